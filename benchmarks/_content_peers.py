@@ -50,6 +50,12 @@ def trafilatura(*, fast: bool = False, comments: bool = False) -> Extract:
     return text
 
 
+def rs_trafilatura() -> Extract:
+    from rs_trafilatura import extract
+
+    return lambda body, _: extract(decode(body)).main_content
+
+
 def readability() -> Extract:
     from lxml.html import fromstring
     from readability import Document
@@ -108,6 +114,7 @@ METHODS: dict[str, Callable[[], Extract]] = {
     "trafilatura": trafilatura,
     "trafilatura+comments": lambda: trafilatura(comments=True),
     "trafilatura-fast": lambda: trafilatura(fast=True),
+    "rs-trafilatura": rs_trafilatura,
     "readability": readability,
     "resiliparse": resiliparse,
     "resiliparse+comments": lambda: resiliparse(comments=True),

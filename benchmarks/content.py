@@ -2,8 +2,9 @@
 
     python benchmarks/content.py FOLDER [--set articles] [--only ours,trafilatura]
 
-Beside it trafilatura (also its fast mode), readability-lxml, resiliparse, jusText and boilerpy3, as
-far as they are installed. FOLDER (or the variable MMCRAWL_CORPORA) holds labelled pages:
+Beside it trafilatura (also its fast mode), rs-trafilatura, readability-lxml, resiliparse, jusText
+and boilerpy3, as far as they are installed. FOLDER (or the variable MMCRAWL_CORPORA) holds labelled
+pages:
 
 * `articles/`: news and blog pages, `html/KEY.html.gz`, `truth.json` with `articleBody`; scored by
   shingles of four words, as scrapinghub/article-extraction-benchmark does;

@@ -1,6 +1,6 @@
-"""Train the model that tells the content of a page from its noise.
+"""Train the model that tells the content of a page from its noise (needs ``pip install catboost``).
 
-    python tools/train_content_model.py FOLDER [--check-only]
+    python tools/train_content_model.py FOLDER [--check-only | --last | --curve | --groups]
 
 FOLDER holds labelled pages, as benchmarks/content.py reads them: ``articles/`` (scrapinghub's
 article-extraction-benchmark) and ``pages/`` (WCXB, CC BY 4.0, and the Chinese Web Content
@@ -9,196 +9,99 @@ attributes with their weights.
 
 First the pages are parted by site into five folds, and a model trained on four of them extracts
 the pages of the fifth: these are the figures printed, of pages whose sites the model has not seen.
-Then a model is trained on all pages and written to mmcrawl/blocks/content/content_model.npz.
+What class words weigh on a site is always learnt from the other sites. Sites of 15 % of the pages
+are in no fold: nothing is chosen on them, and ``--last`` prints what a model of the others makes of
+them. ``--curve`` trains on parts of the folds, ``--groups`` without groups of features. Without an
+option a model is trained on all pages and written to mmcrawl/blocks/content/content_model.npz.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import json
 import random
-import re
 import sys
-import warnings
-from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
-from urllib.parse import urlsplit
 
 import numpy as np
+from catboost import CatBoostClassifier, Pool
+from foreign_pages import foreign_page
+from labelled_lines import (
+    Page,
+    Votes,
+    class_weights,
+    known_elsewhere,
+    parts,
+    read_page,
+    small_pages,
+    totals,
+    votes,
+)
 from sklearn.linear_model import LogisticRegression
-from sklearn.neural_network import MLPClassifier
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from _content_scores import shingle_scores, word_f1
-from content import SETS, LabelledPage, Set, load
-from small_pages import small_page
+from content import SETS, load
 
 from mmcrawl.blocks.content import content
 from mmcrawl.blocks.content import model as content_model
-from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
-from mmcrawl.blocks.content.metadata import page_metadata
-from mmcrawl.blocks.content.model import GENRES, ContentModel, Network, Scaling, network_input
-from mmcrawl.blocks.content.surroundings import words_around
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks.content.line_features import _CONTAINERS, PAGE_COLUMNS, LineFeatures
+from mmcrawl.blocks.content.line_texts import TEXT_COLUMNS
+from mmcrawl.blocks.content.model import GENRES, ContentModel, Scaling, Trees
+from mmcrawl.blocks.content.sections import SECTIONS
+from mmcrawl.blocks.content.surroundings import AROUND_COLUMNS
 
 FOLDS = 5
 MODEL = Path(content_model.__file__).with_name("content_model.npz")
-# (hidden units, penalty, passes over the data, share of the pages it sees) of each network
-NETWORKS = [(32, 0.2, 6, 0.8)] * 3 + [(32, 0.3, 4, 0.6)] * 3
-_WEIGHS = {"articles": 1.5, "small": 0.3}  # the labels of articles are the most careful
-_SMALL = 1  # small pages made of each page, more of the few articles and Chinese pages
-_LEAST_SITES = 3
-_PRIOR, _PRIOR_SITES = 0.45, 2.0
-_TOKEN = re.compile(r"[぀-ヿ㐀-鿿]|[^\W_]+")
-_LONG_PAGE = 60_000_000  # tokens of page times tokens of truth
-
-Votes = dict[str, tuple[float, float]]
-"""By class word: how many sites have it around content, and around noise; a site votes once."""
-
-
-@dataclass
-class Page:
-    """A labelled page, read as far as it is the same for all folds."""
-
-    set: Set
-    labelled: LabelledPage
-    site: str
-    genre: int
-    content: np.ndarray  # of each line, whether it is content
-    weight: np.ndarray  # of each line
-    around: list[set[str]]  # class words around each line
+_FOREIGN, _FOREIGN_WEIGHT = 0.25, 0.3  # share of the pages, and what a line of one counts
+_LAST = 0.15  # of the sites, which are in no fold
+_TREES = {
+    "iterations": 400,
+    "depth": 6,
+    "learning_rate": 0.12,
+    "l2_leaf_reg": 3,
+    "rsm": 0.15,  # share of the features that a level chooses from
+    "bootstrap_type": "Bernoulli",
+    "subsample": 0.6,
+    "boosting_type": "Plain",
+    "border_count": 64,
+    "loss_function": "CrossEntropy",  # a line may be content in part
+    "random_seed": 0,
+    "verbose": 0,
+    "allow_writing_files": False,
+}
+CURVE = (0.2, 0.4, 0.7, 1.0)
+_MOST_LINES = 300  # of a page, drawn, that a model learns from
 
 
-def tokens(text: str) -> list[str]:
-    return [token.lower() for token in _TOKEN.findall(text)]
-
-
-def parts(body: bytes) -> tuple:
-    tree = read_tree(body)
-    measures = Measures(tree)
-    return tree, measures, PageLines.of(tree, measures), page_metadata(tree)
-
-
-def aligned(texts: Sequence[str], truth: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of each line's tokens that stand in the truth, and how many it has."""
-    found, line_of = [], []
-    for row, text in enumerate(texts):
-        line = tokens(text)
-        found += line
-        line_of += [row] * len(line)
-    counts = np.bincount(line_of, minlength=len(texts)) if line_of else np.zeros(len(texts))
-    wanted = tokens(truth)
-    hit = np.zeros(len(found))
-    if wanted:
-        quick = len(found) * len(wanted) > _LONG_PAGE
-        matcher = SequenceMatcher(None, found, wanted, autojunk=quick)
-        for at, _, size in matcher.get_matching_blocks():
-            if size >= 2 or (size == 1 and counts[line_of[at]] == 1):
-                hit[at : at + size] = 1
-        runs = set(zip(*(wanted[i:] for i in range(5)), strict=False))
-        for at in range(len(found) - 4):
-            if tuple(found[at : at + 5]) in runs:
-                hit[at : at + 5] = 1
-    shares = np.zeros(len(texts))
-    if line_of:
-        shares = np.bincount(line_of, hit, minlength=len(texts)) / np.maximum(counts, 1)
-    return shares, counts
-
-
-def small_pages(name: Set, labelled: LabelledPage) -> list[LabelledPage]:
-    """Return small pages made of a page's lines; they belong to its site."""
-    _, _, lines, _ = parts(labelled.body)
-    shares, _ = aligned(lines.texts, labelled.truth)
-    content = [text for text, share in zip(lines.texts, shares, strict=True) if share > 0.9]
-    noise = [text for text, share in zip(lines.texts, shares, strict=True) if share < 0.1]
-    chance = random.Random(f"{name} {labelled.key}")  # noqa: S311 - the same each time
-    made = (small_page(content, noise, chance) for _ in range(_SMALL if name == "pages" else 4))
-    return [
-        LabelledPage(labelled.key, body, labelled.url, kind, truth)
-        for body, truth, kind in filter(None, made)
-    ]
-
-
-def read_page(name: Set, labelled: LabelledPage) -> Page | None:
-    tree, _, lines, _ = parts(labelled.body)
-    if not len(lines):
-        return None
-    shares, counts = aligned(lines.texts, labelled.truth)
-    weight = np.sqrt(counts + 0.5)
-    weight *= 30 / weight.sum() * _WEIGHS.get(name, 1)
-    genre = GENRES.index(labelled.kind if labelled.kind in GENRES else "article")
-    host = urlsplit(labelled.url or "").hostname or labelled.key
-    return Page(
-        set=name,
-        labelled=labelled,
-        site=host,
-        genre=genre,
-        content=shares >= 0.5,
-        weight=weight,
-        around=[words_around(tree, first) for first in lines.firsts],
-    )
-
-
-def votes(pages: Iterable[Page]) -> dict[str, Votes]:
-    """Return by site and class word: shares of the text around which it stands, content or not.
-
-    Every site has one vote for a word.
-    """
-    sums: dict[str, dict[str, list[float]]] = {}
-    for page in pages:
-        on_page: dict[str, list[float]] = {}
-        for words, is_content, weight in zip(page.around, page.content, page.weight, strict=True):
-            for word in words:
-                on_page.setdefault(word, [0.0, 0.0])[0 if is_content else 1] += weight
-        site = sums.setdefault(page.site, {})
-        for word, (content_weight, noise) in on_page.items():
-            total = content_weight + noise
-            entry = site.setdefault(word, [0.0, 0.0])
-            entry[0] += content_weight / total
-            entry[1] += noise / total
-    return {
-        site: {word: (a / (a + b), b / (a + b)) for word, (a, b) in words.items()}
-        for site, words in sums.items()
+def feature_groups(width: int) -> dict[str, slice]:
+    """Return which columns of a line's features belong to each group."""
+    sizes = {
+        "text": TEXT_COLUMNS,
+        "own element": len(_CONTAINERS),
+        "elements around": AROUND_COLUMNS,
+        "elements alike": 5,
+        "headings above": len(SECTIONS) + 2,
+        "metadata": 6,
+        "place": 17,
+        "parts of the page": 12,
     }
-
-
-def totals(by_site: dict[str, Votes]) -> Votes:
-    """Return the votes of all sites, by word."""
-    sums: dict[str, list[float]] = {}
-    for words in by_site.values():
-        for word, (a, b) in words.items():
-            entry = sums.setdefault(word, [0.0, 0.0])
-            entry[0] += a
-            entry[1] += b
-    return {word: (a, b) for word, (a, b) in sorted(sums.items())}
-
-
-def class_weights(votes_of: Votes) -> dict[str, float]:
-    """Return the log-odds of the class words that stand on enough sites."""
-    base = math.log(_PRIOR / (1 - _PRIOR))
-    return {
-        word: math.log((a + _PRIOR_SITES * _PRIOR) / (b + _PRIOR_SITES * (1 - _PRIOR))) - base
-        for word, (a, b) in votes_of.items()
-        if round(a + b) >= _LEAST_SITES
+    ends = list(accumulate(sizes.values()))
+    groups = {
+        name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)
     }
-
-
-def known_elsewhere(by_site: dict[str, Votes]) -> dict[str, Mapping[str, float]]:
-    """Return for each site the weights of class words that the other sites give."""
-    all_votes = totals(by_site)
-    everywhere = class_weights(all_votes)
-    known: dict[str, Mapping[str, float]] = {}
-    for site, words in by_site.items():
-        others = {w: (all_votes[w][0] - a, all_votes[w][1] - b) for w, (a, b) in words.items()}
-        known[site] = ChainMap({**dict.fromkeys(words, 0.0), **class_weights(others)}, everywhere)
-    return known
+    return {
+        **groups,
+        "lines beside": slice(ends[-1], width - PAGE_COLUMNS),
+        "page": slice(width - PAGE_COLUMNS, width),
+    }
 
 
 def genre_model(pages: Sequence[Page], matrices: Sequence[np.ndarray]) -> tuple:
@@ -216,71 +119,84 @@ def genre_model(pages: Sequence[Page], matrices: Sequence[np.ndarray]) -> tuple:
     return scaling, weights, bias
 
 
-def train(pages: Sequence[Page]) -> ContentModel:
-    """Train a model. What it reads of a page comes from pages of other sites."""
-    by_site = votes(pages)
-    sites = sorted(by_site)
-    known = known_elsewhere(by_site)
-    matrices = [LineFeatures(*parts(page.labelled.body), known[page.site]).matrix for page in pages]
-    genres = np.zeros((len(pages), len(GENRES)), dtype=np.float32)
-    for fold in range(4):
-        inside = [i for i, page in enumerate(pages) if sites.index(page.site) % 4 == fold]
-        outside = [i for i in range(len(pages)) if i not in set(inside)]
-        scaling, weights, bias = genre_model(
-            [pages[i] for i in outside], [matrices[i] for i in outside]
+@dataclass(frozen=True)
+class Training:
+    """Labelled pages with the features of their lines; class words weigh what other sites say."""
+
+    pages: list[Page]
+    by_site: dict[str, Votes]
+    known: dict[str, Mapping[str, float]]
+    matrices: list[np.ndarray]
+
+    @classmethod
+    def of(cls, pages: list[Page]) -> Training:
+        by_site = votes(pages)
+        known = known_elsewhere(by_site)
+        matrices = [LineFeatures(*parts(p.labelled.body), known[p.site]).matrix for p in pages]
+        return cls(pages, by_site, known, matrices)
+
+    def train(self, which: Sequence[int], without: slice = slice(0)) -> ContentModel:
+        """Train a model on some of the pages, and on no feature of a group."""
+        pages, matrices = [self.pages[i] for i in which], [self.matrices[i] for i in which]
+        page_scaling, genre_weights, genre_bias = genre_model(pages, matrices)
+        return ContentModel(
+            class_weights=class_weights(totals(self.by_site)),
+            page_scaling=page_scaling,
+            genre_weights=genre_weights,
+            genre_bias=genre_bias,
+            trees=boosted_trees(pages, matrices, without),
         )
-        for i in inside:
-            scores = scaling(matrices[i][0, -PAGE_COLUMNS:]) @ weights + bias
-            odds = np.exp(scores - scores.max())
-            genres[i] = odds / odds.sum()
-    inputs = np.vstack([network_input(m, g) for m, g in zip(matrices, genres, strict=True)])
-    scaling = Scaling.of(inputs)
-    page_scaling, genre_weights, genre_bias = genre_model(pages, matrices)
-    return ContentModel(
-        class_weights=class_weights(totals(by_site)),
-        page_scaling=page_scaling,
-        genre_weights=genre_weights,
-        genre_bias=genre_bias,
-        scaling=scaling,
-        networks=tuple(networks(pages, scaling(inputs))),
-    )
+
+    def texts(self, model: ContentModel, which: Iterable[int]) -> Iterator[str]:
+        """Extract pages by the code under test."""
+        for page in (self.pages[i] for i in which):
+            mine = replace(model, class_weights=self.known[page.site])
+            content.content_model = lambda mine=mine: mine
+            yield content.page_content(page.labelled.body, page.labelled.url).text
+
+    def folds(self) -> tuple[list[list[int]], list[int]]:
+        """Part the pages by site: into folds, and into those that are in none."""
+        sites = sorted({page.site for page in self.pages})
+        np.random.RandomState(7).shuffle(sites)
+        place = {site: i - int(_LAST * len(sites)) for i, site in enumerate(sites)}
+        places = [place[page.site] for page in self.pages]
+        folds = [
+            [i for i, at in enumerate(places) if at >= 0 and at % FOLDS == f] for f in range(FOLDS)
+        ]
+        return folds, [i for i, at in enumerate(places) if at < 0]
 
 
-def networks(pages: Sequence[Page], values: np.ndarray) -> Iterable[Network]:
-    owner = np.concatenate([np.full(len(p.content), i) for i, p in enumerate(pages)])
-    wanted = np.concatenate([page.content for page in pages])
-    weight = np.concatenate([page.weight for page in pages])
+def boosted_trees(pages: Sequence[Page], matrices: Sequence[np.ndarray], without: slice) -> Trees:
     chance = np.random.RandomState(0)
-    for seed, (units, penalty, passes, share) in enumerate(NETWORKS):
-        drawn = chance.choice(len(pages), int(share * len(pages)), replace=False)
-        rows = np.isin(owner, drawn)
-        network = MLPClassifier(
-            (units,), alpha=penalty, learning_rate_init=1e-3, max_iter=passes, batch_size=256,
-            random_state=seed,
-        )  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it is stopped early on purpose
-            network.fit(values[rows], wanted[rows], sample_weight=weight[rows])
-        (hidden, out), (hidden_bias, out_bias) = network.coefs_, network.intercepts_
-        yield Network(*(a.astype(np.float32) for a in (hidden, hidden_bias, out[:, 0], out_bias)))
-
-
-def extracted(model: ContentModel, page: Page) -> str:
-    content.content_model = lambda: model  # the code under test, with another model
-    return content.page_content(page.labelled.body, page.labelled.url).text
-
-
-def check_fold(pages: Sequence[Page], fold: int) -> list[tuple[str, str, float, float, float]]:
-    sites = sorted({page.site for page in pages})
-    np.random.RandomState(0).shuffle(sites)
-    inside = {site for i, site in enumerate(sites) if i % FOLDS == fold}
-    model = train([page for page in pages if page.site not in inside])
-    rows = []
+    drawn, weights = [], []
     for page in pages:
-        if page.site in inside:
-            scores = score(page, extracted(model, page))
-            rows.append((page.set, page.labelled.kind, *scores))
-    return rows
+        count = len(page.shares)
+        rows = np.sort(chance.permutation(count)[:_MOST_LINES])
+        drawn.append(rows)
+        weights.append(page.weight[rows] * count / len(rows))
+    values = np.vstack([matrix[rows] for matrix, rows in zip(matrices, drawn, strict=True)])
+    values[:, without] = 0
+    shares = np.concatenate([p.shares[rows] for p, rows in zip(pages, drawn, strict=True)])
+    model = CatBoostClassifier(**_TREES)
+    model.fit(Pool(values, shares, weight=np.concatenate(weights)))
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        model.save_model(file.name, format="json")
+        return trees_of(json.load(file))
+
+
+def trees_of(model: dict) -> Trees:
+    """Return the trees of a model of CatBoost's, written as JSON."""
+    found, levels = model["oblivious_trees"], _TREES["depth"]
+    features = np.zeros((len(found), levels), dtype=np.int64)
+    borders = np.full((len(found), levels), np.inf, dtype=np.float32)  # nothing is above
+    leaves = np.zeros((len(found), 2**levels), dtype=np.float32)
+    for number, tree in enumerate(found):
+        for level, split in enumerate(tree["splits"] or ()):
+            features[number, level] = split["float_feature_index"]
+            borders[number, level] = split["border"]
+        leaves[number, : len(tree["leaf_values"])] = tree["leaf_values"]
+    scale, (bias,) = model["scale_and_bias"]
+    return Trees(features, borders, (scale * leaves).astype(np.float16).astype(np.float32), bias)
 
 
 def score(page: Page, text: str) -> tuple[float, float, float]:
@@ -290,39 +206,122 @@ def score(page: Page, text: str) -> tuple[float, float, float]:
     return shingle_scores(text, truth, "characters" if page.set == "zh" else "words")[:3]
 
 
-def check(pages: Sequence[Page], run: Callable) -> None:
+def print_scores(title: str, rows: Sequence[tuple[str, str, float, float, float]]) -> None:
     """Print what models that have not seen a site make of its pages."""
-    rows = [row for fold in run(check_fold, [pages] * FOLDS, range(FOLDS)) for row in fold]
-    print(f"{'pages':24} {'number':>6} {'precision':>9} {'recall':>7} {'F1':>7}")
-    for key in sorted({row[:2] for row in rows}):
-        scores = [row[2:] for row in rows if row[:2] == key]
-        precision, recall = (fmean(s[i] for s in scores) for i in (0, 1))
-        f1 = fmean(s[2] for s in scores)
+    print(f"\n{title:24} {'number':>6} {'precision':>9} {'recall':>7} {'F1':>7}")
+    groups = [(row[:2], row[2:]) for row in rows]
+    groups += [(("pages", "all"), row[2:]) for row in rows if row[0] == "pages"]
+    for key in sorted({key for key, _ in groups}):
+        scores = [score for other, score in groups if other == key]
+        precision, recall, f1 = (fmean(column) for column in zip(*scores, strict=True))
         if key[0] not in {"pages", "small"}:
             f1 = 2 * precision * recall / (precision + recall)
         name = " ".join(key)
-        print(f"{name:24} {len(scores):6} {precision:9.3f} {recall:7.3f} {f1:7.3f}")
+        print(f"{name:24} {len(scores):6} {precision:9.3f} {recall:7.3f} {f1:7.3f}", flush=True)
+
+
+def print_genres(training: Training, rows: Sequence[tuple[int, ContentModel]]) -> None:
+    """Print which genre the pages of each are taken for."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for i, model in rows:
+        page = training.pages[i]
+        if page.set == "pages":
+            values = model.page_scaling(training.matrices[i][0, -PAGE_COLUMNS:])
+            found = int(np.argmax(values @ model.genre_weights + model.genre_bias))
+            counts[page.labelled.kind, GENRES[found]] += 1
+    print(f"\n{'genre: taken for':16}" + "".join(f"{genre[:8]:>9}" for genre in GENRES))
+    for genre in GENRES:
+        print(f"{genre:16}" + "".join(f"{counts[genre, other]:>9}" for other in GENRES))
+
+
+def check(
+    training: Training, part: float = 1.0, without: slice = slice(0)
+) -> tuple[list[tuple[str, str, float, float, float]], list[tuple[int, ContentModel]]]:
+    """Return how models do on the pages of the fold that they have not seen.
+
+    Args:
+        part: Share of the sites of the other folds that they learn from.
+        without: A group of features that they learn without.
+    """
+    folds, _ = training.folds()
+    scores, models = [], []
+    for fold in folds:
+        others = [i for other in folds if other is not fold for i in other]
+        sites = sorted({training.pages[i].site for i in others})
+        np.random.RandomState(3).shuffle(sites)
+        used = set(sites[: round(part * len(sites))])
+        model = training.train([i for i in others if training.pages[i].site in used], without)
+        scores += scored(training, model, fold)
+        models += [(i, model) for i in fold]
+    return scores, models
+
+
+def scored(
+    training: Training, model: ContentModel, which: Sequence[int]
+) -> list[tuple[str, str, float, float, float]]:
+    which = [i for i in which if training.pages[i].set != "foreign"]
+    pages = [training.pages[i] for i in which]
+    return [
+        (page.set, page.labelled.kind, *score(page, text))
+        for page, text in zip(pages, training.texts(model, which), strict=True)
+    ]
+
+
+def all_pages(folder: Path) -> list[Page]:
+    labelled = [(name, page) for name in SETS for page in load(name, folder)]
+    with ProcessPoolExecutor(2) as pool:
+        small = pool.map(small_pages, *zip(*labelled, strict=True), chunksize=4)
+        labelled += [("small", page) for of_page in list(small) for page in of_page]
+        read = list(pool.map(read_page, *zip(*labelled, strict=True), chunksize=4))
+    pages = [page for page in read if page is not None]
+    print(f"{len(read) - len(pages)} pages without a line of text are left out")
+    return pages + list(in_other_letters(pages))
+
+
+def in_other_letters(pages: Iterable[Page]) -> Iterator[Page]:
+    """Return some of the English pages in letters of other languages; their labels stay."""
+    for page in pages:
+        chance = random.Random(page.labelled.key)  # noqa: S311 - the same each time
+        if page.set not in ("pages", "articles") or chance.random() > _FOREIGN:
+            continue
+        body = foreign_page(page.labelled.body, chance)
+        if len(parts(body)[2]) == len(page.shares):
+            yield replace(
+                page,
+                set="foreign",
+                labelled=replace(page.labelled, body=body),
+                weight=page.weight * _FOREIGN_WEIGHT,
+                around=[set()] * len(page.shares),
+            )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", help="labelled pages")
-    parser.add_argument("--check-only", action="store_true", help="train no model on all pages")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--check-only", action="store_true", help="train no model on all pages")
+    only.add_argument("--last", action="store_true", help="the sites that are in no fold")
+    only.add_argument("--curve", action="store_true", help="folds with fewer sites")
+    only.add_argument("--groups", action="store_true", help="folds without groups of features")
     arguments = parser.parse_args()
-    folder = Path(arguments.folder)
-    labelled = [(name, page) for name in SETS for page in load(name, folder)]
-    with ProcessPoolExecutor(3) as pool:
-        small = pool.map(small_pages, *zip(*labelled, strict=True), chunksize=4)
-        labelled += [("small", page) for of_page in list(small) for page in of_page]
-        pages = [
-            page
-            for page in pool.map(read_page, *zip(*labelled, strict=True), chunksize=4)
-            if page is not None
-        ]
-        print(f"{len(pages)} pages, {sum(len(page.content) for page in pages)} lines")
-        check(pages, pool.map)
-    if not arguments.check_only:
-        model = train(pages)
+    training = Training.of(all_pages(Path(arguments.folder)))
+    print(f"{len(training.pages)} pages, {sum(map(len, training.matrices))} lines")
+    if arguments.last:
+        folds, last = training.folds()
+        model = training.train([i for fold in folds for i in fold])
+        print_scores("sites of no fold", scored(training, model, last))
+    elif arguments.curve:
+        for part in CURVE:
+            print_scores(f"{part:.0%} of the sites", check(training, part)[0])
+    elif arguments.groups:
+        for name, columns in feature_groups(training.matrices[0].shape[1]).items():
+            print_scores(f"without {name}", check(training, without=columns)[0])
+    else:
+        scores, models = check(training)
+        print_scores("folds", scores)
+        print_genres(training, models)
+    if not any((arguments.check_only, arguments.last, arguments.curve, arguments.groups)):
+        model = training.train(range(len(training.pages)))
         model.save(str(MODEL))
         print(f"{MODEL}: {MODEL.stat().st_size // 1000} kB")
 

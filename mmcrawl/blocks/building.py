@@ -1,14 +1,19 @@
 """The table of nodes of a page, built from its tokens in one pass.
 
-A tokenizer, one regular expression, finds the tags, raw elements and comments; what stands between
-them is text. Elements are put into the table as they begin, and are given their ends as they end,
-in the spirit of the HTML standard: see :mod:`mmcrawl.blocks.tree`, whose table it is.
+Elements are put into the table as they begin, and are given their ends as they end, in the spirit
+of the HTML standard: see :mod:`mmcrawl.blocks.tree`, whose table it is. What the loop over the
+tokens notes down are numbers of tokens; the bytes they stand at are found for all of them at once.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Protocol
+import sys
+from array import array
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mmcrawl.blocks.tags import (
     CLOSED_BY,
@@ -21,6 +26,7 @@ from mmcrawl.blocks.tags import (
     SPECIAL,
     VOID,
 )
+from mmcrawl.blocks.tokens import END_OF_RAW, NAME, START_TAG, windows
 
 TEXT = "#text"
 """Tag of a run of text."""
@@ -28,24 +34,13 @@ TEXT = "#text"
 ROOT = "#page"
 """Tag of node 0, the whole body."""
 
-# A start or end tag (a quote counts only behind "=", an unfinished tag reaches to the end of the
-# page), a raw element with all it holds, a comment, a declaration. Possessive: never read twice.
-_ATTRIBUTES = rb"""(?:[^>=]++|=[\s]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"""
-_TOKEN = re.compile(
-    rb"<(?:"
-    rb"((?i:" + b"|".join(sorted(tag.encode() for tag in RAW)) + rb"))(?=[\s/>])"
-    rb"(" + _ATTRIBUTES + rb")([^<]*+(?:<(?!/(?i:\1)[\s/>])[^<]*+)*+)(?:</[^>]*+(?:>|\Z)|\Z)"
-    rb"|(/?)([a-zA-Z][^\s/>]*+)(" + _ATTRIBUTES + rb")"
-    rb"|!--(?:-?>|.*?(?:--!?>|\Z))"
-    rb"|[!?/][^>]*+(?:>|\Z)"
-    rb")",
-    re.DOTALL,
-)
+_LESS, _SLASH = b"</"
 _BLANK = b"\0 \t\n\v\f\r"
 _LOOK_UP = 256  # open elements that an end tag, or an implied end, looks through
 _TABLE_ONLY = frozenset({"table", "template"})
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 
+_SEEN_TO = HEADINGS | RAW | VOID | CLOSED_BY.keys() | {"html", "head", "body"}
 # Start tags that need no look at the open elements while none of the named is open.
 _QUICK = {
     **{
@@ -53,143 +48,239 @@ _QUICK = {
         for tag, (ended, _) in CLOSED_BY.items()
         if ended == {"p"} and tag not in HEADINGS | VOID
     },
-    **dict.fromkeys(FORMATTING | {"button", "label", "ins", "del", "picture"}, ""),
+    **dict.fromkeys(KNOWN - _SEEN_TO, ""),
     "a": "a",
     "li": "li",
 }
+_QUICK_VOID = VOID - CLOSED_BY.keys()
+_LONGEST_KNOWN = 10  # bytes of a tag that is looked up whole
+
+_START, _END, _VOID, _OTHER, _TEXT = range(5)
 
 
-class NodeTable(Protocol):
-    """The lists that are filled, in parallel: as :class:`~mmcrawl.blocks.tree.PageTree` has them.
+# What a token is, its tag, and the element that must not be open for it to be taken quickly.
+_Kind = tuple[int, str, str]
+_NO_TAG: _Kind = (_OTHER, "", "")
+_STRAY: _Kind = (_TEXT, "", "")  # "<" that begins no tag
 
-    Node 0 is in them before the others are added.
-    """
+
+class Nodes(NamedTuple):
+    """The columns of :class:`~mmcrawl.blocks.tree.PageTree`, a number for each node."""
 
     tags: list[str]
-    parents: list[int]
-    after: list[int]
-    starts: list[int]
-    inner_starts: list[int]
-    inner_ends: list[int]
-    ends: list[int]
-    spaced: set[int]
+    parents: array[int]
+    after: array[int]
+    starts: array[int]
+    inner_starts: array[int]
+    inner_ends: array[int]
+    ends: array[int]
+    spaced: bytearray
+
+
+def integers(values: NDArray[Any]) -> array[int]:
+    """Return numbers as an array that is quick to be read one by one."""
+    result = array("q" if values.dtype.itemsize > 4 else "i")
+    result.frombytes(np.ascontiguousarray(values).tobytes())
+    return result
 
 
 class TreeBuilder:
-    """Builds the table of nodes from the tokens of a page."""
+    """Builds the table of nodes from the tokens of a page.
 
-    def __init__(self, tree: NodeTable) -> None:
-        self._tree = tree
+    Args:
+        markup: The page.
+        start: Where its text begins, behind a byte order mark.
+        unit: Bytes of the body for each byte of the markup.
+    """
+
+    def __init__(self, markup: bytes, start: int = 0, unit: int = 1) -> None:
+        self._markup = markup
+        self._start = start
+        self._unit = unit
+        # Of each node: its tag, its parent, the number of its token.
+        self._tags = [ROOT]
+        self._parents = array("i", [-1])
+        self._numbers = array("i", [0])
+        # Of each element that ends behind its start tag: the node, the first node behind it, and
+        # twice the number of the token that ends it, plus one if that is its own end tag.
+        self._closed = array("i")
+        self._closed_after = array("i")
+        self._closed_by = array("i")
+        self._raws: list[tuple[int, int, int]] = []  # nodes, where what they hold starts and ends
+        self._spaced = array("i")
+        self._lengths = array("i")  # of the tokens
         self._stack = [0]  # indices of the open elements
-        self._open: dict[str, int] = {}  # how many are open, by tag
-        self._names: dict[bytes, str] = {}
+        self._open: defaultdict[str, int] = defaultdict(int)  # how many are open, by tag
+        self._known: dict[bytes, _Kind] = {}
         # End tags of elements that the end of a link closed: where on the stack, and in which node.
         self._to_ignore: dict[str, list[tuple[int, int]]] = {}
         self._space = False  # since the last run of text
         self._once = {"html": False, "head": False, "body": False}
 
-    def read(self, markup: bytes, text_start: int = 0) -> None:
-        """Read all tokens of the page, from behind a byte order mark on."""
-        tree, stack, opened, names = self._tree, self._stack, self._open, self._names
-        tags, after, inner_ends, ends = tree.tags, tree.after, tree.inner_ends, tree.ends
-        for token in _TOKEN.finditer(markup):
-            start, end = token.span()
-            if start > text_start:
-                self._text(markup, text_start, start)
-            text_start = end
-            group = token.lastindex
-            if group != 6:
-                if group is not None:
-                    self._raw(token)
-                continue
-            slash, name = token.group(4, 5)
-            tag = names.get(name) or self._name(name)
-            if not slash:
-                quick = _QUICK.get(tag)
-                if quick is None or opened.get(quick) or opened.get("head"):
-                    self._start_tag(tag, start, end, token[6])
-                else:  # as _start_tag does it where nothing else is to be seen to
-                    stack.append(self._add(tag, start, end, end, end))
-                    opened[tag] = opened.get(tag, 0) + 1
-            elif tags[stack[-1]] == tag and tag in _QUICK and not self._to_ignore:
-                node = stack.pop()  # as _close_down_to does it for one element
-                opened[tag] -= 1
-                after[node] = len(tags)
-                inner_ends[node] = start
-                ends[node] = end
+    def nodes(self) -> Nodes:
+        """Read the page."""
+        for tokens in windows(self._markup, self._start):
+            first = len(self._lengths)
+            self._lengths.extend(map(len, tokens))
+            self._read(tokens, first)
+        self._close_down_to(1, len(self._lengths), own=False)
+        return self._columns()
+
+    def _columns(self) -> Nodes:
+        """Find where the nodes stand, of the tokens they begin and end with."""
+        kind = np.int32 if len(self._markup) * self._unit < 1 << 31 else np.int64
+        offsets = np.zeros(len(self._lengths) + 1, dtype=kind)
+        np.cumsum(np.frombuffer(self._lengths, dtype=np.int32), out=offsets[1:])
+        offsets = (offsets + self._start) * self._unit
+        numbers = np.frombuffer(self._numbers, dtype=np.int32)
+        after = np.arange(1, len(numbers) + 1, dtype=np.int32)
+        starts = offsets[numbers]
+        ends = offsets[numbers + 1] if len(offsets) > 1 else starts.copy()
+        is_text = np.fromiter(map(TEXT.__eq__, self._tags), np.bool_, len(numbers))
+        inner_starts: NDArray[np.integer] = np.where(is_text, starts, ends)
+        inner_ends = ends.copy()
+        closed = np.frombuffer(self._closed, dtype=np.int32)
+        after[closed] = np.frombuffer(self._closed_after, dtype=np.int32)
+        by = np.frombuffer(self._closed_by, dtype=np.int32)
+        inner_ends[closed] = offsets[by >> 1]
+        ends[closed] = offsets[(by >> 1) + (by & 1)]
+        for node, inner_start, inner_end in self._raws:
+            inner_starts[node] = starts[node] + inner_start * self._unit
+            inner_ends[node] = starts[node] + inner_end * self._unit
+        # The page as a whole.
+        after[0], starts[0], inner_starts[0] = len(numbers), 0, 0
+        inner_ends[0] = ends[0] = len(self._markup) * self._unit
+        spaced = np.zeros(len(numbers), dtype=np.uint8)
+        spaced[np.frombuffer(self._spaced, dtype=np.int32)] = 1
+        return Nodes(
+            self._tags,
+            self._parents,
+            integers(after),
+            integers(starts),
+            integers(inner_starts),
+            integers(inner_ends),
+            integers(ends),
+            bytearray(spaced.tobytes()),
+        )
+
+    def _read(self, tokens: list[bytes], first: int) -> None:
+        """Put tokens into the table, of which the first has a number."""
+        tags, parents, numbers, stack = self._tags, self._parents, self._numbers, self._stack
+        opened, known, to_ignore = self._open, self._known, self._to_ignore
+        closed, closed_after, closed_by = self._closed, self._closed_after, self._closed_by
+        in_head = opened["head"]
+        for number, token in enumerate(tokens, first):
+            if token[0] != _LESS:
+                if token.isspace():
+                    self._space = True
+                    continue
+                kind = _TEXT
             else:
-                self._end_tag(tag, start, end)
-        if text_start < len(markup):
-            self._text(markup, text_start, len(markup))
-        self._close_down_to(1, len(markup), len(markup))
-        after[0] = len(tags)
+                key = token if len(token) < _LONGEST_KNOWN else token.split(None, 1)[0]
+                kind, tag, quick = known.get(key) or self._kind(token, key)
+            if (
+                kind == _START
+                and not in_head
+                and (not opened[quick] or (quick == "li" and tags[stack[-1]] in _LISTS))
+            ):
+                stack.append(len(tags))  # as _start_tag does it where nothing else is to be seen to
+                parents.append(stack[-2])
+                tags.append(tag)
+                numbers.append(number)
+                opened[tag] += 1
+            elif kind == _END and tags[stack[-1]] == tag and not to_ignore:
+                closed.append(stack.pop())  # as _close_down_to does it for one element
+                closed_after.append(len(tags))
+                closed_by.append(2 * number + 1)
+                opened[tag] -= 1
+            elif kind == _VOID and (not in_head or tag in HEAD_TAGS):
+                parents.append(stack[-1])
+                tags.append(tag)
+                numbers.append(number)
+            elif kind == _TEXT:
+                self._text(token, number)
+                in_head = opened["head"]
+            elif tag:
+                self._tag(token, tag, number)
+                in_head = opened["head"]
 
-    def _name(self, name: bytes) -> str:
-        tag = self._names[name] = name.decode("latin-1").lower()
-        return tag
+    def _kind(self, token: bytes, key: bytes) -> _Kind:
+        """Find out what a token is that begins as none did before."""
+        name = NAME.match(token)
+        if name is None:
+            return _NO_TAG if token[1:2] in (b"!", b"?", b"/") else _STRAY
+        tag = sys.intern(name[2].decode("latin-1").lower())
+        if name[1]:
+            found = (_OTHER if tag in ("html", "head", "body") else _END, tag, "")
+        elif tag in _QUICK:
+            found = (_START, tag, _QUICK[tag])
+        else:
+            found = (_VOID if tag in _QUICK_VOID else _OTHER, tag, "")
+        self._known[key] = found
+        return found
 
-    def _add(self, tag: str, start: int, inner_start: int, inner_end: int, end: int) -> int:
-        tree = self._tree
-        tags = tree.tags
-        node = len(tags)
-        tags.append(tag)
-        tree.parents.append(self._stack[-1])
-        tree.after.append(node + 1)
-        tree.starts.append(start)
-        tree.inner_starts.append(inner_start)
-        tree.inner_ends.append(inner_end)
-        tree.ends.append(end)
+    def _tag(self, token: bytes, tag: str, number: int) -> None:
+        if token[1] == _SLASH:
+            self._end_tag(tag, number)
+        elif tag in RAW and len(token) > len(tag) + 1:
+            self._raw(token, tag, number)
+        else:
+            self._start_tag(token, tag, number)
+
+    def _add(self, tag: str, number: int) -> int:
+        node = len(self._tags)
+        self._tags.append(tag)
+        self._parents.append(self._stack[-1])
+        self._numbers.append(number)
         return node
 
-    def _text(self, markup: bytes, start: int, end: int) -> None:
-        run = markup[start:end]
-        if run.isspace():
-            self._space = True
+    def _text(self, token: bytes, number: int) -> None:
+        if b"\0" in token and not token.strip(_BLANK):  # NUL is no character of a page
+            self._space = self._space or len(token.strip(b"\0")) > 0
             return
-        if b"\0" in run and not run.strip(_BLANK):  # NUL is no character of a page
-            self._space = self._space or len(run.strip(b"\0")) > 0
-            return
-        if self._tree.tags[self._stack[-1]] == "head":
-            self._close_down_to(len(self._stack) - 1, start, start)
-        node = self._add(TEXT, start, start, end, end)
+        if self._tags[self._stack[-1]] == "head":
+            self._close_down_to(len(self._stack) - 1, number, own=False)
+        node = self._add(TEXT, number)
         if self._space:
-            self._tree.spaced.add(node)
+            self._spaced.append(node)
             self._space = False
 
-    def _raw(self, token: re.Match[bytes]) -> None:
-        tag = self._name(token[1])
-        start, end = token.span()
-        self._before(tag, start)
-        self._add(tag, start, token.start(3), token.end(3), end)
+    def _raw(self, token: bytes, tag: str, number: int) -> None:
+        self._before(tag, number)
+        start_tag = START_TAG.match(token)
+        inner_start = start_tag.end() if start_tag else len(token)
+        end_tag = END_OF_RAW[tag].search(token, inner_start)
+        inner_end = end_tag.start() if end_tag else len(token)
+        self._raws.append((self._add(tag, number), inner_start, inner_end))
 
-    def _start_tag(self, tag: str, start: int, end: int, attributes: bytes) -> None:
+    def _start_tag(self, token: bytes, tag: str, number: int) -> None:
         if tag in self._once:
             if self._once[tag] or (tag == "head" and self._once["body"]):
                 return
             self._once[tag] = True
-        self._before(tag, start)
-        node = self._add(tag, start, end, end, end)
-        if tag in VOID or (attributes.endswith(b"/>") and tag not in KNOWN):
+        self._before(tag, number)
+        node = self._add(tag, number)
+        if tag in VOID or (token.endswith(b"/>") and tag not in KNOWN):
             return
         self._stack.append(node)
-        self._open[tag] = self._open.get(tag, 0) + 1
+        self._open[tag] += 1
 
-    def _before(self, tag: str, start: int) -> None:
+    def _before(self, tag: str, number: int) -> None:
         """End what a start tag ends without saying so."""
         stack, opened = self._stack, self._open
         if opened.get("head") and tag not in HEAD_TAGS and tag != "head":
-            self._end_implied(frozenset({"head"}), frozenset(), start)
+            self._end_implied(frozenset({"head"}), frozenset(), number)
         ends = CLOSED_BY.get(tag)
         if ends is not None and any(opened.get(ended) for ended in ends[0]):
-            self._end_implied(*ends, start)
+            self._end_implied(*ends, number)
         if tag in HEADINGS:
-            if self._tree.tags[stack[-1]] in HEADINGS:
-                self._close_down_to(len(stack) - 1, start, start)
+            if self._tags[stack[-1]] in HEADINGS:
+                self._close_down_to(len(stack) - 1, number, own=False)
         elif tag == "a" and opened.get("a"):
-            self._end_link(start, start)
+            self._end_link(number, own=False)
 
-    def _end_implied(self, ended: frozenset[str], beyond: frozenset[str], at: int) -> None:
-        tags, stack = self._tree.tags, self._stack
+    def _end_implied(self, ended: frozenset[str], beyond: frozenset[str], number: int) -> None:
+        tags, stack = self._tags, self._stack
         found = 0
         for position in range(len(stack) - 1, max(0, len(stack) - _LOOK_UP), -1):
             tag = tags[stack[position]]
@@ -198,31 +289,31 @@ class TreeBuilder:
             elif tag in beyond:
                 break
         if found:
-            self._close_down_to(found, at, at)
+            self._close_down_to(found, number, own=False)
 
-    def _end_tag(self, tag: str, start: int, end: int) -> None:
+    def _end_tag(self, tag: str, number: int) -> None:
         if self._to_ignore and self._was_ended(tag):
             return
-        tags, stack = self._tree.tags, self._stack
+        tags, stack = self._tags, self._stack
         if tags[stack[-1]] == tag and tag not in ("html", "body"):
-            self._close_down_to(len(stack) - 1, start, end)
+            self._close_down_to(len(stack) - 1, number, own=True)
             return
         if tag in HEADINGS and tags[stack[-1]] in HEADINGS:
-            self._close_down_to(len(stack) - 1, start, end)
+            self._close_down_to(len(stack) - 1, number, own=True)
             return
         if not self._open.get(tag) or tag in ("html", "body"):
             return
         if tag == "a":
-            self._end_link(start, end)
+            self._end_link(number, own=True)
             return
         position = self._position(tag)
         if position:
-            self._close_down_to(position, start, end)
+            self._close_down_to(position, number, own=True)
 
     def _position(self, tag: str) -> int:
         """Return where on the stack the element stands that an end tag ends, or 0."""
         beyond = _beyond(tag)
-        tags, stack = self._tree.tags, self._stack
+        tags, stack = self._tags, self._stack
         for position in range(len(stack) - 1, max(0, len(stack) - _LOOK_UP), -1):
             found = tags[stack[position]]
             if found == tag:
@@ -244,9 +335,9 @@ class TreeBuilder:
             waiting.pop()
         return False
 
-    def _end_link(self, start: int, end: int) -> None:
+    def _end_link(self, number: int, *, own: bool) -> None:
         """End the open link, and with it what began inside of it and was not ended."""
-        tags, stack = self._tree.tags, self._stack
+        tags, stack = self._tags, self._stack
         for position in range(len(stack) - 1, max(0, len(stack) - _LOOK_UP), -1):
             tag = tags[stack[position]]
             if tag == "a":
@@ -254,22 +345,27 @@ class TreeBuilder:
                 for node in stack[position + 1 :]:
                     if tags[node] in SPECIAL:
                         self._to_ignore.setdefault(tags[node], []).append(around)
-                self._close_down_to(position, start, end)
+                self._close_down_to(position, number, own=own)
                 return
             if tag in SCOPES:
                 return
 
-    def _close_down_to(self, position: int, inner_end: int, end: int) -> None:
-        """Close the elements from a position of the stack on; the first has its end tag."""
-        tree, stack, opened = self._tree, self._stack, self._open
-        after = len(tree.tags)
+    def _close_down_to(self, position: int, number: int, *, own: bool) -> None:
+        """Close the elements from a position of the stack on, at a token.
+
+        Args:
+            position: On the stack.
+            number: Of the token.
+            own: Whether it is the end tag of the first of them.
+        """
+        tags, stack = self._tags, self._stack
+        after = len(tags)
         while len(stack) > position:
             node = stack.pop()
-            tag = tree.tags[node]
-            opened[tag] -= 1
-            tree.after[node] = after
-            tree.inner_ends[node] = inner_end
-            tree.ends[node] = end if len(stack) == position else inner_end
+            self._open[tags[node]] -= 1
+            self._closed.append(node)
+            self._closed_after.append(after)
+            self._closed_by.append(2 * number + (own and len(stack) == position))
 
 
 def _beyond(tag: str) -> frozenset[str]:

@@ -134,7 +134,7 @@ def _copied(tree: PageTree, node: int, added: str) -> tuple[str, str]:
     """Return what is written for a node where it begins, and where it ends."""
     tag = tree.tags[node]
     if tag == TEXT:
-        space = " " if node in tree.spaced else ""
+        space = " " if tree.spaced[node] else ""
         return space + escape(tree.raw_text(node)), ""
     if tag in PICTURES:
         return _box(tag, tree.attributes(node)), ""

@@ -238,7 +238,7 @@ class _Runs:
 def _joined(tree: PageTree, runs: list[int]) -> str:
     if len(runs) == 1:
         return tree.text(runs[0])
-    texts = (f" {tree.raw_text(run)}" if run in tree.spaced else tree.raw_text(run) for run in runs)
+    texts = (f" {tree.raw_text(run)}" if tree.spaced[run] else tree.raw_text(run) for run in runs)
     return " ".join("".join(texts).split())
 
 

@@ -6,7 +6,7 @@ spirit of the HTML standard: elements that end each other, void and raw elements
 tags do not reach across. What the standard would move elsewhere (text inside of a table, content
 after ``</body>``) stays where its bytes are.
 
-The tree is a table of nodes in document order, kept in parallel lists. A subtree is a run of
+The tree is a table of nodes in document order, kept in parallel arrays. A subtree is a run of
 indices, so that sums over subtrees are differences of running sums, "bottom-up" is a loop from the
 end, and no depth of nesting is too deep. Building takes time proportional to the body.
 
@@ -20,16 +20,18 @@ from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
 from html.entities import html5
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mmcrawl.blocks.building import ROOT, TEXT, TreeBuilder
+from mmcrawl.blocks.building import TEXT, TreeBuilder, integers
+from mmcrawl.blocks.run_texts import RunTexts
 from mmcrawl.errors import BlockError
 from mmcrawl.page.encoding import codec_of, page_encoding
 
@@ -45,8 +47,10 @@ _CONTROLS = frozenset({"a", "button"})
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NAME = re.compile(r"<[^\s/>]*+", re.ASCII)
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
+_TAGS = re.compile(r"<!--.*?-->|<[^>]*+>", re.DOTALL)
 _ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
 _LONGEST_PATH = 100  # steps
+_SLICE = 10_000  # runs of text
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +117,9 @@ class PageTree:
         after: Index of the first node behind the node's subtree.
         starts, ends: Byte range of the node with its tags.
         inner_starts, inner_ends: Byte range between its tags.
-        spaced: The runs of text that white space of its own precedes, as in ``<b>a</b> <b>b</b>``,
-            and those that begin a link or button right behind another one: menus are often written
-            without a space, and drawn with room between.
+        spaced: Of each node, 1 for a run of text that white space of its own precedes, as in
+            ``<b>a</b> <b>b</b>``, or that begins a link or button right behind another one: menus
+            are often written without a space, and drawn with room between. Else 0.
     """
 
     def __init__(self, body: bytes, encoding: str) -> None:
@@ -124,34 +128,62 @@ class PageTree:
         view = markup_view(body, encoding)
         self._markup = view.markup
         self._unit = view.unit
-        size = len(view.markup)
-        self.tags: list[str] = [ROOT]
-        self.parents: list[int] = [-1]
-        self.after: list[int] = [0]
-        self.starts: list[int] = [0]
-        self.inner_starts: list[int] = [0]
-        self.inner_ends: list[int] = [size]
-        self.ends: list[int] = [size]
-        self.spaced: set[int] = set()
         mark = next((mark for mark in _BYTE_ORDER_MARKS if body.startswith(mark)), b"")
-        TreeBuilder(self).read(view.markup, len(mark) // view.unit)
-        if view.unit > 1:
-            for offsets in (self.starts, self.inner_starts, self.inner_ends, self.ends):
-                offsets[:] = [offset * view.unit for offset in offsets]
-            self.ends[0] = self.inner_ends[0] = len(body)
+        nodes = TreeBuilder(view.markup, len(mark) // view.unit, view.unit).nodes()
+        self.tags, self.parents, self.after = nodes.tags, nodes.parents, nodes.after
+        self.starts, self.inner_starts = nodes.starts, nodes.inner_starts
+        self.inner_ends, self.ends = nodes.inner_ends, nodes.ends
+        self.ends[0] = self.inner_ends[0] = len(body)
+        self.spaced = nodes.spaced
+        numbers = {tag: number for number, tag in enumerate(dict.fromkeys(self.tags))}
+        self._names = tuple(numbers)
+        self._name_numbers = np.fromiter(
+            map(numbers.__getitem__, self.tags), np.int32, len(self.tags)
+        )
         self._part_controls()
         self._steps: dict[int, str] = {}  # of the paths asked for
         self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag: many are alike
 
     def _part_controls(self) -> None:
-        inside = [0] * len(self.tags)  # of each node, the link or button around it
-        before = 0  # the one around the last run of text
-        for node, tag in enumerate(self.tags):
-            inside[node] = node if tag in _CONTROLS else inside[self.parents[node]]
-            if tag == TEXT:
-                if before and inside[node] and inside[node] != before:
-                    self.spaced.add(node)
-                before = inside[node]
+        inside = self.innermost(self.having(_CONTROLS))[self.runs]
+        apart = (inside[:-1] > 0) & (inside[1:] > 0) & (inside[1:] != inside[:-1])
+        np.frombuffer(self.spaced, dtype=np.bool_)[self.runs[1:][apart]] = True
+
+    def having(self, tags: Collection[str]) -> NDArray[np.bool_]:
+        """Return of each node whether it has one of some tags."""
+        return np.array([tag in tags for tag in self._names], dtype=np.bool_)[self._name_numbers]
+
+    def mapped(self, numbers: Mapping[str, int], others: int) -> NDArray[np.int8]:
+        """Return of each node the small number that its tag has, or that of all others."""
+        each = [numbers.get(tag, others) for tag in self._names]
+        return np.array(each, dtype=np.int8)[self._name_numbers]
+
+    def counts(self, tags: Iterable[str]) -> list[int]:
+        """Return how many nodes have each of some tags."""
+        counts = dict(zip(self._names, np.bincount(self._name_numbers).tolist(), strict=True))
+        return [counts.get(tag, 0) for tag in tags]
+
+    def innermost(self, marked: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Return of each node the innermost marked one that it is, or that is around it; else 0."""
+        up = np.array(self.parents, dtype=np.int32)
+        up[0] = 0
+        np.copyto(up, np.arange(len(up), dtype=np.int32), where=marked)
+        while True:  # each step goes twice as far up as the one before
+            further = up[up]
+            if np.array_equal(further, up):
+                return up
+            up = further
+
+    def inside(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return of each node whether it is a marked one or stands in one."""
+        ended = np.bincount(np.array(self.after)[marked], minlength=len(self) + 1)[:-1]
+        inside: NDArray[np.bool_] = np.cumsum(marked - ended) > 0
+        return inside
+
+    @cached_property
+    def runs(self) -> NDArray[np.int32]:
+        """The runs of text, in order."""
+        return np.flatnonzero(self.having((TEXT,))).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.tags)
@@ -166,11 +198,36 @@ class PageTree:
 
     def text(self, node: int) -> str:
         """Return the text of a run, white space collapsed; "" for an element."""
-        return self.texts.get(node, "")
+        return " ".join(self.raw_text(node).split())
 
     def raw_text(self, node: int) -> str:
         """Return the text of a run with its white space; "" for an element."""
-        return self._raw_texts.get(node, "")
+        return self.texts[bisect_left(self.runs, node)] if self.tags[node] == TEXT else ""
+
+    def preformatted(self, nodes: range) -> str:
+        """Return the text of some nodes in a row with all white space, as in ``<pre>``.
+
+        White space between two elements is no node of the tree; here it counts: in highlighted
+        code each word is an element.
+        """
+        pieces: list[str] = []
+        place = self.starts[nodes.start] if len(nodes) else 0
+        for node in nodes:
+            pieces.append(self._white_space(place, self.starts[node]))
+            if self.tags[node] == TEXT:
+                pieces.append(self.raw_text(node))
+            elif self.tags[node] == "br":
+                pieces.append("\n")
+            is_text = self.tags[node] == TEXT
+            place = self.ends[node] if is_text else max(place, self.inner_starts[node])
+        return "".join(pieces)
+
+    def _white_space(self, start: int, end: int) -> str:
+        """Return the white space that stands between the tags of a part of the body."""
+        if start >= end:
+            return ""
+        between = _TAGS.sub("", self.body[start:end].decode(self.encoding, "replace"))
+        return between if between.isspace() else ""
 
     def raw_content(self, node: int) -> str:
         """Return what stands between the tags of a raw element (script, style, title, …)."""
@@ -181,6 +238,13 @@ class PageTree:
         """Return the start tag of an element as written (in UTF-16, its ASCII letters)."""
         unit = self._unit
         return self._markup[self.starts[node] // unit : self.inner_starts[node] // unit]
+
+    def start_tags(self, nodes: NDArray[np.integer]) -> Iterator[bytes]:
+        """Yield the start tags of some elements: see :meth:`start_tag`."""
+        starts = np.array(self.starts)[nodes] // self._unit
+        ends = np.array(self.inner_starts)[nodes] // self._unit
+        for start, end in zip(integers(starts), integers(ends), strict=True):
+            yield self._markup[start:end]
 
     def mentioning(self, word: bytes) -> Iterator[int]:
         """Yield the elements in whose start tags a word (lower case, ASCII) stands, in order.
@@ -234,23 +298,21 @@ class PageTree:
             self._steps[child] = f"{name}[{count}]" if count > 1 else name
 
     @cached_property
-    def texts(self) -> Mapping[int, str]:
-        """The text of each run, white space collapsed."""
-        return {node: " ".join(text.split()) for node, text in self._raw_texts.items()}
-
-    @cached_property
-    def _raw_texts(self) -> dict[int, str]:
-        """The texts of all runs: most are short, and one call decodes them together."""
+    def texts(self) -> RunTexts:
+        """The texts of the runs, with their white space."""
         body, starts, ends = self.body, self.starts, self.ends
-        runs = [node for node, tag in enumerate(self.tags) if tag == TEXT]
-        text = b"\0".join([body[starts[node] : ends[node]] for node in runs])
+        runs = integers(self.runs)
+        slices = (runs[first : first + _SLICE] for first in range(0, len(runs), _SLICE))
+        text = b"\0".join(
+            [b"\0".join([body[starts[node] : ends[node]] for node in these]) for these in slices]
+        )
         if self._markup is body and b"\x1b" not in text:
             decoded = text.decode(self.encoding, "replace")
             # A broken character may take the NUL behind it along, and a run have one of its own.
             if "\ufffd" not in decoded and decoded.count("\0") == len(runs) - 1:
-                texts = unescape(decoded).replace("\ufeff", "").split("\0")
-                return dict(zip(runs, texts, strict=True))
-        return {node: self._decoded(starts[node], ends[node]) for node in runs}
+                return RunTexts(unescape(decoded).replace("\ufeff", ""), len(runs))
+        texts = [self._decoded(starts[node], ends[node]) for node in runs]
+        return RunTexts("\0".join(texts), len(runs))
 
     def _decoded(self, start: int, end: int, *, escaped: bool = True) -> str:
         text = self.body[start:end].decode(self.encoding, "replace")

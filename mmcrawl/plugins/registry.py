@@ -1,13 +1,17 @@
 """Factories by name: ours, and those other packages register as entry points."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from pkgutil import resolve_name
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from mmcrawl.errors import MmcrawlError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 T = TypeVar("T")
 
@@ -32,7 +36,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return all names, sorted."""
-        return sorted({*self.ours, *(entry.name for entry in entry_points(group=self.group))})
+        return sorted({*self.ours, *(entry.name for entry in _entry_points(self.group))})
 
     @cache  # noqa: B019 - registries last as long as the process
     def factory(self, name: str) -> Callable[..., T]:
@@ -43,7 +47,7 @@ class Registry(Generic[T]):
         """
         if name in self.ours:
             return cast("Callable[..., T]", resolve_name(self.ours[name]))
-        found = entry_points(group=self.group, name=name)
+        found = _entry_points(self.group).select(name=name)
         if not found:
             raise self.error(f"unknown {self.kind} {name!r}; there are {', '.join(self.names())}")
         entry = next(iter(found))
@@ -60,3 +64,9 @@ class Registry(Generic[T]):
             if option not in known:
                 has = "; it has " + ", ".join(known) if known else "; it has none"
                 raise self.error(f"{self.kind} {name} has no {self.option} {option!r}{has}")
+
+
+def _entry_points(group: str) -> EntryPoints:
+    from importlib.metadata import entry_points  # which loads a reader of mails
+
+    return entry_points(group=group)

@@ -1,7 +1,5 @@
 """The kinds of media, and what people call them."""
 
-from difflib import get_close_matches
-
 AUDIO = "audio"
 VIDEO = "video"
 ANIMATION = "animation"
@@ -49,6 +47,8 @@ def kind_named(name: str) -> str:
     for one in (wanted, wanted.removesuffix("s")):
         if one in _KIND_OF:
             return _KIND_OF[one]
+    from difflib import get_close_matches  # seldom needed, and slow to load
+
     near = get_close_matches(wanted, _KIND_OF, 2, 0.5)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise ValueError(f"there is no media kind {name.strip()!r}{hint}")

@@ -140,6 +140,15 @@ def test_pages_of_wide_characters_need_no_mark(encoding: str, start: str) -> Non
     assert content.text == "杠杆是一种简单机械，在力的作用下能绕着固定点转动。"
 
 
+def test_a_page_of_menus_has_no_content() -> None:
+    names = "Home Help Cart Orders Coupons Contact Terms Privacy Careers Press Investors".split()
+    menu = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in names)
+    page = f"<nav>{menu}</nav><div id=root>Loading…</div><footer><ul>{menu}</ul></footer>"
+    assert page_content(f"<title>Shop</title>{page}").text == ""
+    lever = "<h1>Levers</h1><p>A lever is a rigid bar on a pivot, and lifts what hands cannot.</p>"
+    assert "rigid bar" in page_content(f"<title>Shop</title>{page.replace('Loading…', lever)}").text
+
+
 def test_the_text_of_a_page_laid_out_in_tables() -> None:
     page = page_content(OLD.encode())
     assert page.title == "Levers"

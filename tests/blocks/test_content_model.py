@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mmcrawl.blocks.content.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
+from mmcrawl.blocks.content.line_features import LineFeatures
 from mmcrawl.blocks.content.metadata import page_metadata
 from mmcrawl.blocks.content.model import (
     GENRES,
     ContentModel,
-    Network,
     Scaling,
+    Trees,
     content_model,
-    network_input,
 )
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
@@ -37,12 +35,11 @@ def page_features(model: ContentModel) -> LineFeatures:
 
 
 def arrays_of(model: ContentModel) -> list[np.ndarray]:
-    scalings = (model.page_scaling, model.scaling)
-    found = [model.genre_weights, model.genre_bias]
-    found += [getattr(part, field.name) for part in scalings for field in fields(part)]
-    for network in model.networks:
-        found += [getattr(network, field.name) for field in fields(network)]
-    return found
+    scaling, trees = model.page_scaling, model.trees
+    return [
+        model.genre_weights, model.genre_bias, scaling.mean, scaling.spread,
+        trees.features, trees.borders, trees.leaves, np.float32(trees.bias),
+    ]  # fmt: skip
 
 
 def test_the_file_holds_arrays_of_numbers_and_words_only() -> None:
@@ -51,7 +48,7 @@ def test_the_file_holds_arrays_of_numbers_and_words_only() -> None:
         for name in archive.namelist():
             with archive.open(name) as file:
                 values = np.lib.format.read_array(file, allow_pickle=False)
-            assert values.dtype.kind in "fU"
+            assert values.dtype.kind in "fuU"
 
 
 def test_a_file_with_pickled_objects_is_refused(tmp_path: Path) -> None:
@@ -64,8 +61,8 @@ def test_a_file_with_pickled_objects_is_refused(tmp_path: Path) -> None:
 def test_all_weights_are_finite() -> None:
     model = content_model()
     assert all(np.isfinite(array).all() for array in arrays_of(model))
+    assert model.trees.features.max() < page_features(model).matrix.shape[1]
     assert np.isfinite(list(model.class_weights.values())).all()
-    assert (model.scaling.spread > 0).all()
     assert (model.page_scaling.spread > 0).all()
 
 
@@ -83,7 +80,7 @@ def test_saving_and_loading_keeps_the_model(tmp_path: Path) -> None:
     features = page_features(model)
     genres = model.genres(features)
     assert (again.genres(features) == genres).all()
-    before, after = (m.probabilities(features, genres) for m in (model, again))
+    before, after = (m.probabilities(features) for m in (model, again))
     assert (before == after).all()
 
 
@@ -94,7 +91,7 @@ def test_probabilities_are_between_0_and_1() -> None:
     assert genres.shape == (len(GENRES),)
     assert genres.sum() == pytest.approx(1)
     assert (genres >= 0).all()
-    probabilities = model.probabilities(features, genres)
+    probabilities = model.probabilities(features)
     assert probabilities.shape == (3,)
     assert ((probabilities > 0) & (probabilities < 1)).all()
     assert probabilities[1] > probabilities[2]
@@ -108,32 +105,18 @@ def test_scaling_measures_columns_and_cuts_off_what_is_far() -> None:
     assert scaling(np.array([[-100, 4]], dtype=np.float32)).tolist() == [[-4, -1]]
 
 
-def test_networks_read_features_genres_and_their_products() -> None:
-    width = max(max(CROSSED) + 1, PAGE_COLUMNS)
-    matrix = np.arange(2 * width, dtype=np.float32).reshape(2, width)
-    genres = np.array([0.25, 0.75], dtype=np.float32)
-    found = network_input(matrix, genres)
-    assert found.shape == (2, width + 2 + 2 * len(CROSSED))
-    assert (found[:, :width] == matrix).all()
-    assert found[1, width : width + 2].tolist() == [0.25, 0.75]
-    first = matrix[1, CROSSED[0]]
-    assert found[1, width + 2 : width + 4].tolist() == [0.25 * first, 0.75 * first]
+def test_a_tree_adds_the_leaf_that_the_answers_number() -> None:
+    trees = Trees(
+        features=np.array([[0, 1], [2, 2]]),
+        borders=np.array([[0.5, 0.5], [1, 3]], dtype=np.float32),
+        leaves=np.array([[1, 2, 4, 8], [16, 32, 0, 64]], dtype=np.float32),
+        bias=-100.0,
+    )
+    rows = np.array([[0, 0, 0], [1, 0, 1], [0, 1, 2], [1, 1, 4]], dtype=np.float32)
+    assert trees.log_odds(rows).tolist() == [1 + 16 - 100, 2 + 16 - 100, 4 + 32 - 100, 8 + 64 - 100]
 
 
-def test_the_mean_of_the_networks_counts() -> None:
-    features = page_features(content_model())
-    width = features.matrix.shape[1] + len(GENRES) * (1 + len(CROSSED))
-
-    def network(out_bias: float) -> Network:
-        hidden = np.zeros((width, 1), dtype=np.float32)
-        one = np.ones(1, dtype=np.float32)
-        return Network(hidden, -one, 100 * one, out_bias * one)  # the unit is never above 0
-
-    scaling = Scaling(np.zeros(width, np.float32), np.ones(width, np.float32))
-    model = ContentModel(
-        {}, content_model().page_scaling, np.zeros((PAGE_COLUMNS, 7), np.float32),
-        np.zeros(7, np.float32), scaling, (network(0.0), network(np.log(3.0))),
-    )  # fmt: skip
-    genres = model.genres(features)
-    assert genres == pytest.approx([1 / 7] * 7)
-    assert model.probabilities(features, genres) == pytest.approx([0.625] * 3)
+def test_a_level_that_asks_for_more_than_there_is_is_no_level() -> None:
+    borders = np.array([[np.inf]], dtype=np.float32)
+    trees = Trees(np.array([[0]]), borders, np.array([[3, 5]], dtype=np.float32), 0.0)
+    assert trees.log_odds(np.array([[9e9]], dtype=np.float32)).tolist() == [3]

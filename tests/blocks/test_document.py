@@ -153,6 +153,35 @@ def test_code_and_short_cells_of_a_small_page_are_kept() -> None:
     assert content.write("md").startswith("# Listing files\n\nThe command")
 
 
+HIGHLIGHTED = """<h1>Sums<a class=headerlink href="#sums">¶</a></h1><p>A program adds two numbers up
+and returns what they are together, as an exam\xadple shows that is easy to read.</p>
+<pre><span>def</span> <span>add</span><i>(</i>a,<!-- and --> b<i>)</i>:
+    <b>return</b> <span>a</span> <span>+</span>\t<span>b</span><br>
+
+<span>add</span>(1, 2)
+</pre>"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "gb18030"])
+def test_white_space_between_the_words_of_code_is_kept(encoding: str) -> None:
+    code = "def add(a, b):\n    return a +\tb\n\n\nadd(1, 2)"
+    page = page_content(HIGHLIGHTED.encode(encoding, "ignore"), encoding=encoding)
+    assert page.write("md").endswith(f"```\n{code}\n```\n")
+    assert page.paragraphs[-1].split("\n") == [line for line in code.split("\n") if line]
+
+
+def test_marks_of_links_to_headings_and_soft_hyphens_are_left_out() -> None:
+    page = page_content(
+        HIGHLIGHTED + "<h2><a href='#more'>#</a>More</h2><p>And so on.", favor="recall"
+    )
+    assert page.title == "Sums"
+    assert "an example shows" in page.text
+    for form in ("md", "txt", "tei"):
+        written = page.write(form)  # type: ignore[arg-type]
+        assert not {"¶", "\xad"}.intersection(written)
+    assert "## More\n" in page.write("md")
+
+
 def test_menus_beside_the_text_of_a_small_page_are_not() -> None:
     menu = "<ul class=menu><li>Home<li>News</ul><ul><li><a href=a>Bars</a></ul>"
     text = page_content(f"{menu}<h1>Levers</h1>{TEXT * 3}").text

@@ -171,10 +171,20 @@ def test_site_description_image_and_licence_are_read() -> None:
     assert found.canonical == "http://h.test/levers"
 
 
+@pytest.mark.parametrize(
+    ("written", "licence"),
+    [("../rights.html", "http://h.test/rights.html"), ("CC BY 4.0", "CC BY 4.0")],
+)
+def test_the_address_of_a_licence_is_absolute(written: str, licence: str) -> None:
+    head = f'<meta name="dc.rights" content="{written}">'
+    assert facts(head, url="http://h.test/a/b.html").licence == licence
+
+
 def test_the_language_is_declared_or_told_by_the_script() -> None:
     assert page_content('<html lang="en_US"><p>Levers').facts.language == "en-US"
     assert page_content("<p>杠杆是一种简单机械。").facts.language == "zh"
     assert page_content("<p>てこは単純機械である。").facts.language == "ja"
+    assert page_content("<p>杠杆是一种简单机械，日文叫做てこ。" * 3).facts.language == "zh"
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,12 @@ def test_else_the_heading_of_the_metadata() -> None:
     assert headline("<h2>Physics</h2>", title="Physics", head=OG) == "Levers explained"
 
 
+def test_the_heading_of_the_metadata_is_without_the_site() -> None:
+    body = "<h2>Physics</h2><h3>Levers</h3><h3>Levers explained</h3>"
+    head = OG.replace("Levers explained", "Levers explained - The Lab")
+    assert headline(body, title="Physics", head=head) == "Levers explained"
+
+
 def test_else_a_lower_heading_that_the_title_repeats() -> None:
     assert headline("<h2>News</h2><h3>Levers</h3>", title="Levers | The Lab") == "Levers"
 

@@ -8,6 +8,7 @@ F1 is taken, so that a page on which little is certain still gives its best part
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -27,6 +28,8 @@ from mmcrawl.blocks.partition import BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.rendering.completing import completed
+from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
+from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 from mmcrawl.text.scripts import has_han
@@ -46,9 +49,11 @@ _SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
 # Browsers read no UTF-32, and the tree none: it is read as the text that it is.
 _UTF_32 = re.compile(rb"(?P<be>\0\0\xfe\xff|(?:\0{3}\s)*\0{3}<)|\xff\xfe\0\0|(?:\s\0{3})*<\0{3}")
 _LONGEST = 300  # characters of a headline
+_PERMALINK = " ¶\uf0c1"
 _FORUM = GENRES.index("forum")
-_LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
+_LEAST_FORUM = 0.1  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
+_LEAST_EXPECTED = 10.0  # words of content below which a page of unlikely lines has none
 _LONGEST_REPEATED = 60  # characters; a longer line counts once
 
 
@@ -70,18 +75,32 @@ def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMe
         if tree.tags[container] == "h1" and len(text) <= _LONGEST
     ]
     for _, text in main:
-        if len(text) > 3 and text.casefold() in title.casefold():
+        if len(text) > 3 and _in(text, title):
             return text
     if main:
         before = [text for first, text in main if first < tree.after[prose]]
         return before[-1] if before else main[0][1]
-    if metadata.headline:
-        return metadata.headline
-    for container, text in zip(lines.containers, lines.texts, strict=True):
-        heading = tree.tags[container] in ("h2", "h3")
-        if heading and len(text) > 3 and text.casefold() in title.casefold():
+    lower = [
+        text
+        for container, text in zip(lines.containers, lines.texts, strict=True)
+        if tree.tags[container] in ("h2", "h3") and len(text) > 3
+    ]
+    given = metadata.headline
+    if not given:
+        return next((text for text in lower if _in(text, title)), _without_site(title))
+    for text in lower:  # metadata may give it with the site's name
+        if _in(text, given) and _SEPARATOR.match(given, len(text)):
             return text
-    return _without_site(title)
+    return given
+
+
+def _in(text: str, title: str) -> bool:
+    return text.casefold() in title.casefold()
+
+
+def _read(headline: str) -> str:
+    """Return a headline as it is read: without the mark of a link to it."""
+    return headline.replace(SOFT_HYPHEN, "").rstrip(_PERMALINK) or headline
 
 
 def _without_site(title: str) -> str:
@@ -101,14 +120,11 @@ class PageContent:
         title: The headline; where the page has none, its title without the site's name; else "".
         paragraphs: The main text, in order.
         genres: The probability of each of :data:`mmcrawl.blocks.content.model.GENRES`.
-        ranges: Where on the page its lines stand: (start, end) in bytes, in order; of a text, and
-            of a page in UTF-32, in its bytes as UTF-8.
     """
 
     title: str
     paragraphs: tuple[str, ...]
     genres: dict[str, float]
-    ranges: tuple[tuple[int, int], ...] = field(repr=False)
     _tree: PageTree = field(repr=False)
     _measures: Measures = field(repr=False)
     _metadata: PageMetadata = field(repr=False)
@@ -121,6 +137,18 @@ class PageContent:
     def text(self) -> str:
         """The main text, a blank line between two paragraphs."""
         return "\n\n".join(self.paragraphs)
+
+    @cached_property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """Where on the page its lines stand: (start, end) in bytes, in order.
+
+        Of a text, and of a page in UTF-32, in its bytes as UTF-8.
+        """
+        tree, lines = self._tree, self._lines
+        return tuple(
+            (tree.starts[lines.firsts[row]], tree.ends[lines.afters[row] - 1])
+            for row in np.flatnonzero(self._chosen).tolist()
+        )
 
     @cached_property
     def comments(self) -> tuple[str, ...]:
@@ -238,7 +266,7 @@ def page_content(
     """
     if favor not in _BETA:
         raise BlockError(f"favor={favor!r}: give one of {', '.join(get_args(Favor))}, or None")
-    if isinstance(body, bytes) and (wide := _UTF_32.match(body)):
+    if encoding is None and isinstance(body, bytes) and (wide := _UTF_32.match(body)):
         body = body.decode("utf-32-be" if wide["be"] else "utf-32-le", "replace").lstrip("\ufeff")
     if isinstance(body, str):
         body, encoding = body.encode("utf-8", "replace"), "utf-8"
@@ -250,7 +278,7 @@ def page_content(
         genres = dict.fromkeys(GENRES, 0.0)
         none = np.zeros(0, dtype=np.bool_)
         return PageContent(
-            metadata.title, (), genres, (), tree, measures, metadata, lines, none, none, url
+            metadata.title, (), genres, tree, measures, metadata, lines, none, none, url
         )
     return _content(tree, measures, lines, metadata, url, beta=_BETA[favor])
 
@@ -267,7 +295,7 @@ def _content(
     model = content_model()
     features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
     genres = model.genres(features)
-    probabilities = model.probabilities(features, genres)
+    probabilities = model.probabilities(features)
     in_comments = features.in_comments
     if genres[_FORUM] >= _LEAST_FORUM:
         in_comments = np.zeros_like(in_comments)
@@ -276,13 +304,9 @@ def _content(
     best = best_lines(probabilities, line_words(lines.texts), beta)
     chosen = completed(tree, measures, lines, _without_repeats(best, lines))
     return PageContent(
-        title=page_headline(tree, lines, features.best, metadata),
+        title=_read(page_headline(tree, lines, features.best, metadata)),
         paragraphs=_paragraphs(tree, lines, chosen),
         genres=dict(zip(GENRES, genres.tolist(), strict=True)),
-        ranges=tuple(
-            (tree.starts[lines.firsts[row]], tree.ends[lines.afters[row] - 1])
-            for row in np.flatnonzero(chosen).tolist()
-        ),
         _tree=tree,
         _measures=measures,
         _metadata=metadata,
@@ -293,10 +317,14 @@ def _content(
     )
 
 
-def line_words(texts: list[str]) -> NDArray[np.float64]:
+def line_words(texts: Iterable[str]) -> NDArray[np.float64]:
     """Return about how many words each line has; Chinese characters count one each."""
     return np.array(
-        [len(text) if has_han(text) else text.count(" ") + 1 for text in texts], dtype=np.float64
+        [
+            text.count(" ") + 1 if text.isascii() or not has_han(text) else len(text)
+            for text in texts
+        ],
+        dtype=np.float64,
     )
 
 
@@ -306,7 +334,8 @@ def best_lines(
     """Choose the lines whose F-measure may be expected to be greatest.
 
     Of the k likeliest lines, (1 + β²)·Σp·w over the chosen / (Σw over the chosen + β²·Σp·w over
-    all) is the ratio of expectations that F_β is made of; the best k is taken.
+    all) is the ratio of expectations that F_β is made of; the best k is taken. Where no line is
+    likely, and all of them give a few words at most, the page has no content: a menu, a notice.
 
     Args:
         probabilities: Of each line, that it is content.
@@ -319,7 +348,8 @@ def best_lines(
     taken = np.cumsum(words[order])
     measure = np.cumsum(expected[order]) / (taken + beta * beta * expected.sum())
     chosen = np.zeros(len(words), dtype=np.bool_)
-    chosen[order[: int(np.argmax(measure)) + 1]] = True
+    if expected.sum() >= _LEAST_EXPECTED or probabilities.max() >= 0.5:
+        chosen[order[: int(np.argmax(measure)) + 1]] = True
     return chosen
 
 
@@ -349,8 +379,10 @@ def _paragraphs(tree: PageTree, lines: PageLines, chosen: NDArray[np.bool_]) -> 
 
 
 def _line_text(tree: PageTree, lines: PageLines, row: int) -> str:
-    """The text of a line; of preformatted text, with its line ends."""
-    if tree.tags[lines.containers[row]] != "pre":
-        return lines.texts[row]
-    raw = "".join(tree.raw_text(node) for node in range(lines.firsts[row], lines.afters[row]))
+    """The text of a line as it is read; of preformatted text, with its white space."""
+    tag = tree.tags[lines.containers[row]]
+    if tag != "pre":
+        text = lines.texts[row].replace(SOFT_HYPHEN, "")
+        return _read(text) if tag in HEADINGS else text
+    raw = tree.preformatted(range(lines.firsts[row], lines.afters[row]))
     return "\n".join(line.rstrip() for line in raw.strip("\r\n").splitlines())

@@ -8,16 +8,16 @@ it and in its metadata), and those of its neighbours and of the whole page.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.content.line_texts import TEXT_COLUMNS, LineTexts
+from mmcrawl.blocks.content.line_texts import MAIN_COLUMNS, SLICE, LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
-from mmcrawl.blocks.content.sections import SECTIONS, metadata_columns, section_columns
-from mmcrawl.blocks.content.surroundings import AROUND, AROUND_COLUMNS, Surroundings
+from mmcrawl.blocks.content.prose import Prose
+from mmcrawl.blocks.content.sections import Repetitions, Sections
+from mmcrawl.blocks.content.surroundings import Surroundings
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
@@ -33,26 +33,14 @@ _CONTAINERS: tuple[frozenset[str], ...] = tuple(
 )  # fmt: skip
 _CONTAINER_COLUMN = {tag: i for i, group in enumerate(_CONTAINERS) for tag in group}
 
-_SCALES = (0.05, 0.2, 0.5)  # shares of the page's text
 _NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
+_REACH = max(_NEIGHBOURS)
+_CONTEXT_KINDS = [0, 1, 2, 3, 5]
+_CONTEXT = MAIN_COLUMNS + len(_CONTEXT_KINDS)  # numbers of each neighbour
 _WINDOW = 5  # lines to each side
 _COUNTED = (
     "h1", "h2", "h3", "p", "li", "td", "img", "pre", "article", "time", "form", "button", "a",
 )  # fmt: skip
-_LEAVES = frozenset("p li td blockquote pre h1 h2 h3 h4 h5 h6 dd dt".split())
-
-# Columns of the matrix, in the order in which the constructor stacks them.
-_AROUND_AT = TEXT_COLUMNS + len(_CONTAINERS)
-_SECTIONS_AT = _AROUND_AT + AROUND_COLUMNS + 5
-_CROSSED_CLASSES = (0, 1, 2, 11, 12, 13, 14, 15, 18, 20)
-CROSSED = [
-    *(_AROUND_AT + len(AROUND) + group for group in _CROSSED_CLASSES),
-    *range(_SECTIONS_AT, _SECTIONS_AT + len(SECTIONS)),
-    0,
-    1,
-    2,
-]
-"""Columns that mean another thing in another genre of page."""
 
 PAGE_COLUMNS = 93
 """How many columns, the last ones, are the same for all lines of a page."""
@@ -78,210 +66,104 @@ class LineFeatures:
         metadata: PageMetadata,
         class_weights: Mapping[str, float],
     ) -> None:
-        self._tree = tree
-        self._lines = lines
-        self._chars = measures.chars
-        self._link_chars = measures.link_chars
-        self._firsts = np.array(lines.firsts, dtype=np.int64)
-        self._after = np.array(tree.after, dtype=np.int64)
-        links = measures.link_chars[np.array(lines.afters)] - measures.link_chars[self._firsts]
-        self._texts = texts = LineTexts(lines.texts, links, lines.breaks)
+        containers = np.array(lines.containers, dtype=np.int32)
+        links = measures.link_chars[np.array(lines.afters)] - measures.link_chars[lines.firsts]
+        self._texts = texts = LineTexts(lines.texts, links, np.array(lines.breaks))
         self._around = around = Surroundings(tree, measures, lines, class_weights)
         self.in_comments = around.in_comments
-        kinds = self._container_kinds()
-        self.best = 0
-        prose, place = self._prose()
-        self._context = np.hstack([texts.columns[:, [0, 1, 2, 3]], kinds[:, [0, 1, 2, 3, 5]]])
-        self.page: Floats = self._page(kinds, metadata)
-        self._before_around = (texts.columns, kinds)
-        self._behind_around = (
-            self._repeated(), section_columns(tree, lines, texts.linked),
-            metadata_columns(lines, metadata), place, prose,
-        )  # fmt: skip
-        self._around_lines = self._window()
+        self._kinds = tree.mapped(_CONTAINER_COLUMN, -1)[containers]
+        self._looks = around.looks(containers)
+        self._alike = self._repeated()
+        self._sections = Sections(tree, lines, texts)
+        self._said = Repetitions(lines, metadata)
+        self._prose = Prose(tree, measures, lines, texts, around)
+        self.best = self._prose.best
+        self.page: Floats = self._page(tree, metadata)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._kinds)
 
     @property
     def matrix(self) -> Floats:
         """The features of all lines, as training takes them."""
-        return self.rows(0, len(self))
+        slices = [self.rows(start, start + SLICE) for start in range(0, len(self), SLICE)]
+        return np.concatenate(slices)
 
     def rows(self, start: int, end: int) -> Floats:
         """Return the features of some lines: one row a line, one column a feature."""
-        these = slice(start, end)
-        parts = [
-            *(part[these] for part in self._before_around),
-            self._around.columns(start, end),
-            *(part[these] for part in self._behind_around),
-            *(_shifted(self._context, by, start, end) for by in _NEIGHBOURS),
-            self._around_lines[these],
-        ]
-        page = np.broadcast_to(self.page, (len(parts[0]), len(self.page)))
-        result: Floats = np.hstack([*parts, page])
+        end = min(end, len(self))
+        # Of the lines around them, too: what is none of the page is -1.
+        context = np.full((end - start + 2 * _REACH, _CONTEXT), -1, dtype=np.float32)
+        first, after = max(0, start - _REACH), min(len(self), end + _REACH)
+        context[first - start + _REACH : after - start + _REACH] = self._context(first, after)
+        page = np.broadcast_to(self.page, (end - start, len(self.page)))
+        result: Floats = np.hstack(
+            [
+                self._texts.columns(start, end),
+                _marks(self._kinds[start:end], len(_CONTAINERS)),
+                self._around.columns(start, end),
+                self._alike[self._looks[start:end]],
+                self._sections.columns(start, end),
+                self._said.columns(start, end),
+                self._prose.place(start, end),
+                self._prose.scales(start, end),
+                *(context[_REACH + by : _REACH + by + end - start] for by in _NEIGHBOURS),
+                self._window(start, end),
+                page,
+            ]
+        )
         return result
+
+    def _context(self, start: int, end: int) -> Floats:
+        kinds = _marks(self._kinds[start:end], len(_CONTAINERS))
+        return np.hstack([self._texts.main_columns(start, end), kinds[:, _CONTEXT_KINDS]])
 
     def _repeated(self) -> Floats:
-        """How many elements look like the one each line stands in, and what they hold.
-
-        Elements look alike that have the same tag and class names, and whose parents do.
-        """
-        looks = np.array([self._around.looks[c] for c in self._lines.containers], dtype=np.int64)
+        """Return of each look how many lines have it, and what they are like."""
+        texts, looks = self._texts, self._looks
         alike = np.maximum(np.bincount(looks), 1)
-        text = np.bincount(looks, self._texts.lengths)
-        linked = np.bincount(looks, self._texts.linked) / np.maximum(text, 1)
-        sentences = np.bincount(looks, self._texts.sentences) / alike
+        text = np.bincount(looks, texts.lengths)
+        linked = np.bincount(looks, texts.linked) / np.maximum(text, 1)
+        sentences = np.bincount(looks, texts.sentences) / alike
         columns = [
             np.log(alike), np.log1p(text / alike), linked, np.log1p(sentences),
-            text / max(1.0, float(self._texts.lengths.sum())),
-        ]  # fmt: skip
-        return np.stack([column[looks] for column in columns], axis=1).astype(np.float32)
-
-    def _container_kinds(self) -> Floats:
-        kinds = np.zeros((len(self._lines), len(_CONTAINERS)), dtype=np.float32)
-        for row, container in enumerate(self._lines.containers):
-            column = _CONTAINER_COLUMN.get(self._tree.tags[container])
-            if column is not None:
-                kinds[row, column] = 1
-        return kinds
-
-    def _prose(self) -> tuple[Floats, Floats]:
-        """What surrounds each line at several scales, and where it lies to the prose."""
-        count = len(self._tree)
-        total = max(1, int(self._chars[-1]))
-        nodes = np.arange(count)
-        chars = (self._chars[self._after] - self._chars[nodes]).astype(np.float64)
-        linked = (self._link_chars[self._after] - self._link_chars[nodes]).astype(np.float64)
-        prose = np.where(
-            (self._texts.sentences > 0) & (self._texts.weights > 40), self._texts.lengths, 0
-        )
-        inner_lines = self._inside(np.ones(len(self._lines)))
-        inner_prose = self._inside(prose)
-        columns = []
-        for holders in self._holders(chars.tolist(), total):
-            at = np.array([holders[node] for node in self._around.around_first], dtype=np.int64)
-            size = np.maximum(chars[at], 1)
-            columns += [
-                size / total, linked[at] / size, inner_prose[at] / size,
-                np.log1p(size / np.maximum(inner_lines[at], 1)),
-            ]  # fmt: skip
-        place = self._place(prose, chars, linked, total)
-        return np.stack(columns, axis=1).astype(np.float32), place
-
-    def _holders(self, chars: list[float], total: int) -> list[list[int]]:
-        """Return for each scale the innermost large element around each element with text."""
-        parents = self._tree.parents
-        found = []
-        for scale in _SCALES:
-            least = scale * total
-            holders = [0] * len(self._tree)
-            for node in self._around.elements:
-                holders[node] = node if chars[node] >= least else holders[parents[node]]
-            found.append(holders)
-        return found
-
-    def _inside(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum a value of the lines over the subtree of each node."""
-        sums = np.concatenate([[0.0], np.cumsum(values)])
-        nodes = np.arange(len(self._tree))
-        upto = np.searchsorted(self._firsts, self._after)
-        result: NDArray[np.float64] = sums[upto] - sums[np.searchsorted(self._firsts, nodes)]
-        return result
-
-    def _place(
-        self,
-        prose: NDArray[np.float64],
-        chars: NDArray[np.float64],
-        linked: NDArray[np.float64],
-        total: int,
-    ) -> Floats:
-        """Where each line stands on the page, to its main heading and to its prose."""
-        tree, firsts = self._tree, self._firsts
-        before = self._chars[firsts].astype(np.float64)
-        rank = np.arange(len(firsts)) / max(1, len(firsts))
-        heading = next((n for n, tag in enumerate(tree.tags) if tag == "h1" and chars[n]), -1)
-        below = firsts >= heading if heading >= 0 else np.zeros(len(firsts))
-        distance = (
-            np.log1p(np.abs(before - self._chars[max(heading, 0)])) if heading >= 0 else below
-        )
-        best = self.best = self._best_element(chars, linked)
-        start, end, size = self._chars[best], self._chars[self._after[best]], max(chars[best], 1)
-        inside = (firsts >= best) & (firsts < self._after[best])
-        parent = max(tree.parents[best], 0)
-        spread = np.flatnonzero(inside & (prose > 0))
-        first, last = (spread[0], spread[-1]) if len(spread) else (0, 0)
-        row = np.arange(len(firsts))
-        columns = [
-            rank, before / total, np.full(len(firsts), heading >= 0), below, distance,
-            inside, firsts < best, firsts >= self._after[best],
-            (firsts >= parent) & (firsts < self._after[parent]),
-            np.where(inside, (before - start) / size, -1),
-            np.where(firsts < best, np.log1p(np.maximum(start - before, 0)), 0),
-            np.where(firsts >= self._after[best], np.log1p(np.maximum(before - end, 0)), 0),
-            (row >= first) & (row <= last),
-            np.clip((row - first) / max(1, last - first), -2, 3),
-            np.full(len(firsts), size / total), np.full(len(firsts), linked[best] / size),
-            np.minimum(self._steps_below(best), 12) / 4,
+            text / max(1.0, float(texts.lengths.sum())),
         ]  # fmt: skip
         return np.stack(columns, axis=1).astype(np.float32)
 
-    def _best_element(self, chars: NDArray[np.float64], linked: NDArray[np.float64]) -> int:
-        """Return the element whose own paragraphs hold most of the prose of the page."""
-        tree, lines = self._tree, self._lines
-        weights = (1 + 2 * self._texts.sentences + np.minimum(self._texts.weights / 100, 6)) * (
-            1 - self._texts.linked / np.maximum(self._texts.lengths, 1)
-        )
-        scores: dict[int, float] = {}
-        for row in np.flatnonzero(self._texts.weights >= 25).tolist():
-            node, share = lines.containers[row], float(weights[row])
-            if tree.tags[node] in _LEAVES:
-                node = tree.parents[node]
-            for _ in range(4):
-                if node <= 0:
-                    break
-                scores[node] = scores.get(node, 0.0) + share
-                share *= 0.55
-                node = tree.parents[node]
-        unlinked = 1 - linked / np.maximum(chars, 1)
-        return max(scores, key=lambda node: scores[node] * float(unlinked[node]), default=0)
+    def _window(self, start: int, end: int) -> Floats:
+        """Return text, links and sentences of the lines around some lines."""
+        first, after = max(0, start - _WINDOW), min(len(self), end + _WINDOW)
+        rows = np.arange(start, end)
+        begins = np.maximum(rows - _WINDOW, 0) - first
+        ends = np.minimum(rows + _WINDOW + 1, len(self)) - first
 
-    def _steps_below(self, best: int) -> NDArray[np.int64]:
-        depths = self._around.depths
-        base = depths[best]
-        return np.array([max(0, depths[c] - base) for c in self._lines.containers])
-
-    def _window(self) -> Floats:
-        """Text, links and sentences of the lines around each line."""
-        kernel = np.ones(2 * _WINDOW + 1)
-
-        def around(values: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.convolve(values, kernel, "full")[_WINDOW : _WINDOW + len(values)]
+        def around(values: NDArray[np.int32]) -> NDArray[np.int64]:
+            sums = np.concatenate([[0], np.cumsum(values[first:after], dtype=np.int64)])
+            result: NDArray[np.int64] = sums[ends] - sums[begins]
+            return result
 
         text = np.maximum(around(self._texts.lengths), 1)
         links = around(self._texts.linked) / text
         sentences = around(self._texts.sentences)
         return np.stack([np.log1p(text), links, np.log1p(sentences)], axis=1).astype(np.float32)
 
-    def _page(self, kinds: Floats, metadata: PageMetadata) -> Floats:
+    def _page(self, tree: PageTree, metadata: PageMetadata) -> Floats:
         """What the page as a whole is like; the same for all of its lines."""
-        total = max(1.0, float(self._texts.lengths.sum()))
-        share = self._texts.lengths / total
-        times = Counter(self._tree.tags)
-        counts = [times[tag] for tag in _COUNTED]
+        texts = self._texts
+        total = max(1.0, float(texts.lengths.sum()))
+        share = texts.lengths / total
+        in_kinds = np.bincount(self._kinds + 1, share, minlength=len(_CONTAINERS) + 1)[1:]
         return np.concatenate(
             [
-                [np.log1p(total), np.log1p(len(share)), float(self._texts.linked.sum() / total)],
-                share @ self._texts.columns[:, [2, 9, 14]], share @ kinds, np.log1p(counts),
+                [np.log1p(total), np.log1p(len(share)), float(texts.linked.sum() / total)],
+                texts.shares, in_kinds, np.log1p(tree.counts(_COUNTED)),
                 *self._around.class_shares(share), metadata.types,
             ]
         ).astype(np.float32)  # fmt: skip
 
 
-def _shifted(values: Floats, by: int, start: int, end: int) -> Floats:
-    """Return the row `by` lines further on of each line of a slice; -1 beyond the page."""
-    rows = np.arange(start, min(end, len(values))) + by
-    beyond = (rows < 0) | (rows >= len(values))
-    result = values[np.where(beyond, 0, rows)]
-    result[beyond] = -1
-    return result
+def _marks(columns: NDArray[np.int8], count: int) -> Floats:
+    """Return rows of which each has a one in a column, or none."""
+    marks: Floats = (columns[:, None] == np.arange(count)).astype(np.float32)
+    return marks

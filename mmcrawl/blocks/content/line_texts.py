@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.layout.lines import JoinedTexts
+
 Floats = NDArray[np.float32]
 
-TEXT_COLUMNS = 20
-"""How many numbers there are of each line."""
+MAIN_COLUMNS = 4
+"""How many numbers of a line, the first ones, are looked at of neighbouring lines, too."""
+
+SLICE = 2000
+"""Lines whose numbers are in memory at once."""
 
 _YEAR = re.compile(r"(?:19|20)\d\d(?!\d)|\b\d{1,2}:\d\d\b")
 _POINTER = re.compile(
@@ -30,14 +34,18 @@ _PHRASES = (
      "shutterstock", "courtesy", "pictured", "图片", "摄影", "来源"),
 )  # fmt: skip
 
+_AVERAGED = [2, 9, 14]  # columns
+
+_AVERAGED = [2, 9, 14]  # columns
+
 _STOP, _COMMA, _DIGIT, _UPPER, _SYMBOL, _CJK, _SPACE, _CJK_STOP, _MONEY = (1 << i for i in range(9))
 
 
 class LineTexts:
-    """The texts of lines, measured.
+    """The texts of lines, measured; what is not asked for often is measured a slice at a time.
 
     Args:
-        texts: Of the lines, none empty.
+        texts: Of the lines.
         links: Characters of each inside of links.
         breaks: How many ``<br>`` stand before each.
 
@@ -46,92 +54,116 @@ class LineTexts:
         linked: Those inside of links.
         sentences: How many end in it.
         weights: Characters, Chinese ones counting more.
-        columns: One row a line, one column a number.
+        comments: Which hold the word "comment".
+        shares: Of the page: the means, over its characters, of the columns of sentences, of Chinese
+            characters and of prices.
     """
 
     def __init__(
-        self, texts: Sequence[str], links: NDArray[np.int64], breaks: Sequence[int]
+        self, texts: JoinedTexts, links: NDArray[np.int64], breaks: NDArray[np.int32]
     ) -> None:
         self._texts = texts
-        joined = "\n".join(texts) + "\n"
+        self._breaks = breaks
+        self.lengths = np.diff(texts.starts) - 1
+        self.linked = np.minimum(links, self.lengths).astype(np.int32)
+        # Equal texts have equal hashes, and no two others are to be expected in any page.
+        hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
+        _, first, which, times = np.unique(
+            hashes, return_index=True, return_inverse=True, return_counts=True
+        )
+        self._again = first[which] < np.arange(len(texts))
+        self._times = times[which].astype(np.int32)
+        folded = texts.folded()
+        self.comments = texts.holding(("comment",), folded)
+        if folded is texts.joined:  # in which there may be capitals
+            self.comments = np.array(["comment" in text.lower() for text in texts])
+        phrases = [self._named_times(), self._pointers(folded)]
+        phrases += [texts.holding(words, folded) for words in _PHRASES]
+        self._phrases = np.stack(phrases, axis=1)
+        self._last = (-1, -1, np.zeros((0, 0), dtype=np.float32))
+        self.sentences = np.zeros(len(texts), dtype=np.int32)
+        self.weights = np.zeros(len(texts), dtype=np.float64)
+        self._stopped = np.zeros(len(texts), dtype=np.bool_)
+        share = self.lengths / max(1.0, float(self.lengths.sum()))
+        self.shares = np.zeros(len(_AVERAGED))
+        for start in range(0, len(texts), SLICE):
+            end = min(start + SLICE, len(texts))
+            self._measure(start, end)
+            self.shares += share[start:end] @ self._last[2][:, _AVERAGED]
+
+    def columns(self, start: int, end: int) -> Floats:
+        """Return the numbers of some lines: one row a line, one column a number."""
+        if self._last[:2] != (start, end):
+            self._measure(start, end)
+        return self._last[2]
+
+    def main_columns(self, start: int, end: int) -> Floats:
+        """Return the first columns of some lines."""
+        these = slice(start, end)
+        return np.stack(self._main(these), axis=1).astype(np.float32)
+
+    def _main(self, these: slice) -> list[NDArray[Any]]:
+        lengths = self.lengths[these]
+        return [
+            np.log1p(lengths),
+            self.linked[these] / np.maximum(lengths, 1),
+            np.log1p(self.sentences[these]),
+            self._stopped[these],
+        ]
+
+    def _measure(self, start: int, end: int) -> None:
+        """Count the characters of some lines by their classes."""
+        these = slice(start, end)
+        bounds = self._texts.starts[start : end + 1]
+        starts = bounds[:-1] - bounds[0]
+        joined = self._texts.joined[bounds[0] : bounds[-1]]
         points = np.frombuffer(joined.encode("utf-32-le", "replace"), dtype="<u4")
         classes = _character_classes()[np.minimum(points, 0xFFFF)]
-        lengths = np.array([len(text) for text in texts])
-        starts = np.concatenate([[0], np.cumsum(lengths[:-1] + 1)])
-        behind = np.append(classes[1:], _SPACE)
-        ends_sentence = ((classes & _STOP) > 0) & ((behind & _SPACE) > 0)
-        sentences = ends_sentence | ((classes & _CJK_STOP) > 0)
+        lengths = self.lengths[these]
 
-        def count(which: NDArray[np.bool_]) -> NDArray[np.float64]:
-            return np.add.reduceat(which, starts, dtype=np.float64)
+        def count(bits: int) -> NDArray[np.float64]:
+            return np.add.reduceat((classes & bits) > 0, starts, dtype=np.float64)
 
+        ended = np.flatnonzero(classes & (_STOP | _CJK_STOP))
+        behind = classes[np.minimum(ended + 1, len(classes) - 1)]
+        is_end = (classes[ended] & _CJK_STOP > 0) | (behind & _SPACE > 0)
+        lines = np.searchsorted(starts, ended[is_end], side="right") - 1
         number = np.maximum(lengths, 1)
-        cjk = count((classes & _CJK) > 0)
-        words = count((classes & _SPACE) > 0) + cjk / 2
-        self.lengths = lengths.astype(np.float64)
-        self.linked = np.minimum(links, lengths).astype(np.float64)
-        self.sentences = count(sentences)
-        self.weights = self.lengths + 1.5 * cjk
-        last = classes[starts + lengths - 1]
-        times = Counter(texts)
-        seen: set[str] = set()
-        again = []
-        for text in texts:
-            again.append(text in seen)
-            seen.add(text)
+        cjk = count(_CJK)
+        words = count(_SPACE) + cjk / 2
+        self.sentences[these] = np.bincount(lines, minlength=len(lengths))
+        self.weights[these] = lengths + 1.5 * cjk
+        self._stopped[these] = (classes[starts + lengths - 1] & (_STOP | _CJK_STOP)) > 0
         columns = [
-            np.log1p(lengths),
-            self.linked / number,
-            np.log1p(self.sentences),
-            (last & (_STOP | _CJK_STOP)) > 0,
+            *self._main(these),
             np.log1p(words),
-            np.log1p(count((classes & _COMMA) > 0)),
-            count((classes & _DIGIT) > 0) / number,
-            count((classes & _UPPER) > 0) / number,
-            count((classes & _SYMBOL) > 0) / number,
+            np.log1p(count(_COMMA)),
+            count(_DIGIT) / number,
+            count(_UPPER) / number,
+            count(_SYMBOL) / number,
             cjk / number,
             lengths / np.maximum(words, 1) / 10,
-            np.minimum(breaks, 3),
-            again,
-            np.log([times[text] for text in texts]),
-            count((classes & _MONEY) > 0) > 0,
-            *self._phrases(joined, starts),
+            np.minimum(self._breaks[these], 3),
+            self._again[these],
+            np.log(self._times[these]),
+            count(_MONEY) > 0,
+            *self._phrases[these].T,
         ]
-        self.columns: Floats = np.stack(columns, axis=1).astype(np.float32)
+        self._last = (start, end, np.stack(columns, axis=1).astype(np.float32))
 
-    def _phrases(self, joined: str, starts: NDArray[np.int64]) -> list[NDArray[np.float32]]:
-        """Which lines hold a year or a time, begin like a pointer, or hold words of a group."""
-        folded = joined.lower()
-        if len(folded) != len(joined):
-            folded = joined
-        columns = [
-            np.array([_names_time(text) for text in self._texts], dtype=np.float32),
-            np.array([_POINTER.match(folded, at) is not None for at in starts.tolist()]).astype(
-                np.float32
-            ),
-        ]
-        for words in _PHRASES:
-            found = [at for word in words for at in _occurrences(folded, word)]
-            columns.append(_lines_at(found, starts))
-        return columns
+    def _named_times(self) -> NDArray[np.bool_]:
+        """Which lines hold a year or a time."""
+        texts = self._texts
+        found = texts.holding(("19", "20", ":"), texts.joined)
+        for row in np.flatnonzero(found).tolist():
+            found[row] = _YEAR.search(texts[row]) is not None
+        return found
 
-
-def _names_time(text: str) -> bool:
-    return ("19" in text or "20" in text or ":" in text) and _YEAR.search(text) is not None
-
-
-def _occurrences(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
-
-
-def _lines_at(places: list[int], starts: NDArray[np.int64]) -> NDArray[np.float32]:
-    marks = np.zeros(len(starts), dtype=np.float32)
-    if places:
-        marks[np.searchsorted(starts, places, side="right") - 1] = 1
-    return marks
+    def _pointers(self, folded: str) -> NDArray[np.bool_]:
+        """Which lines begin like a pointer to something else."""
+        match = _POINTER.match
+        starts = self._texts.starts[:-1].tolist()
+        return np.array([match(folded, at) is not None for at in starts], dtype=np.bool_)
 
 
 @cache

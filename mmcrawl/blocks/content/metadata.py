@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 from mmcrawl.blocks.tree import PageTree
 
+_TOLD_BY = ("title", "meta", "script")
 _TYPE = re.compile(r'"@type"\s*:\s*"([A-Za-z]{3,40})"')
 _TYPE_GROUPS = (
     "article newsarticle blogposting reportagenewsarticle opinionnewsarticle "
@@ -52,7 +55,8 @@ def page_metadata(tree: PageTree) -> PageMetadata:
     descriptions: list[str] = []
     data: list[str] = []
     og_type = ""
-    for node, tag in enumerate(tree.tags):
+    for node in np.flatnonzero(tree.having(_TOLD_BY)).tolist():
+        tag = tree.tags[node]
         if tag == "title":
             title = title or " ".join(tree.raw_content(node).split())
         elif tag == "meta":
@@ -65,7 +69,7 @@ def page_metadata(tree: PageTree) -> PageMetadata:
                 headlines.append(content)
             elif name == "og:type":
                 og_type = content.lower()
-        elif tag == "script" and b"ld+json" in tree.start_tag(node):
+        elif b"ld+json" in tree.start_tag(node):
             data.append(tree.raw_content(node)[:_LONGEST_DATA])
     text = "\n".join(data)
     named = {_GROUP_OF.get(name.lower()) for name in _TYPE.findall(text)}

@@ -1,9 +1,9 @@
 """Which lines of a page are its content: a small model, trained on labelled pages.
 
-Several networks with one hidden layer give each line the probability that it is content, and their
-mean counts. A multinomial logistic model of the page's numbers says first what genre the page is
-of (a comment is content in a forum and noise below an article); its answer goes in with the line's
-features and, multiplied, with some of them.
+Boosted trees give each line the probability that it is content. They are symmetric (all nodes of a
+level ask the same question), so that a line's leaf in a tree is a number of as many bits as the
+tree has levels, and all lines of a page are put into all trees by a few operations on arrays. A
+multinomial logistic model of the page's numbers says what genre the page is of.
 
 The weights stand in ``content_model.npz`` beside this module, arrays of numbers and words only;
 ``tools/train_content_model.py`` makes the file and says how well it does on pages it has not seen.
@@ -19,9 +19,8 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
-from mmcrawl.blocks.content.line_features import CROSSED, LineFeatures
+from mmcrawl.blocks.content.line_features import LineFeatures
 
 Floats = NDArray[np.float32]
 
@@ -52,13 +51,31 @@ class Scaling:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """One hidden layer of rectified linear units, one logistic output."""
+class Trees:
+    """Boosted symmetric trees; a line's log-odds are the bias and the sum of one leaf of each.
 
-    hidden: Floats
-    hidden_bias: Floats
-    out: Floats
-    out_bias: Floats
+    Attributes:
+        features: Column that each level of each tree asks for, trees × levels.
+        borders: What the column must be above, trees × levels.
+        leaves: Log-odds; the answer at level i is bit i of a leaf's number. Trees × 2 ** levels.
+        bias: Log-odds to begin with.
+    """
+
+    features: NDArray[np.int64]
+    borders: Floats
+    leaves: Floats
+    bias: float
+
+    def log_odds(self, values: Floats) -> Floats:
+        """Return the log-odds of each row of a matrix."""
+        columns = np.ascontiguousarray(values.T)
+        leaf = np.zeros((len(self.features), len(values)), dtype=np.uint8)
+        for level in range(self.features.shape[1]):
+            above = columns[self.features[:, level]] > self.borders[:, level, None]
+            leaf |= above.view(np.uint8) << level
+        found = np.take_along_axis(self.leaves, leaf, axis=1)
+        result: Floats = found.sum(axis=0) + np.float32(self.bias)
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +85,14 @@ class ContentModel:
     Attributes:
         class_weights: Log-odds that text inside of elements with a class word is content.
         page_scaling, genre_weights, genre_bias: The model of genres.
-        scaling: Of the networks' input.
-        networks: Whose mean counts.
+        trees: The model of lines.
     """
 
     class_weights: Mapping[str, float]
     page_scaling: Scaling
     genre_weights: Floats
     genre_bias: Floats
-    scaling: Scaling
-    networks: tuple[Network, ...]
+    trees: Trees
 
     def genres(self, features: LineFeatures) -> Floats:
         """Return the probability of each of :data:`GENRES`."""
@@ -87,22 +102,16 @@ class ContentModel:
         result: Floats = odds / odds.sum()
         return result
 
-    def probabilities(self, features: LineFeatures, genres: Floats) -> Floats:
+    def probabilities(self, features: LineFeatures) -> Floats:
         """Return for each line the probability that it is content."""
-        total = np.zeros(len(features), dtype=np.float32)
-        with _threads().limit(limits=1, user_api="blas"):  # a page is too little to share out
-            for start in range(0, len(features), _SLICE):
-                rows = features.rows(start, start + _SLICE)
-                values = self.scaling(network_input(rows, genres))
-                for network in self.networks:
-                    hidden = np.maximum(values @ network.hidden + network.hidden_bias, 0)
-                    score = hidden @ network.out + network.out_bias
-                    total[start : start + _SLICE] += 1 / (1 + np.exp(-score))
-        total /= len(self.networks)
-        return total
+        result = np.zeros(len(features), dtype=np.float32)
+        for start in range(0, len(features), _SLICE):
+            rows = features.rows(start, start + _SLICE)
+            result[start : start + _SLICE] = 1 / (1 + np.exp(-self.trees.log_odds(rows)))
+        return result
 
     def save(self, path: str) -> None:
-        """Write it to a file, in 16-bit floats."""
+        """Write it to a file, the most of it in 16-bit floats."""
         arrays: dict[str, Any] = {
             "class_words": np.array(list(self.class_weights)),
             "class_weights": np.array(list(self.class_weights.values()), dtype=np.float16),
@@ -110,14 +119,11 @@ class ContentModel:
             "page_spread": self.page_scaling.spread,
             "genre_weights": self.genre_weights,
             "genre_bias": self.genre_bias,
-            "mean": self.scaling.mean,
-            "spread": self.scaling.spread,
+            "features": self.trees.features.astype(np.uint16),
+            "borders": self.trees.borders,
+            "leaves": self.trees.leaves.astype(np.float16),
+            "bias": np.float32(self.trees.bias),
         }
-        for number, network in enumerate(self.networks):
-            arrays[f"hidden_{number}"] = network.hidden.astype(np.float16)
-            arrays[f"hidden_bias_{number}"] = network.hidden_bias
-            arrays[f"out_{number}"] = network.out
-            arrays[f"out_bias_{number}"] = network.out_bias
         np.savez_compressed(path, **arrays)
 
     @classmethod
@@ -129,31 +135,18 @@ class ContentModel:
                 for name, values in stored.items()
             }
         words = arrays["class_words"].tolist()
-        count = sum(name.startswith("out_bias_") for name in arrays)
-        parts = ("hidden", "hidden_bias", "out", "out_bias")
         return cls(
             class_weights=dict(zip(words, arrays["class_weights"].tolist(), strict=True)),
             page_scaling=Scaling(arrays["page_mean"], arrays["page_spread"]),
             genre_weights=arrays["genre_weights"],
             genre_bias=arrays["genre_bias"],
-            scaling=Scaling(arrays["mean"], arrays["spread"]),
-            networks=tuple(
-                Network(*(arrays[f"{part}_{n}"] for part in parts)) for n in range(count)
+            trees=Trees(
+                arrays["features"].astype(np.int64),
+                arrays["borders"],
+                arrays["leaves"],
+                float(arrays["bias"]),
             ),
         )
-
-
-def network_input(matrix: Floats, genres: Floats) -> Floats:
-    """Return what the networks read of each line: its features, the genres, some products."""
-    repeated = np.repeat(genres[None, :], len(matrix), axis=0)
-    products = matrix[:, CROSSED][:, :, None] * genres[None, None, :]
-    result: Floats = np.hstack([matrix, repeated, products.reshape(len(matrix), -1)])
-    return result.astype(np.float32)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 @cache

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.content.line_texts import LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.tags import HEADINGS
@@ -37,29 +39,67 @@ SECTIONS = tuple(
 
 _LONGEST_HEADING = 90
 _LONGEST_BARE_HEADING = 50
+# What the first two patterns begin with, but for digits and what is not ASCII.
+_FIRST_LETTERS = frozenset("co le di jo re mo yo al se si tr po la up wh ed cu pe sp ar".split())
+_LEAST_REPEATED, _LEAST_ASCII_REPEATED = 10, 25  # characters
+_LONGEST_FOLDED = 300
 
 
-def section_columns(tree: PageTree, lines: PageLines, linked: NDArray[np.float64]) -> Floats:
-    """What the heading above each line says of it."""
-    tags = tree.tags
-    rows: list[list[float]] = []
-    distances: list[int] = []
-    said = [0.0] * len(SECTIONS)
-    since = 0
-    for row, (text, container) in enumerate(zip(lines.texts, lines.containers, strict=True)):
-        tag = tags[container]
-        heading = int(tag[1]) if tag in HEADINGS else 0
-        if heading or len(text) < _LONGEST_BARE_HEADING:
-            found = _sections_named(text, heading > 0)
+class Sections:
+    """What the heading above each line says of it.
+
+    A heading names all sections anew. A short line that names comments, or is no link and names
+    related pages, adds to what the heading has said.
+
+    Args:
+        tree, lines: The page.
+        measured: What the texts of the lines are like.
+    """
+
+    def __init__(self, tree: PageTree, lines: PageLines, measured: LineTexts) -> None:
+        levels = {tag: int(tag[1]) for tag in HEADINGS}
+        self._levels = tree.mapped(levels, 0)[np.array(lines.containers)]
+        rows, texts = self._named_rows(lines, measured)
+        linked = measured.linked
+        said = [0.0] * len(SECTIONS)
+        events, sections = [0], [said]
+        for row, text in zip(rows, texts, strict=True):
+            heading = self._levels[row] > 0
+            found = _sections_named(text, heading)
             if heading:
-                said, since = found, row
+                said = found
             elif found[0] or (found[1] and linked[row] == 0):
                 said = [max(a, b) for a, b in zip(said, found, strict=False)] + said[2:]
-                since = row
-        rows.append([*said, float(heading)])
-        distances.append(row - since)
-    named = np.array(rows, dtype=np.float32).reshape(len(rows), len(SECTIONS) + 1)
-    return np.hstack([named, np.log1p(distances)[:, None]]).astype(np.float32)
+            else:
+                continue
+            events.append(row)
+            sections.append(said)
+        # Of the line 0, which may be an event as well, the last entry counts.
+        self._events = np.array(events)
+        self._sections = np.array(sections, dtype=np.float32)
+
+    def columns(self, start: int, end: int) -> Floats:
+        """Return the numbers of some lines: one row a line."""
+        levels = self._levels[start:end, None]
+        rows = np.arange(start, start + len(levels))
+        event = np.searchsorted(self._events, rows, side="right") - 1
+        distances = np.log1p(rows - self._events[event])
+        return np.hstack([self._sections[event], levels, distances[:, None]]).astype(np.float32)
+
+    def _named_rows(self, lines: PageLines, measured: LineTexts) -> tuple[list[int], Iterator[str]]:
+        """Return the headings, and the short lines that may name a section, with their texts."""
+        texts = lines.texts
+        short = measured.lengths < _LONGEST_BARE_HEADING
+        joined, starts = texts.joined, texts.starts.tolist()
+        may = [
+            (first := joined[start : start + 2]).lower() in _FIRST_LETTERS
+            or not first.isascii()
+            or first[0].isdecimal()
+            for start in starts[:-1]
+        ]
+        named = np.array(may, dtype=np.bool_) | measured.comments
+        rows = np.flatnonzero((self._levels > 0) | (short & named)).tolist()
+        return rows, (texts[row] for row in rows)
 
 
 def _sections_named(text: str, heading: bool) -> list[float]:
@@ -75,24 +115,41 @@ def _sections_named(text: str, heading: bool) -> list[float]:
     return found
 
 
-def metadata_columns(lines: PageLines, metadata: PageMetadata) -> Floats:
-    """Which lines the page's own metadata repeats."""
-    title = metadata.title.casefold()
-    headline = metadata.headline.casefold()
-    summary = metadata.description[:50]
-    rows = []
-    for text in lines.texts:
-        start = text[:60]
-        long = len(text) >= 25 or (len(text) > 9 and not text.isascii())
-        folded = text.casefold() if len(text) < 300 else ""
-        rows.append(
-            (
-                float(long and start in metadata.data),
-                float(long and start in metadata.description),
-                float(len(text) > 3 and bool(folded) and folded in title),
-                float(len(folded) > 10 and len(title) > 10 and title in folded),
-                float(len(text) > 3 and bool(folded) and folded in headline),
-                float(len(summary) > 25 and summary in text),
-            )
-        )
-    return np.array(rows, dtype=np.float32).reshape(len(rows), 6)
+class Repetitions:
+    """Which lines the page's own metadata repeats.
+
+    Args:
+        lines: Of the page.
+        metadata: What it says of itself.
+    """
+
+    def __init__(self, lines: PageLines, metadata: PageMetadata) -> None:
+        texts = lines.texts
+        lengths = np.diff(texts.starts) - 1
+        title, headline = metadata.title.casefold(), metadata.headline.casefold()
+        summary = metadata.description[:50]
+        marks = self._marks = np.zeros((len(lines), 6), dtype=np.bool_)
+        if metadata.data or metadata.description:
+            for row in np.flatnonzero(lengths >= _LEAST_REPEATED).tolist():
+                text = texts[row]
+                if len(text) >= _LEAST_ASCII_REPEATED or not text.isascii():
+                    start = text[:60]
+                    marks[row, 0] = start in metadata.data
+                    marks[row, 1] = start in metadata.description
+        # No character's folded form is shorter, or more than three times as long.
+        longest = min(max(len(title), len(headline)), _LONGEST_FOLDED - 1)
+        for row in np.flatnonzero((lengths > 3) & (lengths <= longest)).tolist():
+            folded = texts[row].casefold()
+            marks[row, 2] = folded in title
+            marks[row, 4] = folded in headline
+        if len(title) > 10:
+            may = (3 * lengths >= len(title)) & (lengths < _LONGEST_FOLDED)
+            for row in np.flatnonzero(may).tolist():
+                marks[row, 3] = title in texts[row].casefold()
+        if len(summary) > 25:
+            for row in np.flatnonzero(lengths >= len(summary)).tolist():
+                marks[row, 5] = summary in texts[row]
+
+    def columns(self, start: int, end: int) -> Floats:
+        """Return the numbers of some lines: one row a line."""
+        return self._marks[start:end].astype(np.float32)

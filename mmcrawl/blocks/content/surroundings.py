@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from itertools import chain
-from typing import NamedTuple
+from array import array
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,33 +62,27 @@ _CLASS_BIT = {
 _BITS = len(AROUND) + len(CLASS_GROUPS)
 _HIDDEN_BIT = 1 << _BITS
 
-AROUND_COLUMNS = _BITS + 1 + 1 + 4
-"""Elements, groups of class words, hidden; depth; what the class words say."""
-
+# An attribute behind white space, or the end of a start tag.
 _NAMES = re.compile(
-    rb"""\s(class|id|role|itemprop)\s*=\s*(?:"([^"]{0,400})|'([^']{0,400})|([^\s"'>]{1,400}))""",
-    re.IGNORECASE,
+    rb"""[ \t\n\r\f\v\0](?:(?<=\0)|(?=[cCiIrR])((?i:class|id|role|itemprop))\s*=\s*"""
+    rb"""(?:"([^"\0]{0,400})|'([^'\0]{0,400})|([^\s"'>\0]{1,400})))"""
 )
+_LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
+_SLICE = 10_000  # elements whose start tags are in memory at once
 _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
-_UNSHOWN = re.compile(
-    rb"""\shidden(?=[\s=>/])|aria-hidden\s*=\s*["']?true|display\s*:\s*none""", re.IGNORECASE
-)
+# Of a start tag in lower case.
+_HIDDEN = re.compile(rb"""hidden(?:(?<=\shidden)(?=[\s=>/])|(?<=aria-hidden)\s*=\s*["']?true)""")
+_UNDISPLAYED = re.compile(rb"display\s*:\s*none")
 _OUTERMOST = frozenset("html body".split())
 
 
-class _Scores(NamedTuple):
-    """What the class names around a node say: their sum, least, most and innermost."""
-
-    total: float
-    least: float
-    most: float
-    innermost: float
-
-    def below(self, score: float) -> _Scores:
-        return _Scores(self.total + score, min(self.least, score), max(self.most, score), score)
-
-
-_NO_SCORES = _Scores(0.0, 0.0, 0.0, 0.0)
+# What a start tag says: the bits of its class words, what these say of the text inside, a number
+# for its class.
+_Said = tuple[int, float, int]
+# What stands around the text of an element: the bits of elements and class words; how many elements
+# that hold text; a number for their tags and classes; of what the class words say the sum, the
+# least, the most and the innermost.
+_State = tuple[int, int, int, float, float, float, float]
 
 
 class Surroundings:
@@ -100,10 +93,8 @@ class Surroundings:
         class_weights: What the words of class attributes say of the text inside.
 
     Attributes:
-        elements: The elements that hold text, in order.
+        with_text: Of each node, whether it is an element that holds text.
         around_first: Of each line, the innermost of them around its first run of text.
-        depths: Of these elements, by their index into the tree.
-        looks: Likewise: a number for each tag and class, with those around it.
     """
 
     def __init__(
@@ -114,22 +105,40 @@ class Surroundings:
         class_weights: Mapping[str, float],
     ) -> None:
         self._tree = tree
-        self._chars = measures.chars
-        self._class_weights = class_weights
-        self._known_names: dict[tuple[tuple[bytes, ...], ...], tuple[int, float]] = {}
-        self.elements = self._elements_with_text()
-        self.around_first = [self._element_with_text(first) for first in lines.firsts]
-        self._flags, self.depths, self.looks = ([0] * len(tree) for _ in range(3))
-        self._scores: list[_Scores] = [_NO_SCORES] * len(tree)
-        self._read()
-        self._bits = np.array([self._flags[node] for node in self.around_first], dtype=np.int64)
+        held = measures.chars[np.array(tree.after)] > measures.chars[:-1]
+        self.with_text: NDArray[np.bool_] = held & ~tree.having((TEXT,))
+        self.with_text[0] = False
+        parents = np.array(tree.parents, dtype=np.int32)
+        around = tree.innermost(self.with_text)
+        self.around_first: NDArray[np.int32] = around[parents[np.array(lines.firsts)]]
+        self._state_of, states = self._read(StartTags(class_weights))
+        table = np.array(states, dtype=np.float64)
+        self._bits = table[:, 0].astype(np.int64)
+        self._depths, self._looks = table[:, 1:3].T.astype(np.int32)
+        self._scores = table[:, 3:]
+
+    def looks(self, elements: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return numbers of which elements that hold text have the same if they look alike.
+
+        Elements look alike that have the same tag and class names, and whose parents do.
+        """
+        looks: NDArray[np.int32] = self._looks[self._state_of[elements]]
+        return looks
+
+    def depths(self, elements: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return in how many elements each one stands that holds text, counting itself."""
+        depths: NDArray[np.int32] = self._depths[self._state_of[elements]]
+        return depths
 
     @property
     def in_comments(self) -> NDArray[np.bool_]:
         """Of each line, whether a class word of comments stands around it."""
-        return self._has(len(AROUND) + COMMENTS)
+        has = (self._bits >> (len(AROUND) + COMMENTS)) & 1 > 0
+        return has[self._state_of[self.around_first]]
 
-    def class_shares(self, share: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    def class_shares(
+        self, share: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return of each group of class words what share of the text its lines have, and how many.
 
         Args:
@@ -138,102 +147,132 @@ class Surroundings:
         Returns:
             The shares, and the logarithms of one more than the numbers of lines.
         """
-        groups = [self._has(bit) for bit in range(len(AROUND), _BITS)]
-        return (
-            [float(share @ group) for group in groups],
-            [math.log1p(np.count_nonzero(group)) for group in groups],
-        )
+        states = self._state_of[self.around_first]
+        groups = (self._bits[:, None] >> np.arange(len(AROUND), _BITS)) & 1
+        shares = np.bincount(states, share, minlength=len(groups)) @ groups
+        return shares, np.log1p(np.bincount(states, minlength=len(groups)) @ groups)
 
     def columns(self, start: int, end: int) -> Floats:
         """Return what stands around some lines: one row a line, one column a number."""
-        nodes = self.around_first[start:end]
-        columns = (self._bits[start:end, None] >> np.arange(_BITS + 1)) & 1
-        depths = np.log1p([self.depths[node] for node in nodes])
-        each = chain.from_iterable(self._scores[node] for node in nodes)
-        scores = np.fromiter(each, dtype=np.float64, count=4 * len(nodes)).reshape(-1, 4)
-        return np.hstack([columns, depths[:, None], scores]).astype(np.float32)
+        states = self._state_of[self.around_first[start:end]]
+        columns = (self._bits[states, None] >> np.arange(_BITS + 1)) & 1
+        depths = np.log1p(self._depths[states].astype(np.int64))
+        return np.hstack([columns, depths[:, None], self._scores[states]]).astype(np.float32)
 
-    def _has(self, bit: int) -> NDArray[np.bool_]:
-        return (self._bits >> bit) & 1 > 0
-
-    def _element_with_text(self, node: int) -> int:
-        """Return the innermost element around a node that holds more than white space."""
-        node = self._tree.parents[node]
-        while node and self._chars[self._tree.after[node]] == self._chars[node]:
-            node = self._tree.parents[node]
-        return node
-
-    def _elements_with_text(self) -> list[int]:
-        tags = self._tree.tags
-        held = self._chars[np.array(self._tree.after)] > self._chars[:-1]
-        return [node for node in np.flatnonzero(held).tolist() if node and tags[node] != TEXT]
-
-    def _read(self) -> None:
+    def _read(self, start_tags: StartTags) -> tuple[NDArray[np.int32], list[_State]]:
         """Read the elements that hold text, each after the one around it.
 
-        Elements that hold none have none of the lines in them, and are passed over.
+        Elements that hold none have none of the lines in them, and are passed over. Of those that
+        look alike to their tags and class words, and stand in such, one is read.
+
+        Returns:
+            Of each node the number of its state, and the states.
         """
-        tree = self._tree
-        tags, parents = tree.tags, tree.parents
-        flags, depths, looks, scores = self._flags, self.depths, self.looks, self._scores
-        no_class: tuple[bytes, ...] = ()
-        known_tags: dict[bytes, tuple[int, float, tuple[bytes, ...]]] = {}
-        known_looks: dict[tuple[int, str, tuple[bytes, ...]], int] = {}
-        starts, inner_starts = tree.starts, tree.inner_starts
-        for node in self.elements:
-            parent, tag = parents[node], tags[node]
-            bits = flags[parent] | _AROUND_BIT.get(tag, 0)
-            score, own_class = 0.0, no_class
-            if inner_starts[node] - starts[node] > len(tag) + 2 and tag not in _OUTERMOST:
-                start_tag = tree.start_tag(node)
-                known = known_tags.get(start_tag)
-                if known is None:
-                    known = known_tags[start_tag] = self._read_start_tag(start_tag)
-                named, score, own_class = known
-                bits |= named
-            depths[node] = depths[parent] + 1
-            flags[node] = bits
-            scores[node] = scores[parent].below(score) if score else scores[parent]
-            look = (looks[parent], tag, own_class)
-            looks[node] = known_looks.setdefault(look, len(known_looks) + 1)
+        tags, parents = self._tree.tags, self._tree.parents
+        state_of = array("i", bytes(4 * len(tags)))
+        states: list[_State] = [(0, 0, 0, 0.0, 0.0, 0.0, 0.0)]
+        known: dict[tuple[int, str, int], int] = {}
+        looks: dict[tuple[int, str, int], int] = {}
+        for node, said in start_tags.of(self._tree, np.flatnonzero(self.with_text)):
+            key = (state_of[parents[node]], tags[node], said)
+            state = known.get(key)
+            if state is None:
+                state = known[key] = len(states)
+                bits, depth, look, total, least, most, innermost = states[key[0]]
+                own, score, its_class = start_tags.said[said]
+                look = looks.setdefault((look, key[1], its_class), len(looks) + 1)
+                bits |= own | _AROUND_BIT.get(key[1], 0)
+                if score:
+                    total, innermost = total + score, score
+                    least, most = min(least, score), max(most, score)
+                states.append((bits, depth + 1, look, total, least, most, innermost))
+            state_of[node] = state
+        return np.frombuffer(state_of, dtype=np.int32), states
 
-    def _read_start_tag(self, start_tag: bytes) -> tuple[int, float, tuple[bytes, ...]]:
-        """Return the bits of a start tag, what its class words say, and its class."""
-        if b"=" not in start_tag:
-            return 0, 0.0, ()
-        found = _NAMES.findall(start_tag)
-        if not found:
-            return _hidden_bit(start_tag), 0.0, ()
-        names_found = tuple(groups[1:] for groups in found)
-        known = self._known_names.get(names_found)
-        if known is None:
-            known = self._known_names[names_found] = self._read_names(found)
-        named, score = known
-        return named | _hidden_bit(start_tag), score, _class_of(found)
 
-    def _read_names(self, found: Sequence[tuple[bytes, ...]]) -> tuple[int, float]:
+class StartTags:
+    """What start tags say of the text inside of their elements: few things, over and over.
+
+    Args:
+        class_weights: What the words of class attributes say.
+
+    Attributes:
+        said: What start tags say; first, of one that says nothing.
+    """
+
+    def __init__(self, class_weights: Mapping[str, float]) -> None:
+        self._class_weights = class_weights
+        self._names: dict[bytes, tuple[int, float]] = {}
+        self.said: list[_Said] = [(0, 0.0, 0)]
+        self._numbers: dict[_Said, int] = {}
+        self._classes: dict[tuple[bytes, ...], int] = {}
+
+    def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
+        """Yield elements with the number of what the start tag of each says, an index of `said`."""
+        outermost = tree.having(_OUTERMOST)
+        for first in range(0, len(nodes), _SLICE):
+            these = nodes[first : first + _SLICE]
+            start_tags = list(tree.start_tags(these))
+            each = list(dict.fromkeys(start_tags))
+            said = dict(zip(each, self._read(each), strict=True))
+            numbers = np.array([said[start_tag] for start_tag in start_tags])
+            numbers[outermost[these]] = 0
+            yield from zip(these.tolist(), numbers.tolist(), strict=True)
+
+    def _read(self, start_tags: list[bytes]) -> Iterator[int]:
+        """Yield the number of what each start tag says."""
+        tags = iter(start_tags)
+        names: list[bytes] = []
+        own_class = 0
+        # One call finds the attributes of all of them, and the NUL behind each.
+        joined = b"\0".join([tag.replace(b"\0", b"\1") for tag in start_tags]) + b"\0"
+        for attribute, *values in _NAMES.findall(joined):
+            if attribute:
+                names.append(values[0] or values[1] or values[2])
+                if not own_class and attribute.lower() == b"class":
+                    own_class = self._classes.setdefault(tuple(values), len(self._classes) + 1)
+                continue
+            tag = next(tags)
+            hidden = _hidden_bit(tag) if b"none" in tag or b"idden" in tag else 0
+            if not names:
+                yield self._number((hidden, 0.0, 0)) if hidden else 0
+                continue
+            key = names[0] if len(names) == 1 else b" ".join(names)
+            bits, score = self._names.get(key) or self._read_names(key)
+            yield self._number((bits | hidden, score, own_class))
+            names, own_class = [], 0
+
+    def _number(self, said: _Said) -> int:
+        number = self._numbers.get(said)
+        if number is None:
+            number = self._numbers[said] = len(self.said)
+            self.said.append(said)
+        return number
+
+    def _read_names(self, names: bytes) -> tuple[int, float]:
         """Return the bits of the class words of an element, and what they say of its text."""
-        words = class_words(found)
-        bits = 0
-        for word in words:
-            bits |= _CLASS_BIT.get(word, 0)
-        weights = [self._class_weights.get(word, 0.0) for word in words]
-        return bits, math.fsum(weights) / math.sqrt(len(weights)) if weights else 0.0
+        words = _words(names)
+        bits, score = 0, 0.0
+        for word in _CLASS_BIT.keys() & words:
+            bits |= _CLASS_BIT[word]
+        if known := self._class_weights.keys() & words:
+            weights = [self._class_weights[word] for word in known]
+            score = math.fsum(weights) / math.sqrt(len(words))
+        self._names[names] = (bits, score)
+        return bits, score
 
 
-def class_words(found: Sequence[tuple[bytes, ...]]) -> set[str]:
-    """Return the words of the class, id, role and itemprop attributes of an element."""
-    names_found = b" ".join(b" ".join(groups[1:]) for groups in found).decode("latin-1")
-    return {word.lower() for word in _WORD.findall(names_found)}
+def _words(names: bytes) -> set[str]:
+    if names.lower() == names:  # as nearly all are; the same, and quicker
+        words = names.translate(_LETTERS).decode("ascii").split()
+        return {word for word in words if len(word) > 1}
+    return {word.lower() for word in _WORD.findall(names.decode("latin-1"))}
 
 
 def _hidden_bit(start_tag: bytes) -> int:
-    named = b"idden" in start_tag or b"none" in start_tag
-    return _HIDDEN_BIT if named and _UNSHOWN.search(start_tag) else 0
-
-
-def _class_of(found: Sequence[tuple[bytes, ...]]) -> tuple[bytes, ...]:
-    return next((groups[1:] for groups in found if groups[0].lower() == b"class"), ())
+    lowered = start_tag.lower()
+    shown = b"=" not in lowered or not (_HIDDEN.search(lowered) or _UNDISPLAYED.search(lowered))
+    return 0 if shown else _HIDDEN_BIT
 
 
 def words_around(tree: PageTree, node: int) -> set[str]:
@@ -242,6 +281,7 @@ def words_around(tree: PageTree, node: int) -> set[str]:
     node = tree.parents[node]
     while node > 0:
         if tree.tags[node] not in ("html", "body"):
-            words |= class_words(tuple(_NAMES.findall(tree.start_tag(node))))
+            names = (b" ".join(found[1:]) for found in _NAMES.findall(tree.start_tag(node)))
+            words |= _words(b" ".join(names))
         node = tree.parents[node]
     return words

@@ -77,7 +77,8 @@ _CHINESE_TELLS = re.compile(r"[0-9：:]|查看|返回|时间|日期|阅读|评�
 _NO_NAME = re.compile(
     r"https?:|www\.|@|^(?:admin(?:istrator)?|author|staff|editor|editors|user|guest|root|webmaster|"
     r"unknown|anonymous|none|null|n/a|about|home|posted|share|read more|view all|more|comments?|"
-    r"super ?user|wordpress|follow|contributor|name|佚名|未知|全部|关注|查看更多|我已授权|发布时间|"
+    r"super ?user|wordpress|follow|contributor|name|content|get in touch|contact(?: us)?|"
+    r"佚名|未知|全部|关注|查看更多|我已授权|发布时间|"
     r"总篇数|匿名|管理员|本站|网络|原创|小编|整合|报道|综合|暂无简介)$",
     re.IGNORECASE,
 )

@@ -14,11 +14,13 @@ from mmcrawl.blocks.facts.said import Said, first_text, types_of
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.scripts import HAN, has_han
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _KANA = re.compile("[぀-ヿ]")
 _HANGUL = re.compile("[가-힣]")
+_HAN = re.compile(f"[{HAN}]")
+_LEAST_KANA = 0.2  # for each Chinese character, in a Japanese text
 _CC = re.compile(r"https?://creativecommons\.org/(?:licenses|publicdomain)/[^\s\"'<>]{1,60}")
 _LONGEST = 2_000
 
@@ -84,7 +86,7 @@ def page_facts(
         language=language,
         description=_first(_description(said)),
         image=_absolute(_first(_image(said)), base),
-        licence=_first(_licence(said)),
+        licence=_licence_address(_first(_licence(said)), base),
         canonical=_absolute(next(_canonical(said), ""), url),
     )
 
@@ -189,7 +191,8 @@ def _language(said: Said, lines: PageLines) -> str:
         if found := _LANGUAGE.match(one.strip()):
             return found[0].replace("_", "-")
     text = " ".join(lines.texts)[:20_000]
-    if _KANA.search(text):
+    han = len(_HAN.findall(text))
+    if len(_KANA.findall(text)) > _LEAST_KANA * han:  # a Chinese page may quote a word
         return "ja"
     if len(_HANGUL.findall(text)) > 20:
         return "ko"
@@ -201,6 +204,12 @@ def _absolute(address: str, base: str) -> str:
         return urljoin(base, address) if address else ""
     except ValueError:
         return address
+
+
+def _licence_address(licence: str, base: str) -> str:
+    """Return a licence, its address absolute; some are given by their names."""
+    relative = "/" in licence and " " not in licence
+    return _absolute(licence, base) if relative else licence
 
 
 def _host(url: str) -> str:

@@ -7,21 +7,30 @@ is left out.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
+from typing import overload
 
-from mmcrawl.blocks.building import TEXT
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.building import integers
 from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.run_texts import RunTexts
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import PageTree
 
 _BREAKS = BLOCK_TAGS | {"br"}
+_SPACE, _LINE_END = b" \n"
+_SLICE = 10_000  # lines
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PageLines:
-    """The lines of a page in document order, in parallel lists.
+    """The lines of a page in document order, in parallel arrays.
 
     Attributes:
         texts: Their visible text, white space collapsed, never empty.
@@ -31,63 +40,157 @@ class PageLines:
         container_of: Of each node of the page, the block-level element it stands in.
     """
 
-    texts: list[str] = field(default_factory=list)
-    firsts: list[int] = field(default_factory=list)
-    afters: list[int] = field(default_factory=list)
-    containers: list[int] = field(default_factory=list)
-    breaks: list[int] = field(default_factory=list)
-    container_of: list[int] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.texts)
+    texts: JoinedTexts
+    firsts: array[int]
+    afters: array[int]
+    containers: array[int]
+    breaks: array[int]
+    container_of: array[int]
 
     @classmethod
     def of(cls, tree: PageTree, measures: Measures) -> PageLines:
         """Cut the visible text of a page into lines."""
-        page = cls(container_of=[0] * len(tree))
-        tags, parents, hidden, spaced = tree.tags, tree.parents, measures.hidden, tree.spaced
-        containers = page.container_of
-        pieces: list[str] = []
-        first = after = container = breaks = breaks_before = 0
-        for node in range(1, len(tree)):
-            tag = tags[node]
-            if tag == TEXT:
-                containers[node] = around = containers[parents[node]]
-                if hidden[node]:
-                    continue
-                if pieces and around != container:
-                    page._add(pieces, first, after, container, breaks_before)
-                    pieces = []
-                if not pieces:
-                    first, container, breaks_before, breaks = node, around, breaks, 0
-                elif node in spaced:
-                    pieces.append(" ")
-                pieces.append(tree.raw_text(node))
-                after = node + 1
-            elif tag in _BREAKS:
-                if pieces:
-                    page._add(pieces, first, after, container, breaks_before)
-                    pieces = []
-                if tag == "br":
-                    containers[node] = containers[parents[node]]
-                    breaks += 1
-                else:
-                    containers[node] = node
-                    breaks = 0
-            else:
-                containers[node] = containers[parents[node]]
-        if pieces:
-            page._add(pieces, first, after, container, breaks_before)
-        return page
+        is_block = tree.having(BLOCK_TAGS)
+        container_of = tree.innermost(is_block)
+        runs = tree.runs
+        visible = np.frombuffer(measures.hidden, dtype=np.bool_)[runs] == 0
+        shown = runs[visible]
+        breaks = np.cumsum(tree.having(_BREAKS))[shown]
+        containers = container_of[shown]
+        begins = np.ones(len(shown), dtype=np.bool_)
+        begins[1:] = (breaks[1:] != breaks[:-1]) | (containers[1:] != containers[:-1])
+        firsts = np.flatnonzero(begins)  # here and below: among the visible runs
+        lasts = np.append(firsts[1:], len(shown))[: len(firsts)] - 1
+        breaks_before = _breaks_before(tree, is_block, shown[firsts])
+        numbers = np.zeros(len(runs), dtype=np.int32)
+        numbers[visible] = np.cumsum(begins)
+        spaced = visible & np.frombuffer(tree.spaced, dtype=np.bool_)[runs]
+        texts = JoinedTexts(tree.texts, numbers, spaced)
+        kept = texts.numbers - 1  # a line without any text is none, but parts what is around it
+        return cls(
+            texts=texts,
+            firsts=integers(shown[firsts[kept]]),
+            afters=integers(shown[lasts[kept]] + 1),
+            containers=integers(containers[firsts[kept]]),
+            breaks=integers(breaks_before[kept]),
+            container_of=integers(container_of),
+        )
 
-    def _add(self, pieces: list[str], first: int, after: int, container: int, breaks: int) -> None:
-        text = " ".join("".join(pieces).split())
-        if text:
-            self.texts.append(text)
-            self.firsts.append(first)
-            self.afters.append(after)
-            self.containers.append(container)
-            self.breaks.append(breaks)
+    def __len__(self) -> int:
+        return len(self.firsts)
+
+
+def _breaks_before(
+    tree: PageTree, is_block: NDArray[np.bool_], firsts: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return how many ``<br>`` stand before each line since the line, or block, before."""
+    nodes = np.arange(len(tree), dtype=np.int32)
+    since = np.maximum.accumulate(np.where(is_block, nodes, 0))[firsts]
+    since[1:] = np.maximum(since[1:], firsts[:-1])
+    upto = np.cumsum(tree.having(("br",)), dtype=np.int32)
+    result: NDArray[np.int32] = upto[firsts] - upto[since]
+    return result
+
+
+class JoinedTexts(Sequence[str]):
+    """The texts of lines: one string, in which a line end is behind each.
+
+    Args:
+        texts: Of the runs of text of a page.
+        lines: Of each run, the number of its line, from 1 on; 0 of one that is in none.
+        spaced: The runs that begin with a space, whatever their text.
+
+    Attributes:
+        joined: All of them.
+        starts: Where each begins, and what is behind the last.
+        numbers: Of each line, which are those that have any text.
+    """
+
+    def __init__(
+        self, texts: RunTexts, lines: NDArray[np.int32], spaced: NDArray[np.bool_]
+    ) -> None:
+        begins = np.flatnonzero(lines > np.maximum.accumulate(np.append(0, lines[:-1])))
+        pieces, lengths, numbers = [], [], []
+        for runs in texts.slices(begins):
+            piece, starts, kept = _joined(texts, runs, lines, spaced)
+            pieces.append(piece)
+            lengths.append(np.diff(starts, append=len(piece)))
+            numbers.append(kept)
+        self.joined = "".join(pieces)
+        self.numbers: NDArray[np.int32] = np.concatenate([np.zeros(0, dtype=np.int32), *numbers])
+        self.starts = np.zeros(len(self.numbers) + 1, dtype=np.int32)
+        np.cumsum(np.concatenate([self.starts[:0], *lengths]), out=self.starts[1:])
+        self._bounds = integers(self.starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(len(self)))]
+        if row < 0:
+            row += len(self)
+        return self.joined[self._bounds[row] : self._bounds[row + 1] - 1]
+
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, len(self), _SLICE):  # a page may have a million lines
+            after = min(first + _SLICE, len(self))
+            yield from self.joined[self._bounds[first] : self._bounds[after] - 1].split("\n")
+
+    def folded(self) -> str:
+        """Return all of them in lower case, or as they are if that would change a length."""
+        folded = self.joined.lower()
+        return folded if len(folded) == len(self.joined) else self.joined
+
+    def holding(self, words: Iterable[str], joined: str) -> NDArray[np.bool_]:
+        """Return of each text whether any of some words is in it.
+
+        Args:
+            words: Without line ends.
+            joined: The texts, or as :meth:`folded` gives them.
+        """
+        found: list[int] = []
+        for word in words:
+            at = joined.find(word)
+            while at >= 0:
+                found.append(at)
+                at = joined.find(word, at + len(word))
+        marks = np.zeros(len(self), dtype=np.bool_)
+        marks[np.searchsorted(self.starts, found, side="right") - 1] = True
+        return marks
+
+
+def _joined(
+    texts: RunTexts, runs: range, lines: NDArray[np.int32], spaced: NDArray[np.bool_]
+) -> tuple[str, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the texts of the lines of some runs, where each begins, and their numbers."""
+    points, places, run, blank = texts.ink(runs)
+    blank = blank.copy()
+    shown = lines[run] > 0
+    points, places, line = points[shown], places[shown], lines[run[shown]]
+    ends_line = line[1:] != line[:-1]
+    # White space counts in the runs of lines only; a run that begins with one has it in front.
+    starts = texts.starts[runs.start : runs.stop + 1] - texts.starts[runs.start]
+    these = slice(runs.start, runs.stop)
+    if not lines[these].all():
+        blank &= np.repeat(lines[these] > 0, np.diff(starts))[: len(blank)]
+    fronts = starts[:-1][spaced[these]] - 1
+    blank[fronts[fronts >= 0]] = True
+    before = np.cumsum(blank, dtype=np.int32)[places]
+    parted = ends_line | (before[1:] != before[:-1])
+    at = np.arange(len(points), dtype=np.int32)
+    at[1:] += np.cumsum(parted, dtype=np.int32)
+    joined = np.full(at[-1] + 2 if len(at) else 0, _SPACE, dtype="<u4")
+    joined[at] = points
+    joined[at[1:][ends_line] - 1] = _LINE_END
+    joined[-1:] = _LINE_END
+    text = joined.tobytes().decode("utf-32-le", "surrogatepass")
+    return text, np.append(at[:1], at[1:][ends_line]), np.append(line[:1], line[1:][ends_line])
 
 
 LONGEST_LINK_TEXT = 300
@@ -115,11 +218,11 @@ class PageText:
         self._texts: list[str] = []  # of each run, with a space before it where there is one
         line_of = _line_numbers(tree, measures)
         line, space = 0, False
-        for node, text in tree.texts.items():
+        for node, raw in zip(tree.runs.tolist(), tree.texts, strict=True):
             if measures.hidden[node]:
                 continue
-            raw = tree.raw_text(node)
-            space = space or line_of[node] != line or node in tree.spaced or raw[:1].isspace()
+            text = " ".join(raw.split())
+            space = space or line_of[node] != line or tree.spaced[node] or raw[:1].isspace()
             line = line_of[node]
             if text:
                 self._runs.append(node)

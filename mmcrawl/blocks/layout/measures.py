@@ -22,7 +22,7 @@ from mmcrawl.blocks.layout.drawn_tags import DrawnTag, drawn_tags
 from mmcrawl.blocks.tags import HIDDEN
 from mmcrawl.blocks.tree import PageTree
 
-Sums = NDArray[np.int64]
+Sums = NDArray[np.int32]
 
 _LEAST_THREAD = 500  # characters: many sentences, in any language
 
@@ -37,25 +37,27 @@ class Measures:
 
     def __init__(self, tree: PageTree) -> None:
         self.tree = tree
-        nodes: dict[str, list[int]] = defaultdict(list)
-        for node, tag in enumerate(tree.tags):
-            nodes[tag].append(node)
-        self.nodes: Mapping[str, Sequence[int]] = dict(nodes)
-        """The nodes of each tag that the page has, in order."""
-        self.hidden = self._inside(HIDDEN)
-        """Of each node: whether its text is none that a reader sees."""
-        self.in_link = self._inside(("a",))
-        """Of each node: whether it is a link or stands inside of one."""
-        chars = [0] * len(tree)
-        for node, text in tree.texts.items():
-            if not self.hidden[node]:
-                chars[node] = len(text)
-        self._hide_fallbacks(chars)
-        counted = np.array(chars, dtype=np.int64)
-        self.chars: Sums = _running(counted)
+        chars = np.zeros(len(tree), dtype=np.int32)
+        chars[tree.runs] = tree.texts.lengths()
+        hidden = self._hidden(chars)
+        chars[hidden] = 0
+        in_link = tree.inside(tree.having(("a",)))
+        self.hidden: bytes = hidden.tobytes()
+        """Of each node: 1 if its text is none that a reader sees, else 0."""
+        self.in_link: bytes = in_link.tobytes()
+        """Of each node: 1 if it is a link or stands inside of one, else 0."""
+        self.chars: Sums = _running(chars)
         """Characters of visible text."""
-        self.link_chars: Sums = _running(np.where(self.in_link, counted, 0))
+        self.link_chars: Sums = _running(np.where(in_link, chars, 0))
         """Characters of visible text inside links."""
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Sequence[int]]:
+        """The nodes of each tag that the page has, in order."""
+        nodes: dict[str, list[int]] = defaultdict(list)
+        for node, tag in enumerate(self.tree.tags):
+            nodes[tag].append(node)
+        return dict(nodes)
 
     @cached_property
     def drawn(self) -> Sequence[DrawnTag]:
@@ -66,34 +68,24 @@ class Measures:
         """Return the elements with any of the tags, in order."""
         return sorted(chain.from_iterable(self.nodes.get(tag, ()) for tag in tags))
 
-    def _inside(self, tags: Iterable[str]) -> list[bool]:
-        """Return of each node whether it is such an element or stands in one."""
-        found = [False] * len(self.tree)
-        stop = 0
-        for node in self.elements(tags):
-            if node >= stop:
-                stop = self.tree.after[node]
-                found[node:stop] = [True] * (stop - node)
-        return found
+    def _hidden(self, chars: Sums) -> NDArray[np.bool_]:
+        """Return of each node whether its text is hidden, given how many characters it has.
 
-    def _hide_fallbacks(self, chars: list[int]) -> None:
-        """Hide what is for readers without scripts, unless it is a text, and most of the page's.
-
-        Forums that are drawn by a script carry their whole thread in a noscript element; the empty
-        shell of an application, a sentence that asks for scripts.
+        What is for readers without scripts is, unless it is a text, and most of the page's. Forums
+        that are drawn by a script carry their whole thread in a noscript element; the empty shell
+        of an application, a sentence that asks for scripts.
         """
-        after = self.tree.after
-        runs: list[range] = []
-        for node in self.nodes.get("noscript", ()):
-            inside = runs and node < runs[-1].stop  # of another one, and counted with it
-            if not self.hidden[node] and not inside:
-                runs.append(range(node, after[node]))
-        fallback = sum(sum(chars[run.start : run.stop]) for run in runs)
-        if fallback >= _LEAST_THREAD and 2 * fallback > sum(chars):
-            return
-        for run in runs:
-            self.hidden[run.start : run.stop] = [True] * len(run)
-            chars[run.start : run.stop] = [0] * len(run)
+        tree = self.tree
+        hidden = tree.inside(tree.having(HIDDEN))
+        fallbacks = tree.having(("noscript",)) & ~hidden
+        if not fallbacks.any():
+            return hidden
+        inside = tree.inside(fallbacks) & ~hidden
+        visible = int(chars[~hidden].sum())
+        fallback = int(chars[inside].sum())
+        if fallback >= _LEAST_THREAD and 2 * fallback > visible:
+            return hidden
+        return hidden | inside
 
     def total(self, sums: Sums, node: int) -> int:
         """Return what a node and its subtree hold."""
@@ -106,7 +98,7 @@ def count_between(nodes: Sequence[int], first: int, after: int) -> int:
     return bisect_left(nodes, after, start) - start
 
 
-def _running(values: NDArray[np.int64]) -> Sums:
-    sums = np.zeros(len(values) + 1, dtype=np.int64)
+def _running(values: NDArray[np.int32]) -> Sums:
+    sums = np.zeros(len(values) + 1, dtype=np.int32)
     np.cumsum(values, out=sums[1:])
     return sums

@@ -206,7 +206,7 @@ def _text_looks(
             continue
         looks: dict[Hashable, int] = defaultdict(int)
         for node in found:
-            looks[styles[node], in_link[node]] += len(tree.texts[node])
+            looks[styles[node], in_link[node]] += len(tree.text(node))
         yield first, max(looks, key=looks.__getitem__)
 
 

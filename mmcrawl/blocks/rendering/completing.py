@@ -57,18 +57,11 @@ def completed(
 
 def _groups(tree: PageTree, lines: PageLines) -> list[int]:
     """Return the outermost lists, tables and preformatted texts that lines stand in."""
-    groups: dict[int, None] = {}
-    for container in dict.fromkeys(lines.containers):
-        outermost, node = 0, container
-        for _ in range(_MOST_LEVELS):
-            if node <= 0:
-                break
-            if tree.tags[node] in _GROUPS:
-                outermost = node
-            node = tree.parents[node]
-        if outermost:
-            groups[outermost] = None
-    return list(groups)
+    groups = tree.having(_GROUPS)
+    around = tree.inside(groups)[np.array(tree.parents)]
+    found = np.unique(tree.innermost(groups & ~around)[np.array(lines.containers)])
+    outermost: list[int] = found[found > 0].tolist()
+    return outermost
 
 
 def _rows_of(tree: PageTree, lines: PageLines, node: int) -> NDArray[np.int64]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+SOFT_HYPHEN = "\xad"
+"""Where a word may be parted; nothing that is read or looked for."""
+
 Style = Literal["strong", "emphasis", "code", "deleted", "superscript", "subscript"]
 
 

@@ -22,6 +22,7 @@ from mmcrawl.blocks.rendering.completing import is_data_table
 from mmcrawl.blocks.rendering.formulas import Formulas
 from mmcrawl.blocks.rendering.inlines import Run, nested, plain_text, stripped
 from mmcrawl.blocks.rendering.parts import (
+    SOFT_HYPHEN,
     Block,
     Break,
     Cell,
@@ -55,6 +56,7 @@ _LANGUAGE = re.compile(
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"\s+")
+_PERMALINKS = ("¶", "#", "§", "🔗", "\uf0c1", "")
 _TINY = 40  # pixels; icons and counters
 _NO_PICTURE = re.compile(
     r"pixel|spacer|blank\.|1x1|avatar|logo|icon|emoji|spinner|loading|badge", re.I
@@ -162,6 +164,8 @@ class _Reader:
             self._take_break()
         elif tag in _STYLES:
             self._open_inline(node, Styled(_STYLES[tag]))
+        elif tag == "a" and self._is_permalink(node, after):
+            return after
         elif tag == "a":
             if address := self._address(self._tree.attributes(node).get("href", "")):
                 self._open_inline(node, Link(address))
@@ -241,13 +245,8 @@ class _Reader:
 
     def _take_code(self, node: int) -> None:
         tree = self._tree
-        pieces: list[str] = []
-        for inner in range(node + 1, tree.after[node]):
-            if tree.tags[inner] == TEXT:
-                pieces.append(tree.raw_text(inner))
-            elif tree.tags[inner] == "br":
-                pieces.append("\n")
-        text = "\n".join(line.rstrip() for line in "".join(pieces).strip("\r\n").splitlines())
+        code = tree.preformatted(range(node + 1, tree.after[node]))
+        text = "\n".join(line.rstrip() for line in code.strip("\r\n").splitlines())
         cell = self._open[-1].cell
         self._end_line()
         if cell is not None:
@@ -271,8 +270,8 @@ class _Reader:
 
     def _take_text(self, node: int) -> None:
         self._begin_line(node)
-        text = _SPACE.sub(" ", self._tree.raw_text(node))
-        if node in self._tree.spaced and not text.startswith(" "):
+        text = _SPACE.sub(" ", self._tree.raw_text(node).replace(SOFT_HYPHEN, ""))
+        if self._tree.spaced[node] and not text.startswith(" "):
             text = f" {text}"
         if self._after_space:
             text = text.removeprefix(" ")
@@ -291,6 +290,13 @@ class _Reader:
         if self._line and self._breaks == 1:
             self._put(Break())
             self._after_space = True
+
+    def _is_permalink(self, node: int, after: int) -> bool:
+        """Whether a link is the mark behind a heading by which its address is had."""
+        if self._tree.tags[self._lines.container_of[node]] not in HEADINGS:
+            return False
+        text = "".join(self._tree.text(inner) for inner in range(node, after))
+        return text in _PERMALINKS and self._tree.attributes(node).get("href", "")[:1] == "#"
 
     def _take_formula(self, node: int) -> None:
         formula = self._formulas.of[node]

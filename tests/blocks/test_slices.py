@@ -1,0 +1,101 @@
+"""Pages are read a slice at a time; where the slices end makes no difference."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.blocks import page_content, read_tree, run_texts, tokens
+from mmcrawl.blocks.content import line_features, line_texts
+from mmcrawl.blocks.content.line_features import LineFeatures
+from mmcrawl.blocks.content.metadata import page_metadata
+from mmcrawl.blocks.layout import lines as layout_lines
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
+
+PIECES = (
+    "<p>", "</p>", "<div class='comment x'>", "</div>", "<h2>Related</h2>", "<br>", "<b>",
+    "<script>a < b; '</p>'</script>", "<style>", "</style>", "<!-- <p> -->", "<!--", "-->",
+    "<a href='x>y'>", "</a>", "<td title=\"a", "\">", "lever ", " ", "\n", "<", "杠杆。", "\0",
+    "&amp;", "<noscript>", "</noscript>", "<iframe />", "<select>", "x. ",
+)  # fmt: skip
+html_texts = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+COLUMNS = ("parents", "after", "starts", "inner_starts", "inner_ends", "ends", "spaced")
+unpatched = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@unpatched
+@given(html_texts, st.integers(1, 20))
+def test_windows_of_tokens_make_no_difference(
+    monkeypatch: pytest.MonkeyPatch, html: str, size: int
+) -> None:
+    body = html.encode()
+    whole = read_tree(body, encoding="utf-8")
+    with monkeypatch.context() as patched:
+        patched.setattr(tokens, "_WINDOW", size)
+        parted = read_tree(body, encoding="utf-8")
+        assert b"".join(token for some in tokens.windows(body, 0) for token in some) == body
+    assert parted.tags == whole.tags
+    for column in COLUMNS:
+        assert getattr(parted, column) == getattr(whole, column)
+
+
+@unpatched
+@given(html_texts, st.integers(1, 20))
+def test_slices_of_texts_make_no_difference(
+    monkeypatch: pytest.MonkeyPatch, html: str, size: int
+) -> None:
+    def read() -> tuple[list[object], list[int]]:
+        tree = read_tree(html.encode(), encoding="utf-8")
+        measures = Measures(tree)
+        lines = PageLines.of(tree, measures)
+        found = [*lines.texts, *lines.firsts, *lines.afters, *lines.containers, *lines.breaks]
+        return found, measures.chars.tolist()
+
+    whole = read()
+    with monkeypatch.context() as patched:
+        patched.setattr(run_texts, "_SLICE", size)
+        patched.setattr(run_texts, "_SMALL", 0)
+        patched.setattr(layout_lines, "_SLICE", size)
+        assert read() == whole
+
+
+@unpatched
+@given(html_texts, st.integers(1, 6))
+def test_slices_of_lines_make_no_difference(
+    monkeypatch: pytest.MonkeyPatch, html: str, size: int
+) -> None:
+    tree = read_tree(f"<p>A lever.{html}".encode(), encoding="utf-8")
+    measures = Measures(tree)
+    lines = PageLines.of(tree, measures)
+    if not len(lines):
+        return
+
+    def read() -> LineFeatures:
+        return LineFeatures(tree, measures, lines, page_metadata(tree), {"comment": -1.0})
+
+    whole = read()
+    with monkeypatch.context() as patched:
+        patched.setattr(line_texts, "SLICE", size)
+        patched.setattr(line_features, "SLICE", size)
+        parted = read()
+        np.testing.assert_allclose(parted.matrix, whole.matrix, rtol=1e-6)
+    assert parted.best == whole.best
+
+
+@pytest.mark.parametrize("piece", ["<tr><td>12<td>345</tr>\n", "a<br>", "<p>A lever lifts.</p>\n"])
+def test_memory_of_a_large_page_is_bounded(piece: str) -> None:
+    """Peak of what Python and numpy allocate, as a multiple of a page of half a megabyte."""
+    body = piece.encode() * (500_000 // len(piece))
+    page_content(body[:1000])
+    tracemalloc.start()
+    try:
+        page_content(body)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 120 * len(body)
