@@ -45,7 +45,7 @@ Votes = dict[str, tuple[float, float]]
 class Page:
     """A labelled page, read as far as it is the same for all folds."""
 
-    set: Set | Literal["small", "foreign"]
+    set: Set | Literal["small"]
     labelled: LabelledPage
     site: str
     genre: int

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import sys
 import tempfile
 from collections import Counter
@@ -32,7 +31,6 @@ from statistics import fmean
 
 import numpy as np
 from catboost import CatBoostClassifier, Pool
-from foreign_pages import foreign_page
 from labelled_lines import (
     Page,
     Votes,
@@ -60,7 +58,6 @@ from mmcrawl.blocks.content.surroundings import AROUND_COLUMNS
 
 FOLDS = 5
 MODEL = Path(content_model.__file__).with_name("content_model.npz")
-_FOREIGN, _FOREIGN_WEIGHT = 0.25, 0.3  # share of the pages, and what a line of one counts
 _LAST = 0.15  # of the sites, which are in no fold
 _TREES = {
     "iterations": 400,
@@ -259,7 +256,6 @@ def check(
 def scored(
     training: Training, model: ContentModel, which: Sequence[int]
 ) -> list[tuple[str, str, float, float, float]]:
-    which = [i for i in which if training.pages[i].set != "foreign"]
     pages = [training.pages[i] for i in which]
     return [
         (page.set, page.labelled.kind, *score(page, text))
@@ -275,24 +271,7 @@ def all_pages(folder: Path) -> list[Page]:
         read = list(pool.map(read_page, *zip(*labelled, strict=True), chunksize=4))
     pages = [page for page in read if page is not None]
     print(f"{len(read) - len(pages)} pages without a line of text are left out")
-    return pages + list(in_other_letters(pages))
-
-
-def in_other_letters(pages: Iterable[Page]) -> Iterator[Page]:
-    """Return some of the English pages in letters of other languages; their labels stay."""
-    for page in pages:
-        chance = random.Random(page.labelled.key)  # noqa: S311 - the same each time
-        if page.set not in ("pages", "articles") or chance.random() > _FOREIGN:
-            continue
-        body = foreign_page(page.labelled.body, chance)
-        if len(parts(body)[2]) == len(page.shares):
-            yield replace(
-                page,
-                set="foreign",
-                labelled=replace(page.labelled, body=body),
-                weight=page.weight * _FOREIGN_WEIGHT,
-                around=[set()] * len(page.shares),
-            )
+    return pages
 
 
 def main() -> None:
