@@ -155,10 +155,10 @@ class SimulatedGang(Gang):
         worker.job._take(Taken(part, stored, 0))
         seconds = time.process_time() - began
         job = worker.job.parts.jobs[part]
+        size = (stored.size + stored.log) / 1e6
         print(
             f"the largest part: {len(job.frontier):,} links, {job.pages:,} pages,"
-            f" {(stored.size + stored.log) / 1e6:.1f} MB in the store, taken over in {seconds:.2f} s of"
-            " CPU"
+            f" {size:.1f} MB in the store, taken over in {seconds:.2f} s of CPU"
         )
 
 

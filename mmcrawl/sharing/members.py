@@ -14,6 +14,7 @@ import json
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from mmcrawl.sharing.places import ListeningClock, Rules
+from mmcrawl.sharing.server import Row
 
 _TERMS = 1 << 16
 _MORE = 2  # parts with something to do that a worker has more than another before it gives some
@@ -106,6 +108,15 @@ class Sign:
             return cls(**{name: plain[name] for name in kinds})
         except (LookupError, TypeError, AttributeError, RecursionError, zlib.error) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def signs_of(rows: Iterable[Row]) -> dict[str, Sign]:
+    """Return the signs among the documents about workers that can be read, by names."""
+    signs = {}
+    for row in rows:
+        with suppress(ValueError, LookupError):  # the workers set it aside
+            signs[row["_id"].partition("/")[2]] = Sign.decode(row["facts"])
+    return signs
 
 
 @dataclass(slots=True)

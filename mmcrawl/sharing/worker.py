@@ -12,7 +12,7 @@ import socket
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -26,7 +26,7 @@ from mmcrawl.frontier.store import Job
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.sharing.exchange import Exchange
-from mmcrawl.sharing.members import Sign
+from mmcrawl.sharing.members import Sign, signs_of
 from mmcrawl.sharing.messages import (
     Arrived,
     Broken,
@@ -131,7 +131,7 @@ class SharedJob:
     @property
     def pages(self) -> int:
         """How many pages all workers have crawled, as of a second ago."""
-        return self.exchange.standing.pages + sum(sign.pages for sign in self.exchange.others)
+        return self.exchange.standing.pages + sum(sign.pages for sign in self._others())
 
     @property
     def ready(self) -> int:
@@ -155,7 +155,7 @@ class SharedJob:
 
     def totals(self) -> Totals:
         """Return where the crawl stands, all workers together, as of a second ago."""
-        others = [Totals(**sign.totals) for sign in self.exchange.others if sign.totals]
+        others = [Totals(**sign.totals) for sign in self._others() if sign.totals]
         own = Totals(**self.exchange.standing.totals)
         return added([own, *others])
 
@@ -177,7 +177,7 @@ class SharedJob:
     def error_reasons(self) -> Counter[str]:
         """Return how many links ended in error, by reason, as far as others have told theirs."""
         reasons = Counter(self.parts.errors())
-        for sign in self.exchange.others:
+        for sign in self._others():
             reasons.update(sign.errors)
         return reasons
 
@@ -314,6 +314,12 @@ class SharedJob:
         if self._sender is not None:
             self._sender.leave(_LAST_WAIT)
         self.parts.close()
+
+    def _others(self) -> Iterable[Sign]:
+        """Return the last signs of other workers; of a crawl that was not joined, of all."""
+        if self._sender is not None or self._broken:
+            return self.exchange.others
+        return signs_of(self._shared.all("worker")).values()
 
     # -- news ----------------------------------------------------------------------------------
 

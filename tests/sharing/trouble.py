@@ -16,9 +16,9 @@ from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore, open_store
 from mmcrawl.sharing.changes import Changes
 from mmcrawl.sharing.mail import decode_letters
+from mmcrawl.sharing.members import signs_of
 from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.server import Row
-from mmcrawl.sharing.views.observing import signs_of
 
 from .memory import JOB, Crash, Gang, MadeWeb, MemoryStore, Worker
 

@@ -8,15 +8,14 @@ alone knows neither.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import quote
 
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.members import Sign
+from mmcrawl.sharing.members import Sign, signs_of
 from mmcrawl.sharing.own_parts import added
 from mmcrawl.sharing.places import PARTS
 from mmcrawl.sharing.server import STORE, Row
@@ -150,15 +149,6 @@ class Observer:
 
     def _explained(self) -> Any:
         return explained(f"store {self.name}")
-
-
-def signs_of(rows: Iterable[Row]) -> dict[str, Sign]:
-    """Return the signs among the documents about workers that can be read, by names."""
-    signs = {}
-    for row in rows:
-        with suppress(ValueError, LookupError):  # the workers set it aside
-            signs[row["_id"].partition("/")[2]] = Sign.decode(row["facts"])
-    return signs
 
 
 class _Seen:
