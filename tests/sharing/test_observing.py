@@ -10,10 +10,10 @@ import pytest
 
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.members import Sign
+from mmcrawl.sharing.members import Sign, signs_of
 from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.store import open_shared_store
-from mmcrawl.sharing.views.observing import CrawlView, Observation, Observer, signs_of
+from mmcrawl.sharing.views.observing import CrawlView, Observation, Observer
 
 from .memory import JOB, Gang, MadeWeb
 
