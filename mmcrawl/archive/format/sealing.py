@@ -317,7 +317,10 @@ class Sealer:
         """Put one segment in place of packs that follow each other."""
         joined = self._joined(packs)
         first = packs[0]
-        runs = dictionary_of(self._backend, self._reader, first, joined.entries, joined.content)
+        if first.sealed and 2 * first.raw >= len(joined.content):
+            runs = self._reader.manifest(first).like  # chosen by most of what the segment has
+        else:
+            runs = dictionary_of(self._backend, self._reader, first, joined.entries, joined.content)
         needed = {pack for pack, _, _ in self._reader.spans(runs)}
         like = self._reader.body(runs)
         manifest = pack_manifest(joined.entries, joined.sizes, MANIFEST_LEVEL, runs)
