@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from dataclasses import replace
 
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.format import dictionaries, packing, sealing
-from mmcrawl.archive.format.dictionaries import _depth, _version_before
-from mmcrawl.archive.format.manifest import Entry, pack_manifest
+from mmcrawl.archive.format.dictionaries import _depth
+from mmcrawl.archive.format.manifest import pack_manifest
 from mmcrawl.archive.format.sealing import Sealer
 from mmcrawl.archive.rows import place
 from mmcrawl.errors import StoreError
@@ -107,24 +106,6 @@ def test_a_segment_that_grows_keeps_its_dictionary(uri, monkeypatch):
         (grown,) = with_dictionary(archive)
         assert grown.entries == 2
         assert_holds(archive, stored)
-
-
-def test_of_versions_before_the_last_that_needs_few_packs_is_the_dictionary(uri, monkeypatch):
-    write(uri, [(page, 1) for page in range(9)])
-    write(uri, [(0, version) for version in (2, 3)])
-    with open_archive(uri, read_only=True) as archive:
-        backend, reader = archive._backend, archive._reader
-        url = backend.url(f"{HOST}/0").id
-        behind = replace(packs_of(archive)[0], stream=99)
-        entries = [Entry(url, 4, 0.0, 200, b"", ())]
-        monkeypatch.setattr(dictionaries, "_depth", lambda reader, pack: 0)
-        assert _version_before(backend, reader, behind, entries) == runs_of_version(archive, url, 3)
-        monkeypatch.setattr(dictionaries, "_depth", lambda reader, pack: 9 * (pack.stream > 1))
-        assert _version_before(backend, reader, behind, entries) == runs_of_version(archive, url, 1)
-
-
-def runs_of_version(archive, url, number):
-    return archive._reader.entry(archive._backend.version(url, number)).runs
 
 
 def test_what_is_nothing_like_the_one_before_stands_alone(uri):

@@ -17,11 +17,10 @@ from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed
 from mmcrawl.archive.format.manifest import Entry, Run
 from mmcrawl.archive.format.reading import Reader
-from mmcrawl.archive.rows import PackRow, VersionRow, is_closed, place
+from mmcrawl.archive.rows import PackRow, is_closed, place
 
 _SIZE = 16 << 20  # bytes of a dictionary: a segment
-_DEPTH = 1  # packs to be read before one of a dictionary can be
-_BACK = 8  # versions of a page that are looked at for one to be a dictionary
+_DEPTH = 1  # packs to be read before a segment of a dictionary can be; a page may need one more
 _LEVEL = 12  # lower ones find a fifth of what repeats in a dictionary of this size
 _WEIGHT = 1.1
 """By which a segment must be smaller for each pack that is to be read before it.
@@ -71,40 +70,21 @@ def _segments_before(backend: Backend, reader: Reader, first: PackRow) -> Iterat
 def _version_before(
     backend: Backend, reader: Reader, first: PackRow, entries: Sequence[Entry]
 ) -> tuple[Run, ...]:
-    """Return what a version before the first of a segment is made of, as far as it may be.
-
-    It is the last one of which most may be, or that of which the most may be.
-    """
-    best: tuple[Run, ...] = ()
-    most = 0
+    """Return what the version before the first of a segment is made of, as far as it may be."""
     entry = next((entry for entry in entries if entry.number), None)
-    numbers = range(entry.number - 1, max(0, entry.number - 1 - _BACK), -1) if entry else ()
-    for number in numbers:
-        row = backend.version(entry.url, number) if entry else None
-        if row is None:
-            continue
-        runs, size = _near(reader, first, row)
-        if size > most:
-            best, most = runs, size
-        if 2 * most >= min(row.size, _SIZE):
-            break
-    return best
-
-
-def _near(reader: Reader, first: PackRow, row: VersionRow) -> tuple[tuple[Run, ...], int]:
-    """Return the chunks of a version that may be a dictionary of a segment, and their bytes."""
+    row = backend.version(entry.url, entry.number - 1) if entry is not None else None
     runs: list[Run] = []
-    taken = 0
-    for run in reader.entry(row).runs:
+    left = _SIZE
+    for run in reader.entry(row).runs if row is not None else ():
         if sum(run) > place(first.stream, first.chunk):
             continue
         for pack, at, count in reader.spans([run]):
             offsets = reader.manifest(pack).offsets
             size = offsets[at + count] - offsets[at]
-            if taken + size <= _SIZE and _depth(reader, pack) <= _DEPTH:
+            if size <= left and _depth(reader, pack) <= _DEPTH + 1:
                 runs.append((place(pack.stream, pack.chunk + at), count))
-                taken += size
-    return tuple(runs), taken
+                left -= size
+    return tuple(runs)
 
 
 def _depth(reader: Reader, pack: PackRow) -> int:
