@@ -17,7 +17,8 @@ from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed
 from mmcrawl.archive.format.manifest import Entry, Run, pack_manifest
 from mmcrawl.archive.format.reading import Reader, live_entry
-from mmcrawl.archive.format.sealing import MANIFEST_LEVEL, TAIL_LEVEL
+from mmcrawl.archive.format.sealing import TAIL_LEVEL
+from mmcrawl.archive.format.segments import MANIFEST_LEVEL
 from mmcrawl.archive.model import Purged
 from mmcrawl.archive.rows import CHUNK_DIGEST, SHIFT, PackRow, UrlRow, place
 from mmcrawl.archive.timeline import Seen, line_of

@@ -12,12 +12,14 @@ segment is not always taken: one that needs fewer others is, unless it saves muc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed
 from mmcrawl.archive.format.manifest import Entry, Run
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.rows import PackRow, is_closed, place
+from mmcrawl.errors import StoreError
 
 _SIZE = 16 << 20  # bytes of a dictionary: a segment
 _DEPTH = 1  # packs to be read before a segment of a dictionary can be; a page may need one more
@@ -45,12 +47,16 @@ def dictionary_of(
     found = [*_segments_before(backend, reader, first)]
     best: tuple[Run, ...] = ()
     least = float(len(compressed(content, _LEVEL)))
-    for runs in found or [_version_before(backend, reader, first, entries)]:
-        like = reader.body(runs)
-        size = len(compressed(content, _LEVEL, like=like)) if like else least
-        weighed = size * _WEIGHT ** _packs_before(reader, runs)
-        if weighed < least:
-            best, least = runs, weighed
+    if not found:
+        with suppress(StoreError):
+            found = [_version_before(backend, reader, first, entries)]
+    for runs in found:
+        with suppress(StoreError):  # a damaged one is none
+            like = reader.body(runs)
+            size = len(compressed(content, _LEVEL, like=like)) if like else least
+            weighed = size * _WEIGHT ** _packs_before(reader, runs)
+            if weighed < least:
+                best, least = runs, weighed
     return best
 
 
@@ -59,7 +65,10 @@ def _segments_before(backend: Backend, reader: Reader, first: PackRow) -> Iterat
     least = _DEPTH + 1
     for pack in reversed(backend.packs(first.stream)):
         if pack.chunk + pack.chunks <= first.chunk and pack.chunks and is_closed(pack):
-            depth = _depth(reader, pack)
+            try:
+                depth = _depth(reader, pack)
+            except StoreError:
+                continue
             if depth < least:
                 yield ((place(pack.stream, pack.chunk), pack.chunks),)
                 least = depth
