@@ -248,7 +248,7 @@ class Sealer:
                 full = sum(pack.raw for pack in packs) >= SEGMENT
                 level = HASTY_LEVEL if hasty and not full else SEALED_LEVEL
                 if any(pack.level < level for pack in packs):
-                    self._segments.put(packs, level)
+                    self._segments.put(packs, level, hasty=level == HASTY_LEVEL)
         except GoneError:
             return  # another process seals the same stream
         with self._changed:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.dictionaries import dictionary_of
 from mmcrawl.archive.format.frames import compressed, is_frame_of, parts_of
-from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest
+from mmcrawl.archive.format.manifest import Entry, Run, pack_manifest, read_manifest
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
 from mmcrawl.archive.rows import PackRow, place
 from mmcrawl.errors import StoreError
@@ -42,13 +42,20 @@ class SegmentWriter:
         self._reader = reader
         self.are_new = False
 
-    def put(self, packs: Sequence[PackRow], level: int) -> None:
-        """Put one segment in place of packs that follow each other."""
+    def put(self, packs: Sequence[PackRow], level: int, *, hasty: bool = False) -> None:
+        """Put one segment in place of packs that follow each other.
+
+        Args:
+            packs: In order.
+            level: Of zstd.
+            hasty: Whether a dictionary is not worth choosing: it will be compressed again soon.
+        """
         joined = self._joined(packs)
         first = packs[0]
+        runs: tuple[Run, ...] = ()
         if first.sealed and 2 * first.raw >= len(joined.content):
             runs = self._reader.manifest(first).like  # chosen by most of what the segment has
-        else:
+        if not runs and not hasty:
             runs = dictionary_of(self._backend, self._reader, first, joined.entries, joined.content)
         needed = {pack for pack, _, _ in self._reader.spans(runs)}
         like = self._reader.body(runs)
