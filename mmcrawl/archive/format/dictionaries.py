@@ -27,8 +27,8 @@ _LEVEL = 12  # lower ones find a fifth of what repeats in a dictionary of this s
 _WEIGHT = 1.1
 """By which a segment must be smaller for each pack that is to be read before it.
 
-From 1 to 1.15, the segments of four series (two of news, terms, a blog) take 0.98 to 1.03 times as
-many bytes, and 2.1 to 1.6 packs are decoded for a page.
+From 1 to 1.15, the segments of four series (two of news, terms, a blog) take 0.98 to 1.02 times as
+many bytes, and 2.2 to 1.6 packs are decoded for a page.
 """
 
 
