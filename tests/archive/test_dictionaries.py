@@ -148,6 +148,20 @@ def test_a_purge_leaves_nothing_in_a_dictionary(uri):
         assert any(b"word-0-2<" in text for text in texts)
 
 
+def test_what_a_purge_leaves_of_a_dictionary_is_one(uri):
+    stored = write(uri, [(0, version) for version in range(1, 30)])
+    gone, *left = stored
+    with open_archive(uri) as archive:
+        before = with_dictionary(archive)
+        archive.purge(url=gone.url, before=left[0].time)
+        after = with_dictionary(archive)
+        assert len(after) == len(before) > 3
+        assert sum(pack.size for pack in after) < 1.3 * sum(pack.size for pack in before)
+        assert_holds(archive, left)
+        texts = [archive._reader.content(pack) for pack in packs_of(archive)]
+        assert not any(b"word-0-1<" in text for text in texts)
+
+
 def test_a_dictionary_purged_while_a_segment_is_compressed(uri, monkeypatch):
     stored = write(uri, [(page, 1) for page in range(9)])
     verify = SegmentWriter._verify
