@@ -134,12 +134,12 @@ def archived(
     cpu = storing.cpu + closing.cpu
     with open_archive(uri) as archive:
         finish(archive)
-    memory = peak()
+    size, memory = bytes_under(folder), peak()
     with open_archive(uri, read_only=True) as archive:
         versions = {(version.url, version.time): version for version in archive.all_versions()}
         reads = timed_reads(events, lambda e: archive.rebuild(versions[e.url, e.time]).body)
     missed, false = changes_missed(events, set(versions))
-    return Result(bytes_under(folder), storing.seconds, cpu, reads, memory, missed, false)
+    return Result(size, storing.seconds, cpu, reads, memory, missed, false)
 
 
 def with_blocks(capture: Capture) -> Capture:

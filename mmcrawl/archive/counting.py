@@ -8,7 +8,6 @@ import numpy as np
 
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import Outline
-from mmcrawl.archive.format.cutting import outline_of
 from mmcrawl.archive.format.facts import cut_by
 from mmcrawl.archive.format.manifest import Manifest
 from mmcrawl.archive.format.reading import GoneError, Reader, named
@@ -33,7 +32,7 @@ def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
             raw += pack.raw
             try:
                 manifest = reader.manifest(pack)
-                for outline in _outlines(reader, manifest):
+                for outline in _outlines(manifest):
                     blocks.add(map(_key, outline.marks, outline.sizes))
                     layouts.add([int.from_bytes(outline.layout, "big")])
             except GoneError:
@@ -60,9 +59,9 @@ def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
     )
 
 
-def _outlines(reader: Reader, manifest: Manifest) -> Iterator[Outline]:
-    outlines = (outline_of(reader, entry) for entry in manifest.entries())
-    return (outline for outline in outlines if outline is not None)
+def _outlines(manifest: Manifest) -> Iterator[Outline]:
+    columns = (entry.columns for entry in manifest.entries())
+    return (each.outline() for each in columns if each is not None)
 
 
 def _key(mark: bytes, size: int) -> int:

@@ -17,7 +17,6 @@ from functools import partial
 
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import MARK
-from mmcrawl.archive.format.cutting import outline_of
 from mmcrawl.archive.format.facts import cut_by, encoding_of
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.model import StoredBlock
@@ -214,7 +213,7 @@ def _stored_anew(reader: Reader, rows: Sequence[VersionRow]) -> Iterator[StoredA
     is_known = True  # of all versions before
     for row in rows:
         entry, written = reader.entry_and_written(row)
-        outline = outline_of(reader, entry)
+        outline = entry.columns.outline() if entry.columns is not None else None
         is_known = is_known and (outline is not None or not row.method)
         if outline is None or not is_known:
             yield StoredAnew(row.number, None, (), 0, None, written)

@@ -15,9 +15,10 @@ from itertools import pairwise
 
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed
-from mmcrawl.archive.format.manifest import Entry, Run, pack_manifest
+from mmcrawl.archive.format.manifest import Entry, Run, pack_manifest, runs_of
 from mmcrawl.archive.format.reading import Reader, live_entry
-from mmcrawl.archive.format.sealing import MANIFEST_LEVEL, TAIL_LEVEL
+from mmcrawl.archive.format.sealing import TAIL_LEVEL
+from mmcrawl.archive.format.segments import MANIFEST_LEVEL
 from mmcrawl.archive.model import Purged
 from mmcrawl.archive.rows import CHUNK_DIGEST, SHIFT, PackRow, UrlRow, place
 from mmcrawl.archive.timeline import Seen, line_of
@@ -181,6 +182,13 @@ class _Sweep:
                 return False
         return True
 
+    def _living(self, runs: Iterable[Run]) -> Iterator[int]:
+        """Yield the places of the chunks of some runs that are not dead."""
+        for start, count in runs:
+            first = start & _NUMBER
+            marks = self._chunks[start >> SHIFT][first : first + count]
+            yield from (start + index for index, mark in enumerate(marks) if mark)
+
     def _kept(self, pack: PackRow) -> tuple[list[Entry], list[tuple[int, int]]]:
         """Return the entries of a pack, dead ones blank, and its chunks, dead ones empty."""
         manifest = self._reader.manifest(pack)
@@ -204,8 +212,7 @@ class _Sweep:
             return
         content = self._reader.content(pack)
         level = pack.level or TAIL_LEVEL
-        like = self._reader.manifest(pack).like
-        runs = like if self._stays(like) else ()
+        runs = runs_of(self._living(self._reader.manifest(pack).like))
         data = compressed(
             b"".join(content[start:end] for start, end in kept), level, like=self._reader.body(runs)
         )

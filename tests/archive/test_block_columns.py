@@ -12,7 +12,6 @@ from mmcrawl.archive import StoredBlock
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.model import digest_of
 from mmcrawl.errors import StoreError
-from tests.archive.older_columns import of_before
 
 WORDS = st.lists(
     st.sampled_from(
@@ -51,14 +50,10 @@ def cut_pages(draw: st.DrawFn, encoding: str) -> tuple[bytes, list[StoredBlock]]
 
 
 @given(st.data(), st.sampled_from(["utf-8", "gb18030", "latin-1", "utf-16-le"]))
-def test_blocks_are_read_as_they_were_written_in_each_format(
-    data: st.DataObject, encoding: str
-) -> None:
+def test_blocks_are_read_as_they_were_written(data: st.DataObject, encoding: str) -> None:
     body, blocks = data.draw(cut_pages(encoding))
     columns = BlockColumns.of(blocks, body, encoding)
     assert columns.read(body, encoding) == blocks
-    former = of_before(2, columns, blocks, body, encoding)
-    assert former.renewed().read(body, encoding) == blocks
 
 
 def test_blocks_side_by_side_need_no_places_and_topics_the_number_of_words_left_out() -> None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from mmcrawl.archive import Capture, StoredBlock, leaves, open_archive
-from mmcrawl.archive.format import cutting, manifest
+from mmcrawl.archive.format import cutting
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.format.manifest import pack_manifest
@@ -16,7 +16,6 @@ from mmcrawl.archive.intake import ArchiveStore
 from mmcrawl.archive.model import PageBlocks
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.errors import BlockError, StoreError
-from tests.archive.older_columns import of_before
 
 URL = "http://physics.test/levers.html"
 OTHER = "http://music.test/strings.html"
@@ -191,51 +190,30 @@ def test_unchanged_blocks_cost_next_to_nothing(uri, page):
         assert both - one - (size(bare) - size(bare[:1])) < (one - size(bare[:1])) / 2
 
 
-# -- archives of before
-
-
-@pytest.fixture(params=manifest._OLDER_FORMATS)
-def old(request, uri, page, monkeypatch):
-    """An archive as it was written before: a page that was cut by `pack`, and one that was not."""
-    whole, cells = BlockColumns.of.__func__, manifest._cells
-
-    def older(cls, blocks, body, encoding):
-        return of_before(request.param, whole(cls, blocks, body, encoding), blocks, body, encoding)
-
-    with monkeypatch.context() as patch, open_archive(uri) as archive:
-        patch.setattr(BlockColumns, "of", classmethod(older))
-        patch.setattr(BlockColumns, "renewed", lambda self: self)  # they are sealed as they are
-        patch.setattr(manifest, "_FORMAT", request.param)
-        if request.param == 1:
-            patch.setattr(manifest, "_cells", lambda entry: cells(entry)[: manifest._OLDER_CELLS])
-        for time, text in ((1.0, "one"), (2.0, "two, at < its & place")):
-            archive.store(page(text, time=time))
-        with open_archive(uri, keep_blocks=False) as uncut:
-            uncut.store(page("three", time=3.0))
-    with open_archive(uri) as archive:
-        yield archive
-
-
-def test_an_archive_of_before_is_read_and_packed(old, page):
-    versions = old.versions(URL)
-    blocks = [old.blocks_of(version) for version in versions]
+def test_a_page_that_was_not_cut_is_told_and_cut_by_pack(archive, uri, page):
+    for time, text in ((1.0, "one"), (2.0, "two, at < its & place")):
+        archive.store(page(text, time=time))
+    with open_archive(uri, keep_blocks=False) as uncut:
+        uncut.store(page("three", time=3.0))
+    versions = archive.versions(URL)
+    blocks = [archive.blocks_of(version) for version in versions]
     for version, found in zip(versions, blocks, strict=True):
-        uncut = ArchivedPage(version, old.rebuild(version).body)
+        uncut = ArchivedPage(version, archive.rebuild(version).body)
         assert found == uncut.blocks
-    assert [old.page(version).kept is None for version in versions] == [False, False, True]
-    stats = old.stats()
+    assert [archive.page(version).kept is None for version in versions] == [False, False, True]
+    stats = archive.stats()
     assert (stats.layouts, stats.distinct_layouts, stats.uncut) == (2, 1, 1)
-    life = old.block(blocks[0][0].digest)
+    life = archive.block(blocks[0][0].digest)
     assert (life.pages[0].versions, life.uncut) == ((1, 2), 1)
-    assert [each.blocks is None for each in old.anew(URL)] == [False, False, True]
-    assert old.check().clean
-    old.store(page("four", time=4.0))
-    old.pack()
-    assert [old.blocks_of(version) for version in versions] == blocks
-    assert old.stats().uncut == 0
-    assert old.check().clean
-    for row in old._backend.versions(1):
-        assert old._reader.entry(row).columns.marks
+    assert [each.blocks is None for each in archive.anew(URL)] == [False, False, True]
+    assert archive.check().clean
+    archive.store(page("four", time=4.0))
+    archive.pack()
+    assert [archive.blocks_of(version) for version in versions] == blocks
+    assert archive.stats().uncut == 0
+    assert archive.check().clean
+    for row in archive._backend.versions(1):
+        assert archive._reader.entry(row).columns.marks
 
 
 # -- the life of a block

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from mmcrawl.archive import Archive, open_archive
@@ -112,18 +109,3 @@ def test_what_is_purged_is_compared_anew_when_it_is_stored_again(archive: Archiv
     due(archive, LATER)
     archive.purge(url=URL)
     assert kinds_between(archive, lesson(0), lesson(1, text="so do cameras.")) == {"topic"}
-
-
-def test_an_archive_that_was_made_before_takes_notes_as_well(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    path = tmp_path / "old.db"
-    with open_archive(f"sqlite:///{path}") as archive:
-        rotating(archive)
-        found = due(archive, LATER)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP TABLE change")
-    with open_archive(f"sqlite:///{path}", read_only=True) as archive:
-        assert due(archive, LATER) == found
-    with open_archive(f"sqlite:///{path}") as archive:
-        assert due(archive, LATER) == found
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT count(*) FROM change").fetchone() == (7,)

@@ -8,10 +8,10 @@ import sqlite3
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.format import dictionaries, packing, sealing
+from mmcrawl.archive.format import dictionaries, packing, sealing, segments
 from mmcrawl.archive.format.dictionaries import _depth
 from mmcrawl.archive.format.manifest import pack_manifest
-from mmcrawl.archive.format.sealing import Sealer
+from mmcrawl.archive.format.segments import SegmentWriter
 from mmcrawl.archive.rows import place
 from mmcrawl.errors import StoreError
 
@@ -70,13 +70,61 @@ def test_a_page_that_comes_again_is_compressed_with_its_version_before(uri):
         assert_holds(archive, stored)
 
 
-def test_a_segment_is_compressed_with_the_begin_of_one_before(uri):
+def test_a_segment_is_compressed_with_one_before(uri):
     stored = write(uri, [(0, version) for version in range(1, 60)])
     with open_archive(uri, read_only=True) as archive:
         needed = with_dictionary(archive)
         assert len(needed) > 5
-        assert all(_depth(archive._reader, pack) <= 2 for pack in needed)
+        assert all(_depth(archive._reader, pack) <= 3 for pack in needed)
         assert_holds(archive, stored)
+
+
+def test_a_segment_is_read_after_three_others_at_most_where_each_is_like_the_one_before(uri):
+    stored = write(uri, [(0, version) for version in range(1, 60)])
+    with open_archive(uri, read_only=True) as archive:
+        reader = archive._reader
+        depths = [_depth(reader, pack) for pack in packs_of(archive)]
+        assert max(depths) in (2, 3)
+        assert depths.count(0) < len(depths) / 3
+        assert all(
+            len({of for of, _, _ in reader.spans(reader.manifest(pack).like)}) < 2
+            for pack in packs_of(archive)
+        )
+        assert_holds(archive, stored)
+
+
+def test_a_segment_that_grows_keeps_its_dictionary(uri, monkeypatch):
+    stored = write(uri, [(page, 1) for page in range(9)])
+    stored += write(uri, [(0, 2)])
+
+    def fail(*arguments):
+        raise AssertionError("chosen again")
+
+    monkeypatch.setattr(segments, "dictionary_of", fail)
+    stored += write(uri, [(0, 3)])
+    with open_archive(uri, read_only=True) as archive:
+        (grown,) = with_dictionary(archive)
+        assert grown.entries == 2
+        assert_holds(archive, stored)
+
+
+@pytest.mark.parametrize("column", ["data", "manifest"])
+def test_a_damaged_segment_is_no_dictionary(tmp_path, column):
+    path = tmp_path / "archive.db"
+    uri = f"sqlite:///{path}"
+    stored = write(uri, [(0, version) for version in range(1, 5)])
+    with sqlite3.connect(path) as db:
+        db.execute(f"UPDATE pack SET {column} = zeroblob(length({column})) WHERE level = 19")
+    db.close()
+    more = [capture(0, version, 100.0 * version) for version in range(5, 30)]
+    with open_archive(uri, keep_blocks=False) as archive:
+        archive.store_many(more)
+    with open_archive(uri, read_only=True) as archive:
+        assert sum(pack.sealed for pack in packs_of(archive)) > 5
+        for each in more:
+            assert archive.rebuild(archive.get(each.url, at=each.time)).body == each.body
+        with pytest.raises(StoreError):
+            archive.rebuild(archive.get(stored[0].url, at=stored[0].time))
 
 
 def test_what_is_nothing_like_the_one_before_stands_alone(uri):
@@ -100,13 +148,27 @@ def test_a_purge_leaves_nothing_in_a_dictionary(uri):
         assert any(b"word-0-2<" in text for text in texts)
 
 
+def test_what_a_purge_leaves_of_a_dictionary_is_one(uri):
+    stored = write(uri, [(0, version) for version in range(1, 30)])
+    gone, *left = stored
+    with open_archive(uri) as archive:
+        before = with_dictionary(archive)
+        archive.purge(url=gone.url, before=left[0].time)
+        after = with_dictionary(archive)
+        assert len(after) == len(before) > 3
+        assert sum(pack.size for pack in after) < 1.3 * sum(pack.size for pack in before)
+        assert_holds(archive, left)
+        texts = [archive._reader.content(pack) for pack in packs_of(archive)]
+        assert not any(b"word-0-1<" in text for text in texts)
+
+
 def test_a_dictionary_purged_while_a_segment_is_compressed(uri, monkeypatch):
     stored = write(uri, [(page, 1) for page in range(9)])
-    verify = Sealer._verify
+    verify = SegmentWriter._verify
 
     def purge_first(self, *arguments):
         verify(self, *arguments)
-        monkeypatch.setattr(Sealer, "_verify", verify)
+        monkeypatch.setattr(SegmentWriter, "_verify", verify)
         with open_archive(uri) as other:
             other.purge(url=stored[0].url, before=stored[-1].time + 1_000)
 
@@ -114,7 +176,7 @@ def test_a_dictionary_purged_while_a_segment_is_compressed(uri, monkeypatch):
         for version in (2, 3):
             archive.store(capture(0, version, 100.0 * version))
             stored.append(capture(0, version, 100.0 * version))
-        monkeypatch.setattr(Sealer, "_verify", purge_first)
+        monkeypatch.setattr(SegmentWriter, "_verify", purge_first)
     with open_archive(uri, read_only=True) as archive:
         assert_holds(archive, [*stored[1:9], stored[-1]])
 

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.sqlite.file import connect
+from mmcrawl.archive.sqlite.file import SCHEMA_VERSION, connect
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import open_store
 
@@ -36,7 +36,7 @@ def test_a_newer_schema_is_refused(path):
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    assert "newer version of mmcrawl (schema 99, this one has 2)" in refusal(path)
+    assert f"newer version of mmcrawl (schema 99, this one has {SCHEMA_VERSION})" in refusal(path)
 
 
 def test_another_file_is_refused_and_left_alone(path):

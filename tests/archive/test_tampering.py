@@ -232,20 +232,6 @@ def test_a_lost_version_is_never_removed_as_a_leftover(path):
         assert archive.rebuild(archive.version("http://b.test/", 6)).body == body("b", 5)
 
 
-def test_an_archive_from_before_proofs_is_taken_as_it_stands(path):
-    with sqlite3.connect(path) as db:
-        db.execute("DROP TABLE proof")
-        db.execute("PRAGMA user_version = 1")
-    db.close()
-    with open_archive(f"sqlite:///{path}", read_only=True) as archive:
-        assert archive.check().faults == ()
-    with open_archive(f"sqlite:///{path}") as archive:
-        assert archive.check().faults == ()
-    tamper(path, "delete", "visit", "")
-    with open_archive(f"sqlite:///{path}") as archive:
-        assert not archive.check().clean
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_a_flipped_bit_of_the_file_is_told_or_changes_nothing(path, seed):
     """What no table and no index uses may be flipped unnoticed: nothing is read from it."""

@@ -172,20 +172,3 @@ def test_damaged_headers_of_a_visit_are_found_and_named(archive, page):
     with pytest.raises(StoreError, match="damaged"):
         archive.get(URL)
     assert archive.get(URL, at=1.0).header("etag") == "a"
-
-
-@pytest.mark.parametrize("read_only", [False, True])
-def test_an_archive_from_before_visits_had_headers_is_used_as_it_is(tmp_path, page, read_only):
-    path = tmp_path / "archive.db"
-    with open_archive(f"sqlite:///{path}") as archive:
-        archive.store(with_headers(page, 1.0, ("ETag", "a")))
-        archive.note_unchanged(URL, 2.0, 200)
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("ALTER TABLE visit DROP COLUMN head")
-    with open_archive(f"sqlite:///{path}", read_only=read_only) as archive:
-        assert etags(archive, 1.0, 2.0) == ["a", "a"]
-        assert [visit.time for visit in archive.visits(URL)] == [1.0, 2.0]
-        if not read_only:
-            archive.store(with_headers(page, 3.0, ("ETag", "b")))
-            assert etags(archive, 2.0, 3.0) == ["a", "b"]
-        assert archive.check().clean

@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -61,10 +61,8 @@ class BlockColumns(NamedTuple):
         kinds: A line each.
         paths: What differs from the one before: steps in common, then the rest; a line each.
         topics: Of the topics what is not in the block as it is; a line each.
-        words: Of each topic how many pieces it has, and the place of each, see `_Words.place`. b""
-            in archives of before: each line is a topic.
-        marks: :data:`MARK` bytes of each digest, then those of the layout's; b"" in archives of
-            before.
+        words: Of each topic how many pieces it has, and the place of each, see `_Words.place`.
+        marks: :data:`MARK` bytes of each digest, then those of the layout's.
     """
 
     gaps: bytes
@@ -73,8 +71,8 @@ class BlockColumns(NamedTuple):
     kinds: bytes
     paths: bytes
     topics: bytes
-    words: bytes = b""
-    marks: bytes = b""
+    words: bytes
+    marks: bytes
 
     @classmethod
     def of(cls, blocks: Sequence[StoredBlock], body: bytes, encoding: str) -> BlockColumns:
@@ -94,25 +92,12 @@ class BlockColumns(NamedTuple):
             marks + bytes.fromhex(layout_digest(body, blocks)),
         )
 
-    def renewed(self) -> BlockColumns:
-        """Return them as they are kept now, of those that were kept as in formats 1 and 2.
+    def outline(self) -> Outline:
+        """Return what is known without the body.
 
-        There, each begin was told by the begin before, and each place of a topic by its bytes.
+        Raises:
+            StoreError: the columns are damaged.
         """
-        starts = list(accumulate(read_varints(self.gaps)[0]))
-        gaps = _gaps(starts, read_varints(self.sizes)[0], self.levels)
-        words: list[int] = []
-        numbers = iter(read_varints(self.words)[0])
-        for count in numbers:
-            words.append(count)
-            for _ in range(count):
-                words += (_IN_BYTES, next(numbers, 0), next(numbers, 0))
-        return self._replace(gaps=gaps, words=varints(words))
-
-    def outline(self) -> Outline | None:
-        """Return what is known without the body; None in archives of before."""
-        if not self.marks:
-            return None
         sizes, _ = read_varints(self.sizes)
         if len(self.marks) != MARK * len(sizes) + _LAYOUT or len(self.levels) != len(sizes):
             raise StoreError("a manifest is damaged (its blocks)")
@@ -134,16 +119,14 @@ class BlockColumns(NamedTuple):
         count = len(self.levels)
         sizes = read_varints(self.sizes)[0]
         starts = list(_starts(read_varints(self.gaps)[0], sizes, self.levels))
-        topics: Iterable[str] = _lines(self.topics, count)
-        if self.words:
-            topics = _read_topics(self.words, topics, starts, body, encoding)
+        left = _lines(self.topics, count)
         rows = zip(
             starts,
             sizes,
             self.levels,
             _lines(self.kinds, count),
             _read_paths(_lines(self.paths, count)),
-            topics,
+            _read_topics(self.words, left, starts, body, encoding),
             strict=True,
         )
         for start, size, level, kind, path, topic in rows:

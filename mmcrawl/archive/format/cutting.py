@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.format.blocks import BlockColumns, Outline
-from mmcrawl.archive.format.facts import as_version, encoding_of
+from mmcrawl.archive.format.blocks import BlockColumns
+from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.model import Capture, StoredBlock, Version, digest_of
@@ -150,20 +150,8 @@ def are_blocks_of(columns: BlockColumns, body: bytes, encoding: str) -> bool:
         blocks = columns.read(body, encoding)
     except StoreError:
         return False
-    marks = BlockColumns.of(blocks, body, encoding).marks if columns.marks else b""
+    marks = BlockColumns.of(blocks, body, encoding).marks
     return _are_of(blocks, body) and columns.marks == marks
-
-
-def outline_of(reader: Reader, entry: Entry) -> Outline | None:
-    """Return what is known of the blocks of a version, None if they are not kept.
-
-    Its page is read only where that is not kept with them, as in archives of before.
-    """
-    columns = entry.columns
-    if columns is None or columns.marks:
-        return columns.outline() if columns is not None else None
-    body, encoding = reader.body(entry.runs), encoding_of(entry)
-    return BlockColumns.of(columns.read(body, encoding), body, encoding).outline()
 
 
 def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] | None:
@@ -174,14 +162,14 @@ def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] 
     entries = reader.manifest(pack).entries()
     changed = False
     for index, entry in enumerate(entries):
-        if entry.columns is not None and entry.columns.marks:
+        if entry.columns is not None:
             continue
         row = live_entry(backend, pack, index, entry)
         version = _page_version(backend, row, entry)
         if row is None or version is None:
             continue
         body = reader.body(entry.runs)
-        page = ArchivedPage(version, body, entry.blocks(body, version.encoding))
+        page = ArchivedPage(version, body)
         try:
             columns = BlockColumns.of(page.blocks, body, version.encoding)
         except BlockError as error:

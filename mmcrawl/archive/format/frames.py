@@ -10,6 +10,7 @@ import zstandard
 
 from mmcrawl.errors import StoreError
 
+_OPTIMAL = 16  # from this level on all matches are weighed; below, long ones displace better ones
 LARGEST_WINDOW = 27  # log2: 128 MB; larger ones need a wish of whoever decodes
 
 
@@ -27,11 +28,13 @@ def compressed(
     window = max(10, min(LARGEST_WINDOW, len(data).bit_length()))
     parameters = zstandard.ZstdCompressionParameters.from_level(
         level,
-        source_size=len(data),
+        source_size=len(data) + len(like),
         window_log=window,
         write_checksum=checksum,
         write_content_size=True,
         write_dict_id=False,
+        # The search of high levels does not go back to the begin of a dictionary, this one does.
+        enable_ldm=bool(like) and level >= _OPTIMAL,
     )
     compressor = zstandard.ZstdCompressor(
         dict_data=_dictionary(like), compression_params=parameters

@@ -30,8 +30,7 @@ from mmcrawl.errors import StoreError
 Run = tuple[int, int]
 """Place of a chunk, and how many stand in a row from there."""
 
-_FORMAT = 4
-_OLDER_FORMATS = 1, 2, 3  # 3 had no `like`; see `BlockColumns.renewed` for those before
+_FORMAT = 5
 _HEAD = struct.Struct("<BIII")
 _SIZE = struct.Struct("<I")
 _IDENTITY = struct.Struct("<QIHBd")
@@ -127,9 +126,8 @@ def _cells(entry: Entry) -> tuple[bytes, ...]:
     return (identity, entry.facts, _run_column(entry.runs), *(entry.columns or _NOT_CUT))
 
 
-_NOT_CUT = BlockColumns(*[b""] * 6)
+_NOT_CUT = BlockColumns(*[b""] * 8)
 _CELLS = 3 + len(_NOT_CUT)
-_OLDER_CELLS = _CELLS - 2
 _RUNS, _LEVELS = 2, 5
 
 
@@ -144,14 +142,10 @@ class Manifest:
     def __init__(self, body: bytes) -> None:
         form, count, chunks, lengths_size = _HEAD.unpack_from(body)
         self._count: int = count
-        if form != _FORMAT and form not in _OLDER_FORMATS:
+        if form != _FORMAT:
             raise StoreError(f"a manifest has format {form}, which this version does not know")
-        self._is_older = form < 3
-        cells = _OLDER_CELLS if form == 1 else _CELLS
-        lengths = np.zeros((_CELLS, self._count), np.int64)
         position = _HEAD.size + lengths_size
-        wide = all_varints(body[_HEAD.size : position]).reshape(self._count, cells)
-        lengths[:cells] = wide.T
+        lengths = all_varints(body[_HEAD.size : position]).reshape(self._count, _CELLS).T
         self._body = body
         ends = np.concatenate(([position], position + np.cumsum(lengths.ravel())))
         self._cells = [
@@ -159,7 +153,7 @@ class Manifest:
         ]
         position = int(ends[-1])
         end = position + 4 * chunks
-        if end > len(body) or (end < len(body) and form in _OLDER_FORMATS):
+        if end > len(body):
             raise StoreError("a manifest is damaged (its lengths)")
         self.like: tuple[Run, ...] = _read_runs(body[end:])
         planes = np.frombuffer(body[position:end], np.uint8).reshape(4, chunks)
@@ -193,20 +187,15 @@ class Manifest:
         cells = [self._body[ends[index] : ends[index + 1]] for ends in self._cells]
         url, number, status, cut, time = _IDENTITY.unpack(cells[0])
         columns = BlockColumns(*cells[3:]) if cut else None
-        if columns is not None and self._is_older:
-            columns = columns.renewed()
         return Entry(url, number, time, status, cells[1], _read_runs(cells[2]), columns)
 
     def marked(self, mark: bytes) -> Iterator[int]:
-        """Yield the entries that may have a block whose digest begins so, by index.
-
-        Those with blocks of which no marks are kept are among them.
-        """
+        """Yield the entries that may have a block whose digest begins so, by index."""
         for index, start in enumerate(self._cells[0][:-1]):
             _, number, _, cut, _ = _IDENTITY.unpack_from(self._body, start)
             if number and cut:
                 first, end = self._cells[-1][index : index + 2]
-                if first == end or self._body.find(mark, first, end) >= 0:
+                if self._body.find(mark, first, end) >= 0:
                     yield index
 
     def written(self, first: int) -> list[int]:

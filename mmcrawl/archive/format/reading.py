@@ -17,7 +17,7 @@ from mmcrawl.errors import StoreError
 
 _NUMBER = (1 << SHIFT) - 1
 _MANIFESTS = 8 << 20  # bytes kept
-_FRAMES = 32 << 20
+_FRAMES = 64 << 20  # a segment, those that it needs, and another
 _ATTEMPTS = 4
 
 _K = TypeVar("_K")

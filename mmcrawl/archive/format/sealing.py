@@ -20,15 +20,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
-from itertools import pairwise
 
 from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.format.dictionaries import dictionary_of
-from mmcrawl.archive.format.frames import compressed, is_frame_of, parts_of
-from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest
-from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
-from mmcrawl.archive.rows import SEGMENT, PackRow, is_closed, place
+from mmcrawl.archive.format.manifest import Entry
+from mmcrawl.archive.format.reading import GoneError, Reader
+from mmcrawl.archive.format.segments import SegmentWriter
+from mmcrawl.archive.rows import SEGMENT, PackRow, is_closed
 from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)
@@ -47,7 +44,6 @@ HASTY_LEVEL = 12
 """Of segments that are open while a crawl goes on: they will soon be compressed again."""
 
 SEALED_LEVEL = 19
-MANIFEST_LEVEL = 19
 _WORTH_IT = 4  # a smaller tail is sealed if it is at least this part of the open segment
 _STREAMS = 100_000  # whose tails are kept count of
 _ALL = -1  # in place of a stream: the largest tails of all
@@ -73,15 +69,6 @@ class _Tail:
 _NO_TAIL = _Tail(0, False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """Packs put together."""
-
-    entries: list[Entry]
-    sizes: list[int]
-    content: bytearray
-
-
 class Sealer:
     """Seals the tails of streams in a thread of its own.
 
@@ -92,13 +79,13 @@ class Sealer:
     def __init__(self, backend: Backend, reader: Reader, cut: Cutter) -> None:
         self._backend = backend
         self._reader = reader
+        self._segments = SegmentWriter(backend, reader)
         self._cut = cut
         self._changed = threading.Condition()  # of what follows; no store is asked inside of it
         self._tails: OrderedDict[int, _Tail] = OrderedDict()
         self._waiting: OrderedDict[int, None] = OrderedDict()
         self._running: int | None = None
         self._thread: threading.Thread | None = None
-        self._sealed = False
         self._total = 0  # bytes of all tails
         self._most = TAILS
         self._hasty: set[int] = set()  # streams whose open segment was compressed in haste
@@ -159,7 +146,7 @@ class Sealer:
         end = time.monotonic() + LONGEST_END
         for stream in wanted:
             self._seal_quietly(stream, hasty=time.monotonic() > end)
-        if self._sealed:
+        if self._segments.are_new:
             try:
                 self._backend.compact()
             except StoreError as error:
@@ -261,7 +248,7 @@ class Sealer:
                 full = sum(pack.raw for pack in packs) >= SEGMENT
                 level = HASTY_LEVEL if hasty and not full else SEALED_LEVEL
                 if any(pack.level < level for pack in packs):
-                    self._replace(packs, level)
+                    self._segments.put(packs, level, hasty=level == HASTY_LEVEL)
         except GoneError:
             return  # another process seals the same stream
         with self._changed:
@@ -273,7 +260,7 @@ class Sealer:
         for stream in self._backend.streams():
             for pack in self._backend.packs(stream):
                 if pack.level != level:
-                    self._replace([pack], level)
+                    self._segments.put([pack], level)
 
     def cut_all(self) -> None:
         """Keep the blocks of all versions whose pages were not cut yet."""
@@ -282,17 +269,7 @@ class Sealer:
                 with suppress(GoneError):  # another process packs the same stream
                     entries = self._cut(self._backend, self._reader, pack)
                     if entries is not None:
-                        self._keep_entries(pack, entries)
-
-    def _keep_entries(self, pack: PackRow, entries: Sequence[Entry]) -> None:
-        """Write a pack again with other entries and the same chunks."""
-        before = self._reader.manifest(pack)
-        sizes = [end - start for start, end in pairwise(before.offsets)]
-        manifest = pack_manifest(entries, sizes, MANIFEST_LEVEL, before.like)
-        data = self._backend.data(pack)
-        if data is not None:
-            new = replace(pack, size=len(manifest) + len(data))
-            self._backend.replace_packs([pack], new, manifest, data)
+                        self._segments.keep_entries(pack, entries)
 
     def _seal_quietly(self, stream: int, *, hasty: bool = False) -> None:
         """Seal; what cannot be sealed stays as it is, and is safe."""
@@ -312,76 +289,6 @@ class Sealer:
         tail = sum(pack.raw for pack in packs if not pack.sealed)
         segment = sum(pack.raw for pack in packs if pack.sealed and not is_closed(pack))
         return tail * _WORTH_IT >= segment
-
-    def _replace(self, packs: Sequence[PackRow], level: int) -> None:
-        """Put one segment in place of packs that follow each other."""
-        joined = self._joined(packs)
-        first = packs[0]
-        runs = dictionary_of(self._backend, self._reader, first, joined.entries, joined.content)
-        needed = {pack for pack, _, _ in self._reader.spans(runs)}
-        like = self._reader.body(runs)
-        manifest = pack_manifest(joined.entries, joined.sizes, MANIFEST_LEVEL, runs)
-        data = compressed(joined.content, level, like=like)
-        segment = PackRow(
-            stream=first.stream,
-            entry=first.entry,
-            entries=len(joined.entries),
-            chunk=first.chunk,
-            chunks=len(joined.sizes),
-            raw=len(joined.content),
-            level=level,
-            size=len(manifest) + len(data),
-        )
-        self._verify(segment, manifest, data, joined.content)
-        self._backend.replace_packs(packs, segment, manifest, data, needed)
-        self._sealed = True
-
-    def _joined(self, packs: Sequence[PackRow]) -> _Joined:
-        entries: list[Entry] = []
-        sizes: list[int] = []
-        content = bytearray(sum(pack.raw for pack in packs))
-        position = 0
-        for pack in packs:
-            manifest = self._reader.manifest(pack)
-            entries += manifest.entries()
-            sizes += [end - start for start, end in pairwise(manifest.offsets)]
-            if pack.raw:
-                frame = self._backend.data(pack)
-                if frame is None:
-                    raise GoneError
-                for part in parts_of(frame, self._reader.like(pack)):
-                    content[position : position + len(part)] = part
-                    position += len(part)
-        if position != sum(pack.raw for pack in packs):
-            raise StoreError(f"{named(packs[0])} or one behind it is damaged (its size)")
-        return _Joined(entries, sizes, content)
-
-    def _verify(
-        self, segment: PackRow, manifest_frame: bytes, data: bytes, joined: bytearray
-    ) -> None:
-        """Rebuild every version of a segment from what is about to be written."""
-        manifest = read_manifest(manifest_frame)
-        like = self._reader.body(manifest.like)
-        if segment.raw and not is_frame_of(data, joined, like):
-            raise StoreError(f"{named(segment)} was compressed wrongly; its packs stay as they are")
-        content = memoryview(joined)
-        offsets = manifest.offsets
-        for index, entry in enumerate(manifest.entries()):
-            version = live_entry(self._backend, segment, index, entry)
-            if version is None:
-                continue
-            pieces: list[bytes | memoryview] = []
-            for start, count in entry.runs:
-                first = start - place(segment.stream, segment.chunk)
-                if first >= 0 and first + count <= segment.chunks:
-                    pieces.append(content[offsets[first] : offsets[first + count]])
-                else:
-                    pieces.append(self._reader.body([(start, count)]))
-            if sha256(b"".join(pieces)).digest() != version.digest:
-                raise StoreError(
-                    f"archive {self._backend.name} is damaged: {named(segment)}, version"
-                    f" {version.number} of URL {version.url}; check it"
-                )
 
 
 def _portions(tail: Sequence[PackRow]) -> Iterator[list[PackRow]]:

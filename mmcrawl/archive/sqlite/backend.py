@@ -236,8 +236,6 @@ class SqliteBackend(UrlTables):
 
     @guarded
     def disproved(self) -> list[Disproved]:
-        if not self._is_proved:
-            return []
         # A flipped bit may have made something of a text that is none.
         self._db.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
         try:
@@ -254,7 +252,7 @@ class SqliteBackend(UrlTables):
 
     @guarded
     def proves_versions(self, url: int) -> bool | None:
-        return self._proofs.is_right("version", url) if self._is_proved else None
+        return self._proofs.is_right("version", url)
 
     def put_versions(self, rows: Sequence[VersionRow], untrue: Sequence[VersionRow] = ()) -> None:
         with self.writing():

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from mmcrawl.archive.sqlite.proofs import PROOFS, Proofs
+from mmcrawl.archive.sqlite.proofs import PROOFS
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.sqlite_files import address_to_read
 
 APPLICATION_ID = 0x6D6D6361  # "mmca"
-SCHEMA_VERSION = 2
-_UNPROVED = 1  # the schema of files whose rows were not proved
+SCHEMA_VERSION = 3
 _FREE_PAGES = 8_192  # 32 MB: what sealing frees for the next pages while a crawl goes on
 _PAGES_AT_ONCE = 4_096
 _WAIT = 30.0  # seconds for another process to finish its write
@@ -51,12 +50,11 @@ CREATE TABLE pack (
 CREATE INDEX pack_chunk ON pack (chunk, id);
 CREATE INDEX pack_sealed ON pack (id) WHERE level > 0;
 CREATE TABLE chunk (digest BLOB PRIMARY KEY, place INTEGER NOT NULL) WITHOUT ROWID;
-"""
-
-_CHANGES = """CREATE {} TABLE IF NOT EXISTS change (
+CREATE TABLE change (
     url INTEGER NOT NULL, old INTEGER NOT NULL, new INTEGER NOT NULL, kinds TEXT NOT NULL,
     PRIMARY KEY (url, old, new)
-) WITHOUT ROWID"""
+) WITHOUT ROWID;
+"""
 
 
 def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
@@ -77,12 +75,8 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
         db = _opened(path, read_only)
         try:
             _prepare(db, path, create and not read_only)
-            _add_heads(db, read_only=read_only)
-            _add_changes(db, read_only=read_only)
-            if not read_only:
-                _add_proofs(db)
-                if db.execute("PRAGMA freelist_count").fetchone()[0] > _FREE_PAGES:
-                    give_back(db)  # a process was killed before it did
+            if not read_only and db.execute("PRAGMA freelist_count").fetchone()[0] > _FREE_PAGES:
+                give_back(db)  # a process was killed before it did
         except BaseException:
             db.close()
             raise
@@ -111,7 +105,7 @@ def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION_ID:
         raise StoreError(f"{path} is not an archive of mmcrawl; name another file")
-    if version not in (SCHEMA_VERSION, _UNPROVED):
+    if version != SCHEMA_VERSION:
         age = "a newer" if version > SCHEMA_VERSION else "an older"
         raise StoreError(
             f"archive {path} was written by {age} version of mmcrawl (schema {version}, this one"
@@ -120,52 +114,6 @@ def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -8000")
     db.execute("PRAGMA journal_size_limit = 16777216")
-
-
-def _add_heads(db: sqlite3.Connection, *, read_only: bool) -> None:
-    """Let visits of an archive have heads that was made when they had none."""
-    if _has_heads(db):
-        return
-    if read_only:  # the view stands before the table
-        db.execute("CREATE TEMP VIEW visit AS SELECT *, NULL AS head FROM main.visit")
-        return
-    db.execute("BEGIN IMMEDIATE")
-    if not _has_heads(db):  # another process may have added them in the meantime
-        db.execute("ALTER TABLE visit ADD COLUMN head BLOB")
-    db.execute("COMMIT")
-
-
-def _has_heads(db: sqlite3.Connection) -> bool:
-    return "head" in (row[1] for row in db.execute("PRAGMA table_info(visit)"))
-
-
-def _add_changes(db: sqlite3.Connection, *, read_only: bool) -> None:
-    """Let what changed be noted in an archive that was made when it was not."""
-    if not db.execute("PRAGMA table_info(change)").fetchone():
-        db.execute(_CHANGES.format("TEMP" if read_only else ""))
-
-
-def _add_proofs(db: sqlite3.Connection) -> None:
-    """Let the rows of an archive be proved that was made when they were not.
-
-    What was stored before is taken as it stands. Programs from before would leave the proofs wrong:
-    they are kept out.
-    """
-    if is_proved(db):
-        return
-    db.execute("BEGIN IMMEDIATE")
-    if not is_proved(db):  # another process may have added them in the meantime
-        db.execute(PROOFS)
-        proofs = Proofs(db)
-        proofs.prove_all()
-        proofs.write()
-        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    db.execute("COMMIT")
-
-
-def is_proved(db: sqlite3.Connection) -> bool:
-    """Return whether the rows of an archive are proved."""
-    return bool(db.execute("PRAGMA user_version").fetchone()[0] > _UNPROVED)
 
 
 def give_back(db: sqlite3.Connection) -> None:
@@ -187,11 +135,11 @@ def _create(db: sqlite3.Connection) -> None:
     try:
         # Another process may have set it up in the meantime.
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-            for statement in _SCHEMA.split(";\n"):
+            for statement in (*_SCHEMA.split(";\n"), PROOFS):
                 if statement.strip():
                     db.execute(statement)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {_UNPROVED}")
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")

@@ -19,7 +19,7 @@ from typing import Any
 
 from mmcrawl.archive.rows import SHIFT, Disproved
 
-PROOFS = """CREATE TABLE IF NOT EXISTS proof (
+PROOFS = """CREATE TABLE proof (
     kind INTEGER NOT NULL, part INTEGER NOT NULL, rows INTEGER NOT NULL, parity BLOB NOT NULL,
     PRIMARY KEY (kind, part)
 ) WITHOUT ROWID"""
@@ -126,10 +126,6 @@ class Proofs:
     def drop(self) -> None:
         """Forget what has changed: it was undone."""
         self._changed = _groups()
-
-    def prove_all(self) -> None:
-        """Take all rows as they stand, in a file that was made when none were proved."""
-        self._changed = self._found()
 
     # -- examining ----------------------------------------------------------------------------
 

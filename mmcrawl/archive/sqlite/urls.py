@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mmcrawl.archive.common import PAGE, CommonBackend, guarded
 from mmcrawl.archive.rows import SHIFT, UrlRow, VersionRow, VisitRow
-from mmcrawl.archive.sqlite.file import connect, explained, is_proved
+from mmcrawl.archive.sqlite.file import connect, explained
 from mmcrawl.archive.sqlite.proofs import Proofs
 
 _URL = "SELECT url.id, url, name, stream, last, late FROM url JOIN host ON host.id = url.host"
@@ -34,7 +34,6 @@ class UrlTables(CommonBackend):
         self._path = path
         self._db: sqlite3.Connection = connect(path, create=create, read_only=read_only)
         self._proofs = Proofs(self._db)
-        self._is_proved = is_proved(self._db)  # not if it is read only, and from before
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
