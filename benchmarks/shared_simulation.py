@@ -127,13 +127,13 @@ class StoredWorker(Worker):
 class SimulatedGang(Gang):
     """Workers that crawl stored webs."""
 
-    def __init__(self, lab: Lab, pace: int, parts: int) -> None:
+    def __init__(self, lab: Lab, pace: int, parts: int, most: int) -> None:
         self.lab, self.pace = lab, pace
         self.found: list[bool] = []
         self.cpu = [0.0, 0.0]
         self.sent: Counter[str] = Counter()
         self.busy = self.now_busy = 0.0
-        super().__init__(lab, Rules(parts=parts, rest=0.0))
+        super().__init__(lab, Rules(parts=parts, rest=0.0, max_pages=most))
 
     def _made(self, name: str) -> Worker:
         return StoredWorker(self, name, CountingStore(self.tables, self.sent))
@@ -187,17 +187,18 @@ def main() -> int:
     parser.add_argument("--algo", default="urlrule")
     parser.add_argument("--pace", type=int, default=10, help="pages of a worker in 0.25 s")
     parser.add_argument("--parts", type=int, default=1024)
+    parser.add_argument("--max-pages", type=int, default=0)
     parser.add_argument("--kill", type=int, default=0, metavar="PAGES")
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     lab = Lab(arguments.cache, arguments.webs, arguments.algo)
-    base = lab.single()
+    base = lab.single()[: arguments.max_pages or None]
     lab.pages.keep()
     columns = ("pages", "media", "area", "trips", "busy", "log", "mail", "crawl", "exchange")
     print(f"{'':<8}" + "".join(f"{column:>9}" for column in columns))
     print(f"{'single':<8}{len(base):>9}{sum(base):>9}{area(base, sum(base), len(base)):>9.3f}")
     for count in map(int, arguments.workers.split(",")):
-        gang = SimulatedGang(lab, arguments.pace, arguments.parts)
+        gang = SimulatedGang(lab, arguments.pace, arguments.parts, arguments.max_pages)
         workers = [gang.join() for _ in range(count)]
         killed = 0
         while gang.workers:
