@@ -1,0 +1,272 @@
+"""What the model of kinds reads of each block of a page: numbers, most of them between 0 and 1.
+
+A block is told by where it stands, by what it holds, by the words of its own text, of its links and
+of the heading above it, and by what stands right before and behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from urllib.parse import urljoin, urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.layout.block_words import AREAS, begins_with, holds
+from mmcrawl.blocks.page_blocks import PageBlocks
+from mmcrawl.text.scripts import has_han
+
+Floats = NDArray[np.float32]
+
+HAN_FACTOR = 3
+"""Latin characters that say what a Chinese one says."""
+
+_BEGINS = ("advertisement", "byline", "comments", "navigation", "noise", "related", "tags")
+_HOLDS = ("byline", "comments", "copyright")
+_LINK_WORDS = ("navigation", "noise", "onward", "tags")
+_COUNTED = ("images", "flash", "inputs", "forms", "headings")
+_PLACES = ("index", "from_end", "before", "behind", "is_middle", "is_near", "is_before", "is_in_content")
+_HEADLINE = ("is_headline", "has_headline", "after_headline", "behind_headline", "agreement")
+_SIZES = ("chars", "text_chars", "links", "link_share", "anchor_chars", "is_links", "is_empty", "han")
+_WORDS = ("sentences", "digits", "capitals", "has_date", "has_time", "questions", "words")
+_LINKS = (
+    "topical",
+    "leave",
+    "leads_to_front",
+    "fragments",
+    "scripts",
+    "deep",
+    "numbered",
+    "same_folder",
+    "long_anchors",
+    "mail",
+)
+_AROUND = ("siblings", "alike", "repeated", "in_list", "in_table", "in_paragraph")
+_PAGE = ("page_is_text", "page_blocks", "page_links", "page_text")
+_SHORT = (
+    "text_chars",
+    "links",
+    "link_share",
+    "is_middle",
+    "heading",
+    "sentences",
+    "has_date",
+    "is_empty",
+)
+_OFFSETS = (-2, -1, 1, 2)
+
+_OWN = (
+    *_PLACES,
+    *_HEADLINE,
+    *_SIZES,
+    *_WORDS,
+    *_LINKS,
+    *_AROUND,
+    "heading",
+    *(f"level_{level}" for level in (1, 2, 3, 4, 7)),
+    *(f"count_{name}" for name in _COUNTED),
+    *(f"area_{area or 'none'}" for area in ("", *AREAS)),
+    *(f"begins_{kind}" for kind in _BEGINS),
+    *(f"holds_{kind}" for kind in _HOLDS),
+    *(f"links_{kind}" for kind in _LINK_WORDS),
+    *(f"under_{kind}" for kind in _BEGINS),
+    "under_distance",
+)
+FEATURES = (
+    *_OWN,
+    *_PAGE,
+    *(f"{name}{offset:+d}" for offset in _OFFSETS for name in _SHORT),
+)
+"""Names of the columns."""
+
+_COLUMN = {name: number for number, name in enumerate(_OWN)}
+_SENTENCE = re.compile(r"[.!?。！？…](?=\s|[\"'”’」』]|\Z)|[。！？]")
+_DATE = re.compile(
+    r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\b(?:19|20)\d\d\b"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d|\bago\b|[天时分]前",
+    re.IGNORECASE,
+)
+_TIME = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]\.?m\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
+_READ = 2000  # characters of a block
+_LONG_ANCHOR = 25  # characters
+_DEEP = 3
+
+
+def kind_features(blocks: PageBlocks) -> Floats:
+    """Return the numbers of each block, in the order of :data:`FEATURES`."""
+    count = len(blocks)
+    own = np.zeros((count, len(_OWN)), dtype=np.float32)
+    texts = Counter(blocks.text(index) for index in range(count))
+    around = Counter(blocks.around(index) for index in range(count))
+    shapes = [blocks.shape(index) for index in range(count)]
+    alike = Counter(shapes)
+    heading, heading_index = "", -1
+    totals = np.concatenate([[0], np.cumsum(blocks.text_chars)])
+    for index in range(count):
+        level = blocks.levels[index]
+        if index and not level and blocks.areas[index] != blocks.areas[index - 1]:
+            heading, heading_index = "", -1
+        values = (
+            *_place(blocks, index, totals),
+            *_headline(blocks, index),
+            *_size(blocks, index),
+            *_words(blocks.text(index)[:_READ]),
+            *_links(blocks, index),
+            np.log1p(around[blocks.around(index)]),
+            np.log1p(alike[shapes[index]]),
+            float(texts[blocks.text(index)] > 1 and blocks.chars[index] > 0),
+            *_tags(blocks, index),
+            level > 0,
+            *(level == one for one in (1, 2, 3)),
+            4 <= level <= 6,
+            level == 7,
+            *(np.log1p(blocks.facts[index].count(name)) for name in _COUNTED),
+            *(blocks.areas[index] == area for area in ("", *AREAS)),
+            *(begins_with(kind, blocks.text(index)) for kind in _BEGINS),
+            *(holds(kind, blocks.text(index)[:_READ]) for kind in _HOLDS),
+            *(blocks.share_of_words(kind, index) for kind in _LINK_WORDS),
+            *(bool(heading) and begins_with(kind, heading) for kind in _BEGINS),
+            np.log1p(index - heading_index) if heading else 0.0,
+        )
+        own[index] = values
+        if level:
+            heading, heading_index = blocks.text(index), index
+    page = (
+        float(blocks.is_topic_page),
+        np.log1p(count),
+        np.log1p(sum(blocks.links)),
+        np.log1p(sum(blocks.text_chars)),
+    )
+    short = own[:, [_COLUMN[name] for name in _SHORT]]
+    return np.hstack(
+        [
+            own,
+            np.tile(np.array(page, dtype=np.float32), (count, 1)),
+            *(_shifted(short, offset) for offset in _OFFSETS),
+        ]
+    ).astype(np.float32)
+
+
+def _shifted(values: Floats, offset: int) -> Floats:
+    result = np.zeros_like(values)
+    if offset < 0:
+        result[-offset:] = values[:offset]
+    else:
+        result[:-offset] = values[offset:]
+    return result
+
+
+def _place(blocks: PageBlocks, index: int, totals: NDArray[np.int64]) -> tuple[float, ...]:
+    count, whole = len(blocks), max(int(totals[-1]), 1)
+    return (
+        index / count,
+        np.log1p(count - 1 - index),
+        totals[index] / whole,
+        1 - totals[index + 1] / whole,
+        blocks.is_middle(index),
+        blocks.is_near(index),
+        blocks.is_before_middle(index),
+        blocks.is_in_content(index),
+    )
+
+
+def _headline(blocks: PageBlocks, index: int) -> tuple[float, ...]:
+    distance = index - blocks.headline if blocks.headline >= 0 else 0
+    agrees = blocks.agreement(index) if 0 < blocks.chars[index] < 300 else 0.0
+    return (
+        index == blocks.headline,
+        blocks.headline >= 0,
+        np.log1p(distance) if distance > 0 else 0.0,
+        np.log1p(-distance) if distance < 0 else 0.0,
+        agrees,
+    )
+
+
+def _size(blocks: PageBlocks, index: int) -> tuple[float, ...]:
+    text, links, chars = blocks.text(index), blocks.links[index], blocks.chars[index]
+    han = has_han(text)
+    weight = HAN_FACTOR if han else 1
+    link_chars = chars - blocks.text_chars[index]
+    return (
+        np.log1p(chars * weight),
+        np.log1p(blocks.text_chars[index] * weight),
+        np.log1p(links),
+        link_chars / chars if chars else float(links > 0),
+        np.log1p(weight * link_chars / links) if links else 0.0,
+        blocks.is_link_block(index),
+        not chars,
+        han,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> tuple[float, ...]:
+    size = max(len(text), 1)
+    capitals = sum(map(str.isupper, text))
+    return (
+        np.log1p(sum(1 for _ in _SENTENCE.finditer(text))),
+        sum(map(str.isdigit, text)) / size,
+        capitals / size,
+        _DATE.search(text) is not None,
+        _TIME.search(text) is not None,
+        np.log1p(text.count("?") + text.count("？")),
+        np.log1p(sum(1 for _ in _WORD.finditer(text))),
+    )
+
+
+def _links(blocks: PageBlocks, index: int) -> tuple[float, ...]:
+    facts = blocks.facts[index]
+    if not blocks.links[index]:
+        return (0.0,) * len(_LINKS)
+    hrefs, anchors = facts.hrefs, facts.anchors
+    count = max(len(hrefs), 1)
+    shapes = [_address(href.strip()[:300], blocks.url) for href in hrefs]
+    shares = [sum(shape[part] for shape in shapes) / count for part in range(6)]
+    leave, fragment, script, deep, numbered, folder = shares
+    return (
+        blocks.share_topical(index),
+        leave,
+        facts.leads_to_front,
+        fragment,
+        script,
+        deep,
+        numbered,
+        folder,
+        sum(len(anchor) * (HAN_FACTOR if has_han(anchor) else 1) > _LONG_ANCHOR for anchor in anchors) / count,
+        sum(href.startswith("mailto:") for href in hrefs) / count,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _address(href: str, url: str) -> tuple[bool, bool, bool, bool, bool, bool]:
+    """Return whether an address leaves the site, and what it looks like."""
+    if href.startswith("#"):
+        return False, True, False, False, False, False
+    if href[:11].lower() == "javascript:":
+        return False, False, True, False, False, False
+    try:
+        here, there = urlsplit(url), urlsplit(urljoin(url, href))
+    except ValueError:
+        return False, False, False, False, False, False
+    folders = [part for part in there.path.split("/") if part]
+    last = folders[-1] if folders else ""
+    return (
+        bool(here.netloc) and there.netloc != here.netloc,
+        False,
+        False,
+        len(folders) >= _DEEP,
+        sum(map(str.isdigit, there.path + there.query)) >= 4 or last.count("-") >= 3,
+        there.netloc == here.netloc and bool(here.path) and here.path.rpartition("/")[0] == there.path.rpartition("/")[0],
+    )
+
+
+def _tags(blocks: PageBlocks, index: int) -> Iterator[float]:
+    tags = blocks.tags_around(index)
+    yield float(not tags.isdisjoint(("li", "ul", "ol", "dl")))
+    yield float(not tags.isdisjoint(("td", "th")))
+    yield float("p" in tags)
