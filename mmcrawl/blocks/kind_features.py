@@ -7,9 +7,8 @@ of the heading above it, and by what stands right before and behind it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Set
 from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
 
@@ -18,14 +17,14 @@ from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.block_words import AREAS, begins_with, holds
 from mmcrawl.blocks.page_blocks import PageBlocks
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.scripts import HAN, has_han
 
 Floats = NDArray[np.float32]
 
 HAN_FACTOR = 3
 """Latin characters that say what a Chinese one says."""
 
-_BEGINS = ("advertisement", "byline", "comments", "navigation", "noise", "related", "tags")
+_BEGINS = ("advertisement", "byline", "comments", "more", "navigation", "noise", "related", "tags")
 _HOLDS = ("byline", "comments", "copyright")
 _LINK_WORDS = ("navigation", "noise", "onward", "tags")
 _COUNTED = ("images", "flash", "inputs", "forms", "headings")
@@ -35,6 +34,8 @@ _SIZES = ("chars", "text_chars", "links", "link_share", "anchor_chars", "is_link
 _WORDS = ("sentences", "digits", "capitals", "has_date", "has_time", "questions", "words")
 _LINKS = (
     "topical",
+    "said",
+    "most_said",
     "leave",
     "leads_to_front",
     "fragments",
@@ -92,6 +93,10 @@ _DATE = re.compile(
 )
 _TIME = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]\.?m\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
+_LONG_WORD = re.compile(rf"[^\W\d_{HAN}]{{4,64}}")
+_HAN_RUN = re.compile(rf"[{HAN}]+")
+_ANCHORS = 12  # links of a block whose terms are looked for
+_LONGEST_READ = 20_000  # characters
 _READ = 2000  # characters of a block
 _LONG_ANCHOR = 25  # characters
 _DEEP = 3
@@ -106,6 +111,7 @@ def kind_features(blocks: PageBlocks) -> Floats:
     shapes = [blocks.shape(index) for index in range(count)]
     alike = Counter(shapes)
     heading, heading_index = "", -1
+    terms = _terms_said(blocks)
     totals = np.concatenate([[0], np.cumsum(blocks.text_chars)])
     for index in range(count):
         level = blocks.levels[index]
@@ -116,7 +122,7 @@ def kind_features(blocks: PageBlocks) -> Floats:
             *_headline(blocks, index),
             *_size(blocks, index),
             *_words(blocks.text(index)[:_READ]),
-            *_links(blocks, index),
+            *_links(blocks, index, terms),
             np.log1p(around[blocks.around(index)]),
             np.log1p(alike[shapes[index]]),
             float(texts[blocks.text(index)] > 1 and blocks.chars[index] > 0),
@@ -219,7 +225,7 @@ def _words(text: str) -> tuple[float, ...]:
     )
 
 
-def _links(blocks: PageBlocks, index: int) -> tuple[float, ...]:
+def _links(blocks: PageBlocks, index: int, terms: Set[str]) -> tuple[float, ...]:
     facts = blocks.facts[index]
     if not blocks.links[index]:
         return (0.0,) * len(_LINKS)
@@ -228,8 +234,11 @@ def _links(blocks: PageBlocks, index: int) -> tuple[float, ...]:
     shapes = [_address(href.strip()[:300], blocks.url) for href in hrefs]
     shares = [sum(shape[part] for shape in shapes) / count for part in range(6)]
     leave, fragment, script, deep, numbered, folder = shares
+    said = [_share_said(anchor, terms) for anchor in anchors[:_ANCHORS]] or [0.0]
     return (
         blocks.share_topical(index),
+        sum(said) / len(said),
+        max(said),
         leave,
         facts.leads_to_front,
         fragment,
@@ -240,6 +249,29 @@ def _links(blocks: PageBlocks, index: int) -> tuple[float, ...]:
         sum(len(anchor) * (HAN_FACTOR if has_han(anchor) else 1) > _LONG_ANCHOR for anchor in anchors) / count,
         sum(href.startswith("mailto:") for href in hrefs) / count,
     )
+
+
+def _terms_said(blocks: PageBlocks) -> Set[str]:
+    """Return the terms of the text near the middle of the page, its links left out."""
+    found: set[str] = set()
+    for index in range(len(blocks)):
+        if blocks.is_near(index) and not blocks.is_link_block(index):
+            found.update(_terms(blocks.text(index)[:_LONGEST_READ]))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _terms(text: str) -> Set[str]:
+    found = set(_LONG_WORD.findall(text.lower()))
+    for run in _HAN_RUN.findall(text):
+        found.update(run[i : i + 2] for i in range(len(run) - 1))
+    return found
+
+
+def _share_said(anchor: str, terms: Set[str]) -> float:
+    """Return the share of the terms of a link's text that the page's text has, of two at least."""
+    own = _terms(anchor)
+    return len(own & terms) / len(own) if len(own) > 1 else 0.0
 
 
 @lru_cache(maxsize=4096)
