@@ -15,16 +15,16 @@ from urllib.parse import urljoin, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.kinds import HAN_FACTOR
 from mmcrawl.blocks.layout.block_words import AREAS, begins_with, holds
+from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.text.scripts import HAN, has_han
 
 Floats = NDArray[np.float32]
 
-HAN_FACTOR = 3
-"""Latin characters that say what a Chinese one says."""
-
 _BEGINS = ("advertisement", "byline", "comments", "more", "navigation", "noise", "related", "tags")
+_SINCE = ("comments", "more", "noise", "copyright")
 _HOLDS = ("byline", "comments", "copyright")
 _LINK_WORDS = ("navigation", "noise", "onward", "tags")
 _COUNTED = ("images", "flash", "inputs", "forms", "headings")
@@ -76,6 +76,7 @@ _OWN = (
     *(f"links_{kind}" for kind in _LINK_WORDS),
     *(f"under_{kind}" for kind in _BEGINS),
     "under_distance",
+    *(f"since_{kind}" for kind in _SINCE),
 )
 FEATURES = (
     *_OWN,
@@ -93,6 +94,8 @@ _DATE = re.compile(
 )
 _TIME = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]\.?m\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
+_AREAS_OF = {"comments": "comments", "more": "related", "noise": "noise", "copyright": "foot"}
+_FADING = 0.9  # of what was announced, a block
 _LONG_WORD = re.compile(rf"[^\W\d_{HAN}]{{4,64}}")
 _HAN_RUN = re.compile(rf"[{HAN}]+")
 _ANCHORS = 12  # links of a block whose terms are looked for
@@ -111,10 +114,15 @@ def kind_features(blocks: PageBlocks) -> Floats:
     shapes = [blocks.shape(index) for index in range(count)]
     alike = Counter(shapes)
     heading, heading_index = "", -1
+    since = [0.0] * len(_SINCE)
     terms = _terms_said(blocks)
     totals = np.concatenate([[0], np.cumsum(blocks.text_chars)])
     for index in range(count):
         level = blocks.levels[index]
+        since = [
+            1.0 if _announces(blocks, index, kind) else _FADING * value
+            for kind, value in zip(_SINCE, since, strict=True)
+        ]
         if index and not level and blocks.areas[index] != blocks.areas[index - 1]:
             heading, heading_index = "", -1
         values = (
@@ -138,6 +146,7 @@ def kind_features(blocks: PageBlocks) -> Floats:
             *(blocks.share_of_words(kind, index) for kind in _LINK_WORDS),
             *(bool(heading) and begins_with(kind, heading) for kind in _BEGINS),
             np.log1p(index - heading_index) if heading else 0.0,
+            *since,
         )
         own[index] = values
         if level:
@@ -165,6 +174,13 @@ def _shifted(values: Floats, offset: int) -> Floats:
     else:
         result[:-offset] = values[offset:]
     return result
+
+
+def _announces(blocks: PageBlocks, index: int, kind: str) -> bool:
+    """Whether what a kind is made of begins here, by the words or the area of a block."""
+    return blocks.areas[index] == _AREAS_OF.get(kind) or (
+        blocks.chars[index] < LONGEST_HEADING and begins_with(kind, blocks.text(index))
+    )
 
 
 def _place(blocks: PageBlocks, index: int, totals: NDArray[np.int64]) -> tuple[float, ...]:
