@@ -32,7 +32,7 @@ def topics(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     topic = ["Levers"]
     monkeypatch.setattr(
         module,
-        "learnt_kinds",
+        "block_kinds",
         lambda page, blocks: [BlockKind(KINDS[i % len(KINDS)], 0.5) for i, _ in enumerate(blocks)],
     )
     monkeypatch.setattr(Block, "topic", property(lambda block: topic[0]))

@@ -22,7 +22,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let blocks be of a kind, with features that are no numbers, without looking at them."""
     module = sys.modules[Partition.__module__]
     kind = BlockKind("topic", float("nan"))
-    monkeypatch.setattr(module, "learnt_kinds", lambda page, blocks: [kind for _ in blocks])
+    monkeypatch.setattr(module, "block_kinds", lambda page, blocks: [kind for _ in blocks])
     features = {"links": 2, "x": float("inf"), "y": 0.5}
     monkeypatch.setattr(module.Block, "features", property(lambda block: features))
     monkeypatch.setattr(module.Block, "topic", "光学")
