@@ -43,7 +43,7 @@ def kinds_of(html: str, **options: str) -> dict[str, str]:
 
 def test_comments_are_a_kind_of_their_own() -> None:
     found = kinds_of(ARTICLE, kinds="learnt")
-    assert found["I tried it with a broom and it broke at once."] == "comments"
+    assert {k for text, k in found.items() if "broom" in text or "pupils" in text} == {"comments"}
     assert found["How levers work"] == "title"
     assert found[TEXT_OF_LEVERS.strip()] == "topic"
     related = next(kind for text, kind in found.items() if "Archimedes" in text)
