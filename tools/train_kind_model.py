@@ -32,7 +32,7 @@ from _labelled_blocks import CutPage, Source, cut_page, sources
 from block_kinds import METHODS, print_head, print_row
 
 from mmcrawl.blocks import kind_model
-from mmcrawl.blocks.kind_model import ELSE, OWN, KindModel, Network, kinds_of
+from mmcrawl.blocks.kind_model import ELSE, OWN, KindModel, Networks, kinds_of
 from mmcrawl.blocks.tree import read_tree
 from mmcrawl.experiment.presets.labelled_pages import LabelledPage
 
@@ -72,9 +72,18 @@ def train(pages: Sequence[CutPage]) -> KindModel:
         spread.astype(np.float32),
         _follows(pages),
         *(
-            tuple(_network(scaled, target, weights, dice, number) for number in range(NETWORKS))
+            _networks([_network(scaled, target, weights, dice, n) for n in range(NETWORKS)])
             for target in (own, other)
         ),
+    )
+
+
+def _networks(models: Sequence[MLPClassifier]) -> Networks:
+    return Networks(
+        np.hstack([model.coefs_[0] for model in models]).astype(np.float32),
+        np.hstack([model.intercepts_[0] for model in models]).astype(np.float32),
+        np.stack([model.coefs_[1] for model in models]).astype(np.float32),
+        np.stack([model.intercepts_[1] for model in models]).astype(np.float32),
     )
 
 
@@ -96,7 +105,7 @@ def _weights(page: CutPage) -> np.ndarray:
     return _WEIGHS[page.source.set] * np.array(weights) / np.sqrt(max(len(weights), 1))
 
 
-def _network(scaled, target, weights, dice, number) -> Network:
+def _network(scaled, target, weights, dice, number) -> MLPClassifier:
     """Train one network on blocks drawn with their weights."""
     known = np.flatnonzero(target >= 0)
     drawn = dice.choice(known, len(known), p=weights[known] / weights[known].sum())
@@ -111,8 +120,7 @@ def _network(scaled, target, weights, dice, number) -> Network:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(scaled[drawn], target[drawn])
-    (hidden, out), (hidden_bias, out_bias) = model.coefs_, model.intercepts_
-    return Network(*(part.astype(np.float32) for part in (hidden, hidden_bias, out, out_bias)))
+    return model
 
 
 def _follows(pages: Sequence[CutPage]) -> np.ndarray:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Sequence, Set
 from functools import lru_cache
+from itertools import accumulate
+from math import log1p
+from typing import NamedTuple, cast
 from urllib.parse import urljoin, urlsplit
 
 import numpy as np
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.blocks.kinds import HAN_FACTOR
 from mmcrawl.blocks.layout.block_words import AREAS, begins_with, holds
+from mmcrawl.blocks.layout.features import BlockFacts
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.text.scripts import HAN, has_han
@@ -32,10 +36,8 @@ _PLACES = ("index", "from_end", "before", "behind", "is_middle", "is_near", "is_
 _HEADLINE = ("is_headline", "has_headline", "after_headline", "behind_headline", "agreement")
 _SIZES = ("chars", "text_chars", "links", "link_share", "anchor_chars", "is_links", "is_empty", "han")
 _WORDS = ("sentences", "digits", "capitals", "has_date", "has_time", "questions", "words")
-_LINKS = (
-    "topical",
-    "said",
-    "most_said",
+_LINKS = ("topical", "said", "most_said")
+_ADDRESSES = (
     "leave",
     "leads_to_front",
     "fragments",
@@ -66,6 +68,7 @@ _OWN = (
     *_SIZES,
     *_WORDS,
     *_LINKS,
+    *_ADDRESSES,
     *_AROUND,
     "heading",
     *(f"level_{level}" for level in (1, 2, 3, 4, 7)),
@@ -85,6 +88,8 @@ FEATURES = (
 )
 """Names of the columns."""
 
+_AREAS = ("", *AREAS)
+_NO_HEADING = (0.0,) * len(_BEGINS)
 _COLUMN = {name: number for number, name in enumerate(_OWN)}
 _SENTENCE = re.compile(r"[.!?。！？…](?=\s|[\"'”’」』]|\Z)|[。！？]")
 _DATE = re.compile(
@@ -105,6 +110,21 @@ _LONG_ANCHOR = 25  # characters
 _DEEP = 3
 
 
+class _Alone(NamedTuple):
+    """The numbers of a block that do not depend on what stands around it."""
+
+    size: tuple[float, ...]
+    words: tuple[float, ...]
+    addresses: tuple[float, ...]
+    tags: tuple[float, ...]
+    level: tuple[float, ...]
+    counts: tuple[float, ...]
+    begins: tuple[float, ...]
+    holds: tuple[float, ...]
+    link_words: tuple[float, ...]
+    announces: tuple[bool, ...]  # what a few words may be the heading of, see _SINCE
+
+
 def kind_features(blocks: PageBlocks) -> Floats:
     """Return the numbers of each block, in the order of :data:`FEATURES`."""
     count = len(blocks)
@@ -113,49 +133,47 @@ def kind_features(blocks: PageBlocks) -> Floats:
     around = Counter(blocks.around(index) for index in range(count))
     shapes = [blocks.shape(index) for index in range(count)]
     alike = Counter(shapes)
-    heading, heading_index = "", -1
-    since = [0.0] * len(_SINCE)
     terms = _terms_said(blocks)
-    totals = np.concatenate([[0], np.cumsum(blocks.text_chars)])
+    totals = [0, *accumulate(blocks.text_chars)]
+    since = [0.0] * len(_SINCE)
+    under, heading = _NO_HEADING, -1
     for index in range(count):
-        level = blocks.levels[index]
+        alone = _alone(blocks, index)
+        area, level = blocks.areas[index], blocks.levels[index]
         since = [
-            1.0 if _announces(blocks, index, kind) else _FADING * value
-            for kind, value in zip(_SINCE, since, strict=True)
+            1.0 if announced or area == _AREAS_OF[kind] else _FADING * value
+            for kind, announced, value in zip(_SINCE, alone.announces, since, strict=True)
         ]
-        if index and not level and blocks.areas[index] != blocks.areas[index - 1]:
-            heading, heading_index = "", -1
-        values = (
+        if index and not level and area != blocks.areas[index - 1]:
+            under, heading = _NO_HEADING, -1
+        own[index] = (
             *_place(blocks, index, totals),
             *_headline(blocks, index),
-            *_size(blocks, index),
-            *_words(blocks.text(index)[:_READ]),
+            *alone.size,
+            *alone.words,
             *_links(blocks, index, terms),
-            np.log1p(around[blocks.around(index)]),
-            np.log1p(alike[shapes[index]]),
-            float(texts[blocks.text(index)] > 1 and blocks.chars[index] > 0),
-            *_tags(blocks, index),
-            level > 0,
-            *(level == one for one in (1, 2, 3)),
-            4 <= level <= 6,
-            level == 7,
-            *(np.log1p(blocks.facts[index].count(name)) for name in _COUNTED),
-            *(blocks.areas[index] == area for area in ("", *AREAS)),
-            *(begins_with(kind, blocks.text(index)) for kind in _BEGINS),
-            *(holds(kind, blocks.text(index)[:_READ]) for kind in _HOLDS),
-            *(blocks.share_of_words(kind, index) for kind in _LINK_WORDS),
-            *(bool(heading) and begins_with(kind, heading) for kind in _BEGINS),
-            np.log1p(index - heading_index) if heading else 0.0,
+            *alone.addresses,
+            log1p(around[blocks.around(index)]),
+            log1p(alike[shapes[index]]),
+            texts[blocks.text(index)] > 1 and blocks.chars[index] > 0,
+            *alone.tags,
+            *alone.level,
+            *alone.counts,
+            *(area == one for one in _AREAS),
+            *alone.begins,
+            *alone.holds,
+            *alone.link_words,
+            *under,
+            log1p(index - heading) if heading >= 0 else 0.0,
             *since,
         )
-        own[index] = values
         if level:
-            heading, heading_index = blocks.text(index), index
+            under, heading = alone.begins, index
     page = (
-        float(blocks.is_topic_page),
-        np.log1p(count),
-        np.log1p(sum(blocks.links)),
-        np.log1p(sum(blocks.text_chars)),
+        blocks.is_topic_page,
+        log1p(count),
+        log1p(sum(blocks.links)),
+        log1p(sum(blocks.text_chars)),
     )
     short = own[:, [_COLUMN[name] for name in _SHORT]]
     return np.hstack(
@@ -164,7 +182,7 @@ def kind_features(blocks: PageBlocks) -> Floats:
             np.tile(np.array(page, dtype=np.float32), (count, 1)),
             *(_shifted(short, offset) for offset in _OFFSETS),
         ]
-    ).astype(np.float32)
+    )
 
 
 def _shifted(values: Floats, offset: int) -> Floats:
@@ -176,18 +194,33 @@ def _shifted(values: Floats, offset: int) -> Floats:
     return result
 
 
-def _announces(blocks: PageBlocks, index: int, kind: str) -> bool:
-    """Whether what a kind is made of begins here, by the words or the area of a block."""
-    return blocks.areas[index] == _AREAS_OF.get(kind) or (
-        blocks.chars[index] < LONGEST_HEADING and begins_with(kind, blocks.text(index))
-    )
+def _alone(blocks: PageBlocks, index: int) -> _Alone:
+    """Return the numbers of a block by itself; those of a block of several levels are kept."""
+    facts = blocks.facts[index]
+    if facts.numbers is None:
+        text, level = blocks.text(index), blocks.levels[index]
+        facts.numbers = _Alone(
+            size=_size(blocks, index),
+            words=_words(text[:_READ]),
+            addresses=_addresses(facts, blocks.url),
+            tags=_tags(blocks, index),
+            level=(level > 0, level == 1, level == 2, level == 3, 4 <= level <= 6, level == 7),
+            counts=tuple(log1p(facts.count(name)) for name in _COUNTED),
+            begins=tuple(begins_with(kind, text) for kind in _BEGINS),
+            holds=tuple(holds(kind, text[:_READ]) for kind in _HOLDS),
+            link_words=tuple(facts.share_of_words(kind) for kind in _LINK_WORDS),
+            announces=tuple(
+                facts.chars < LONGEST_HEADING and begins_with(kind, text) for kind in _SINCE
+            ),
+        )
+    return cast(_Alone, facts.numbers)
 
 
-def _place(blocks: PageBlocks, index: int, totals: NDArray[np.int64]) -> tuple[float, ...]:
-    count, whole = len(blocks), max(int(totals[-1]), 1)
+def _place(blocks: PageBlocks, index: int, totals: Sequence[int]) -> tuple[float, ...]:
+    count, whole = len(blocks), max(totals[-1], 1)
     return (
         index / count,
-        np.log1p(count - 1 - index),
+        log1p(count - 1 - index),
         totals[index] / whole,
         1 - totals[index + 1] / whole,
         blocks.is_middle(index),
@@ -203,8 +236,8 @@ def _headline(blocks: PageBlocks, index: int) -> tuple[float, ...]:
     return (
         index == blocks.headline,
         blocks.headline >= 0,
-        np.log1p(distance) if distance > 0 else 0.0,
-        np.log1p(-distance) if distance < 0 else 0.0,
+        log1p(distance) if distance > 0 else 0.0,
+        log1p(-distance) if distance < 0 else 0.0,
         agrees,
     )
 
@@ -215,11 +248,11 @@ def _size(blocks: PageBlocks, index: int) -> tuple[float, ...]:
     weight = HAN_FACTOR if han else 1
     link_chars = chars - blocks.text_chars[index]
     return (
-        np.log1p(chars * weight),
-        np.log1p(blocks.text_chars[index] * weight),
-        np.log1p(links),
+        log1p(chars * weight),
+        log1p(blocks.text_chars[index] * weight),
+        log1p(links),
         link_chars / chars if chars else float(links > 0),
-        np.log1p(weight * link_chars / links) if links else 0.0,
+        log1p(weight * link_chars / links) if links else 0.0,
         blocks.is_link_block(index),
         not chars,
         han,
@@ -231,38 +264,40 @@ def _words(text: str) -> tuple[float, ...]:
     size = max(len(text), 1)
     capitals = sum(map(str.isupper, text))
     return (
-        np.log1p(sum(1 for _ in _SENTENCE.finditer(text))),
+        log1p(sum(1 for _ in _SENTENCE.finditer(text))),
         sum(map(str.isdigit, text)) / size,
         capitals / size,
         _DATE.search(text) is not None,
         _TIME.search(text) is not None,
-        np.log1p(text.count("?") + text.count("？")),
-        np.log1p(sum(1 for _ in _WORD.finditer(text))),
+        log1p(text.count("?") + text.count("？")),
+        log1p(sum(1 for _ in _WORD.finditer(text))),
     )
 
 
-def _links(blocks: PageBlocks, index: int, terms: Set[str]) -> tuple[float, ...]:
-    facts = blocks.facts[index]
+def _links(blocks: PageBlocks, index: int, terms: Set[str]) -> tuple[float, float, float]:
+    """Return how much the texts of links say of what the page says."""
     if not blocks.links[index]:
-        return (0.0,) * len(_LINKS)
+        return 0.0, 0.0, 0.0
+    said = [_share_said(anchor, terms) for anchor in blocks.facts[index].anchors[:_ANCHORS]]
+    if not said:
+        return blocks.share_topical(index), 0.0, 0.0
+    return blocks.share_topical(index), sum(said) / len(said), max(said)
+
+
+def _addresses(facts: BlockFacts, url: str) -> tuple[float, ...]:
+    """Return where the links of a block lead, as shares of them, and how long their texts are."""
+    if not facts.links:
+        return (0.0,) * len(_ADDRESSES)
     hrefs, anchors = facts.hrefs, facts.anchors
     count = max(len(hrefs), 1)
-    shapes = [_address(href.strip()[:300], blocks.url) for href in hrefs]
-    shares = [sum(shape[part] for shape in shapes) / count for part in range(6)]
-    leave, fragment, script, deep, numbered, folder = shares
-    said = [_share_said(anchor, terms) for anchor in anchors[:_ANCHORS]] or [0.0]
+    shapes = [_address(href.strip()[:300], url) for href in hrefs]
+    leave, *others = (sum(shape[part] for shape in shapes) / count for part in range(6))
+    long = (len(text) * (HAN_FACTOR if has_han(text) else 1) > _LONG_ANCHOR for text in anchors)
     return (
-        blocks.share_topical(index),
-        sum(said) / len(said),
-        max(said),
         leave,
         facts.leads_to_front,
-        fragment,
-        script,
-        deep,
-        numbered,
-        folder,
-        sum(len(anchor) * (HAN_FACTOR if has_han(anchor) else 1) > _LONG_ANCHOR for anchor in anchors) / count,
+        *others,
+        sum(long) / count,
         sum(href.startswith("mailto:") for href in hrefs) / count,
     )
 
@@ -313,8 +348,10 @@ def _address(href: str, url: str) -> tuple[bool, bool, bool, bool, bool, bool]:
     )
 
 
-def _tags(blocks: PageBlocks, index: int) -> Iterator[float]:
+def _tags(blocks: PageBlocks, index: int) -> tuple[float, ...]:
     tags = blocks.tags_around(index)
-    yield float(not tags.isdisjoint(("li", "ul", "ol", "dl")))
-    yield float(not tags.isdisjoint(("td", "th")))
-    yield float("p" in tags)
+    return (
+        not tags.isdisjoint(("li", "ul", "ol", "dl")),
+        not tags.isdisjoint(("td", "th")),
+        "p" in tags,
+    )

@@ -14,7 +14,7 @@ The weights stand in ``kind_model.npz`` beside this module, arrays of numbers on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from typing import IO, Any
@@ -46,8 +46,14 @@ _LEAST = 1e-4  # probability
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """One hidden layer of rectified linear units, and a softmax; arrays of 32-bit floats."""
+class Networks:
+    """Several networks: a hidden layer of rectified linear units each, and a softmax.
+
+    Attributes:
+        hidden: Features by units, the units of one network behind those of the one before.
+        hidden_bias: Of each unit.
+        out, out_bias: Networks by units by outputs, and networks by outputs.
+    """
 
     hidden: Floats
     hidden_bias: Floats
@@ -55,14 +61,14 @@ class Network:
     out_bias: Floats
 
     def __call__(self, values: Floats) -> Floats:
-        """Return the probabilities of each row, which sum to 1."""
-        scores = np.maximum(values @ self.hidden + self.hidden_bias, 0) @ self.out + self.out_bias
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        result: Floats = odds / odds.sum(axis=1, keepdims=True)
+        """Return the mean of their probabilities for each row, which sum to 1."""
+        networks, units, _ = self.out.shape
+        active = np.maximum(values @ self.hidden + self.hidden_bias, 0)
+        parted = active.reshape(len(values), networks, units).transpose(1, 0, 2)
+        odds = parted @ self.out + self.out_bias[:, None, :]
+        odds = np.exp(odds - odds.max(axis=2, keepdims=True))
+        result: Floats = (odds / odds.sum(axis=2, keepdims=True)).mean(axis=0)
         return result
-
-
-_PARTS = ("hidden", "hidden_bias", "out", "out_bias")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +79,19 @@ class KindModel:
         mean, spread: Of the columns of :func:`network_input`.
         follows: Log-odds of each of :data:`OWN` behind each (rows), against its being there by
             chance; 0 for titles, which may stand anywhere.
-        own, other: The networks for :data:`OWN` and for :data:`ELSE`, whose means count.
+        own, other: The networks for :data:`OWN` and for :data:`ELSE`.
     """
 
     mean: Floats
     spread: Floats
     follows: Floats
-    own: tuple[Network, ...]
-    other: tuple[Network, ...]
+    own: Networks
+    other: Networks
 
     def probabilities(self, values: Floats) -> tuple[Floats, Floats]:
         """Return for each block the probabilities of :data:`OWN`, and of :data:`ELSE`."""
         scaled = np.clip((values - self.mean) / self.spread, -_FARTHEST, _FARTHEST)
-        own, other = (
-            np.mean([network(scaled) for network in networks], axis=0)
-            for networks in (self.own, self.other)
-        )
-        return _in_order(own, self.follows), other
+        return _in_order(self.own(scaled), self.follows), self.other(scaled)
 
     def save(self, path: str) -> None:
         """Write it to a file, the weights in 16-bit floats."""
@@ -99,10 +101,9 @@ class KindModel:
             "follows": self.follows,
         }
         for name, networks in (("own", self.own), ("other", self.other)):
-            for number, network in enumerate(networks):
-                for part in _PARTS:
-                    values = getattr(network, part)
-                    arrays[f"{name}_{number}_{part}"] = values.astype(np.float16)
+            for part in fields(Networks):
+                values = getattr(networks, part.name)
+                arrays[f"{name}_{part.name}"] = values.astype(np.float16)
         np.savez_compressed(path, **arrays)
 
     @classmethod
@@ -111,15 +112,11 @@ class KindModel:
         with np.load(file, allow_pickle=False) as stored:
             arrays = {name: values.astype(np.float32) for name, values in stored.items()}
 
-        def networks(name: str) -> tuple[Network, ...]:
-            count = sum(key.startswith(f"{name}_") and key.endswith("_out") for key in arrays)
-            return tuple(
-                Network(*(arrays[f"{name}_{number}_{part}"] for part in _PARTS))
-                for number in range(count)
-            )
-
-        whole = (arrays[name] for name in ("mean", "spread", "follows"))
-        return cls(*whole, networks("own"), networks("other"))
+        own, other = (
+            Networks(*(arrays[f"{name}_{part.name}"] for part in fields(Networks)))
+            for name in ("own", "other")
+        )
+        return cls(arrays["mean"], arrays["spread"], arrays["follows"], own, other)
 
 
 def _in_order(own: Floats, follows: Floats) -> Floats:

@@ -126,11 +126,10 @@ def test_a_model_is_read_as_it_was_written() -> None:
     file.seek(0)
     read = KindModel.load(file)
     assert (read.follows == kind_model().follows).all()
-    assert len(read.own) == len(kind_model().own)
-    assert (read.own[0].hidden == kind_model().own[0].hidden).all()
+    assert (read.own.hidden == kind_model().own.hidden).all()
     assert len(read.mean) == len(FEATURES) + len(PAPER_KINDS)
-    assert read.own[0].out.shape[1] == len(OWN)
-    assert read.other[0].out.shape[1] == len(ELSE)
+    assert read.own.out.shape[2] == len(OWN)
+    assert read.other.out.shape[2] == len(ELSE)
 
 
 def test_sixty_labelled_pages_of_ten_types() -> None:
