@@ -187,14 +187,37 @@ class Partition:
 
     @cached_property
     def _kinds(self) -> dict[int, BlockKind]:
+        return self._learnt_kinds() if self.kinds == LEARNT else self._kinds_by_rules()
+
+    def _kinds_by_rules(self) -> dict[int, BlockKind]:
         # The blocks of one depth do not overlap: each is judged among its peers.
-        judge = learnt_kinds if self.kinds == LEARNT else block_kinds
         kinds = {}
         blocks = list(self)
         for level in sorted({block.level for block in blocks}):
             peers = [b for b in blocks if b.level == level or (b.level < level and not b.children)]
-            found = judge(self.facts, [b.nodes for b in peers])
+            found = block_kinds(self.facts, [b.nodes for b in peers])
             kinds.update({id(b): k for b, k in zip(peers, found, strict=True) if b.level == level})
+        return kinds
+
+    def _learnt_kinds(self) -> dict[int, BlockKind]:
+        # The model knows blocks without any inside. Others are what most of their text is.
+        found = learnt_kinds(self.facts, [block.nodes for block in self.blocks])
+        kinds = {id(block): kind for block, kind in zip(self.blocks, found, strict=True)}
+        held: dict[int, tuple[int, dict[str, float]]] = {}  # characters; sure ones of each kind
+        for block in reversed(list(self)):
+            size, sure = 0, dict[str, float]()
+            for child in block.children:
+                chars, own = held[id(child)]
+                size += chars
+                for name, count in own.items():
+                    sure[name] = sure.get(name, 0.0) + count
+            if block.children:
+                name = max(sure, key=sure.__getitem__)
+                kinds[id(block)] = BlockKind(name, sure[name] / size)
+            else:
+                kind, size = kinds[id(block)], 1 + self.facts.block(block.nodes).chars
+                sure = {kind.name: kind.score * size}
+            held[id(block)] = size, sure
         return kinds
 
 
