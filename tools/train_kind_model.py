@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from hashlib import sha1
 from html import escape, unescape
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +97,7 @@ def _own(label: str) -> int:
 
 
 def _weights(page: CutPage) -> np.ndarray:
-    """Return what each block counts: by its text and links, by set and label, a page by its root."""
+    """Return what each block counts: by text and links, set and label; a page by its root."""
     counts = _COUNTS_OF_NEWS if page.source.set == "news" else _COUNTS
     weights = [
         (1 + np.log1p(chars.total()) / 2 + np.log1p(links.total())) * counts.get(label, 1.0)
@@ -129,7 +130,7 @@ def _follows(pages: Sequence[CutPage]) -> np.ndarray:
     found = np.full((count, count), 0.5)
     for page in pages:
         order = [own for own in map(_own, page.labels) if own >= 0]
-        for before, behind in zip(order, order[1:], strict=False):
+        for before, behind in pairwise(order):
             found[before, behind] += 1 / np.sqrt(len(order))
     found /= found.sum(axis=1, keepdims=True)
     share = np.full(count, 1 / count)
@@ -167,7 +168,7 @@ def small_pages(source: Source) -> Iterator[Source]:
         raw = source.page.body[start:end].decode(_codec(source.page.body), "replace")
         pieces = (" ".join(unescape(piece).split()) for piece in _TAG.split(raw))
         texts[kind] += [piece for piece in pieces if len(piece) > 1]
-    chance = random.Random(source.site)
+    chance = random.Random(source.site)  # noqa: S311 - the same each time
     for number in range(_SMALL_OF_EACH if len(texts["topic"]) > 2 and texts["title"] else 0):
         body, regions = f"<title>{escape(texts['title'][0])}</title>", []
         for kind, html in _parts(texts, chance):
@@ -218,7 +219,8 @@ def _codec(body: bytes) -> str:
 
 
 def _fold(page: CutPage) -> int:
-    return int(sha1(f"f{page.source.site}".encode()).hexdigest(), 16) % FOLDS
+    digest = sha1(f"f{page.source.site}".encode())  # noqa: S324 - nothing is kept secret by it
+    return int(digest.hexdigest(), 16) % FOLDS
 
 
 def main() -> None:

@@ -32,9 +32,27 @@ _SINCE = ("comments", "more", "noise", "copyright")
 _HOLDS = ("byline", "comments", "copyright")
 _LINK_WORDS = ("navigation", "noise", "onward", "tags")
 _COUNTED = ("images", "flash", "inputs", "forms", "headings")
-_PLACES = ("index", "from_end", "before", "behind", "is_middle", "is_near", "is_before", "is_in_content")
+_PLACES = (
+    "index",
+    "from_end",
+    "before",
+    "behind",
+    "is_middle",
+    "is_near",
+    "is_before",
+    "is_in_content",
+)
 _HEADLINE = ("is_headline", "has_headline", "after_headline", "behind_headline", "agreement")
-_SIZES = ("chars", "text_chars", "links", "link_share", "anchor_chars", "is_links", "is_empty", "han")
+_SIZES = (
+    "chars",
+    "text_chars",
+    "links",
+    "link_share",
+    "anchor_chars",
+    "is_links",
+    "is_empty",
+    "han",
+)
 _WORDS = ("sentences", "digits", "capitals", "has_date", "has_time", "questions", "words")
 _LINKS = ("topical", "said", "most_said")
 _ADDRESSES = (
@@ -344,7 +362,9 @@ def _address(href: str, url: str) -> tuple[bool, bool, bool, bool, bool, bool]:
         False,
         len(folders) >= _DEEP,
         sum(map(str.isdigit, there.path + there.query)) >= 4 or last.count("-") >= 3,
-        there.netloc == here.netloc and bool(here.path) and here.path.rpartition("/")[0] == there.path.rpartition("/")[0],
+        there.netloc == here.netloc
+        and bool(here.path)
+        and here.path.rpartition("/")[0] == there.path.rpartition("/")[0],
     )
 
 

@@ -90,7 +90,9 @@ def test_the_text_of_a_small_page_is_its_topic(html: str) -> None:
     ] == ("topic")
 
 
-@pytest.mark.parametrize("html", ["", "<p>", "<img src=a>", "<a href=b></a>", "\x00<p>x", "<p>杠杆"])
+@pytest.mark.parametrize(
+    "html", ["", "<p>", "<img src=a>", "<a href=b></a>", "\x00<p>x", "<p>杠杆"]
+)
 def test_numbers_are_finite_and_probabilities_sum_to_1(html: str) -> None:
     page = partition(html.encode())
     ranges = [block.nodes for block in page.blocks]

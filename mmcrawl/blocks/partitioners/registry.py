@@ -64,7 +64,8 @@ def make_method(method: str, **options: Any) -> Method:
     Args:
         method: Name of a partitioner, and its options. Those of
             :class:`~mmcrawl.blocks.topics.TopicRules` go with each of them that has none of its
-            own with that name, and ``kinds`` (:data:`KINDS_BY`) with all. The text of an option ends where ``;NAME=`` follows.
+            own with that name, and ``kinds`` (:data:`KINDS_BY`) with all. The text of an option
+            ends where ``;NAME=`` follows.
         options: Further ones, which win over those of the text.
 
     Raises:
