@@ -11,6 +11,7 @@ known by heart, and `tools/train_kind_model.py --check-only` prints what it says
   links; noise: of links that are neither those nor of the topic, the share that does not. Both are
   means over the pages that have such links;
 * precision: the share of related links among the labelled links in blocks called so;
+* under the rows of news: what the links right under a heading "Related …" are labelled as;
 * then F1 of characters by kind. News pages have one label for all that is no content, "else".
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +34,7 @@ KINDS = ("title", "topic", "related-links", "comments", "else", *ELSE[:-1])
 JUDGES = {"rules": block_kinds, "learnt": learnt_kinds}
 _TOPIC = ("small", "image")  # of which no labels are told from the topic
 _WIDTH = 11
+_RELATED = re.compile(r"\W*related\b", re.IGNORECASE)
 
 
 def print_head(title: str) -> None:
@@ -90,6 +93,19 @@ def f1_by_kind(pages: Sequence[CutPage], told: Sequence[Sequence[str]]) -> list[
     return [2 * right[k] / (said[k] + labelled[k]) if labelled[k] else None for k in KINDS]
 
 
+def links_under_related(pages: Sequence[CutPage]) -> Counter[str]:
+    """Return how many links that begin right under a heading "Related …" have each label."""
+    found = Counter[str]()
+    for page in pages:
+        is_under = False
+        for nodes, links in zip(page.ranges, page.links, strict=True):
+            is_under = is_under or _RELATED.match(page.cut.facts.block(nodes).text) is not None
+            if is_under and links:
+                found.update(links)
+                is_under = False
+    return found
+
+
 def _label(label: str) -> str:
     return "topic" if label == "image" else label
 
@@ -111,6 +127,8 @@ def main() -> None:
             for judge, kinds_of in JUDGES.items():
                 told = [[k.name for k in kinds_of(p.cut.facts, p.ranges)] for p in pages]
                 print_row(f"{method}, {judge}", pages, told)
+        if name == "news":
+            print("labels of links right under “Related …”:", dict(links_under_related(pages)))
 
 
 if __name__ == "__main__":
