@@ -125,7 +125,12 @@ def method_of(name: str) -> Keep:
 
 
 def kept_by_kinds(method: str) -> Keep:
-    """Return what tells which nodes are in blocks of the topic, and of related links."""
+    """Return what tells which nodes are in blocks of the topic, and of related links.
+
+    Args:
+        method: that cuts; the paper's rules tell the kinds, unless options are given with it.
+    """
+    method = method if ":" in method else f"{method}:kinds=rules"
 
     def kept(page: LabelledPage) -> tuple[Ranges, Ranges]:
         merged = merge_blocks(partition(page.body, method=method, url=page.url))
