@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from difflib import SequenceMatcher
 from functools import partial
-from hashlib import sha1
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,7 +37,7 @@ _SECOND_LEVEL = frozenset("co com net org ac gov edu icnetwork".split())
 
 
 def gn1_pages(folder: Path) -> list[LabelledPage]:
-    """Return the labelled pages; half of the sites, drawn by their names, are "judge".
+    """Return the labelled pages, all of them "judge": they may be measured on, not trained on.
 
     Args:
         folder: holds ``original/``, ``annotated/`` and ``url-mapping.txt``.
@@ -53,7 +52,7 @@ def gn1_pages(folder: Path) -> list[LabelledPage]:
     return [
         LabelledPage(
             name,
-            half_of(site_of(addresses[name])),
+            "judge",
             "topic",
             addresses[name],
             (folder / "original" / f"{name}.html").read_bytes(),
@@ -68,10 +67,6 @@ def site_of(url: str) -> str:
     """Return the site of an address: the last two names of its host, or three (`.co.uk`)."""
     names = (urlsplit(url).hostname or "").split(".")
     return ".".join(names[-3:] if names[-2:-1] and names[-2] in _SECOND_LEVEL else names[-2:])
-
-
-def half_of(site: str) -> str:
-    return ("develop", "judge")[int(sha1(site.encode()).hexdigest(), 16) % 2]
 
 
 def _regions(folder: Path, name: str) -> list[tuple[int, int, str]]:

@@ -3,7 +3,7 @@
     python benchmarks/block_kinds.py [--gn1 FOLDER] [--corpora FOLDER] [--methods spcola,bwap]
 
 The pages are those of `_labelled_blocks.py`: 548 news pages that others labelled (L3S-GN1, in a
-folder of its own; left out without one), 78 pages of stored sites (likewise), our 60 pages of ten
+folder of its own; left out without one), 78 pages of stored sites (likewise), our 79 pages of ten
 types, and the 60 that ship. The model was trained on the rows marked *: what it says of them is
 known by heart, and `tools/train_kind_model.py --check-only` prints what it says in folds by site.
 

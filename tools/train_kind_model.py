@@ -1,9 +1,9 @@
 """Train the model that tells the kinds of blocks.
 
-    python tools/train_kind_model.py --gn1 FOLDER --corpora FOLDER [--check-only]
+    python tools/train_kind_model.py --corpora FOLDER [--check-only]
 
-The pages are those of benchmarks/_labelled_blocks.py; trained is on what is not kept aside: news,
-sites and our own pages. What is kept of them is numbers, the weights of features.
+The pages are those of benchmarks/_labelled_blocks.py; trained is on what is not kept aside: half
+of the pages of stored sites, and our own. What is kept of them is numbers, the weights of features.
 
 First the pages are parted by site into five folds, and a model trained on four of them judges the
 blocks of the fifth: these are the figures printed, of pages whose sites the model has not seen.
@@ -40,8 +40,8 @@ from mmcrawl.experiment.presets.labelled_pages import LabelledPage
 MODEL = Path(kind_model.__file__).with_name("kind_model.npz")
 FOLDS = 5
 NETWORKS, HIDDEN, PASSES, PENALTY, STEP, BATCH = 5, 32, 14, 0.6, 2e-3, 128
-TRAINED_ON = ("news", "sites", "own")
-_WEIGHS = {"news": 1.0, "sites": 1.5, "own": 2.0, "small": 0.5}
+TRAINED_ON = ("sites", "own")
+_WEIGHS = {"sites": 1.5, "own": 2.0, "small": 0.5}
 _SMALL_OF_EACH = 3  # small pages made of each of our own
 # What is rare, and what is asked for.
 _COUNTS = {
@@ -51,7 +51,6 @@ _COUNTS = {
     "noise-links": 1.5,
     "comments": 1.5,
 }
-_COUNTS_OF_NEWS = {**_COUNTS, "related-links": 8.0}
 _TAG = re.compile(r"<[^>]*>")
 _ORDER = 0.3  # share of the log-odds of transitions that counts
 _FARTHEST = 4.0
@@ -98,9 +97,8 @@ def _own(label: str) -> int:
 
 def _weights(page: CutPage) -> np.ndarray:
     """Return what each block counts: by text and links, set and label; a page by its root."""
-    counts = _COUNTS_OF_NEWS if page.source.set == "news" else _COUNTS
     weights = [
-        (1 + np.log1p(chars.total()) / 2 + np.log1p(links.total())) * counts.get(label, 1.0)
+        (1 + np.log1p(chars.total()) / 2 + np.log1p(links.total())) * _COUNTS.get(label, 1.0)
         for chars, links, label in zip(page.chars, page.links, page.labels, strict=True)
     ]
     return _WEIGHS[page.source.set] * np.array(weights) / np.sqrt(max(len(weights), 1))
@@ -225,13 +223,12 @@ def _fold(page: CutPage) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--gn1", type=Path, required=True, help="folder of L3S-GN1")
     parser.add_argument("--corpora", type=Path, required=True, help="folder of the stored sites")
     parser.add_argument("--check-only", action="store_true", help="write no model")
     given = parser.parse_args()
     chosen = [
         source
-        for source in sources(given.gn1, given.corpora)
+        for source in sources(None, given.corpora)
         if source.set in TRAINED_ON and source.page.half != "judge"
     ]
     small = [page for source in chosen if source.set == "own" for page in small_pages(source)]
