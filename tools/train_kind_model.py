@@ -43,6 +43,7 @@ NETWORKS, HIDDEN, PASSES, PENALTY, STEP, BATCH = 5, 32, 14, 0.6, 2e-3, 128
 TRAINED_ON = ("sites", "own")
 _WEIGHS = {"sites": 1.5, "own": 2.0, "small": 0.5}
 _SMALL_OF_EACH = 3  # small pages made of each of our own
+_BANNERS = ((468, 60), (728, 90), (300, 250), (160, 600), (234, 60))  # pixels
 # What is rare, and what is asked for.
 _COUNTS = {
     "related-links": 3.0,
@@ -183,6 +184,8 @@ def _parts(texts: dict[str, list[str]], chance: random.Random) -> Iterator[tuple
     bare = chance.random() < 0.5
     if texts["navigation"] and chance.random() < 0.6:
         yield "navigation", _list(texts["navigation"], chance, "p" if bare else "nav")
+    if chance.random() < 0.4:
+        yield "advertisement", _banners(chance)
     if chance.random() < 0.8:
         yield "title", f"<h1>{escape(texts['title'][0])}</h1>"
     paragraphs = [text for text in texts["topic"] if len(text) > 20] or texts["topic"]
@@ -203,6 +206,16 @@ def _parts(texts: dict[str, list[str]], chance: random.Random) -> Iterator[tuple
     if texts["copyright"] and chance.random() < 0.5:
         tag = "p" if bare else "footer"
         yield "copyright", f"<{tag}>{escape(texts['copyright'][0])}</{tag}>"
+
+
+def _banners(chance: random.Random) -> str:
+    """Return one or two linked pictures in a box that says that it is for advertisements."""
+    name = chance.choice(("ad", "ads", "banner", "advert", "sponsor", "adbox"))
+    host = chance.choice(("", "http://ads.test"))
+    width, height = chance.choice(_BANNERS)
+    image = f"<img src={name}.gif width={width} height={height}>"
+    links = [f"<a href={host}/{number}>{image}</a>" for number in range(chance.randint(1, 2))]
+    return f"<div {chance.choice(('class', 'id'))}={name}>{''.join(links)}</div>"
 
 
 def _list(texts: list[str], chance: random.Random, tag: str) -> str:
