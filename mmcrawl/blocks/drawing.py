@@ -37,6 +37,7 @@ KIND_COLOURS = {
     "image": "#00838f",
     "noise-links": "#b45309",
     "small": "#607d8b",
+    "comments": "#6d6a00",
 }
 """Colour of each kind, dark enough for white letters on it."""
 

@@ -24,7 +24,7 @@ from mmcrawl.text.scripts import has_han
 Judgement = tuple[str, float]
 """Kind and score."""
 
-KINDS = (
+PAPER_KINDS = (
     "title",
     "topic",
     "related-links",
@@ -35,14 +35,22 @@ KINDS = (
     "noise-links",
     "small",
 )
+"""The kinds of the paper, which the rules tell apart."""
+
+KINDS = (*PAPER_KINDS, "comments")
+"""All kinds; the last one only the model of :mod:`mmcrawl.blocks.kind_model` tells."""
 
 KEPT = frozenset({"title", "topic", "related-links", "image", "small"})
 """Kinds of what the page is there for."""
 
 _OF_TEXT = KEPT - {"related-links"}
 _SURE, _LIKELY, _GUESSED = 0.9, 0.7, 0.4
-_TOPIC = 80  # characters of text that a topic block has
-_HAN_FACTOR = 3  # Latin characters that say what a Chinese one says
+TOPIC_CHARS = 80
+"""Characters of text that a topic block has; a Chinese one counts three times."""
+
+HAN_FACTOR = 3
+"""Latin characters that say what a Chinese one says."""
+
 _LONGEST_NOTICE = 400
 _BYLINE, _BYLINE_DISTANCE = 120, 4  # characters, blocks behind the headline
 _DATE = re.compile(r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\b(?:19|20)\d\d\b")
@@ -178,10 +186,10 @@ def _text_block(blocks: PageBlocks, index: int) -> Judgement:
     size = blocks.text_chars[index] * _weight(text)
     if blocks.is_near(index):
         middle = blocks.is_middle(index)
-        if size >= _TOPIC:
+        if size >= TOPIC_CHARS:
             return "topic", _SURE if middle else _LIKELY
         return "small", _LIKELY if middle else _GUESSED
-    if size >= 2 * _TOPIC:
+    if size >= 2 * TOPIC_CHARS:
         # Beside an article, text with a link in it announces another one.
         elsewhere = blocks.is_topic_page and blocks.links[index] > 0
         return ("noise-links" if elsewhere else "topic"), _GUESSED
@@ -192,11 +200,11 @@ def _is_long_text(blocks: PageBlocks, index: int) -> bool:
     """Whether a block is text in the middle of the page, without links: no part of a bar."""
     if not blocks.is_middle(index) or blocks.links[index]:
         return False
-    return blocks.text_chars[index] * _weight(blocks.text(index)) >= 2 * _TOPIC
+    return blocks.text_chars[index] * _weight(blocks.text(index)) >= 2 * TOPIC_CHARS
 
 
 def _weight(text: str) -> int:
-    return _HAN_FACTOR if has_han(text) else 1
+    return HAN_FACTOR if has_han(text) else 1
 
 
 def _is_purpose(blocks: PageBlocks, index: int, heading: str) -> bool:

@@ -16,6 +16,7 @@ BEST_FIRST = (
     "image",
     "small",
     "navigation",
+    "comments",
     "noise-links",
     "copyright",
     "advertisement",

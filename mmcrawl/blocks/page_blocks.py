@@ -121,7 +121,34 @@ class PageBlocks:
 
     def is_topical(self, index: int) -> bool:
         """Whether the links of a block have words of the page's title and headings."""
-        return self._topic.share(self.facts[index].anchors) >= _RELATED
+        return self.share_topical(index) >= _RELATED
+
+    def share_topical(self, index: int) -> float:
+        """Return the share of a block's links that have words of the page's title and headings."""
+        return self._topic.share(self.facts[index].anchors)
+
+    def agreement(self, index: int) -> float:
+        """Return how much a block is what the page's title says, in [0, 1]."""
+        return self._page.headlines.agreement(self.text(index))
+
+    @property
+    def url(self) -> str:
+        """The page's, or ""."""
+        return self._page.url
+
+    def shape(self, index: int) -> tuple[str, str]:
+        """Return tag and class of a block's element: those of a list are alike."""
+        element = self.facts[index].element
+        return self._tree.tags[element], self._tree.attributes(element).get("class", "")
+
+    def tags_around(self, index: int) -> set[str]:
+        """Return the tags of the block's element and of the three around it."""
+        node, found = self.facts[index].element, set[str]()
+        for _ in range(4):
+            if node > 0:
+                found.add(self._tree.tags[node])
+                node = self._tree.parents[node]
+        return found
 
     @cached_property
     def is_forwarding(self) -> bool:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from mmcrawl.blocks.kind_model import learnt_kinds
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
 from mmcrawl.blocks.layout.features import PageFacts
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
-from mmcrawl.blocks.partitioners.registry import make_method
+from mmcrawl.blocks.partitioners.registry import LEARNT, RULES, make_method
 from mmcrawl.blocks.topics import PageTopics, TopicRules
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
@@ -114,6 +115,7 @@ class Partition:
         blocks: The blocks that have none inside of them, in order: with the layout between them
             they are the page.
         topics: The rules for their topics.
+        kinds: What tells their kinds, "learnt" or "rules".
     """
 
     def __init__(
@@ -125,8 +127,10 @@ class Partition:
         level: int,
         url: str | None = None,
         topics: TopicRules | None = None,
+        kinds: str = RULES,
     ) -> None:
         self.tree = tree
+        self.kinds = kinds
         self.topics = topics or TopicRules()
         self.body = tree.body
         self.method = method
@@ -183,6 +187,9 @@ class Partition:
 
     @cached_property
     def _kinds(self) -> dict[int, BlockKind]:
+        return self._learnt_kinds() if self.kinds == LEARNT else self._kinds_by_rules()
+
+    def _kinds_by_rules(self) -> dict[int, BlockKind]:
         # The blocks of one depth do not overlap: each is judged among its peers.
         kinds = {}
         blocks = list(self)
@@ -190,6 +197,27 @@ class Partition:
             peers = [b for b in blocks if b.level == level or (b.level < level and not b.children)]
             found = block_kinds(self.facts, [b.nodes for b in peers])
             kinds.update({id(b): k for b, k in zip(peers, found, strict=True) if b.level == level})
+        return kinds
+
+    def _learnt_kinds(self) -> dict[int, BlockKind]:
+        # The model knows blocks without any inside. Others are what most of their text is.
+        found = learnt_kinds(self.facts, [block.nodes for block in self.blocks])
+        kinds = {id(block): kind for block, kind in zip(self.blocks, found, strict=True)}
+        held: dict[int, tuple[int, dict[str, float]]] = {}  # characters; sure ones of each kind
+        for block in reversed(list(self)):
+            size, sure = 0, dict[str, float]()
+            for child in block.children:
+                chars, own = held[id(child)]
+                size += chars
+                for name, count in own.items():
+                    sure[name] = sure.get(name, 0.0) + count
+            if block.children:
+                name = max(sure, key=sure.__getitem__)
+                kinds[id(block)] = BlockKind(name, sure[name] / size)
+            else:
+                kind, size = kinds[id(block)], 1 + self.facts.block(block.nodes).chars
+                sure = {kind.name: kind.score * size}
+            held[id(block)] = size, sure
         return kinds
 
 
@@ -211,7 +239,8 @@ def partition(
         level: How often blocks are cut again, from 1 to 50; methods without levels ignore it.
         encoding: Python codec name of the body, where it is known; else it is found out.
         url: Of the page; helps to tell kinds of links.
-        options: Keyword parameters of the method, or of :class:`~mmcrawl.blocks.topics.TopicRules`.
+        options: Keyword parameters of the method, or of :class:`~mmcrawl.blocks.topics.TopicRules`;
+            ``kinds="learnt"`` or ``"rules"`` for what tells the kinds of blocks.
 
     Raises:
         BlockError: there is no such method or encoding, the method does not take such an option,
@@ -226,11 +255,11 @@ def partition(
         raise ValueError(f"level must be at least 1, not {level}")
     if level > MAX_LEVEL:
         raise BlockError(f"level must be at most {MAX_LEVEL}, not {level}")
-    cut, topics = make_method(method, **options)
+    cut, topics, kinds = make_method(method, **options)
     tree = read_tree(body, encoding=encoding)
     cuts = cut(tree, level)
     _check(tree, cuts, method, level)
-    return Partition(tree, cuts, method=method, level=level, url=url, topics=topics)
+    return Partition(tree, cuts, method=method, level=level, url=url, topics=topics, kinds=kinds)
 
 
 def _check(tree: PageTree, cuts: Sequence[Cut], method: str, level: int) -> None:

@@ -17,14 +17,14 @@ WeightOf = Callable[[str], int | None]
 rule."""
 MOST_WEIGHT = 99
 
-OFF_TOPIC = ("navigation", "noise-links", "copyright", "advertisement")
+OFF_TOPIC = ("navigation", "comments", "noise-links", "copyright", "advertisement")
 """The kinds of blocks off the topic of their page, the best first."""
 
 ALL, RELATED = "all", "related"
 IN_PLACE, BEHIND, LEFT = range(3)
 LINKS: Final = {
-    ALL: (IN_PLACE, IN_PLACE, BEHIND, BEHIND),
-    RELATED: (BEHIND, LEFT, LEFT, LEFT),
+    ALL: (IN_PLACE, IN_PLACE, IN_PLACE, BEHIND, BEHIND),
+    RELATED: (BEHIND, LEFT, LEFT, LEFT, LEFT),
 }
 """What becomes of links in blocks of each of these kinds, by which links are to be followed: they
 stand where their score says, behind all others of equal score, or are left waiting."""

@@ -35,6 +35,7 @@ KIND_WEIGHTS: Mapping[str, float] = {
     "image": 1.0,
     "small": 0.5,
     "navigation": 0.1,
+    "comments": 0.1,
     "noise-links": 0.05,
     "copyright": 0.05,
     "advertisement": 0.01,

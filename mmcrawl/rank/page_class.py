@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.content.content import page_content
 from mmcrawl.blocks.content.page_type import PAGE_TYPES
-from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.blocks.kinds import PAPER_KINDS
 from mmcrawl.blocks.partition import partition
 from mmcrawl.errors import RankError
 from mmcrawl.page.media import PLAYED
@@ -57,7 +57,7 @@ FEATURES = (
     "prices",
     "password",
     *(f"type_{name}" for name in PAGE_TYPES),
-    *(f"kind_{kind}" for kind in KINDS),
+    *(f"kind_{kind}" for kind in PAPER_KINDS),
     *(f"tag_{tag}" for tag in _TAGS),
 )
 """Of each number, its name. Counts and lengths are log(1 + n); ``…_share`` and ``kind_…`` are
@@ -87,9 +87,9 @@ def page_features(
         encoding: Python codec name of the body, where it is known.
     """
     content = page_content(body, url, encoding=encoding)
-    cut = partition(body, encoding=encoding, url=url)
+    cut = partition(body, encoding=encoding, url=url, kinds="rules")
     chars, link_chars = cut.measures.chars, cut.measures.link_chars
-    kinds = dict.fromkeys(KINDS, 0)
+    kinds = dict.fromkeys(PAPER_KINDS, 0)
     own = own_linked = 0
     for block in cut:
         size = int(chars[block.nodes.stop] - chars[block.nodes.start])
@@ -126,7 +126,7 @@ def page_features(
         np.log1p(len(_PRICE.findall(text))),
         float(b'type="password"' in body.lower()),
         *(float(content.page_type == name) for name in PAGE_TYPES),
-        *(kinds[kind] / whole for kind in KINDS),
+        *(kinds[kind] / whole for kind in PAPER_KINDS),
         *(np.log1p(tags.count(tag)) for tag in _TAGS),
     )
     return np.array(values, dtype=np.float64)

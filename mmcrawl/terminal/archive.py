@@ -20,6 +20,7 @@ KIND_STYLES = {
     "image": "cyan",
     "noise-links": "red",
     "small": "dim",
+    "comments": "magenta",
 }
 """How each kind of block is written."""
 

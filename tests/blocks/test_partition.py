@@ -292,7 +292,7 @@ WRONG = {
 def other(monkeypatch: pytest.MonkeyPatch, cuts: list[Cut]) -> None:
     """Let the partitioner `other` return these cuts."""
     module = import_module("mmcrawl.blocks.partition")  # the function has its name
-    method = Method(lambda tree, level: cuts, TopicRules())
+    method = Method(lambda tree, level: cuts, TopicRules(), "learnt")
     monkeypatch.setattr(module, "make_method", lambda name: method)
 
 

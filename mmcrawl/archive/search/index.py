@@ -36,6 +36,7 @@ KIND_WEIGHTS: Mapping[str, float] = {
     "image": 1.0,
     "small": 0.7,
     "related-links": 0.6,
+    "comments": 0.5,
     "navigation": 0.3,
     "copyright": 0.2,
     "noise-links": 0.2,

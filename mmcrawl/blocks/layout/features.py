@@ -196,7 +196,11 @@ class BlockFacts:
         chars, text_chars, link_chars: Visible characters, those outside of links, those in them.
         links: How many.
         is_links: Whether links are most of it, or of each short item of several.
+        numbers: Kept here by :mod:`mmcrawl.blocks.kind_features`: a block of several levels is read
+            once.
     """
+
+    numbers: object = None
 
     def __init__(self, page: PageFacts, nodes: range) -> None:
         first, after = nodes.start, nodes.stop

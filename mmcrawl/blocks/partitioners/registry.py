@@ -33,6 +33,12 @@ _PARTITIONERS: Registry[Partitioner] = Registry(
 )
 
 
+LEARNT, RULES = "learnt", "rules"
+KINDS_BY = (LEARNT, RULES)
+"""What may tell the kinds of blocks: the model that was trained, or the rules of Wang & Zhu 2012.
+The rules are what ``spcola``, their own method, has by default; the others have the model."""
+
+
 def partitioner_names() -> list[str]:
     """Return the names of all partitioners, sorted."""
     return _PARTITIONERS.names()
@@ -44,10 +50,12 @@ class Method(NamedTuple):
     Attributes:
         cut: Cuts them.
         topics: The rules for the topics of blocks.
+        kinds: What tells their kinds, one of :data:`KINDS_BY`.
     """
 
     cut: Partitioner
     topics: TopicRules
+    kinds: str
 
 
 def make_method(method: str, **options: Any) -> Method:
@@ -56,7 +64,8 @@ def make_method(method: str, **options: Any) -> Method:
     Args:
         method: Name of a partitioner, and its options. Those of
             :class:`~mmcrawl.blocks.topics.TopicRules` go with each of them that has none of its
-            own with that name. The text of an option ends where ``;NAME=`` follows.
+            own with that name, and ``kinds`` (:data:`KINDS_BY`) with all. The text of an option
+            ends where ``;NAME=`` follows.
         options: Further ones, which win over those of the text.
 
     Raises:
@@ -68,10 +77,13 @@ def make_method(method: str, **options: Any) -> Method:
     factory = _PARTITIONERS.factory(name)
     known = list(signature(factory).parameters)
     topics = [field.name for field in fields(TopicRules) if field.name not in known]
-    _PARTITIONERS.check(name, given, [*known, *topics])
+    _PARTITIONERS.check(name, given, [*known, *topics, "kinds"])
+    kinds = given.pop("kinds", RULES if name == "spcola" else LEARNT)
+    if kinds not in KINDS_BY:
+        raise BlockError(f"partitioner {name}: kinds={kinds}; it is {' or '.join(KINDS_BY)}")
     try:
         rules = TopicRules.of(**{key: given.pop(key) for key in topics if key in given})
-        return Method(factory(**given), rules)
+        return Method(factory(**given), rules, kinds)
     except (TypeError, ValueError) as error:
         raise BlockError(f"partitioner {name}: {error}") from error
 

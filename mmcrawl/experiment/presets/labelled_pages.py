@@ -24,7 +24,9 @@ from mmcrawl.replay.demo import DemoWeb
 
 LABELS = "pages.json"
 KINDS = frozenset(
-    "title topic related-links navigation noise-links advertisement copyright image other".split()
+    """
+    title topic related-links navigation noise-links advertisement copyright image comments other
+    """.split()
 )
 TOPIC = ("title", "topic")
 """The kinds of what a page is about."""

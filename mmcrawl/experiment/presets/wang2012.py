@@ -67,11 +67,13 @@ PUBLISHED = {
 }
 """Table 1, on 1,000 pages of CWT200G, which were judged by people and are not published."""
 
-_ROWS = ("nom", "ypm", "gdom", "gdom-cells", "gdom-links", "spcola", "bwap", "quark")
+_BY_MODEL = tuple(f"{name}:kinds=learnt" for name in CUTTING)
+_ROWS = ("nom", "ypm", "gdom", "gdom-cells", "gdom-links", *CUTTING, *_BY_MODEL)
 _NOTE = (
     "Published: 1,000 other pages. Here: means over the pages that have such text, or such links."
     " gdom-cells counts links in table cells only, as its authors print it; gdom-links gives back"
-    " the links it removed, as their program does; bwap and quark are not in the paper."
+    " the links it removed, as their program does; bwap, quark and the model of kinds"
+    " (kinds=learnt) are not in the paper."
 )
 _LINKS = {"all links": {}, "links of related blocks": {"links": "related"}}
 _ALGORITHMS = tuple(
@@ -125,7 +127,12 @@ def method_of(name: str) -> Keep:
 
 
 def kept_by_kinds(method: str) -> Keep:
-    """Return what tells which nodes are in blocks of the topic, and of related links."""
+    """Return what tells which nodes are in blocks of the topic, and of related links.
+
+    Args:
+        method: that cuts; the paper's rules tell the kinds, unless options are given with it.
+    """
+    method = method if ":" in method else f"{method}:kinds=rules"
 
     def kept(page: LabelledPage) -> tuple[Ranges, Ranges]:
         merged = merge_blocks(partition(page.body, method=method, url=page.url))

@@ -1,0 +1,200 @@
+"""What each block of a page is, as a small model says that was trained on labelled blocks.
+
+Two sets of networks with one hidden layer each, softmax over their outputs, and their means. The
+first tells the headline, the topic, links to more on it and readers' comments from all else; the
+second, of what else a block is. What they read is :func:`kind_features`, and what the rules of
+:mod:`mmcrawl.blocks.kinds` would have said. Then blocks are weighed with those around them: how
+often a block of one kind follows one of another is part of the model, and the forward-backward
+algorithm for hidden Markov models (Rabiner 1989, section III) makes probabilities of both.
+
+The weights stand in ``kind_model.npz`` beside this module, arrays of numbers only;
+``tools/train_kind_model.py`` makes the file and says how well it does on sites it has not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.kind_features import kind_features
+from mmcrawl.blocks.kinds import HAN_FACTOR, PAPER_KINDS, TOPIC_CHARS, BlockKind, judge
+from mmcrawl.blocks.layout.features import PageFacts
+from mmcrawl.blocks.page_blocks import PageBlocks
+from mmcrawl.text.scripts import has_han
+
+Floats = NDArray[np.float32]
+
+OWN = ("title", "topic", "related-links", "comments", "else")
+"""What the first networks tell apart."""
+
+ELSE = ("navigation", "noise-links", "advertisement", "copyright", "other")
+"""What the second ones do. Other text, as bylines and counters, takes the likeliest kind of them
+but itself."""
+
+RELATED_ODDS = 4.0
+"""What the odds of related links are multiplied by: of 1, 2, 4, 8 … the most at which pages of our
+own that the model has not seen, in folds by site, lose .9 of their noise links."""
+
+_ELSE, _RELATED = OWN.index("else"), OWN.index("related-links")
+_FARTHEST = 4.0  # standard deviations
+_LEAST = 1e-4  # probability
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """Several networks: a hidden layer of rectified linear units each, and a softmax.
+
+    Attributes:
+        hidden: Features by units, the units of one network behind those of the one before.
+        hidden_bias: Of each unit.
+        out, out_bias: Networks by units by outputs, and networks by outputs.
+    """
+
+    hidden: Floats
+    hidden_bias: Floats
+    out: Floats
+    out_bias: Floats
+
+    def __call__(self, values: Floats) -> Floats:
+        """Return the mean of their probabilities for each row, which sum to 1."""
+        networks, units, _ = self.out.shape
+        active = np.maximum(values @ self.hidden + self.hidden_bias, 0)
+        parted = active.reshape(len(values), networks, units).transpose(1, 0, 2)
+        odds = parted @ self.out + self.out_bias[:, None, :]
+        odds = np.exp(odds - odds.max(axis=2, keepdims=True))
+        result: Floats = (odds / odds.sum(axis=2, keepdims=True)).mean(axis=0)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class KindModel:
+    """The whole model.
+
+    Attributes:
+        mean, spread: Of the columns of :func:`network_input`.
+        follows: Log-odds of each of :data:`OWN` behind each (rows), against its being there by
+            chance; 0 for titles, which may stand anywhere.
+        own, other: The networks for :data:`OWN` and for :data:`ELSE`.
+    """
+
+    mean: Floats
+    spread: Floats
+    follows: Floats
+    own: Networks
+    other: Networks
+
+    def probabilities(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return for each block the probabilities of :data:`OWN`, and of :data:`ELSE`."""
+        scaled = np.clip((values - self.mean) / self.spread, -_FARTHEST, _FARTHEST)
+        return _in_order(self.own(scaled), self.follows), self.other(scaled)
+
+    def save(self, path: str) -> None:
+        """Write it to a file, the weights in 16-bit floats."""
+        arrays: dict[str, Any] = {
+            "mean": self.mean,
+            "spread": self.spread,
+            "follows": self.follows,
+        }
+        for name, networks in (("own", self.own), ("other", self.other)):
+            for part in fields(Networks):
+                values = getattr(networks, part.name)
+                arrays[f"{name}_{part.name}"] = values.astype(np.float16)
+        np.savez_compressed(path, **arrays)
+
+    @classmethod
+    def load(cls, file: str | IO[bytes]) -> KindModel:
+        """Read a model from a file that :meth:`save` wrote; nothing in it is executed."""
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = {name: values.astype(np.float32) for name, values in stored.items()}
+
+        own, other = (
+            Networks(*(arrays[f"{name}_{part.name}"] for part in fields(Networks)))
+            for name in ("own", "other")
+        )
+        return cls(arrays["mean"], arrays["spread"], arrays["follows"], own, other)
+
+
+def _in_order(own: Floats, follows: Floats) -> Floats:
+    """Return the probabilities of each block among the others."""
+    said = np.log(np.maximum(own, _LEAST))
+    before, behind = np.zeros_like(said), np.zeros_like(said)
+    for index in range(1, len(said)):
+        paths = (before[index - 1] + said[index - 1])[:, None] + follows
+        before[index] = _log_sum(paths, axis=0)
+    for index in range(len(said) - 2, -1, -1):
+        paths = follows + (said[index + 1] + behind[index + 1])[None, :]
+        behind[index] = _log_sum(paths, axis=1)
+    odds = said + before + behind
+    odds = np.exp(odds - odds.max(axis=1, keepdims=True))
+    result: Floats = odds / odds.sum(axis=1, keepdims=True)
+    return result
+
+
+def _log_sum(logs: Floats, axis: int) -> Floats:
+    """Return the logarithms of sums, less the greatest of them: what all share does not matter."""
+    greatest = logs.max(axis=axis, keepdims=True)
+    sums: Floats = np.log(np.exp(logs - greatest).sum(axis=axis)) + greatest.squeeze(axis)
+    shifted: Floats = sums - sums.max()
+    return shifted
+
+
+def network_input(blocks: PageBlocks) -> Floats:
+    """Return what the networks read of each block: its features, and what the rules say of it."""
+    names = [name for name, _ in judge(blocks)]
+    said = np.array([[name == kind for kind in PAPER_KINDS] for name in names], dtype=np.float32)
+    return np.hstack([kind_features(blocks), said.reshape(len(names), len(PAPER_KINDS))])
+
+
+def kinds_of(blocks: PageBlocks, own: Floats, other: Floats) -> list[BlockKind]:
+    """Return the kinds that probabilities come to, see :meth:`KindModel.probabilities`.
+
+    Short text is small, as the paper has it; what is seen and has no text is a picture.
+    """
+    weighed = own.copy()
+    weighed[:, _RELATED] *= RELATED_ODDS
+    weighed /= weighed.sum(axis=1, keepdims=True)
+    best = weighed.argmax(axis=1).tolist()
+    found = []
+    for index, number in enumerate(best):
+        score = float(weighed[index, number])
+        if number == _ELSE:
+            name = ELSE[int(other[index, :-1].argmax())]
+        else:
+            name = OWN[number]
+            if name == "topic":
+                name = _of_text(blocks, index)
+        found.append(BlockKind(name, score))
+    return found
+
+
+def _of_text(blocks: PageBlocks, index: int) -> str:
+    if not blocks.chars[index]:
+        return "image" if blocks.facts[index].count("images") else "topic"
+    weight = HAN_FACTOR if has_han(blocks.text(index)) else 1
+    return "topic" if blocks.text_chars[index] * weight >= TOPIC_CHARS else "small"
+
+
+def learnt_kinds(page: PageFacts, ranges: Sequence[range]) -> list[BlockKind]:
+    """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
+
+    Args:
+        page: The page.
+        ranges: The blocks, by any method; together they need not be the whole page.
+    """
+    if not ranges:
+        return []
+    blocks = PageBlocks(page, ranges)
+    return kinds_of(blocks, *kind_model().probabilities(network_input(blocks)))
+
+
+@cache
+def kind_model() -> KindModel:
+    """Return the model that ships with the project."""
+    with (files("mmcrawl.blocks") / "kind_model.npz").open("rb") as file:
+        return KindModel.load(file)

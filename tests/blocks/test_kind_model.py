@@ -1,0 +1,157 @@
+"""Kinds of blocks by the model, and the pages it is trained on."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmcrawl.blocks import partition
+from mmcrawl.blocks.building import TEXT
+from mmcrawl.blocks.kind_features import FEATURES, kind_features
+from mmcrawl.blocks.kind_model import ELSE, OWN, KindModel, kind_model, learnt_kinds, network_input
+from mmcrawl.blocks.kinds import KINDS, PAPER_KINDS
+from mmcrawl.blocks.page_blocks import PageBlocks
+from mmcrawl.blocks.tree import read_tree
+from mmcrawl.errors import BlockError
+from mmcrawl.experiment.presets.labelled_pages import NodeLabels, pages_in
+
+LABELLED = Path(__file__).parents[2] / "benchmarks" / "data" / "block_kinds"
+TEXT_OF_LEVERS = (
+    "A lever is a rigid bar that turns about a pivot. The farther from it you push, the less force"
+    " you need, and the longer the way that your hand goes. "
+)
+ARTICLE = f"""<title>How levers work - Workshop weekly</title>
+<div class=top><a href=/>Workshop weekly</a> <a href=/tools>Tools</a> <a href=/wood>Wood</a></div>
+<h1>How levers work</h1><p>{TEXT_OF_LEVERS}</p><p>{TEXT_OF_LEVERS * 2}</p>
+<div class=rel><h3>Related stories</h3><ul><li><a href=/2019/pulleys-and-levers>Pulleys, levers and
+other machines</a><li><a href=/2018/archimedes-lever>Archimedes and the lever that moves the world
+</a></ul></div>
+<div class=c><h3>2 comments</h3><div><b>anna</b> says: <p>I tried it with a broom and it broke at
+once.</p><a href=#r>Reply</a></div><div><b>joe</b> says: <p>Great piece, my pupils liked the part
+with the door.</p><a href=#r>Reply</a></div></div>
+<div class=f>© 2019 Workshop weekly. All rights reserved.</div>"""
+
+
+def kinds_of(html: str, **options: str) -> dict[str, str]:
+    page = partition(html.encode(), method="spcola", url="http://w.test/2019/levers", **options)
+    return {block.text: block.kind for block in page.blocks}
+
+
+def test_comments_are_a_kind_of_their_own() -> None:
+    found = kinds_of(ARTICLE, kinds="learnt")
+    assert {k for text, k in found.items() if "broom" in text or "pupils" in text} == {"comments"}
+    assert found["How levers work"] == "title"
+    assert found[TEXT_OF_LEVERS.strip()] == "topic"
+    related = next(kind for text, kind in found.items() if "Archimedes" in text)
+    assert related == "related-links"
+    assert found["© 2019 Workshop weekly. All rights reserved."] == "copyright"
+
+
+def test_the_rules_tell_the_kinds_of_the_paper_only() -> None:
+    assert kinds_of(ARTICLE) == kinds_of(ARTICLE, kinds="rules")
+    assert "comments" not in kinds_of(ARTICLE).values()
+    assert kinds_of(ARTICLE) != kinds_of(ARTICLE, kinds="learnt")
+
+
+@pytest.mark.parametrize(
+    ("method", "kinds"),
+    [
+        ("bwap", "learnt"),
+        ("quark", "learnt"),
+        ("spcola", "rules"),
+        ("bwap:kinds=rules", "rules"),
+        ("spcola:kinds=learnt;min_width=1", "learnt"),
+    ],
+)
+def test_what_tells_the_kinds_is_an_option_of_every_method(method: str, kinds: str) -> None:
+    assert partition(b"<p>Levers", method=method).kinds == kinds
+
+
+def test_other_words_for_it_are_refused() -> None:
+    with pytest.raises(BlockError, match="bwap: kinds=guessed; it is learnt or rules"):
+        partition(b"<p>Levers", kinds="guessed")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<title>Levers</title><h1>Levers</h1><p>{TEXT_OF_LEVERS}",
+        f"<p>{TEXT_OF_LEVERS}",
+        f"<title>Levers</title><nav><a href=/>Home</a></nav><p>{TEXT_OF_LEVERS * 2}",
+    ],
+)
+def test_the_text_of_a_small_page_is_its_topic(html: str) -> None:
+    assert kinds_of(html, kinds="learnt")[
+        " ".join((TEXT_OF_LEVERS * (2 if "nav" in html else 1)).split())
+    ] == ("topic")
+
+
+@pytest.mark.parametrize(
+    "html", ["", "<p>", "<img src=a>", "<a href=b></a>", "\x00<p>x", "<p>杠杆"]
+)
+def test_numbers_are_finite_and_probabilities_sum_to_1(html: str) -> None:
+    page = partition(html.encode())
+    ranges = [block.nodes for block in page.blocks]
+    assert len(learnt_kinds(page.facts, ranges)) == len(ranges)
+    if ranges:
+        blocks = PageBlocks(page.facts, ranges)
+        values = kind_features(blocks)
+        assert values.shape == (len(ranges), len(FEATURES))
+        assert np.isfinite(values).all()
+        for found in kind_model().probabilities(network_input(blocks)):
+            assert found.sum(axis=1) == pytest.approx(1, abs=1e-4)
+        for kind in learnt_kinds(page.facts, ranges):
+            assert kind.name in KINDS
+            assert 0 < kind.score <= 1
+
+
+def test_a_kind_that_stands_alone_among_others_is_doubted() -> None:
+    model = kind_model()
+    page = partition(ARTICLE.encode(), method="spcola")
+    values = network_input(PageBlocks(page.facts, [block.nodes for block in page.blocks]))
+    alone = KindModel(
+        model.mean, model.spread, np.zeros_like(model.follows), model.own, model.other
+    )
+    comments = OWN.index("comments")
+    assert model.follows[comments, comments] > 0
+    without, within = (m.probabilities(values)[0][:, comments] for m in (alone, model))
+    assert within.max() > without.max()
+
+
+def test_a_model_is_read_as_it_was_written() -> None:
+    file = io.BytesIO()
+    kind_model().save(file)  # type: ignore[arg-type]
+    file.seek(0)
+    read = KindModel.load(file)
+    assert (read.follows == kind_model().follows).all()
+    assert (read.own.hidden == kind_model().own.hidden).all()
+    assert len(read.mean) == len(FEATURES) + len(PAPER_KINDS)
+    assert read.own.out.shape[2] == len(OWN)
+    assert read.other.out.shape[2] == len(ELSE)
+
+
+def test_labelled_pages_of_ten_types_and_more_news_and_blogs() -> None:
+    import json
+
+    entries = json.loads((LABELLED / "pages.json").read_text("utf-8"))["pages"]
+    count = Counter((entry["genre"], entry["language"]) for entry in entries)
+    assert len({genre for genre, _ in count}) == 10
+    assert all(count[genre, language] >= 3 for genre, _ in count for language in ("en", "zh"))
+    assert count["news", "de"] == 3
+    assert count["news", "en"] > 2 * count["forum", "en"]
+
+
+@pytest.mark.parametrize("page", pages_in(LABELLED), ids=lambda page: page.name)
+def test_all_text_of_a_labelled_page_is_labelled(page) -> None:
+    tree = read_tree(page.body)
+    labels = NodeLabels.of(page, tree)
+    unlabelled = [
+        tree.raw_text(node)
+        for node, tag in enumerate(tree.tags)
+        if tag == TEXT and labels.chars[node] and not labels.kinds[node]
+    ]
+    assert not unlabelled
