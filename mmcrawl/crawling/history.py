@@ -6,6 +6,7 @@ A crawl that is taken up again tells algorithm and bounds what happened, in that
 import logging
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from typing import Any
 
@@ -85,22 +86,16 @@ def recall(
     """
     told = LastScores(scorer) if taught is not None and scorer.knowledge is None else scorer
     scorer.silent = taught is not None and scorer.knowledge is not None
-    for past in retold(frontier, told, moved.test):
+    try:
+        for past in retold(frontier, told, moved.test):
+            if scorer.knowledge is not None:
+                scorer.knowledge.teaching = past.settled > (taught or 0)
+            if isinstance(told, LastScores) and len(told) > _LINKS_AT_ONCE:
+                frontier.apply(told.take())
+            _recall_bounds(past, frontier, admission, moved, twins, listed=listed)
+    finally:
         if scorer.knowledge is not None:
-            scorer.knowledge.teaching = past.settled > (taught or 0)
-        if isinstance(past, PastPage) and past.elsewhere:
-            continue
-        if isinstance(past, PastFailure):
-            if past.error != TWIN:
-                admission.failed(past.url, past.error)
-            if past.error.startswith(REDIRECT):
-                moved.follow(past.id, past.error.removeprefix(REDIRECT))
-        else:
-            admission.crawled(past.url, relevant=past.relevant)
-            listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
-            twins.learn_parameters(past.id, frontier.url(past.id))
-    if scorer.knowledge is not None:
-        scorer.knowledge.teaching = True
+            scorer.knowledge.teaching = True
     waiting = frontier.each_waiting()
     scorer.silent = False
     while some := list(islice(waiting, _LINKS_AT_ONCE)):
@@ -109,6 +104,27 @@ def recall(
             frontier.apply(scores)
     if isinstance(told, LastScores):
         frontier.apply(told.take())
+
+
+def _recall_bounds(
+    past: PastPage | PastFailure,
+    frontier: SqliteFrontier,
+    admission: Admission,
+    moved: MovedSeeds,
+    twins: Twins,
+    *,
+    listed: ListedLinks,
+) -> None:
+    """Count a link that ended against the bounds of the crawl."""
+    if isinstance(past, PastFailure):
+        if past.error != TWIN:
+            admission.failed(past.url, past.error)
+        if past.error.startswith(REDIRECT):
+            moved.follow(past.id, past.error.removeprefix(REDIRECT))
+    elif not past.elsewhere:
+        admission.crawled(past.url, relevant=past.relevant)
+        listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
+        twins.learn_parameters(past.id, frontier.url(past.id))
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
@@ -280,16 +296,10 @@ def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:
         page: with the links on it that belong here.
     """
     scorer.added(())  # a failure told before is learnt
-    knowledge = scorer.knowledge
-    teaching = knowledge is not None and knowledge.teaching
-    if knowledge is not None:
-        knowledge.teaching = False
-    scorer.added([page.id])
-    scorer.started(page.id)
-    scores = scores_after(scorer, page)
-    if knowledge is not None:
-        knowledge.teaching = teaching
-    return scores
+    with scorer.knowledge.untaught() if scorer.knowledge is not None else nullcontext():
+        scorer.added([page.id])
+        scorer.started(page.id)
+        return scores_after(scorer, page)
 
 
 def _recall_failure(

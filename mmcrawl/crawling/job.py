@@ -100,7 +100,6 @@ class CrawlJob:
     Attributes:
         shared: False, other than of a crawl that several processes work on.
         interrupted: whether the last `next` gave up early, see there.
-        passed_over: the links that the last `next` marked in error, with the reasons.
         moved_seeds: the hosts that seeds turned out to redirect to.
     """
 
@@ -136,7 +135,6 @@ class CrawlJob:
         if portion is not None and portion.knowledge is not None:
             self.scorer.adopt(portion.knowledge)
         self.interrupted = False
-        self.passed_over: list[tuple[int, str]] = []
         self.reporter = reporter
         seeds = [reporter.real(seed) for seed in seeds]
         self._admission = Admission(limits, portion.sites if portion else seeds)
@@ -253,7 +251,6 @@ class CrawlJob:
         else; `interrupted` tells.
         """
         self.interrupted = False
-        self.passed_over.clear()
         for _ in range(_MOST_POINTLESS_LINKS):
             link = self.frontier.next(ready)
             if link is None:
@@ -263,15 +260,8 @@ class CrawlJob:
             if reason is None:
                 return link
             self.failed(link.id, reason)
-            self.passed_over.append((link.id, reason))
         self.interrupted = True
         return None
-
-    def start(self, link: int) -> WaitingLink:
-        """Take a certain waiting link to be fetched, whatever its place in the order."""
-        taken = self.frontier.take(link)
-        self.frontier.apply(self.scorer.started(link))
-        return taken
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
         """Return whether a page is relevant, and why.

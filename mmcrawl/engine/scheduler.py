@@ -124,7 +124,7 @@ class FocusedScheduler(BaseScheduler):
         return (
             self.job is not None
             and not self._failed
-            and (self.job.ready > 0 or self.job.more_may_come)
+            and (self.job.more_may_come or self.job.ready > 0)
             and not self.limit_reached
         )
 

@@ -321,7 +321,7 @@ class SqliteFrontier(InterLink):
             db.execute(
                 "UPDATE link SET status = 'W', error = '', settled = NULL WHERE id >= ? AND id < ?"
                 " AND (status = 'R' OR status <> 'W' AND settled IS NOT NULL AND ?)",
-                (*ours, self._pages == 0 and not under_way),
+                (*ours, self._elsewhere is None and self._pages == 0 and not under_way),
             )
         self.store.commit()
         rows = db.execute(

@@ -8,7 +8,8 @@ such numbers. So knowledge is the prior, and the sum of all contributions.
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,6 +96,15 @@ class Knowledge:
         """
         self.in_memory //= siblings
         self._base = self._columns()
+
+    @contextmanager
+    def untaught(self) -> Iterator[None]:
+        """Learn nothing meanwhile."""
+        before, self.teaching = self.teaching, False
+        try:
+            yield
+        finally:
+            self.teaching = before
 
     def contribution(self) -> Contribution:
         """Return what was learnt here since `begin_sharing`."""

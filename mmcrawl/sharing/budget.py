@@ -55,12 +55,15 @@ class Budget:
             self._documents.delete_between("budget", "", f"{number - 1:06d}")
 
     def join(self, number: int) -> None:
-        """Join a round that others began. One round trip."""
+        """Join a round that others began. Two round trips."""
         row = self._documents.one("budget", f"{number:06d}")
         if row is None:  # it is over, and this worker has missed it
             return
         self._left, self._size = row["left"], row["size"]
-        self.round, self.granted, self.spent, self._next = number, 0, False, 0
+        slices = [row["_id"].split("/")[1:] for row in self._documents.all("budget")]
+        taken = [int(one[1]) for one in slices if len(one) > 1 and int(one[0]) == number]
+        self._next = max(taken, default=-1) + 1
+        self.round, self.granted, self.spent = number, 0, False
 
     def take_slice(self) -> None:
         """Take a slice, if there is one. One round trip, and one for each that others took."""

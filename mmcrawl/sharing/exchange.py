@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from threading import Condition
+from typing import TypeVar
 
 from mmcrawl.sharing.budget import Budget
 from mmcrawl.sharing.learnt import LearntStore
@@ -35,6 +36,7 @@ from mmcrawl.sharing.messages import (
     Moved,
     News,
     Over,
+    Refused,
     Report,
     SnapshotDue,
     Taken,
@@ -46,12 +48,16 @@ from mmcrawl.sharing.server import Documents
 
 logger = logging.getLogger(__name__)
 
+_T = TypeVar("_T")
+
 OVER = "over"
 """Names, among the signs, the document by which the workers that were there are told of the end."""
 SIGN_SECONDS = 1.0
 _MAIL_SECONDS = 1.0
 _IDLE_MAIL_SECONDS = 0.25
 _TRUSTED = 0.8  # of a lease: for so long a worker that the server does not hear keeps its parts
+_AT_ONCE = 128  # parts that are read at once
+_NEWS_AT_ONCE = 16
 _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
 
 
@@ -76,7 +82,7 @@ class Exchange:
         rules: how the crawl is shared.
         set_aside: tells people of what cannot be read: the table, its name, and why.
         finish: notes in the job why it is over.
-        now: seconds of a monotonic clock.
+        clock: seconds, monotonic.
 
     Attributes:
         standing: what the crawl told of itself last.
@@ -93,7 +99,7 @@ class Exchange:
     rules: Rules
     set_aside: Callable[[str, str, str], None]
     finish: Callable[[str], None]
-    now: float
+    clock: Callable[[], float]
     standing: Sign = field(default_factory=Sign)
     wants_pages: bool = False
     changed: Condition = field(default_factory=Condition)
@@ -102,11 +108,12 @@ class Exchange:
     others: list[Sign] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        now = self.clock()
         self.budget = Budget(self.documents)
         self._logs = PartLogs(self.documents, self.name)
         self._mail = Mailboxes(self.documents, self.rules.parts)
         self._learnt = LearntStore(self.documents, self.name)
-        self._members = Members(self.name, self.rules, self.now)
+        self._members = Members(self.name, self.rules, now)
         self._parts: dict[int, _Held] = {}
         self._aside: set[int] = set()
         self._gives: dict[str, dict[int, int]] = {}
@@ -115,8 +122,8 @@ class Exchange:
         self._fetched_mail: set[str] = set()
         self._moved: set[tuple[str, str]] = set()
         self._signs = self._told = 0
-        self._signed_at = self._asked_at = self.now - SIGN_SECONDS
-        self._heard_at = self.now
+        self._looked_at = self._signed_at = self._asked_at = now - SIGN_SECONDS
+        self._heard_at = now
         self._is_over = False
         self._is_heard = False
         self._used = 0
@@ -130,10 +137,9 @@ class Exchange:
             self.changed.notify()
 
     def take_news(self) -> list[News]:
-        """Take out what has happened, in order; `stand` is called when it was taken in."""
+        """Take out some of what has happened, in order; `stand` is called when it was taken in."""
         with self.changed:
-            news = list(self._news)
-            self._news.clear()
+            news = [self._news.popleft() for _ in range(min(len(self._news), _NEWS_AT_ONCE))]
             self._is_heard = self._is_heard and not news
         return news
 
@@ -150,8 +156,8 @@ class Exchange:
     def unwritten(self, now: float) -> float:
         """Return for how many seconds the oldest report has been waiting to be written."""
         with self.changed:
-            since = [task.since for task in self._tasks if isinstance(task, Report)]
-        return now - min(since) if since else 0.0
+            since = (task.since for task in self._tasks if isinstance(task, Report))
+            return now - next(since, now)  # they are in order
 
     @property
     def has_company(self) -> bool:
@@ -169,7 +175,7 @@ class Exchange:
         with self.changed:
             if self._tasks or self.leaving or (self.wants_pages and self.budget.round):
                 return 0.0
-        return min(self._signed_at + SIGN_SECONDS, self._asked_at + self._mail_seconds) - now
+        return min(self._looked_at + SIGN_SECONDS, self._asked_at + self._mail_seconds) - now
 
     def step(self, now: float) -> None:
         """Do what is due."""
@@ -177,11 +183,12 @@ class Exchange:
             self._do(self._tasks[0])
             with self.changed:
                 self._tasks.popleft()
+            self._keep_alive()
         if self.leaving:
             self._leave()
             return
-        if now - self._signed_at >= SIGN_SECONDS:
-            self._signed_at = now
+        if now - self._looked_at >= SIGN_SECONDS:
+            self._looked_at = self._signed_at = now
             self._look(now)
         if now - self._asked_at >= self._mail_seconds:
             self._asked_at = now
@@ -208,6 +215,8 @@ class Exchange:
                 self._copy(task)
             case Broken():
                 self._keep_aside(task.part, task.why)
+            case Refused():
+                self.set_aside("mail", task.name, task.why)
             case _:
                 self._learnt.publish(task)
                 self._sign()
@@ -261,7 +270,7 @@ class Exchange:
         with closing(task.db):
             if self._current({task.part: task.term}):
                 held = self._parts[task.part]
-                chunks = task.chunks(task.db, task.part)
+                chunks = map(self._alive_after, task.chunks(task.db, task.part))
                 held.snapshot = self._logs.save_snapshot(task.part, held.number, held.term, chunks)
                 held.log, held.is_due = 0, False
 
@@ -292,8 +301,19 @@ class Exchange:
             unused=max(self.budget.granted - used, 0),
             gone=self.leaving,
             learnt=self._learnt.token,
-            mail=len(self._fetched_mail),
         )
+
+    def _keep_alive(self) -> None:
+        """Give a sign in the midst of something long, if it is time for one."""
+        now = self.clock()
+        if now - self._signed_at >= SIGN_SECONDS:
+            self._signed_at = now
+            self._sign()
+            self._heard_at = now
+
+    def _alive_after(self, done: _T) -> _T:
+        self._keep_alive()
+        return done
 
     def _sign(self) -> Sign:
         self._signs += 1
@@ -354,8 +374,11 @@ class Exchange:
 
     def _take(self, parts: set[int], offered: Mapping[int, int]) -> None:
         """Take parts over that nobody has, or that were offered in their present term."""
-        if not parts:
-            return
+        for first in range(0, len(parts), _AT_ONCE):
+            self._take_some(sorted(parts)[first : first + _AT_ONCE], offered)
+            self._keep_alive()
+
+    def _take_some(self, parts: Collection[int], offered: Mapping[int, int]) -> None:
         # Who has just taken a part has perhaps not yet told of it.
         found = {
             part: stored

@@ -10,8 +10,10 @@ order their links a little otherwise, that is all.
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import astuple, dataclass, field
 
 import bson
@@ -22,6 +24,9 @@ from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.scoring.knowledge import Contribution
 from mmcrawl.sharing.server import Documents, Row, bytes_of
 
+logger = logging.getLogger(__name__)
+
+_MOST_BYTES = 14 << 20  # a document may have 16 MB
 _NOTE = "learnt/"
 """What the names of the notes begin with."""
 
@@ -89,10 +94,11 @@ def learnt_patterns(documents: Documents) -> list[PatternRecord]:
     best: dict[str, PatternRecord] = {}
     for row in documents.all("note"):
         if f"/{_NOTE}" in row["_id"]:
-            for pattern in Learnt.decode(bytes_of(row)).patterns:
-                known = best.get(pattern.pattern)
-                if known is None or pattern.hits + pattern.misses > known.hits + known.misses:
-                    best[pattern.pattern] = pattern
+            with suppress(ValueError):  # the crawl goes on without it
+                for pattern in Learnt.decode(bytes_of(row)).patterns:
+                    known = best.get(pattern.pattern)
+                    if known is None or pattern.hits + pattern.misses > known.hits + known.misses:
+                        best[pattern.pattern] = pattern
     return sorted(best.values(), key=lambda pattern: (-pattern.urls, pattern.pattern))
 
 
@@ -122,6 +128,9 @@ class LearntStore:
         """Tell what this worker learnt; what it has absorbed need not be told any more."""
         token = secrets.token_hex(4)
         row = {"token": token, "bytes": learnt.encode()}
+        if len(row["bytes"]) > _MOST_BYTES:
+            logger.warning("What this worker learnt is too much to be told; others go on without")
+            return
         self._documents.put("note", _NOTE + self._name, row)
         self.token = token
         self._documents.delete("note", [_NOTE + name for name in learnt.absorbed])
@@ -142,7 +151,7 @@ class LearntStore:
         heard = {}
         for row in filter(None, rows):
             name = row["_id"].partition(f"/{_NOTE}")[2]
-            self._tokens[name] = row["token"]
+            self._tokens[name] = str(row.get("token", ""))
             try:
                 learnt = Learnt.decode(bytes_of(row))
             except ValueError:  # the crawl goes on without it

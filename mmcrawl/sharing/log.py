@@ -85,7 +85,10 @@ class PartLogs:
     def _read(self, parts: Collection[int], heads: Mapping[int, Row]) -> dict[int, StoredPart]:
         found: dict[int, StoredPart] = {part: StoredPart() for part in parts}
         for part, head in heads.items():
-            self._read_snapshot(found[part], head)
+            try:
+                self._read_snapshot(found[part], head)
+            except (LookupError, TypeError, ValueError) as error:
+                found[part].fault = f"the head of its snapshot is damaged: {error!r}"
         for row in self._documents.at("log", parts):
             part, number = _numbers(row)
             stored = found[part]
@@ -94,8 +97,13 @@ class PartLogs:
             if number != stored.number and not stored.fault:
                 stored.fault = f"entry {stored.number} of its log is missing"
             stored.number = number + 1
-            stored.term, stored.owner = int(row["term"]), str(row["owner"])
-            if data := bytes_of(row):
+            try:
+                stored.term, stored.owner = int(row["term"]), str(row["owner"])
+                data = bytes(row["bytes"])
+            except (LookupError, TypeError, ValueError) as error:
+                stored.fault = f"entry {number} of its log is damaged: {error!r}"
+                continue
+            if data:
                 stored.rows.append(data)
                 stored.log += len(data)
         return found

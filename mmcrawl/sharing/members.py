@@ -51,7 +51,6 @@ class Sign:
         moved: hosts of seeds and the hosts they redirect to.
         lag: seconds for which the oldest of its reports has been waiting to be written.
         under_way: links it is fetching.
-        mail: letters it has taken in and not yet written to its logs.
         totals: as plain data, of its parts.
         errors: links that ended in error, by reason.
     """
@@ -73,7 +72,6 @@ class Sign:
     moved: list[tuple[str, str]] = field(default_factory=list)
     lag: float = 0.0
     under_way: int = 0
-    mail: int = 0
     totals: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=dict)
 

@@ -62,7 +62,15 @@ class Broken:
     why: str
 
 
-Task: TypeAlias = Report | Handed | Copied | Broken | Learnt
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Letters cannot be taken in, and why."""
+
+    name: str
+    why: str
+
+
+Task: TypeAlias = Report | Handed | Copied | Broken | Refused | Learnt
 
 
 # -- what the crawl is told ---------------------------------------------------------------------

@@ -15,6 +15,8 @@ from mmcrawl.sharing.learnt import Learnt
 
 _FEWEST, _GROWTH = 50, 1.25  # pages, and times the pages, after which it is told anew
 
+_MOST_WORDS = 200_000
+
 
 class Mixture:
     """The sum of what the workers of a crawl have learnt.
@@ -41,6 +43,8 @@ class Mixture:
     def count(self, words: Iterable[str]) -> None:
         """Count a page of this worker by its words, which the similarity has counted."""
         self._words.update(set(words))
+        if len(self._words) > _MOST_WORDS:  # the rarest are forgotten, as by the similarity
+            self._words = Counter(dict(self._words.most_common(_MOST_WORDS * 9 // 10)))
         self._own = replace(self._own, pages=self._own.pages + 1)
 
     @property

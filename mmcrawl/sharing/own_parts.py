@@ -17,7 +17,7 @@ from itertools import islice
 from math import inf
 from pathlib import Path
 
-from mmcrawl.crawling.job import CrawlJob, Portion
+from mmcrawl.crawling.job import CrawlJob, PageElsewhere, Portion
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.reports import Reporter, Totals
 from mmcrawl.frontier.admission import Sites
@@ -199,12 +199,16 @@ class OwnParts:
         """
         given = []
         for to, parts in list(self.giving.items()):
-            if not any(self._under_way_in[part] for part in parts):
-                own = {part: self.held[part] for part in parts & self.held.keys()}
-                del self.giving[to]
-                for part in own:
-                    self.forget(part)
+            free = {part for part in parts if not self._under_way_in[part]}
+            own = {part: self.held[part] for part in free & self.held.keys()}
+            for part in own:
+                self.forget(part)
+            if own:
                 given.append((to, own))
+            if left := parts - free:
+                self.giving[to] = left
+            else:
+                del self.giving[to]
         return given
 
     # -- links ----------------------------------------------------------------------------------
@@ -265,9 +269,11 @@ class OwnParts:
         job = self.jobs.get(part)
         if job is None or not job.frontier.outgoing:
             return
+        pages: dict[int | None, PageElsewhere | None] = {None: None}
         for link, parent in job.frontier.outgoing:
-            page = None if parent is None else job.page_above(parent)
-            self.letters.add(self._rules.part_of(link.url), page, link)
+            if parent is not None and parent not in pages:
+                pages[parent] = job.page_above(parent)
+            self.letters.add(self._rules.part_of(link.url), pages[parent], link)
         job.frontier.outgoing.clear()
 
     def took_in(self, name: str, part: int) -> None:

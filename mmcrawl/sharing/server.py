@@ -103,13 +103,12 @@ class Documents(Protocol):
     def all(self, table: str) -> list[Row]:
         """Return the documents of the job, in the order of their keys."""
 
-    def at(self, table: str, parts: Collection[int], *, without: str = "") -> list[Row]:
+    def at(self, table: str, parts: Collection[int]) -> list[Row]:
         """Return the documents of some parts, in the order of their keys.
 
         Args:
             table: where they are.
             parts: numbers of parts.
-            without: a field that is not asked for.
         """
 
     def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
@@ -254,14 +253,14 @@ class StoreServer:
         """Return the documents of the job, in the order of their keys."""
         return list(self._rows(table, self._after))
 
-    def at(self, table: str, parts: Collection[int], *, without: str = "") -> list[Row]:
+    def at(self, table: str, parts: Collection[int]) -> list[Row]:
         """Return the documents of some parts, in the order of their keys."""
         places = {"$in": [place(self._prefix, part) for part in sorted(parts)]}
 
         def after(last: Row | None) -> Row:
             return {"at": places} if last is None else {"at": places, "_id": {"$gt": last["_id"]}}
 
-        return list(self._rows(table, after, without=without)) if parts else []
+        return list(self._rows(table, after)) if parts else []
 
     def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
         """Insert documents, in any order; return the `_id`s of those whose key was taken."""
@@ -318,7 +317,6 @@ class StoreServer:
         table: str,
         condition: Callable[[Row | None], Row],
         order: Mapping[str, int] | None = None,
-        without: str = "",
     ) -> Iterator[Row]:
         """Yield documents in an order; goes on behind the last one when the connection was lost.
 
@@ -326,14 +324,12 @@ class StoreServer:
             table: the collection.
             condition: returns the condition for what comes after a document; None for all.
             order: fields and directions, such that no two documents are equal; by ``_id`` if None.
-            without: a field that is not asked for.
         """
         last: Row | None = None
         many = _MANY
 
         def asked() -> Iterator[Row]:
-            shown = {without: 0} if without else None
-            found = self._table(table).find(condition(last), shown)
+            found = self._table(table).find(condition(last))
             return found.sort(list((order or {"_id": ASCENDING}).items())).batch_size(many)
 
         rows: Iterator[Row] | None = None

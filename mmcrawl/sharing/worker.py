@@ -36,6 +36,7 @@ from mmcrawl.sharing.messages import (
     Moved,
     News,
     Over,
+    Refused,
     SnapshotDue,
     Taken,
     Wanted,
@@ -51,6 +52,7 @@ logger = logging.getLogger(__name__)
 
 _LAST_WAIT = 5.0  # seconds for the thread to end when its shared store is closed
 _MOST_UNWRITTEN = 30.0  # seconds that reports may wait before no more links are given out
+_LONGEST_HEARING = 1.0  # seconds in which news are taken in before anything else is done
 _FEW_PAGES = 16  # of the budget, at which the next slice is asked for
 
 
@@ -91,7 +93,7 @@ class SharedJob:
         self.algorithm = crawl.algo
         self.interrupted = False
         self._shared, self._rules, self._clock = shared, rules, clock
-        self.exchange = Exchange(shared, name, rules, shared.set_aside, shared.finish, now=clock())
+        self.exchange = Exchange(shared, name, rules, shared.set_aside, shared.finish, clock)
         self._reporter = crawl.reporter()
         self._mixture = Mixture(crawl, self._reporter.similarity, SIBLINGS)
         self.parts = OwnParts(
@@ -103,6 +105,7 @@ class SharedJob:
         self._round = self._before_round = 0
         self._sender: Sender | None = None
         self._stopped: Callable[[str], object] = lambda reason: None
+        self._errors_at, self._counted_errors = -1, dict[str, int]()
         self._over = False
         self._broken = False
 
@@ -176,7 +179,7 @@ class SharedJob:
 
     def error_reasons(self) -> Counter[str]:
         """Return how many links ended in error, by reason, as far as others have told theirs."""
-        reasons = Counter(self.parts.errors())
+        reasons = Counter(self._errors())
         for sign in self._others():
             reasons.update(sign.errors)
         return reasons
@@ -217,11 +220,12 @@ class SharedJob:
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         """Take in a fetched page; for the arguments see `CrawlJob.crawled`."""
-        job = self.parts.end(link)
-        if job is None:
-            return False
+        if not self.is_running(link):
+            return False  # its part is another worker's by now, who fetches it again
+        job = self.parts.jobs[part_of(link)]
         report = self._reporter.report(fetched, time.time())
         relevant = job.take_in(own_number(link), report, requests, fetched.verdict)
+        self.parts.end(link)  # now: until it is taken in, it can still be said to have failed
         self._mixture.count(report.words)
         self._recent.add(link, relevant=relevant)
         self._crawled += 1
@@ -230,8 +234,10 @@ class SharedJob:
 
     def redirected(self, link: int, target: NewLink) -> bool:
         """Note that a link only leads on."""
-        job = self.parts.end(link)
-        added_here = job is not None and job.redirected(own_number(link), target)
+        if not self.is_running(link):
+            return False
+        added_here = self.parts.jobs[part_of(link)].redirected(own_number(link), target)
+        self.parts.end(link)
         self.parts.note(part_of(link))
         return added_here
 
@@ -294,14 +300,14 @@ class SharedJob:
             return
         self.commit()
         self.exchange.hand(self._mixture.told(self.parts.jobs))
-        self.exchange.stand(replace(self._standing(), errors=self.parts.errors()), self._used())
+        self.exchange.stand(replace(self._standing(), errors=self._errors()), self._used())
         self._sender.leave()
         if self._broken:
             return
         alone = not self.exchange.has_company
-        for job in self.parts.jobs.values():
-            for remark in job.scorer.remarks():
-                logger.warning("%s: %s", job.algorithm, remark)
+        remarks = (one for job in self.parts.jobs.values() for one in job.scorer.remarks())
+        for remark in dict.fromkeys(remarks):
+            logger.warning("%s: %s", self.algorithm, remark)
         if alone and not self._over:
             self._shared.stop_job(reason, finished=False)
 
@@ -325,9 +331,13 @@ class SharedJob:
 
     def hear(self) -> None:
         """Do what follows from news of the shared store."""
-        for news in self.exchange.take_news():
-            self._activity += 1
-            self._hear(news)
+        end = time.monotonic() + _LONGEST_HEARING
+        while some := self.exchange.take_news():
+            for news in some:
+                self._activity += 1
+                self._hear(news)
+            if time.monotonic() > end:
+                break
 
     def _hear(self, news: News) -> None:
         match news:
@@ -365,15 +375,18 @@ class SharedJob:
         if news.part not in self.parts.held:
             return
         job = self.parts.job_of(news.part)
-        for letter in news.letters:
-            try:
+        try:
+            for letter in news.letters:
                 if letter.page is None:
                     job.add(letter.links)
                 else:
                     job.receive(letter.page, letter.links)
-            except Exception as error:
-                raise_if_fatal(error)
-                logger.exception("Links for part %d could not be taken in", news.part)
+        except Exception as error:
+            raise_if_fatal(error)
+            logger.exception("Links for part %d could not be taken in", news.part)
+            self.exchange.hand(Refused(news.name, f"{type(error).__name__}: {error}"))
+            self.parts.note(news.part)
+            return
         self.parts.took_in(news.name, news.part)
 
     # -- links ----------------------------------------------------------------------------------
@@ -419,8 +432,15 @@ class SharedJob:
             lag=round(self.exchange.unwritten(self._clock()), 1),
             under_way=len(parts.under_way),
             totals=replace(own, harvest_rate=self._recent.rate).as_plain(),
-            errors=parts.errors() if idle else {},
+            errors=self._errors() if idle else {},
         )
+
+    def _errors(self) -> dict[str, int]:
+        """Return why links ended in error; it is counted anew when something has happened."""
+        now = self._activity + self._crawled
+        if self._errors_at != now:
+            self._errors_at, self._counted_errors = now, self.parts.errors()
+        return self._counted_errors
 
     def _is_spent(self) -> bool:
         budget = self.exchange.budget

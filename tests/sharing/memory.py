@@ -77,7 +77,7 @@ class MemoryStore(SharedStore):
     def all(self, table: str) -> list[Row]:
         return [dict(row) for _, row in sorted(self._begin("all", table).items())]
 
-    def at(self, table: str, parts: Collection[int], *, without: str = "") -> list[Row]:
+    def at(self, table: str, parts: Collection[int]) -> list[Row]:
         places = {place(JOB, part) for part in parts}
         rows = sorted(self._begin("at", table).items())
         return [dict(row) for _, row in rows if row["at"] in places]

@@ -152,3 +152,14 @@ def test_of_a_damaged_part_is_known_whose_it_is(store, ann, bob):
     claimed(bob, 3)
     store.delete("log", ["0003/000000000001"])
     assert stood(ann)[1:3] == (2, "bob")
+
+
+@pytest.mark.parametrize("field", ["term", "owner", "bytes"])
+def test_an_entry_without_a_field_is_a_fault_of_its_part_alone(field: str) -> None:
+    store = MemoryStore()
+    logs = PartLogs(store, "ann")
+    logs.append({1: (0, 1, b""), 2: (0, 1, b"")})
+    del store.tables["log"][store.key("0001/000000000000")][field]
+    found = logs.read([1, 2])
+    assert field in found[1].fault
+    assert not found[2].fault

@@ -120,7 +120,9 @@ def _read_parts(
         left, found = {*range(first, min(first + _AT_ONCE, count))}, dict[int, StoredPart]()
         for _ in range(_TRIES):
             found |= logs.read(left) if left else {}
-            left = {part for part in left if found[part].fault}
+            left = {part for part in left if part not in found or found[part].fault}
+        for part in sorted(left - found.keys()):
+            tell(f"part {part} of the crawl is left out: its log was shortened while it was read")
         for part, stored in sorted(found.items()):
             try:
                 rows = list(stored.decoded())
