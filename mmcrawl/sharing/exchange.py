@@ -261,10 +261,10 @@ class Exchange:
         return self._parts.pop(part, None) is not None
 
     def _lose(self, parts: Iterable[int]) -> None:
-        for part in parts:
-            if self._drop(part):
-                logger.warning("Part %d of the crawl is another worker's by now", part)
-                self._tell(Lost(part))
+        lost = [part for part in parts if self._drop(part)]
+        if lost:
+            logger.info("Parts of the crawl that are another worker's by now: %d", len(lost))
+            self._tell(*map(Lost, lost))
 
     def _copy(self, task: Copied) -> None:
         with closing(task.db):

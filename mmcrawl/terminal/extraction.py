@@ -238,11 +238,12 @@ def _writer(
     target: Path | None, pages: PageFiles, wanted: Wanted, stack: ExitStack
 ) -> Callable[[Extracted], None]:
     """Return what writes a content: to standard output, to one file, or to one for each page."""
-    if target is None or pages.single or target.suffix == ".jsonl":
-        file: IO[bytes] = sys.stdout.buffer
-        if target is not None:
-            file = stack.enter_context(target.open("wb"))
-        return lambda one: _write(file, one.text)
+    if target is None:
+        return lambda one: _write(sys.stdout.buffer, one.text)
+    if pages.single or target.suffix == ".jsonl":
+        new = _NewFile(target)
+        stack.callback(new.close)
+        return new.write
     target.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()
 
@@ -254,6 +255,28 @@ def _writer(
         (target / name).write_bytes(text.encode("utf-8", "replace"))
 
     return write
+
+
+class _NewFile:
+    """A file that takes the place of what is there once something was written to it.
+
+    So a page may be its own target, and one that gives nothing costs no earlier result.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._beside = target.with_name(f"{target.name}.part")
+        self._file: IO[bytes] | None = None
+
+    def write(self, one: Extracted) -> None:
+        if self._file is None:
+            self._file = self._beside.open("wb")
+        _write(self._file, one.text)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._beside.replace(self._target)
 
 
 def _write(file: IO[bytes], text: str) -> None:

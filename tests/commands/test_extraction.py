@@ -57,6 +57,15 @@ def test_a_file_is_written_to_standard_output(
     assert err == b""
 
 
+def test_what_is_there_is_replaced_once_there_is_something_to_write(folder: Path) -> None:
+    (folder / "old.md").write_text("precious")
+    assert run(["--format", "md", "--output", "old.md", "pages/empty.html"]) == 1
+    assert (folder / "old.md").read_text() == "precious"
+    assert run(["--format", "md", "--output", "pages/one.html", "pages/one.html"]) == 0
+    assert (folder / "pages" / "one.html").read_text().startswith("# Levers")
+    assert not list(folder.rglob("*.part"))
+
+
 def test_a_folder_is_a_line_of_json_a_page(
     folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

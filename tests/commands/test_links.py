@@ -94,7 +94,9 @@ def following(job: CrawlJob, number: int) -> WaitingLink | None:
     if number in (1, 2):
         link = job.frontier.lookup(f"{SITE}/{['moved', 'gone'][number - 1]}")
         assert link is not None
-        return job.start(link)
+        taken = job.frontier.take(link)
+        job.frontier.apply(job.scorer.started(link))
+        return taken
     return job.next()
 
 
@@ -149,14 +151,14 @@ def worker_of(args: FocusedParams) -> Iterator[tuple[SharedJob, CrawlJob]]:
     with closing(worker):
         written(worker)
         worker.hear()
-        yield worker, worker._jobs[Rules().part_of(SITE)]
+        yield worker, worker.parts.jobs[Rules().part_of(SITE)]
 
 
 def written(worker: SharedJob, *, snapshot: bool = False) -> None:
     """Write what a worker has to report to the shared store."""
     part = Rules().part_of(SITE)
-    if part in worker._jobs:
-        worker._note(part)
+    if part in worker.parts.jobs:
+        worker.parts.note(part)
     if snapshot:
         worker._due_snapshots.add(part)
     worker.commit()
