@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.crawling.reports import settle
-from mmcrawl.frontier import NewLink, PageRecord, SqliteFrontier, Status, open_store
 from mmcrawl.sharing.places import Rules
 
 from .memory import Gang, MadeWeb, Worker
@@ -42,22 +41,6 @@ def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> Non
     after = scores(second)
     assert after.keys() == before.keys()
     assert after == {url: pytest.approx(score, abs=most) for url, score in before.items()}
-
-
-def test_of_a_part_without_a_page_nothing_is_fetched_again() -> None:
-    """One process that could fetch nothing tries all again; a page of others is none to fetch."""
-    page = PageRecord("http://other.test/p", "", "", "", False, False, 1, 1.0)
-    with open_store("memory:") as store:
-        job = store.begin(3, "part", {})
-        first = SqliteFrontier(store, job, elsewhere=lambda url: "other" in url)
-        [(link, _)] = first.add([NewLink("http://dead.test/")])
-        first.take(link)
-        first.fail(link, "HTTP 404")
-        first.add_elsewhere(page, 1)
-        first.commit()
-        again = SqliteFrontier(store, job, elsewhere=lambda url: "other" in url)
-        assert again.counts[Status.WAITING] == 0
-        assert again.pages == 0
 
 
 def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
