@@ -383,7 +383,7 @@ class Exchange:
         found = {
             part: stored
             for part, stored in self._logs.read(parts).items()
-            if stored.term == offered.get(part) or stored.owner not in self._members.living
+            if stored.term == offered.get(part) or not self._members.may_live(stored.owner)
         }
         sound = {part: stored for part, stored in found.items() if not stored.fault}
         for part in found.keys() - sound.keys():

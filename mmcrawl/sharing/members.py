@@ -147,6 +147,7 @@ class Members:
         self._clock = ListeningClock(rules.lease / 2, now)
         self._heard = 0.0
         self._others: dict[str, _Member] = {}
+        self._unseen: dict[str, float] = {}
         self._still: dict[str, int] = {}
         self._still_since: dict[str, int] = {}
 
@@ -176,6 +177,19 @@ class Members:
     def everybody(self) -> Iterable[Sign]:
         """The last signs of all other workers, dead ones and those that left included."""
         return (one.sign for one in self._others.values())
+
+    def may_live(self, name: str) -> bool:
+        """Tell whether a worker that a log names may be alive.
+
+        One without a sign may have begun just now: it is waited for as long as for a silent one.
+        """
+        known = self._others.get(name)
+        if known is not None:
+            return self._lives(known)
+        if name in {"", self.name}:
+            return False
+        since = self._unseen.setdefault(name, self._heard)
+        return self._heard - since <= self._rules.lease
 
     def _lives(self, one: _Member) -> bool:
         return not one.sign.gone and self._heard - one.since <= self._rules.lease

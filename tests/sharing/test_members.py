@@ -295,3 +295,18 @@ def test_parts_that_are_set_aside_do_not_keep_it_from_ending(crew):
         over = at_rest(crew, lambda aside: asked.append(aside) or True)
     assert over
     assert asked == [{2}]
+
+
+def test_a_worker_that_a_log_names_and_of_which_no_sign_was_seen_is_waited_for() -> None:
+    members = Members("ann", Rules(parts=1, lease=4.0), 0.0)
+    members.look({}, 1.0)
+    assert not members.may_live("")
+    assert not members.may_live("ann")
+    assert members.may_live("bob")
+    for now in range(2, 8):
+        members.look({}, float(now))
+    assert not members.may_live("bob")
+    members.look({"bob": Sign(1)}, 8.0)
+    assert members.may_live("bob")
+    members.look({"bob": Sign(2, gone=True)}, 9.0)
+    assert not members.may_live("bob")
