@@ -258,7 +258,10 @@ class BlockFacts:
         url, hrefs = self._page.url, self.hrefs
         if not url or not hrefs or _is_front(url):
             return False
-        return all(_is_front(urljoin(url, href)) for href in hrefs)
+        try:
+            return all(_is_front(urljoin(url, href)) for href in hrefs)
+        except ValueError:  # one of them is no address
+            return False
 
     @cached_property
     def heading_level(self) -> int:
