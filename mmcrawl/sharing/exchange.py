@@ -494,8 +494,6 @@ class Exchange:
         self._tell(Over(reason))
 
     def _leave(self) -> None:
-        """Give up all parts, and leave the last sign for those who add up the crawl."""
-        sign = self._own_sign()
-        sign.gone, sign.number = True, self._signs + 1
-        self.documents.put("worker", self.name, {"facts": sign.encode()})
+        """Leave a last sign, by which others take the parts, and add up the crawl."""
+        self._sign()
         self.has_left = True

@@ -70,7 +70,6 @@ class TroubledWorker(Worker):
 
     def __init__(self, gang: TroubledGang, name: str, store: TroubledStore) -> None:
         super().__init__(gang, name, store)
-        self.unwritten: list[str] = []
         self._troubles: dict[str, list[int]] = {}
         self._busy = self._corresponds = False
         store.before = self._before
