@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Self
 
 from filelock import FileLock, Timeout
@@ -224,8 +225,8 @@ class SqliteStore:
 
     def _why_not_locked(self, lock_file: str) -> str:
         """Return the reason: to FileLock, a file that cannot be made is one that others hold."""
-        try:
-            Path(lock_file).open("ab").close()
+        try:  # a file without a name: the lock file itself would stay after its owner took it away
+            TemporaryFile(dir=Path(lock_file).parent).close()
         except OSError as error:
             return (
                 f"store {self.name} cannot be opened ({error.strerror}); name a file in a folder"
