@@ -8,9 +8,10 @@ on: in each quarter of a second every worker takes in and reports --pace pages, 
 So the figures depend neither on this machine nor on a server. FOLDERs and webs are as for
 search_lab.py; all their sites are one crawl for any media, from all their start pages.
 
-`area`: under recall against pages, of a crawl without a shared store, and as a share of that. Then
-round trips a page, and those as long as all workers are at work (`busy`); bytes a page that are
-written to logs and mail; CPU of crawls and exchanges, ms a page. At the end what the largest part
+`area`: under recall against pages, of one process with as many pages on the way at a time as all
+the workers have together, and as a share of that. Then round trips a page, and those as long as all
+workers are at work (`busy`); bytes a page that are written to logs and mail; CPU of crawls and
+exchanges, ms a page. At the end what the largest part
 takes to be taken over: links, pages, bytes in the store, seconds of CPU.
 `--kill N` kills a worker every N pages, and another joins.
 """
@@ -36,7 +37,7 @@ from mmcrawl.crawling.parts import CrawlParts  # noqa: E402
 from mmcrawl.crawling.reports import FetchedPage  # noqa: E402
 from mmcrawl.engine.crawls import parts_of  # noqa: E402
 from mmcrawl.experiment.measures import area  # noqa: E402
-from mmcrawl.frontier.records import NewLink  # noqa: E402
+from mmcrawl.frontier.records import NewLink, WaitingLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
 from mmcrawl.page.urls import physical_layer  # noqa: E402
 from mmcrawl.replay.handler import replay_settings  # noqa: E402
@@ -67,15 +68,24 @@ class Lab:
         """Return what the crawl is made of."""
         return self._crawl
 
-    def single(self) -> list[bool]:
-        """Crawl with one process; return of each page whether it is relevant."""
+    def single(self, pace: int) -> list[bool]:
+        """Crawl with one process, `pace` pages at once; return whether each page is relevant."""
         store = open_store("memory:")
         job = self._crawl.job(store, store.job("single", {}))
         found: list[bool] = []
-        while (link := job.next()) is not None or job.interrupted:
-            if link is not None:
+        under_way: list[WaitingLink] = []
+        while True:
+            while len(under_way) < pace:
+                link = job.next()
+                if link is None and not job.interrupted:
+                    break
+                if link is not None:
+                    under_way.append(link)
+            if not under_way:
+                return found
+            for link in under_way:
                 take_in(job, link, self.pages, found)
-        return found
+            under_way = []
 
 
 def take_in(job, link, pages: Pages, found: list[bool]) -> None:
@@ -192,12 +202,13 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     lab = Lab(arguments.cache, arguments.webs, arguments.algo)
-    base = lab.single()[: arguments.max_pages or None]
-    lab.pages.keep()
     columns = ("pages", "media", "area", "trips", "busy", "log", "mail", "crawl", "exchange")
     print(f"{'':<8}" + "".join(f"{column:>9}" for column in columns))
-    print(f"{'single':<8}{len(base):>9}{sum(base):>9}{area(base, sum(base), len(base)):>9.3f}")
     for count in map(int, arguments.workers.split(",")):
+        base = lab.single(count * arguments.pace)[: arguments.max_pages or None]
+        lab.pages.keep()
+        whole = area(base, sum(base), len(base))
+        print(f"{'single':<8}{len(base):>9}{sum(base):>9}{whole:>9.3f}", flush=True)
         gang = SimulatedGang(lab, arguments.pace, arguments.parts, arguments.max_pages)
         workers = [gang.join() for _ in range(count)]
         killed = 0

@@ -219,12 +219,16 @@ class Members:
         return mine, offered
 
     def lost(self, own: Mapping[int, int]) -> set[int]:
-        """Return the parts, of those given with their terms, that another one took later."""
+        """Return the parts, of those given with their terms, that another one took later.
+
+        It may have given them up by now: who is to have them waits until nobody else thinks so.
+        """
         return {
             part
             for sign in self.everybody
-            for part, term in sign.parts.items()
-            if part in own and term > own[part] % (_TERMS - 1)
+            for parts in (sign.parts, *sign.gives.values())
+            for part, term in parts.items()
+            if part in own and term % (_TERMS - 1) > own[part] % (_TERMS - 1)
         }
 
     def has(self, part: int, later: int) -> bool:

@@ -158,6 +158,12 @@ def test_a_part_is_lost_to_who_has_it_later_even_if_that_one_is_gone(crew):
     assert crew.members["ann"].lost({0: 2, 1: 2, 2: 2}) == {1}
 
 
+def test_a_part_is_lost_to_who_had_it_later_and_gives_it_to_somebody(crew):
+    crew.sign("bob", gives={"cat": {0: 3, 1: 2}})
+    crew.look()
+    assert crew.members["ann"].lost({0: 2, 1: 2}) == {0}
+
+
 def test_the_dead_are_buried_when_the_living_have_their_parts_later(crew):
     crew.sign("bob", parts={0: 2, 1: 2, 7: 2}, gone=True)
     crew.sign("cat", parts={0: 3, 1: 2}, aside=[7])
