@@ -22,7 +22,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from _lab_pages import Pages
@@ -178,15 +178,19 @@ class CountingStore(MemoryStore):
     def __init__(self, tables: dict[str, dict[str, Row]], sent: Counter[str]) -> None:
         super().__init__(tables)
         self._sent = sent
+        for name in ("one", "all", "at", "insert", "put", "delete", "delete_between", "publish"):
+            setattr(self, name, self._counted(getattr(self, name)))
 
-    def __getattribute__(self, name: str) -> object:
-        if name in {"one", "all", "at", "insert", "put", "delete", "delete_between", "publish"}:
-            object.__getattribute__(self, "_sent")["trips"] += 1
-        return object.__getattribute__(self, name)
+    def _counted(self, operation: Callable[..., object]) -> Callable[..., object]:
+        def counted(*arguments: object, **options: object) -> object:
+            if arguments[-1]:  # of nothing the server is not asked
+                self._sent["trips"] += 1
+            if operation.__name__ == "insert":
+                table, rows = arguments
+                self._sent[table] += sum(len(row.get("bytes", b"")) for row in rows)
+            return operation(*arguments, **options)
 
-    def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
-        self._sent[table] += sum(len(row.get("bytes", b"")) for row in rows)
-        return super().insert(table, rows)
+        return counted
 
 
 def main() -> int:

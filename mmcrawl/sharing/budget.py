@@ -3,6 +3,9 @@
 * ``budget``: ``JOB/ROUND``; ``left``, pages that may be fetched in a round, and ``size``, pages of
   a slice; and ``JOB/ROUND/SLICE``, which belongs to the worker that inserted it.
 
+Workers take slices by turns, so that no two try the same one; what a worker's turn did not bring
+it to is taken by others in the end.
+
 A round begins when all parts are with somebody, so that it is known how many pages there are, and
 nobody fetches any. What a worker does not use of its slices is in the next round.
 """
@@ -11,8 +14,9 @@ from __future__ import annotations
 
 from mmcrawl.sharing.server import Documents
 
-_SLICES = 256
-_LARGEST = 100
+_SLICES = 1_024
+_SMALL, _LARGE = 25, 2_000  # pages
+_FEWEST = 64  # slices, where these are small
 
 
 class Budget:
@@ -32,7 +36,8 @@ class Budget:
         self.round = 0
         self.granted = 0
         self.spent = False
-        self._left = self._size = self._next = 0
+        self._left = self._size = 0
+        self._free: set[int] = set()
 
     def last_round(self) -> int:
         """Return the number of the last round that was begun. One round trip."""
@@ -40,13 +45,13 @@ class Budget:
         return max(map(int, rounds), default=0)
 
     def begin(self, number: int, left: int) -> None:
-        """Begin a round, or join it as others began it. Two round trips.
+        """Begin a round, or join it as others began it. Three round trips.
 
         Args:
             number: of the round.
             left: pages that may be fetched in it.
         """
-        size = min(max(left // _SLICES, 1), _LARGEST)
+        size = min(max(min(left // _FEWEST, _SMALL), left // _SLICES, 1), _LARGE)
         name = f"{number:06d}"
         row = {"_id": self._documents.key(name), "left": left, "size": size}
         self._documents.insert("budget", [row])
@@ -60,20 +65,29 @@ class Budget:
         if row is None:  # it is over, and this worker has missed it
             return
         self._left, self._size = row["left"], row["size"]
-        slices = [row["_id"].split("/")[1:] for row in self._documents.all("budget")]
-        taken = [int(one[1]) for one in slices if len(one) > 1 and int(one[0]) == number]
-        self._next = max(taken, default=-1) + 1
         self.round, self.granted, self.spent = number, 0, False
+        self._look_for_slices()
 
-    def take_slice(self) -> None:
-        """Take a slice, if there is one. One round trip, and one for each that others took."""
+    def take_slice(self, turn: int = 0, workers: int = 1) -> None:
+        """Take a slice, if there is one. One round trip, and two for each that others took.
+
+        Args:
+            turn: of this worker among them, from 0.
+            workers: how many there are.
+        """
         while self.round and not self.spent:
-            first = self._next * self._size
-            if first >= self._left:
+            if not self._free:
                 self.spent = True
                 return
-            key = self._documents.key(f"{self.round:06d}/{self._next:06d}")
-            self._next += 1
+            number = min(self._free, key=lambda number: ((number - turn) % workers, number))
+            self._free.remove(number)
+            key = self._documents.key(f"{self.round:06d}/{number:06d}")
             if not self._documents.insert("budget", [{"_id": key}]):
-                self.granted += min(self._size, self._left - first)
+                self.granted += min(self._size, self._left - number * self._size)
                 return
+            self._look_for_slices()
+
+    def _look_for_slices(self) -> None:
+        slices = (row["_id"].split("/")[1:] for row in self._documents.all("budget"))
+        taken = {int(one[1]) for one in slices if len(one) > 1 and int(one[0]) == self.round}
+        self._free = {*range(-(-self._left // self._size))} - taken

@@ -195,7 +195,8 @@ class Exchange:
             self._read_mail()
         if self.wants_pages and self.budget.round:
             self.wants_pages = False
-            self.budget.take_slice()
+            names = sorted([self.name, *self._members.living])
+            self.budget.take_slice(names.index(self.name), len(names))
 
     @property
     def _mail_seconds(self) -> float:

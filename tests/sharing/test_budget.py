@@ -21,7 +21,7 @@ def test_what_all_are_granted_is_what_is_left(left, workers, order):
     for budget in budgets:
         budget.begin(1, left)
     for number in order:
-        budgets[number % workers].take_slice()
+        budgets[number % workers].take_slice(number % workers, workers)
         assert sum(budget.granted for budget in budgets) <= left
     for budget in budgets:
         while not budget.spent:
@@ -47,8 +47,8 @@ def test_a_new_round_takes_back_what_was_granted():
     for budget in (ann, bob):
         budget.begin(1, 1_000)
     ann.take_slice()
-    assert ann.granted == 3
-    bob.begin(2, 997)
+    assert ann.granted == 15
+    bob.begin(2, 985)
     assert bob.last_round() == ann.last_round() == 2
     ann.join(2)
     assert (ann.round, ann.granted, ann.spent) == (2, 0, False)
@@ -66,3 +66,16 @@ def test_rounds_that_are_over_are_removed():
     assert late.round == 0
     late.take_slice()
     assert late.granted == 0
+
+
+def test_workers_that_take_turns_ask_once_for_a_slice():
+    store = MemoryStore()
+    budgets = [Budget(store) for _ in range(4)]
+    for budget in budgets:
+        budget.begin(1, 6_400)
+    store.operations.clear()
+    for _ in range(64):
+        for turn, budget in enumerate(budgets):
+            budget.take_slice(turn, 4)
+    assert sum(budget.granted for budget in budgets) == 6_400
+    assert store.operations == {"insert": 256}
