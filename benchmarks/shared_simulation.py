@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from mmcrawl.frontier.records import NewLink, WaitingLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
 from mmcrawl.page.urls import physical_layer  # noqa: E402
 from mmcrawl.replay.handler import replay_settings  # noqa: E402
+from mmcrawl.sharing.learnt import LearntStore  # noqa: E402
 from mmcrawl.sharing.log import PartLogs  # noqa: E402
 from mmcrawl.sharing.messages import Taken  # noqa: E402
 from mmcrawl.sharing.places import Rules  # noqa: E402
@@ -160,9 +161,11 @@ class SimulatedGang(Gang):
         parts = logs.read(range(self.rules.parts))
         part = max(parts, key=lambda part: parts[part].size + parts[part].log)
         worker = self._made("new")
+        told = LearntStore(MemoryStore(self.tables), "new")
+        worker.job._mixture.hear(told.hear({}), as_own=False)
         began = time.process_time()
         stored = logs.read([part])[part]
-        worker.job._take(Taken(part, stored, 0))
+        deque(worker.job._take(Taken(part, stored, told.taught.get(part, 0))), maxlen=0)
         seconds = time.process_time() - began
         job = worker.job.parts.jobs[part]
         size = (stored.size + stored.log) / 1e6

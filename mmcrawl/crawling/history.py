@@ -28,6 +28,7 @@ from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 _LINKS_AT_ONCE = 50_000  # those of a crawl may be many millions
+_SCORED_AT_ONCE = 500  # between two of these others may have their turn
 
 logger = logging.getLogger(__name__)
 
@@ -72,8 +73,8 @@ def recall(
     *,
     listed: ListedLinks,
     taught: int | None = None,
-) -> None:
-    """Bring algorithm and bounds to where they stood when the job was left.
+) -> Iterator[None]:
+    """Bring algorithm and bounds to where they stood when the job was left, little by little.
 
     The scores they answer with are in the frontier already; but those of a part that is taken over
     may be out of date.
@@ -88,20 +89,24 @@ def recall(
     scorer.silent = taught is not None and scorer.knowledge is not None
     try:
         for past in retold(frontier, told, moved.test):
-            if scorer.knowledge is not None:
-                scorer.knowledge.teaching = past.settled > (taught or 0)
             if isinstance(told, LastScores) and len(told) > _LINKS_AT_ONCE:
                 frontier.apply(told.take())
             _recall_bounds(past, frontier, admission, moved, twins, listed=listed)
+            if scorer.knowledge is not None:
+                scorer.knowledge.teaching = True  # for others, whose turn it may be
+            yield
+            if scorer.knowledge is not None:
+                scorer.knowledge.teaching = past.settled > (taught or 0)
     finally:
         if scorer.knowledge is not None:
             scorer.knowledge.teaching = True
     waiting = frontier.each_waiting()
     scorer.silent = False
-    while some := list(islice(waiting, _LINKS_AT_ONCE)):
+    while some := list(islice(waiting, _SCORED_AT_ONCE)):
         scores = told.added(some)
         if taught is not None and told is scorer:
             frontier.apply(scores)
+        yield
     if isinstance(told, LastScores):
         frontier.apply(told.take())
 

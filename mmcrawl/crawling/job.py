@@ -6,7 +6,7 @@ reports what became of it; all that follows from the report becomes durable in o
 
 import logging
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -53,6 +53,7 @@ class Portion:
         siblings: among so many parts of a process memory is divided.
         knowledge: what the parts of a process learn into; None for a first one.
         taught: of so many links of this part that had ended it was learnt already.
+        gradual: whoever makes the part brings it to where it was left, by `CrawlJob.begin`.
     """
 
     sites: Sites
@@ -60,6 +61,7 @@ class Portion:
     siblings: int
     knowledge: Knowledge | None = None
     taught: int = 0
+    gradual: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,14 @@ class CrawlJob:
         self._patterns = self.findings.patterns()
         self._recent = RecentHarvest()
         self._rules, self._links = rules or PinnedRules(), links
-        self._recall(seeds, portion.taught if portion else None)
-        self._add([seed_link(seed) for seed in seeds], None)
+        self._seeds, self._taught = seeds, portion.taught if portion else None
+        if portion is None or not portion.gradual:
+            deque(self.begin(), maxlen=0)
+
+    def begin(self) -> Iterator[None]:
+        """Bring all to where the job was left, little by little; before, nothing else is asked."""
+        yield from self._recall(self._seeds, self._taught)
+        self._add([seed_link(seed) for seed in self._seeds], None)
         self._follow_listed()
         self.commit()
 
@@ -468,12 +476,12 @@ class CrawlJob:
         memory = {"similarity": self._similarity.state()} | noted(self._rules, self._links)
         self.store.remember(self.job.number, memory)
 
-    def _recall(self, seeds: Sequence[str], taught: int | None) -> None:
+    def _recall(self, seeds: Sequence[str], taught: int | None) -> Iterator[None]:
         """Bring all to where the job was left, but for rules and links, which are as given now."""
         if not self._is_part:
             recall_words(self.store, self.job, self._similarity)
         known = self._admission, self.moved_seeds, self._twins
-        recall(self.frontier, self.scorer, *known, listed=self._listed, taught=taught)
+        yield from recall(self.frontier, self.scorer, *known, listed=self._listed, taught=taught)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
         if self._is_part:
             return

@@ -137,21 +137,22 @@ class Exchange:
             self.changed.notify()
 
     def take_news(self) -> list[News]:
-        """Take out some of what has happened, in order; `stand` is called when it was taken in."""
+        """Take out some of what has happened, in order; `stand` tells when it was taken in."""
         with self.changed:
             news = [self._news.popleft() for _ in range(min(len(self._news), _NEWS_AT_ONCE))]
             self._is_heard = self._is_heard and not news
         return news
 
-    def stand(self, standing: Sign, used: int) -> None:
-        """Tell where the crawl stands, all taken news included.
+    def stand(self, standing: Sign, used: int, *, heard: bool) -> None:
+        """Tell where the crawl stands.
 
         Args:
             standing: what the crawl knows of it.
             used: pages of the budget of its round.
+            heard: all news that were taken out are in that.
         """
         with self.changed:
-            self.standing, self._used, self._is_heard = standing, used, True
+            self.standing, self._used, self._is_heard = standing, used, heard
 
     def unwritten(self, now: float) -> float:
         """Return for how many seconds the oldest report has been waiting to be written."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import inf
@@ -136,40 +136,49 @@ class OwnParts:
 
     # -- parts that come and go -----------------------------------------------------------------
 
-    def take(self, part: int, stored: StoredPart, taught: int) -> None:
-        """Make a part of the crawl from what the shared store has of it.
+    def take(self, part: int, stored: StoredPart, taught: int) -> Iterator[None]:
+        """Make a part of the crawl from what the shared store has of it, little by little.
 
         Raises:
             ValueError, LookupError, OverflowError, sqlite3.Error, StoreError: that is damaged.
         """
+        if stored.rows or part in self._seeds:
+            self._changes.put(part, stored.decoded())
+            yield
+            job = self._made(part, taught)
+            yield from job.begin()
+            self.jobs[part] = job
+            self.note(part)
         self.held[part] = stored.term + 1
-        if not stored.rows and part not in self._seeds:
-            return
-        self._changes.put(part, stored.decoded())
-        self.job_of(part, taught)
         if stored.rows:
             self._rests_until[part] = self._clock() + self._rules.rest
-        self.note(part)
 
-    def job_of(self, part: int, taught: int = 0) -> CrawlJob:
+    def job_of(self, part: int) -> CrawlJob:
         """Return the crawl of a part, a new one if there was none."""
-        job = self.jobs.get(part)
-        if job is None:
-            portion = Portion(
-                sites=self.sites,
-                elsewhere=lambda url: self._rules.part_of(url) != part,
-                siblings=SIBLINGS,
-                knowledge=self._knowledge,
-                taught=taught,
-            )
-            job = self.jobs[part] = self._crawl.job(
-                self._store,
-                self._store.begin(part, f"{self._shared.job.name}/{part}", {}),
-                reporter=self._reporter,
-                seeds=self._seeds.get(part, ()),
-                portion=portion,
-            )
-            job.findings.changed = set()
+        if part not in self.jobs:
+            job = self._made(part)
+            deque(job.begin(), maxlen=0)
+            self.jobs[part] = job
+        return self.jobs[part]
+
+    def _made(self, part: int, taught: int = 0) -> CrawlJob:
+        """Return the crawl of a part, which is still to be begun."""
+        portion = Portion(
+            sites=self.sites,
+            elsewhere=lambda url: self._rules.part_of(url) != part,
+            siblings=SIBLINGS,
+            knowledge=self._knowledge,
+            taught=taught,
+            gradual=True,
+        )
+        job = self._crawl.job(
+            self._store,
+            self._store.begin(part, f"{self._shared.job.name}/{part}", {}),
+            reporter=self._reporter,
+            seeds=self._seeds.get(part, ()),
+            portion=portion,
+        )
+        job.findings.changed = set()
         return job
 
     def forget(self, part: int) -> None:

@@ -11,7 +11,7 @@ import secrets
 import socket
 import sqlite3
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -53,6 +53,7 @@ logger = logging.getLogger(__name__)
 _LAST_WAIT = 5.0  # seconds for the thread to end when its shared store is closed
 _MOST_UNWRITTEN = 30.0  # seconds that reports may wait before no more links are given out
 _LONGEST_HEARING = 1.0  # seconds in which news are taken in before anything else is done
+_STEPS_AT_ONCE = 50  # of hearing, if there are pages to fetch: links of a part, for one
 _FEW_PAGES = 16  # of the budget, at which the next slice is asked for
 
 
@@ -99,6 +100,8 @@ class SharedJob:
         self.parts = OwnParts(
             shared, crawl, self._reporter, self._mixture.knowledge, rules=rules, clock=clock
         )
+        self._news: deque[News] = deque()
+        self._taking: Iterator[None] | None = None
         self._due_snapshots: set[int] = set()
         self._recent = RecentHarvest()
         self._crawled = self._activity = 0
@@ -286,7 +289,7 @@ class SharedJob:
         self.exchange.hand(*(Handed(parts, to) for to, parts in self.parts.give()))
         if self._mixture.is_due:
             self.exchange.hand(self._mixture.told(self.parts.jobs))
-        self.exchange.stand(self._standing(), self._used())
+        self.exchange.stand(self._standing(), self._used(), heard=self._has_heard)
 
     def stop(self, reason: str, *, finished: bool) -> None:
         """Take leave: what happened is written, and the parts are others'.
@@ -300,7 +303,8 @@ class SharedJob:
             return
         self.commit()
         self.exchange.hand(self._mixture.told(self.parts.jobs))
-        self.exchange.stand(replace(self._standing(), errors=self._errors()), self._used())
+        standing = replace(self._standing(), errors=self._errors())
+        self.exchange.stand(standing, self._used(), heard=self._has_heard)
         self._sender.leave()
         if self._broken:
             return
@@ -330,19 +334,37 @@ class SharedJob:
     # -- news ----------------------------------------------------------------------------------
 
     def hear(self) -> None:
-        """Do what follows from news of the shared store."""
-        end = time.monotonic() + _LONGEST_HEARING
-        while some := self.exchange.take_news():
-            for news in some:
-                self._activity += 1
-                self._hear(news)
+        """Do what follows from news of the shared store; of much, a part, if pages can be fetched.
+
+        A part that is taken over takes many steps, and what comes after it waits for that.
+        """
+        end, steps = time.monotonic() + _LONGEST_HEARING, 0
+        while (steps < _STEPS_AT_ONCE or not self.parts.ready) and self._step():
+            steps += 1
             if time.monotonic() > end:
                 break
+
+    @property
+    def _has_heard(self) -> bool:
+        return self._taking is None and not self._news
+
+    def _step(self) -> bool:
+        """Take the next step of what follows from news; tell whether there was one."""
+        if self._taking is not None:
+            for _ in self._taking:
+                return True
+            self._taking = None
+        self._news.extend([] if self._news else self.exchange.take_news())
+        if not self._news:
+            return False
+        self._activity += 1
+        self._hear(self._news.popleft())
+        return True
 
     def _hear(self, news: News) -> None:
         match news:
             case Taken():
-                self._take(news)
+                self._taking = self._take(news)
             case Lost():
                 self.parts.forget(news.part)
             case Arrived():
@@ -361,10 +383,10 @@ class SharedJob:
                 self._over = True
                 self._stopped(news.reason)
 
-    def _take(self, news: Taken) -> None:
-        """Take a part over; one that cannot be read is left alone."""
+    def _take(self, news: Taken) -> Iterator[None]:
+        """Take a part over, little by little; one that cannot be read is left alone."""
         try:
-            self.parts.take(news.part, news.stored, news.taught)
+            yield from self.parts.take(news.part, news.stored, news.taught)
         except (ValueError, LookupError, OverflowError, sqlite3.Error, StoreError) as error:
             raise_if_fatal(error)
             self.parts.forget(news.part)
