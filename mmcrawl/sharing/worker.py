@@ -336,8 +336,14 @@ class SharedJob:
     def hear(self) -> None:
         """Do what follows from news of the shared store; of much, a part, if pages can be fetched.
 
-        A part that is taken over takes many steps, and what comes after it waits for that.
+        A part that is taken over takes many steps, and what comes after it waits for that; but from
+        parts that are lost no page is fetched any more.
         """
+        while some := self.exchange.take_news():
+            for news in some:
+                if isinstance(news, Lost) and news.part in self.parts.held:
+                    self.parts.forget(news.part)
+                self._news.append(news)
         end, steps = time.monotonic() + _LONGEST_HEARING, 0
         while (steps < _STEPS_AT_ONCE or not self.parts.ready) and self._step():
             steps += 1
@@ -354,7 +360,6 @@ class SharedJob:
             for _ in self._taking:
                 return True
             self._taking = None
-        self._news.extend([] if self._news else self.exchange.take_news())
         if not self._news:
             return False
         self._activity += 1
