@@ -45,7 +45,7 @@ from mmcrawl.sharing.learnt import LearntStore  # noqa: E402
 from mmcrawl.sharing.log import PartLogs  # noqa: E402
 from mmcrawl.sharing.messages import Taken  # noqa: E402
 from mmcrawl.sharing.places import Rules  # noqa: E402
-from mmcrawl.sharing.server import Row  # noqa: E402
+from mmcrawl.stores.patient_server import Row  # noqa: E402
 from tests.sharing.memory import Gang, MemoryStore, Worker  # noqa: E402
 
 

@@ -16,17 +16,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bson
-import zstandard
 from bson.errors import BSONError
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore
+from mmcrawl.sharing.packing import packed, unpacked
 
 Row = Sequence[Any]
 
-_LEVEL = 3
-_LONGEST = 256 << 20  # bytes, decompressed
 _ROWS_AT_ONCE = 5_000
 
 
@@ -83,7 +81,7 @@ class Rows:
 
     def encode(self) -> bytes:
         """Return them as bytes."""
-        return zstandard.ZstdCompressor(level=_LEVEL).compress(bson.encode(_plain(self)))
+        return packed(bson.encode({"put": self.put, "gone": self.gone}))
 
     @classmethod
     def decode(cls, data: bytes) -> "Rows":
@@ -93,20 +91,14 @@ class Rows:
             ValueError: it did not write this.
         """
         try:
-            if zstandard.frame_content_size(data) > _LONGEST:  # the decompressor would believe it
-                raise ValueError(f"it is longer than {_LONGEST:,} bytes")
-            plain = bson.decode(zstandard.ZstdDecompressor().decompress(data))
+            plain = bson.decode(unpacked(data))
             rows = cls(plain["put"], plain["gone"])
-        except (zstandard.ZstdError, BSONError, LookupError, TypeError) as error:
+        except (BSONError, LookupError, TypeError) as error:
             raise ValueError(f"it holds no rows: {error}") from error
         names = {table.name for table in _TABLES}
         if not ({*rows.put} | {*rows.gone}) <= names:
             raise ValueError("it holds rows of no table")
         return rows
-
-
-def _plain(rows: Rows) -> dict[str, Any]:
-    return {"put": rows.put, "gone": rows.gone}
 
 
 class Changes:

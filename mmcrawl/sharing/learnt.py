@@ -17,12 +17,13 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass, field
 
 import bson
-import zstandard
 from bson.errors import BSONError
 
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.scoring.knowledge import Contribution
-from mmcrawl.sharing.server import Documents, Row, bytes_of
+from mmcrawl.sharing.packing import packed, unpacked
+from mmcrawl.sharing.server import Documents, bytes_of
+from mmcrawl.stores.patient_server import Row
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Learnt:
             "absorbed": self.absorbed,
             "patterns": [astuple(pattern) for pattern in self.patterns],
         }
-        return zstandard.ZstdCompressor(level=3).compress(bson.encode(plain))
+        return packed(bson.encode(plain))
 
     @classmethod
     def decode(cls, data: bytes) -> Learnt:
@@ -74,7 +75,7 @@ class Learnt:
             ValueError: it did not write this.
         """
         try:
-            plain = bson.decode(zstandard.ZstdDecompressor().decompress(data))
+            plain = bson.decode(unpacked(data))
             knowledge = plain["knowledge"]
             return cls(
                 int(plain["pages"]),
@@ -85,7 +86,7 @@ class Learnt:
                 tuple(map(str, plain["absorbed"])),
                 tuple(PatternRecord(*values) for values in plain["patterns"]),
             )
-        except (zstandard.ZstdError, BSONError, LookupError, TypeError) as error:
+        except (ValueError, BSONError, LookupError, TypeError) as error:
             raise ValueError(f"it is not what a worker learnt: {error}") from error
 
 

@@ -20,7 +20,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mmcrawl.sharing.changes import Rows
-from mmcrawl.sharing.server import Documents, Row, bytes_of
+from mmcrawl.sharing.server import Documents, bytes_of, name_of
+from mmcrawl.stores.patient_server import Row
 
 
 @dataclass(slots=True)
@@ -128,8 +129,8 @@ class PartLogs:
         """
         rows = [
             {
-                "_id": self._documents.key(f"{part:04d}/{number:012d}"),
-                "at": self._documents.key(f"{part:04d}"),
+                "_id": self._documents.key(f"{name_of(part)}/{number:012d}"),
+                "at": self._documents.key(name_of(part)),
                 "term": term,
                 "owner": self._name,
                 "bytes": data,
@@ -139,7 +140,7 @@ class PartLogs:
         lost = set()
         for key in self._documents.insert("log", rows):
             part, number = _numbers({"_id": key})
-            there = self._documents.one("log", f"{part:04d}/{number:012d}")
+            there = self._documents.one("log", f"{name_of(part)}/{number:012d}")
             own = entries[part][1], self._name
             if there is None or (there["term"], there["owner"]) != own:
                 lost.add(part)
@@ -157,7 +158,7 @@ class PartLogs:
         Returns:
             Its bytes.
         """
-        name, token = f"{part:04d}/{number:012d}", secrets.token_hex(4)
+        name, token = f"{name_of(part)}/{number:012d}", secrets.token_hex(4)
         size = count = 0
         for count, chunk in enumerate(chunks, 1):
             size += len(chunk)
@@ -167,7 +168,7 @@ class PartLogs:
             )
         head = {
             "_id": self._documents.key(name),
-            "at": self._documents.key(f"{part:04d}"),
+            "at": self._documents.key(name_of(part)),
             "term": term,
             "owner": self._name,
             "token": token,
@@ -175,7 +176,7 @@ class PartLogs:
             "size": size,
         }
         self._documents.insert("snapshot", [head])
-        first = f"{part:04d}/"
+        first = f"{name_of(part)}/"
         self._documents.delete_between("log", first, name, but={"bytes": b""})
         for table in ("snapshot", "chunk"):
             self._documents.delete_between(table, first, name)
@@ -190,7 +191,7 @@ class PartLogs:
         stored.number, stored.size = stored.snapshot, head["size"]
         stored.term, stored.owner = head["term"], head["owner"]
         for index in range(head["chunks"]):
-            name = f"{part:04d}/{stored.snapshot:012d}/{head['token']}/{index:06d}"
+            name = f"{name_of(part)}/{stored.snapshot:012d}/{head['token']}/{index:06d}"
             row = self._documents.one("chunk", name)
             if row is None:
                 stored.fault = f"chunk {index} of its snapshot is missing"

@@ -15,14 +15,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import zstandard
-
 from mmcrawl.crawling.job import PageElsewhere
 from mmcrawl.frontier.records import NewLink
-from mmcrawl.sharing.server import Documents, Row, bytes_of
+from mmcrawl.sharing.packing import packed, unpacked
+from mmcrawl.sharing.server import Documents, bytes_of, name_of
+from mmcrawl.stores.patient_server import Row
 from mmcrawl.stores.plain_values import PlainForm
 
-_LONGEST = 256 << 20  # bytes of letters, decompressed
 _AT_ONCE = 2_000  # links
 
 
@@ -45,7 +44,7 @@ _LETTERS = PlainForm[tuple[Letter, ...]](tuple[Letter, ...])
 def encode_letters(letters: Sequence[Letter]) -> bytes:
     """Return letters as bytes."""
     text = json.dumps(_LETTERS.write(tuple(letters)), separators=(",", ":"))
-    return zstandard.ZstdCompressor(level=3).compress(text.encode())
+    return packed(text.encode())
 
 
 def decode_letters(data: bytes) -> tuple[Letter, ...]:
@@ -55,10 +54,8 @@ def decode_letters(data: bytes) -> tuple[Letter, ...]:
         ValueError: it did not write this.
     """
     try:
-        if zstandard.frame_content_size(data) > _LONGEST:  # the decompressor would believe it
-            raise ValueError(f"letters are longer than {_LONGEST:,} bytes")
-        return _LETTERS.read(json.loads(zstandard.ZstdDecompressor().decompress(data)))
-    except (zstandard.ZstdError, RecursionError) as error:
+        return _LETTERS.read(json.loads(unpacked(data)))
+    except RecursionError as error:
         raise ValueError(f"these are no letters: {error}") from error
 
 
@@ -116,8 +113,8 @@ class Mailboxes:
         """Write letters. One round trip."""
         rows: list[Row] = []
         for part, data in letters:
-            name = f"{part:04d}/{self._writer}/{self._number:09d}"
-            at = self._documents.key(f"{part:04d}")
+            name = f"{name_of(part)}/{self._writer}/{self._number:09d}"
+            at = self._documents.key(name_of(part))
             rows.append({"_id": self._documents.key(name), "at": at, "bytes": data})
             self._number += 1
         self._documents.insert("mail", rows)

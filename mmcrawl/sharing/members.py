@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mmcrawl.sharing.places import ListeningClock, Rules
-from mmcrawl.sharing.server import Row
+from mmcrawl.stores.patient_server import Row
 
 _TERMS = 1 << 16
 _MORE = 2  # parts with something to do that a worker has more than another before it gives some

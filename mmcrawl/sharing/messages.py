@@ -10,7 +10,7 @@ from typing import TypeAlias
 from mmcrawl.sharing.learnt import Learnt
 from mmcrawl.sharing.log import StoredPart
 from mmcrawl.sharing.mail import Letter
-from mmcrawl.sharing.server import Row
+from mmcrawl.stores.patient_server import Row
 
 # -- what the crawl hands over ------------------------------------------------------------------
 

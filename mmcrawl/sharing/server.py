@@ -7,43 +7,18 @@ are as wide as the greatest, so that the order of keys is that of the numbers.
 
 from __future__ import annotations
 
-import itertools
 import logging
-import threading
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from collections.abc import Collection, Iterator, Sequence
+from typing import Protocol
 from urllib.parse import quote
 
 from bson import json_util
-from pymongo import ASCENDING, ReplaceOne
-from pymongo.errors import (
-    AutoReconnect,
-    BulkWriteError,
-    ConnectionFailure,
-    CursorNotFound,
-    DuplicateKeyError,
-    OperationFailure,
-    ProtocolError,
-    PyMongoError,
-)
-from pymongo.monitoring import (
-    CommandFailedEvent,
-    CommandListener,
-    CommandStartedEvent,
-    CommandSucceededEvent,
-)
-from pymongo.results import BulkWriteResult
+from pymongo import ReplaceOne
 
-from mmcrawl.errors import StoreError
-from mmcrawl.stores.ferretdb import CHANGED_AT_ONCE
-from mmcrawl.stores.mongodb import Documents as Collection_
-from mmcrawl.stores.mongodb import Kind, connect, explained, insert_new
+from mmcrawl.stores.mongodb import Kind
+from mmcrawl.stores.patient_server import PatientServer, Row
 
 logger = logging.getLogger(__name__)
-
-Row = dict[str, Any]
 
 SCHEMA_VERSION = 5
 STORE = Kind(
@@ -64,31 +39,8 @@ STORE = Kind(
 
 _MOST_BYTES = 12 << 20  # of a command; a document may have 16 MB
 _AROUND = 4_096  # what documents without ``bytes`` take, more or less
-_MANY, _FEW = 500, 3
-"""Documents asked for at once; the few where many are more than one answer may hold."""
+_AT_ONCE = 500  # documents of a command
 _MOST_ASIDE = 1 << 20  # characters of a document that is set aside
-_ANSWER = 120.0  # seconds; more than the longest operation takes
-_PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
-_AGAIN = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
-"""Codes of a server that is about to stop, or is the primary no longer."""
-
-_R = TypeVar("_R")
-
-
-class _RoundTrips(CommandListener):
-    def __init__(self) -> None:
-        self.count = 0
-        self._lock = threading.Lock()
-
-    def started(self, event: CommandStartedEvent) -> None:
-        with self._lock:
-            self.count += 1
-
-    def succeeded(self, event: CommandSucceededEvent) -> None:
-        pass
-
-    def failed(self, event: CommandFailedEvent) -> None:
-        pass
 
 
 class Documents(Protocol):
@@ -133,7 +85,7 @@ class Documents(Protocol):
         """Write documents of media pages in place of those of their keys."""
 
 
-class StoreServer:
+class StoreServer(PatientServer):
     """The database of a job's shared store, as `Documents`. Several threads may use it.
 
     Args:
@@ -144,46 +96,10 @@ class StoreServer:
     """
 
     def __init__(self, uri: str, job: str, *, create: bool, patience: float) -> None:
-        self._commands = _RoundTrips()
-        self._server = connect(
-            STORE,
-            uri,
-            create=create,
-            read_only=not create,
-            listeners=[self._commands],
-            answer=_ANSWER,
-        )
-        self._what = f"store {self._server.name}"
+        super().__init__(STORE, uri, create=create, patience=patience)
         self._prefix = quote(job, safe="")
-        self._patience = patience
-        self._closed = threading.Event()
-        self._lock = threading.Lock()
-        self._away = False
-
-    @property
-    def uri_shown(self) -> str:
-        """How messages call the store."""
-        return self._server.name
-
-    @property
-    def round_trips(self) -> int:
-        """How many commands were sent so far."""
-        return self._commands.count
-
-    def close(self) -> None:
-        """End; operations of other threads that wait for the server fail."""
-        self._closed.set()
-        # The driver ends no operation that waits for an answer, except where it found a server gone
-        # itself; what it does then cannot be asked for otherwise.
-        with suppress(AttributeError):
-            for server in self._server.client._topology._servers.values():
-                server.pool.reset(interrupt_connections=True)
-        self._server.client.close()
 
     # -- keys ---------------------------------------------------------------------------------
-
-    def _table(self, name: str) -> Collection_:
-        return self._server.documents(name)
 
     def key(self, name: str) -> str:
         """Return the `_id` of what has a name in the job."""
@@ -193,55 +109,6 @@ class StoreServer:
         """Return the condition for documents of the job that come after one, None for all."""
         first = f"{self._prefix}/" if last is None else last["_id"]
         return {"_id": {"$gt": first, "$lt": f"{self._prefix}0"}}  # 0 is after /
-
-    # -- patience -----------------------------------------------------------------------------
-
-    def _patiently(self, attempt: Callable[[], _R]) -> _R:
-        """Return what an attempt returns; where the server is away, try again.
-
-        Raises:
-            StoreError: the server refuses, was away for too long, or the shared store is closed.
-        """
-        end = time.monotonic() + self._patience
-        pause, longest = _PAUSES
-        while True:
-            try:
-                result = attempt()
-            except PyMongoError as error:
-                self._check_open()
-                if not _passes(error) or time.monotonic() >= end:
-                    with explained(self._what):
-                        raise
-                self._note_away(error)
-            else:
-                self._note_back()
-                return result
-            self._closed.wait(min(pause, max(0.0, end - time.monotonic())))
-            self._check_open()
-            pause = min(2 * pause, longest)
-
-    def _check_open(self) -> None:
-        if self._closed.is_set():
-            raise StoreError(f"{self._what} is closed; open it again")
-
-    def _note_away(self, error: PyMongoError) -> None:
-        with self._lock:
-            first, self._away = not self._away, True
-        if first:
-            logger.warning(
-                "%s cannot be reached; waiting for it, %g seconds at most (%s)",
-                self._what,
-                self._patience,
-                str(error).split(",")[0][:200],
-            )
-
-    def _note_back(self) -> None:
-        if not self._away:
-            return
-        with self._lock:
-            back, self._away = self._away, False
-        if back:
-            logger.info("%s answers again", self._what)
 
     # -- reading and writing ------------------------------------------------------------------
 
@@ -255,7 +122,7 @@ class StoreServer:
 
     def at(self, table: str, parts: Collection[int]) -> list[Row]:
         """Return the documents of some parts, in the order of their keys."""
-        places = {"$in": [place(self._prefix, part) for part in sorted(parts)]}
+        places = {"$in": [self.key(name_of(part)) for part in sorted(parts)]}
 
         def after(last: Row | None) -> Row:
             return {"at": places} if last is None else {"at": places, "_id": {"$gt": last["_id"]}}
@@ -312,84 +179,10 @@ class StoreServer:
         self._put("aside", place, {"why": why, "document": json_util.dumps(row)[:_MOST_ASIDE]})
         self._delete_all(table, {"_id": key})
 
-    def _rows(
-        self,
-        table: str,
-        condition: Callable[[Row | None], Row],
-        order: Mapping[str, int] | None = None,
-    ) -> Iterator[Row]:
-        """Yield documents in an order; goes on behind the last one when the connection was lost.
 
-        Args:
-            table: the collection.
-            condition: returns the condition for what comes after a document; None for all.
-            order: fields and directions, such that no two documents are equal; by ``_id`` if None.
-        """
-        last: Row | None = None
-        many = _MANY
-
-        def asked() -> Iterator[Row]:
-            found = self._table(table).find(condition(last))
-            return found.sort(list((order or {"_id": ASCENDING}).items())).batch_size(many)
-
-        rows: Iterator[Row] | None = None
-
-        def following() -> Row | None:
-            nonlocal rows, many
-            try:
-                rows = rows or asked()
-                return next(rows, None)
-            except ProtocolError:
-                if many == _FEW:
-                    raise
-                rows, many = None, _FEW
-                rows = asked()
-                return next(rows, None)
-            except PyMongoError:
-                rows = None
-                raise
-
-        while (row := self._patiently(following)) is not None:
-            last = row
-            yield row
-
-    def _put(self, table: str, key: str, fields: Row) -> None:
-        """Write a document in place of the one of its key."""
-        documents, wanted = self._table(table), {"_id": key}
-
-        def attempt() -> None:
-            try:
-                documents.replace_one(wanted, {**wanted, **fields}, upsert=True)
-            except DuplicateKeyError:  # others wrote it just now
-                documents.replace_one(wanted, {**wanted, **fields})
-
-        self._patiently(attempt)
-
-    def _insert_new(self, table: str, rows: Sequence[Row]) -> list[Row]:
-        """Insert documents at once; return those whose key is taken."""
-
-        def attempt() -> list[Row]:
-            return [rows[index] for index in sorted(insert_new(self._table(table), rows))]
-
-        return self._patiently(attempt) if rows else []
-
-    def _change_all(self, table: str, changes: Sequence[ReplaceOne[Row]]) -> None:
-        """Replace documents, in any order."""
-        for start in range(0, len(changes), CHANGED_AT_ONCE):
-            some = list(changes[start : start + CHANGED_AT_ONCE])
-
-            def attempt(some: list[ReplaceOne[Row]] = some) -> BulkWriteResult:
-                return self._table(table).bulk_write(some, ordered=False)
-
-            self._patiently(attempt)
-
-    def _delete_all(self, table: str, condition: Row) -> None:
-        self._patiently(lambda: self._table(table).delete_many(condition))
-
-
-def place(prefix: str, part: int) -> str:
-    """Return what the documents of a part have in the field ``at``."""
-    return f"{prefix}/{part:04d}"
+def name_of(part: int) -> str:
+    """Return what the names of a part's documents begin with."""
+    return f"{part:04d}"
 
 
 def bytes_of(row: Row) -> bytes:
@@ -403,20 +196,9 @@ def _bulks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     first, size = 0, 0
     for index, row in enumerate(rows):
         more = len(bytes_of(row)) + _AROUND
-        if index > first and (size + more > _MOST_BYTES or index - first == _MANY):
+        if index > first and (size + more > _MOST_BYTES or index - first == _AT_ONCE):
             yield rows[first:index]
             first, size = index, 0
         size += more
     if rows:
         yield rows[first:]
-
-
-def _passes(error: PyMongoError) -> bool:
-    """Return whether it may go well the next time."""
-    if isinstance(error, AutoReconnect | ConnectionFailure | CursorNotFound):
-        return True
-    codes = {error.code} if isinstance(error, OperationFailure) else set()
-    if isinstance(error, BulkWriteError):
-        parts = (error.details["writeErrors"], error.details["writeConcernErrors"])
-        codes = {one["code"] for one in itertools.chain(*parts)}
-    return bool(codes & _AGAIN)

@@ -42,7 +42,8 @@ from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.store import Job, refuse_other_arguments
 from mmcrawl.page.model import MediaResource
 from mmcrawl.sharing.learnt import learnt_patterns
-from mmcrawl.sharing.server import Row, StoreServer
+from mmcrawl.sharing.server import StoreServer
+from mmcrawl.stores.patient_server import Row
 
 logger = logging.getLogger(__name__)
 

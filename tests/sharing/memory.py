@@ -21,9 +21,10 @@ from mmcrawl.page import parse_page
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import default_parameters
 from mmcrawl.sharing.places import Rules
-from mmcrawl.sharing.server import Row, place
+from mmcrawl.sharing.server import name_of
 from mmcrawl.sharing.store import SharedStore
 from mmcrawl.sharing.worker import SharedJob
+from mmcrawl.stores.patient_server import Row
 from mmcrawl.topic import topic_from_keywords
 
 JOB = "job"
@@ -78,7 +79,7 @@ class MemoryStore(SharedStore):
         return [dict(row) for _, row in sorted(self._begin("all", table).items())]
 
     def at(self, table: str, parts: Collection[int]) -> list[Row]:
-        places = {place(JOB, part) for part in parts}
+        places = {f"{JOB}/{name_of(part)}" for part in parts}
         rows = sorted(self._begin("at", table).items())
         return [dict(row) for _, row in rows if row["at"] in places]
 

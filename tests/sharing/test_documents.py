@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from mmcrawl.sharing.server import place
+from mmcrawl.sharing.server import name_of
 from mmcrawl.sharing.store import open_shared_store
 
 from .memory import MemoryStore
@@ -30,7 +30,7 @@ def documents(request):
 def row(documents, part, number, **fields):
     return {
         "_id": documents.key(f"{part:04d}/{number:03d}"),
-        "at": place(documents.key("")[:-1], part),
+        "at": documents.key(name_of(part)),
         **fields,
     }
 

@@ -16,7 +16,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import MediaPageRecord
 from mmcrawl.sharing.store import open_shared_store
 
-LOGGER = "mmcrawl.sharing.server"
+LOGGER = "mmcrawl.stores.patient_server"
 
 
 class Proxy:
@@ -198,7 +198,7 @@ def test_closing_ends_waiting_for_an_answer(proxy, connect):
 
 
 def test_reading_goes_on_where_the_connection_was_lost(proxy, connect, monkeypatch):
-    monkeypatch.setattr("mmcrawl.sharing.server._MANY", 4)
+    monkeypatch.setattr("mmcrawl.stores.patient_server._MANY", 4)
     shared = connect()
     pages = [
         MediaPageRecord(f"http://a/{n:02d}", "", 1 - n // 7 / 10, (), 200, 1.0, ())

@@ -18,7 +18,7 @@ from mmcrawl.sharing.changes import Changes
 from mmcrawl.sharing.mail import decode_letters
 from mmcrawl.sharing.members import signs_of
 from mmcrawl.sharing.places import Rules
-from mmcrawl.sharing.server import Row
+from mmcrawl.stores.patient_server import Row
 
 from .memory import JOB, Crash, Gang, MadeWeb, MemoryStore, Worker
 

@@ -18,8 +18,9 @@ from mmcrawl.errors import StoreError
 from mmcrawl.sharing.members import Sign, signs_of
 from mmcrawl.sharing.own_parts import added
 from mmcrawl.sharing.places import PARTS
-from mmcrawl.sharing.server import STORE, Row
+from mmcrawl.sharing.server import STORE
 from mmcrawl.stores.mongodb import connect, explained
+from mmcrawl.stores.patient_server import Row
 
 _SILENT_SECONDS = 4.0  # signs are given every second; a busy machine is late now and then
 _RATE_SECONDS = 10.0
