@@ -165,7 +165,7 @@ class SimulatedGang(Gang):
         worker.job._mixture.hear(told.hear({}), as_own=False)
         began = time.process_time()
         stored = logs.read([part])[part]
-        deque(worker.job._take(Taken(part, stored, told.taught.get(part, 0))), maxlen=0)
+        deque(worker.job._hearing._take(Taken(part, stored, told.taught.get(part, 0))), maxlen=0)
         seconds = time.process_time() - began
         job = worker.job.parts.jobs[part]
         size = (stored.size + stored.log) / 1e6

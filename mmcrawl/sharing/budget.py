@@ -12,6 +12,10 @@ nobody fetches any. What a worker does not use of its slices is in the next roun
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from mmcrawl.sharing.members import Sign
+from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.server import Documents
 
 _SLICES = 1_024
@@ -24,6 +28,7 @@ class Budget:
 
     Args:
         documents: where it is decided.
+        rules: how the crawl is shared.
 
     Attributes:
         round: its number, 0 before the first.
@@ -31,13 +36,49 @@ class Budget:
         spent: whether there are no more slices.
     """
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, rules: Rules) -> None:
         self._documents = documents
+        self._rules = rules
         self.round = 0
         self.granted = 0
         self.spent = False
         self._left = self._size = 0
         self._free: set[int] = set()
+
+    def keep(self, own: Sign, others: Collection[Sign]) -> bool:
+        """Join the newest round; begin the first. Tell whether pages are left.
+
+        One that was begun is gone on with: only when all are at rest is it known to be over.
+
+        Args:
+            own: sign of this worker.
+            others: signs of others that are alive.
+        """
+        newest = max((sign.round for sign in others), default=0)
+        if newest > self.round:
+            self.join(newest)
+        elif not self.round and own.number > 2 and self._is_whole([own, *others]):
+            if not (last := self.last_round()):
+                return self.begin_next(own, others)
+            self.join(last)
+        return True
+
+    def begin_next(self, own: Sign, others: Collection[Sign]) -> bool:
+        """Begin a round with what nobody may fetch yet; if that is nothing, to take it back.
+
+        Tell whether pages are left.
+        """
+        signs = [own, *others]
+        left = self._rules.max_pages - sum(sign.pages for sign in signs)
+        if left > 0:
+            unused = sum(sign.unused for sign in signs)
+            self.begin(self.round + 1, max(left - unused, 0))
+        return left > 0
+
+    def _is_whole(self, signs: Collection[Sign]) -> bool:
+        """Tell whether all parts are with somebody whose crawl has taken them in."""
+        have = {part for sign in signs for part in (*sign.parts, *sign.aside)}
+        return all(sign.counted for sign in signs) and len(have) == self._rules.parts
 
     def last_round(self) -> int:
         """Return the number of the last round that was begun. One round trip."""

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Condition
-from typing import TypeVar
 
 from mmcrawl.sharing.budget import Budget
+from mmcrawl.sharing.holdings import Holdings
 from mmcrawl.sharing.learnt import LearntStore
 from mmcrawl.sharing.log import PartLogs
 from mmcrawl.sharing.mail import Mailboxes, decode_letters
@@ -32,14 +31,11 @@ from mmcrawl.sharing.messages import (
     Copied,
     Handed,
     Heard,
-    Lost,
     Moved,
     News,
     Over,
     Refused,
     Report,
-    SnapshotDue,
-    Taken,
     Task,
     Wanted,
 )
@@ -48,28 +44,13 @@ from mmcrawl.sharing.server import Documents
 
 logger = logging.getLogger(__name__)
 
-_T = TypeVar("_T")
-
 OVER = "over"
 """Names, among the signs, the document by which the workers that were there are told of the end."""
 SIGN_SECONDS = 1.0
 _MAIL_SECONDS = 1.0
 _IDLE_MAIL_SECONDS = 0.25
 _TRUSTED = 0.8  # of a lease: for so long a worker that the server does not hear keeps its parts
-_AT_ONCE = 128  # parts that are read at once
 _NEWS_AT_ONCE = 16
-_SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
-
-
-@dataclass(slots=True)
-class _Held:
-    """A part of this worker: next number and term of its log; bytes of that, and of a snapshot."""
-
-    number: int
-    term: int
-    log: int
-    snapshot: int
-    is_due: bool = False
 
 
 @dataclass(eq=False)
@@ -109,17 +90,21 @@ class Exchange:
 
     def __post_init__(self) -> None:
         now = self.clock()
-        self.budget = Budget(self.documents)
-        self._logs = PartLogs(self.documents, self.name)
+        self.budget = Budget(self.documents, self.rules)
         self._mail = Mailboxes(self.documents, self.rules.parts)
         self._learnt = LearntStore(self.documents, self.name)
         self._members = Members(self.name, self.rules, now)
-        self._parts: dict[int, _Held] = {}
-        self._aside: set[int] = set()
-        self._gives: dict[str, dict[int, int]] = {}
+        self._holdings = Holdings(
+            PartLogs(self.documents, self.name),
+            self._mail,
+            self._members,
+            self._learnt.taught,
+            tell=self._tell,
+            sign=self._sign,
+            keep_alive=self._keep_alive,
+        )
         self._tasks: deque[Task] = deque()
         self._news: deque[News] = deque()
-        self._fetched_mail: set[str] = set()
         self._moved: set[tuple[str, str]] = set()
         self._signs = self._told = 0
         self._looked_at = self._signed_at = self._asked_at = now - SIGN_SECONDS
@@ -208,73 +193,24 @@ class Exchange:
             case Report():
                 self._write(task)
             case Handed():
-                given = self._current(task.parts)
-                self._gives.setdefault(task.to, {}).update(given)
-                for part in given:
-                    self._drop(part)
+                self._holdings.give(task.parts, task.to)
                 self._sign()
             case Copied():
-                self._copy(task)
+                self._holdings.copy(task)
             case Broken():
-                self._keep_aside(task.part, task.why)
+                self._holdings.keep_aside(task.part, task.why)
             case Refused():
                 self.set_aside("mail", task.name, task.why)
             case _:
                 self._learnt.publish(task)
                 self._sign()
 
-    def _current(self, terms: Mapping[int, int]) -> dict[int, int]:
-        """Return those of some parts that are still this worker's in the terms in which they were.
-
-        A part can be lost and taken again before the crawl hears of either.
-        """
-        return {
-            part: term
-            for part, term in terms.items()
-            if part in self._parts and self._parts[part].term == term
-        }
-
     def _write(self, report: Report) -> None:
         if report.letters:
             self._mail.send(report.letters)
         if report.media:
             self.documents.publish(report.media)
-        current = self._current(report.terms)
-        own = {part: data for part, data in report.entries.items() if part in current}
-        entries = {part: (self._parts[part].number, current[part], own[part]) for part in own}
-        lost = self._logs.append(entries) if entries else set()
-        for part in own.keys() - lost:
-            held = self._parts[part]
-            held.number += 1
-            held.log += len(own[part])
-            if held.log > max(_SMALLEST_LOG, held.snapshot // 2) and not held.is_due:
-                held.is_due = True
-                self._tell(SnapshotDue(part))
-        self._lose(lost)
-        current = self._current(current)
-        taken_in = [name for name, part in report.taken_in.items() if part in current]
-        self._mail.remove(taken_in)
-        self._fetched_mail.difference_update(taken_in)
-
-    def _drop(self, part: int) -> bool:
-        """Forget a part, and its letters, which its next owner gets; tell whether it was there."""
-        mine = {name for name in self._fetched_mail if int(name[:4]) == part}
-        self._fetched_mail -= mine
-        return self._parts.pop(part, None) is not None
-
-    def _lose(self, parts: Iterable[int]) -> None:
-        lost = [part for part in parts if self._drop(part)]
-        if lost:
-            logger.info("Parts of the crawl that are another worker's by now: %d", len(lost))
-            self._tell(*map(Lost, lost))
-
-    def _copy(self, task: Copied) -> None:
-        with closing(task.db):
-            if self._current({task.part: task.term}):
-                held = self._parts[task.part]
-                chunks = map(self._alive_after, task.chunks(task.db, task.part))
-                held.snapshot = self._logs.save_snapshot(task.part, held.number, held.term, chunks)
-                held.log, held.is_due = 0, False
+        self._mail.remove(self._holdings.write(report))
 
     def _tell(self, *news: News) -> None:
         with self.changed:
@@ -293,9 +229,9 @@ class Exchange:
         return replace(
             standing,
             number=self._signs,
-            parts={part: held.term for part, held in self._parts.items()},
-            gives=self._gives,
-            aside=sorted(self._aside),
+            parts=self._holdings.terms,
+            gives=self._holdings.gives,
+            aside=sorted(self._holdings.aside),
             counted=counted,
             idle=idle,
             activity=standing.activity + self._told,
@@ -312,10 +248,6 @@ class Exchange:
             self._signed_at = now
             self._sign()
             self._heard_at = now
-
-    def _alive_after(self, done: _T) -> _T:
-        self._keep_alive()
-        return done
 
     def _sign(self) -> Sign:
         self._signs += 1
@@ -345,69 +277,22 @@ class Exchange:
         if over and self.name in over["workers"]:
             self._stop(over["reason"])
             return
-        terms = {part: held.term for part, held in self._parts.items()}
-        self._lose(members.lost(terms))
-        refused = self._end_giving()
+        holdings = self._holdings
+        holdings.lose(members.lost(holdings.terms))
+        refused = holdings.end_giving()
         self._hear(signs)
-        given = {part for parts in self._gives.values() for part in parts}
-        free, offered = members.free({*self._parts, *self._aside, *given})
-        self._take(free | refused, offered)
+        free, offered = members.free(holdings.all)
+        holdings.take(free | refused, offered)
         to, active, others = members.to_give(self._own_sign())
-        if to and not self._gives:
+        if to and not holdings.gives:
             self._tell(Wanted(to, active, others))
         buried = members.buried(self._own_sign())
         self.documents.delete("worker", buried)
-        self._keep_budget(sign)
-        if members.at_rest(sign, self._mail.is_empty):
-            self._conclude(sign)
-
-    def _end_giving(self) -> set[int]:
-        """Forget gifts that were taken; return those whose receiver is no more.
-
-        Nobody else takes these: the log says that they are this worker's.
-        """
-        living = self._members.living
-        left = {
-            name: {part: term for part, term in parts.items() if not self._members.has(part, term)}
-            for name, parts in self._gives.items()
-        }
-        self._gives = {name: parts for name, parts in left.items() if parts and name in living}
-        return {part for name, parts in left.items() if name not in living for part in parts}
-
-    def _take(self, parts: set[int], offered: Mapping[int, int]) -> None:
-        """Take parts over that nobody has, or that were offered in their present term."""
-        for first in range(0, len(parts), _AT_ONCE):
-            self._take_some(sorted(parts)[first : first + _AT_ONCE], offered)
-            self._keep_alive()
-
-    def _take_some(self, parts: Collection[int], offered: Mapping[int, int]) -> None:
-        # Who has just taken a part has perhaps not yet told of it.
-        found = {
-            part: stored
-            for part, stored in self._logs.read(parts).items()
-            if stored.term == offered.get(part) or not self._members.may_live(stored.owner)
-        }
-        sound = {part: stored for part, stored in found.items() if not stored.fault}
-        for part in found.keys() - sound.keys():
-            self._keep_aside(part, found[part].fault)
-        if not sound:
+        if self.rules.max_pages and not self.budget.keep(self._own_sign(), members.living.values()):
+            self._end("max_pages")
             return
-        for part in sorted(self._logs.claim(sound)):
-            stored = sound[part]
-            self._parts[part] = _Held(stored.number + 1, stored.term + 1, stored.log, stored.size)
-            self._tell(Taken(part, stored, self._learnt.taught.get(part, 0)))
-        self._sign()  # before anything is written: others may have to be told that it is not theirs
-
-    def _keep_aside(self, part: int, why: str) -> None:
-        """Leave a part alone that cannot be read; the others go on."""
-        logger.error(
-            "Part %d of the crawl cannot be read (%s) and is left alone, with its hosts; restore"
-            " the database from a copy to go on with it",
-            part,
-            why,
-        )
-        self._drop(part)
-        self._aside.add(part)
+        if members.at_rest(sign, self._mail.is_empty):
+            self._conclude(self._own_sign())
 
     def _hear(self, signs: Mapping[str, Sign]) -> None:
         """Tell of what others learnt and found out."""
@@ -422,67 +307,29 @@ class Exchange:
             self._tell(Moved(tuple(sorted(moved))))
 
     def _read_mail(self) -> None:
-        parts = {*self._parts}
+        parts = self._holdings.parts.keys()
         if not parts:
             return
         for name, (part, data) in self._mail.receive(parts).items():
-            if name in self._fetched_mail:
-                continue
             try:
                 letters = decode_letters(data)
             except ValueError as error:
                 self.set_aside("mail", name, str(error))
                 continue
-            self._fetched_mail.add(name)
             self._tell(Arrived(name, part, letters))
 
     # -- budget and end -------------------------------------------------------------------------
 
-    def _keep_budget(self, sign: Sign) -> None:
-        if not self.rules.max_pages:
-            return
-        living = self._members.living
-        newest = max((other.round for other in living.values()), default=0)
-        if newest > self.budget.round:
-            self.budget.join(newest)
-        elif not self.budget.round and self._is_whole(living.values()) and sign.number > 2:
-            # One that was begun is gone on with: only when all are at rest is it known to be over.
-            if last := self.budget.last_round():
-                self.budget.join(last)
-            else:
-                self._begin_round()
-
-    def _is_whole(self, living: Iterable[Sign]) -> bool:
-        """Tell whether all parts are with somebody whose crawl has taken them in."""
-        have: set[int] = set()
-        for sign in (self._own_sign(), *living):
-            if not sign.counted:
-                return False
-            have.update(sign.parts, sign.aside)
-        return len(have) == self.rules.parts
-
-    def _begin_round(self) -> None:
-        """Begin a round with what nobody may fetch yet; if that is nothing, to take it back."""
-        left = self.rules.max_pages - self._pages()
-        if left <= 0:
-            self._end("max_pages")
-            return
-        unused = self._own_sign().unused
-        unused += sum(sign.unused for sign in self._members.living.values())
-        self.budget.begin(self.budget.round + 1, max(left - unused, 0))
-
-    def _pages(self) -> int:
-        living = self._members.living.values()
-        return self.standing.pages + sum(sign.pages for sign in living)
-
     def _conclude(self, sign: Sign) -> None:
         """End the crawl, of which nobody has anything to do, or give out what is left to fetch."""
-        living = [sign, *self._members.living.values()]
-        waiting = sum(int(one.totals.get("waiting", 0)) for one in living)
+        others = self._members.living.values()
+        waiting = sum(int(one.totals.get("waiting", 0)) for one in (sign, *others))
         if waiting and self.rules.max_pages:
-            self._begin_round()
+            if not self.budget.begin_next(sign, others):
+                self._end("max_pages")
             return
-        self._end("finished" if self._pages() else "nothing_fetched")
+        pages = sum(one.pages for one in (sign, *others))
+        self._end("finished" if pages else "nothing_fetched")
 
     def _end(self, reason: str) -> None:
         """Tell all who are there that the crawl is over, and why."""

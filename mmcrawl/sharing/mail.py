@@ -108,6 +108,7 @@ class Mailboxes:
         self._parts = parts
         self._writer = secrets.token_hex(6)
         self._number = 0
+        self._received: set[str] = set()
 
     def send(self, letters: Iterable[tuple[int, bytes]]) -> None:
         """Write letters. One round trip."""
@@ -120,7 +121,10 @@ class Mailboxes:
         self._documents.insert("mail", rows)
 
     def receive(self, parts: Collection[int]) -> Mapping[str, tuple[int, bytes]]:
-        """Return what lies there for parts, by name: part and bytes. One round trip."""
+        """Return what lies there for parts and was not received yet, by name: part and bytes.
+
+        One round trip.
+        """
         if 2 * len(parts) < self._parts:
             rows = self._documents.at("mail", parts)
         else:
@@ -128,9 +132,14 @@ class Mailboxes:
         letters = {}
         for row in rows:
             name = row["_id"].partition("/")[2]
-            if (part := _part(row)) in parts:
+            if (part := _part(row)) in parts and name not in self._received:
                 letters[name] = part, bytes_of(row)
+        self._received.update(letters)
         return letters
+
+    def leave(self, part: int) -> None:
+        """Count no letters of a part as received: whoever has it next gets them."""
+        self._received = {name for name in self._received if int(name.split("/")[0]) != part}
 
     def is_empty(self, but: Collection[int]) -> bool:
         """Tell whether no mail is on its way, but for some parts. One round trip."""
@@ -139,6 +148,7 @@ class Mailboxes:
     def remove(self, names: Collection[str]) -> None:
         """Remove what was taken in. One round trip."""
         self._documents.delete("mail", names)
+        self._received.difference_update(names)
 
 
 def _part(row: Row) -> int:

@@ -9,16 +9,15 @@ import logging
 import os
 import secrets
 import socket
-import sqlite3
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.reports import FetchedPage, RecentHarvest, Totals
-from mmcrawl.errors import StoreError, raise_if_fatal
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
@@ -26,21 +25,9 @@ from mmcrawl.frontier.store import Job
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.sharing.exchange import Exchange
+from mmcrawl.sharing.hearing import Hearing
 from mmcrawl.sharing.members import Sign, signs_of
-from mmcrawl.sharing.messages import (
-    Arrived,
-    Broken,
-    Handed,
-    Heard,
-    Lost,
-    Moved,
-    News,
-    Over,
-    Refused,
-    SnapshotDue,
-    Taken,
-    Wanted,
-)
+from mmcrawl.sharing.messages import Handed
 from mmcrawl.sharing.mixing import Mixture
 from mmcrawl.sharing.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
 from mmcrawl.sharing.places import Rules
@@ -52,8 +39,6 @@ logger = logging.getLogger(__name__)
 
 _LAST_WAIT = 5.0  # seconds for the thread to end when its shared store is closed
 _MOST_UNWRITTEN = 30.0  # seconds that reports may wait before no more links are given out
-_LONGEST_HEARING = 1.0  # seconds in which news are taken in before anything else is done
-_STEPS_AT_ONCE = 50  # of hearing, if there are pages to fetch: links of a part, for one
 _FEW_PAGES = 16  # of the budget, at which the next slice is asked for
 
 
@@ -100,16 +85,12 @@ class SharedJob:
         self.parts = OwnParts(
             shared, crawl, self._reporter, self._mixture.knowledge, rules=rules, clock=clock
         )
-        self._news: deque[News] = deque()
-        self._taking: Iterator[None] | None = None
-        self._due_snapshots: set[int] = set()
+        self._hearing = Hearing(self.exchange, self.parts, self._mixture, self._reporter.test)
         self._recent = RecentHarvest()
         self._crawled = self._activity = 0
         self._round = self._before_round = 0
         self._sender: Sender | None = None
-        self._stopped: Callable[[str], object] = lambda reason: None
         self._errors_at, self._counted_errors = -1, dict[str, int]()
-        self._over = False
         self._broken = False
 
     # -- what there is --------------------------------------------------------------------------
@@ -202,12 +183,12 @@ class SharedJob:
             self._broken = True
             failed(error)
 
-        self._stopped = stopped
+        self._hearing.stopped = stopped
         self._sender = Sender(self.exchange, news=news, failed=broken)
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best link of this worker's parts whose host is `ready`."""
-        self.hear()
+        self._hearing.hear()
         self.interrupted = False
         if not self._may_fetch():
             return None
@@ -279,17 +260,17 @@ class SharedJob:
 
     def commit(self) -> None:
         """Hand over what has happened since this was called last."""
-        self.hear()
+        self._hearing.hear()
         if (report := self.parts.report()) is not None:
             self._activity += 1
             self.exchange.hand(report)
-        for part in sorted(self._due_snapshots & self.parts.jobs.keys()):
+        for part in sorted(self._hearing.due_snapshots & self.parts.jobs.keys()):
             self.exchange.hand(self.parts.copied(part))
-        self._due_snapshots.clear()
+        self._hearing.due_snapshots.clear()
         self.exchange.hand(*(Handed(parts, to) for to, parts in self.parts.give()))
         if self._mixture.is_due:
             self.exchange.hand(self._mixture.told(self.parts.jobs))
-        self.exchange.stand(self._standing(), self._used(), heard=self._has_heard)
+        self.exchange.stand(self._standing(), self._used(), heard=self._hearing.is_done)
 
     def stop(self, reason: str, *, finished: bool) -> None:
         """Take leave: what happened is written, and the parts are others'.
@@ -304,7 +285,7 @@ class SharedJob:
         self.commit()
         self.exchange.hand(self._mixture.told(self.parts.jobs))
         standing = replace(self._standing(), errors=self._errors())
-        self.exchange.stand(standing, self._used(), heard=self._has_heard)
+        self.exchange.stand(standing, self._used(), heard=self._hearing.is_done)
         self._sender.leave()
         if self._broken:
             return
@@ -312,7 +293,7 @@ class SharedJob:
         remarks = (one for job in self.parts.jobs.values() for one in job.scorer.remarks())
         for remark in dict.fromkeys(remarks):
             logger.warning("%s: %s", self.algorithm, remark)
-        if alone and not self._over:
+        if alone and not self._hearing.is_over:
             self._shared.stop_job(reason, finished=False)
 
     def roll_back(self) -> None:
@@ -331,96 +312,11 @@ class SharedJob:
             return self.exchange.others
         return signs_of(self._shared.all("worker")).values()
 
-    # -- news ----------------------------------------------------------------------------------
-
-    def hear(self) -> None:
-        """Do what follows from news of the shared store; of much, a part, if pages can be fetched.
-
-        A part that is taken over takes many steps, and what comes after it waits for that; but from
-        parts that are lost no page is fetched any more.
-        """
-        while some := self.exchange.take_news():
-            for news in some:
-                if isinstance(news, Lost) and news.part in self.parts.held:
-                    self.parts.forget(news.part)
-                self._news.append(news)
-        end, steps = time.monotonic() + _LONGEST_HEARING, 0
-        while (steps < _STEPS_AT_ONCE or not self.parts.ready) and self._step():
-            steps += 1
-            if time.monotonic() > end:
-                break
-
-    @property
-    def _has_heard(self) -> bool:
-        return self._taking is None and not self._news
-
-    def _step(self) -> bool:
-        """Take the next step of what follows from news; tell whether there was one."""
-        if self._taking is not None:
-            for _ in self._taking:
-                return True
-            self._taking = None
-        if not self._news:
-            return False
-        self._activity += 1
-        self._hear(self._news.popleft())
-        return True
-
-    def _hear(self, news: News) -> None:
-        match news:
-            case Taken():
-                self._taking = self._take(news)
-            case Lost():
-                self.parts.forget(news.part)
-            case Arrived():
-                self._receive(news)
-            case Wanted():
-                self.parts.choose(news.to, news.active, news.others)
-            case SnapshotDue():
-                self._due_snapshots.add(news.part)
-            case Heard():
-                self._mixture.hear(news.learnt, as_own=news.as_own)
-            case Moved():
-                for host, target in news.hosts:
-                    self.parts.sites.admit(target)
-                    self._reporter.test.moved(host, target)
-            case Over():
-                self._over = True
-                self._stopped(news.reason)
-
-    def _take(self, news: Taken) -> Iterator[None]:
-        """Take a part over, little by little; one that cannot be read is left alone."""
-        try:
-            yield from self.parts.take(news.part, news.stored, news.taught)
-        except (ValueError, LookupError, OverflowError, sqlite3.Error, StoreError) as error:
-            raise_if_fatal(error)
-            self.parts.forget(news.part)
-            self.exchange.hand(Broken(news.part, f"{type(error).__name__}: {error}"))
-
-    def _receive(self, news: Arrived) -> None:
-        """Take in letters; of a part that is another's by now they are left to that one."""
-        if news.part not in self.parts.held:
-            return
-        job = self.parts.job_of(news.part)
-        try:
-            for letter in news.letters:
-                if letter.page is None:
-                    job.add(letter.links)
-                else:
-                    job.receive(letter.page, letter.links)
-        except Exception as error:
-            raise_if_fatal(error)
-            logger.exception("Links for part %d could not be taken in", news.part)
-            self.exchange.hand(Refused(news.name, f"{type(error).__name__}: {error}"))
-            self.parts.note(news.part)
-            return
-        self.parts.took_in(news.name, news.part)
-
     # -- links ----------------------------------------------------------------------------------
 
     def _may_fetch(self) -> bool:
         now = self._clock()
-        if self._over or self._broken or self.exchange.is_cut_off(now):
+        if self._hearing.is_over or self._broken or self.exchange.is_cut_off(now):
             return False
         if self.exchange.unwritten(now) > _MOST_UNWRITTEN:
             return False
@@ -453,7 +349,7 @@ class SharedJob:
             pages=own.pages,
             crawled=self._crawled,
             idle=idle,
-            activity=self._activity + self._crawled,
+            activity=self._activity + self._hearing.heard + self._crawled,
             round=self._round,
             moved=sorted(parts.moved),
             lag=round(self.exchange.unwritten(self._clock()), 1),
@@ -464,7 +360,7 @@ class SharedJob:
 
     def _errors(self) -> dict[str, int]:
         """Return why links ended in error; it is counted anew when something has happened."""
-        now = self._activity + self._crawled
+        now = self._activity + self._hearing.heard + self._crawled
         if self._errors_at != now:
             self._errors_at, self._counted_errors = now, self.parts.errors()
         return self._counted_errors

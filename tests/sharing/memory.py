@@ -267,7 +267,7 @@ class Worker:
     def __init__(self, gang: Gang, name: str, store: MemoryStore) -> None:
         self.gang, self.name, self.store = gang, name, store
         self.job = SharedJob(self.store, gang.crawl, gang.rules, name=name, clock=lambda: gang.now)
-        self.job._stopped = self._stop
+        self.job._hearing.stopped = self._stop
         self.over = ""
         self.under_way: list[WaitingLink] = []
         self.asleep = False

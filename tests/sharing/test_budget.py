@@ -6,8 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.sharing.budget import Budget
+from mmcrawl.sharing.places import Rules
 
 from .memory import MemoryStore
+
+RULES = Rules()
 
 
 @given(
@@ -17,7 +20,7 @@ from .memory import MemoryStore
 )
 def test_what_all_are_granted_is_what_is_left(left, workers, order):
     store = MemoryStore()
-    budgets = [Budget(store) for _ in range(workers)]
+    budgets = [Budget(store, RULES) for _ in range(workers)]
     for budget in budgets:
         budget.begin(1, left)
     for number in order:
@@ -31,7 +34,7 @@ def test_what_all_are_granted_is_what_is_left(left, workers, order):
 
 def test_a_round_is_as_the_first_one_began_it():
     store = MemoryStore()
-    ann, bob = Budget(store), Budget(store)
+    ann, bob = Budget(store, RULES), Budget(store, RULES)
     ann.begin(1, 10)
     bob.begin(1, 10_000)
     while not bob.spent:
@@ -43,7 +46,7 @@ def test_a_round_is_as_the_first_one_began_it():
 
 def test_a_new_round_takes_back_what_was_granted():
     store = MemoryStore()
-    ann, bob = Budget(store), Budget(store)
+    ann, bob = Budget(store, RULES), Budget(store, RULES)
     for budget in (ann, bob):
         budget.begin(1, 1_000)
     ann.take_slice()
@@ -56,12 +59,12 @@ def test_a_new_round_takes_back_what_was_granted():
 
 def test_rounds_that_are_over_are_removed():
     store = MemoryStore()
-    budget = Budget(store)
+    budget = Budget(store, RULES)
     for number in range(1, 6):
         budget.begin(number, 5)
         budget.take_slice()
     assert {row["_id"].split("/")[1] for row in store.all("budget")} == {"000004", "000005"}
-    late = Budget(store)
+    late = Budget(store, RULES)
     late.join(2)
     assert late.round == 0
     late.take_slice()
@@ -70,7 +73,7 @@ def test_rounds_that_are_over_are_removed():
 
 def test_workers_that_take_turns_ask_once_for_a_slice():
     store = MemoryStore()
-    budgets = [Budget(store) for _ in range(4)]
+    budgets = [Budget(store, RULES) for _ in range(4)]
     for budget in budgets:
         budget.begin(1, 6_400)
     store.operations.clear()

@@ -161,7 +161,7 @@ class Part:
         for _ in range(3):
             self.gang.now += 1.0
             self.job.exchange.step(self.gang.now)
-        self.job.hear()
+        self.job._hearing.hear()
 
     def act(self, action, number):
         links = self.worker.under_way
