@@ -150,7 +150,7 @@ def worker_of(args: FocusedParams) -> Iterator[tuple[SharedJob, CrawlJob]]:
     assert isinstance(worker, SharedJob)
     with closing(worker):
         written(worker)
-        worker.hear()
+        worker._hearing.hear()
         yield worker, worker.parts.jobs[Rules().part_of(SITE)]
 
 

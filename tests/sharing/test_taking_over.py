@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from mmcrawl.crawling.reports import settle
@@ -41,6 +43,27 @@ def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> Non
     after = scores(second)
     assert after.keys() == before.keys()
     assert after == {url: pytest.approx(score, abs=most) for url, score in before.items()}
+
+
+def test_pages_are_fetched_while_a_part_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    gang = Gang(MadeWeb(8, 40), Rules(parts=8, lease=4.0, rest=0.0))
+    first, second = gang.join(), gang.join()
+    gang.pages_a_step = 4
+    while gang.web.fetched.total() < 160 or not second.job.parts.ready:
+        gang.pass_time()
+    monkeypatch.setattr("mmcrawl.sharing.hearing._STEPS_AT_ONCE", 2)
+    gang.pages_a_step = 1
+    first.die()
+    held, fetched = len(second.job.parts.held), Counter[bool]()
+    while len(second.job.parts.held) < 8:
+        before = gang.web.fetched.total()
+        gang.pass_time()
+        taking = not second.job._hearing.is_done
+        fetched[taking] += gang.web.fetched.total() - before
+    assert held < 8
+    assert fetched[True] > 10
+    gang.run()
+    assert gang.web.fetched.keys() == gang.web.urls
 
 
 def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
