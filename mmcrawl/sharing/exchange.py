@@ -272,6 +272,13 @@ class Exchange:
         members = self._members
         members.look(signs, now)
         self.others = list(members.everybody)
+        if self._signs == 1 and members.living:
+            logger.info(
+                "Other workers of the crawl: %d; of those that give no sign for %g seconds the"
+                " parts are taken over",
+                len(members.living),
+                self.rules.lease,
+            )
         if self._is_over:
             return
         if over and self.name in over["workers"]:
