@@ -4,7 +4,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -65,9 +65,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _watch(self, sight: "_Sight", console: Console) -> None:
         """Draw again and again; a server that goes away later is waited for."""
         sight.look()
-        with Live(sight.drawn(), console=console, auto_refresh=False) as live:
+        live = Live(sight.drawn(), console=console, auto_refresh=False)
+        with live if console.is_terminal else nullcontext():
             while True:
-                live.update(sight.drawn(), refresh=True)
+                if console.is_terminal:
+                    live.update(sight.drawn(), refresh=True)
+                else:  # one picture after the other: a file cannot be drawn over
+                    console.print(sight.drawn())
                 time.sleep(_AGAIN)
                 try:
                     sight.look()

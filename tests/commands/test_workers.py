@@ -205,6 +205,24 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
     shared.close()
 
 
+def test_a_watched_crawl_is_written_again_and_again_into_a_pipe(
+    store: str, tmp_path: Path
+) -> None:
+    shared = begin(store, "optics")
+    tell(shared, number=1)
+    ours, theirs = os.pipe()
+    watch = start(
+        tmp_path, "workers", "-a", f"store={store}", "--watch", stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    for _ in range(2):
+        read_until(ours, b"begun")
+    watch.kill()
+    watch.wait()
+    os.close(ours)
+    shared.close()
+
+
 def read_until(terminal: int, words: bytes) -> bytes:
     """Read what is written on a terminal until some words come; fail if it ends before."""
     written = b""
