@@ -160,7 +160,7 @@ def written(worker: SharedJob, *, snapshot: bool = False) -> None:
     if part in worker.parts.jobs:
         worker.parts.note(part)
     if snapshot:
-        worker._due_snapshots.add(part)
+        worker._hearing.due_snapshots.add(part)
     worker.commit()
     worker.exchange.step(time.monotonic())
 
