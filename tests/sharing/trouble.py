@@ -72,6 +72,7 @@ class TroubledWorker(Worker):
         super().__init__(gang, name, store)
         self._troubles: dict[str, list[int]] = {}
         self._busy = self._corresponds = False
+        self._stepped_at = gang.now
         store.before = self._before
         store.again = self._is_again
         exchange = self.job.exchange
@@ -138,6 +139,8 @@ class TroubledWorker(Worker):
             super().act(action)
 
     def correspond(self) -> None:
+        self.gang.note_held_up(self.name, self.gang.now - self._stepped_at)
+        self._stepped_at = self.gang.now
         self._corresponds = True
         try:
             super().correspond()
