@@ -262,7 +262,11 @@ class Gang:
 
 
 class Worker:
-    """A worker whose process this is not."""
+    """A worker whose process this is not.
+
+    Attributes:
+        fetched: the pages it has fetched.
+    """
 
     def __init__(self, gang: Gang, name: str, store: MemoryStore) -> None:
         self.gang, self.name, self.store = gang, name, store
@@ -270,6 +274,7 @@ class Worker:
         self.job._hearing.stopped = self._stop
         self.over = ""
         self.under_way: list[WaitingLink] = []
+        self.fetched: set[str] = set()
         self.asleep = False
 
     def _stop(self, reason: str) -> None:
@@ -302,6 +307,7 @@ class Worker:
     def fetch(self) -> None:
         for link in self.under_way:
             if self.job.is_running(link.id):
+                self.fetched.add(link.url)
                 self.job.crawled(link.id, self.gang.web.page(link.url))
         self.under_way = []
         while (

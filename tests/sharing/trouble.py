@@ -62,8 +62,6 @@ class TroubledWorker(Worker):
 
     Attributes:
         store: its store.
-        unwritten: pages it has fetched that no log has.
-        harmed: whether it may have lost some.
     """
 
     store: TroubledStore
@@ -148,7 +146,8 @@ class TroubledWorker(Worker):
             self._corresponds = False
 
     def die(self) -> None:
-        self.gang.harmed = True
+        written, _ = self.gang.crawled_and_known()
+        self.gang.unwritten.update(self.fetched - written.keys())
         super().die()
 
 
@@ -156,7 +155,8 @@ class TroubledGang(Gang):
     """A gang, with a record of what its workers fetched.
 
     Attributes:
-        harmed: whether a worker died or may have lost parts.
+        harmed: whether a worker that lives may have lost parts.
+        unwritten: pages that no log had when the workers died who had fetched them.
         damaged: parts of which something stored was destroyed.
     """
 
@@ -165,6 +165,7 @@ class TroubledGang(Gang):
     def __init__(self, web: MadeWeb, rules: Rules, **kwargs: Any) -> None:
         super().__init__(web, rules, **kwargs)
         self.harmed = False
+        self.unwritten: Counter[str] = Counter()
         self.damaged: set[int] = set()
         self._checked: tuple[str, ...] = ()
 
@@ -261,7 +262,8 @@ class TroubledGang(Gang):
             self._check_set_aside()
         pages, _ = self.crawled_and_known()
         if not (self.harmed or self.damaged):
-            assert max(self.web.fetched.values()) == 1
+            again = {url: times - 1 for url, times in self.web.fetched.items() if times > 1}
+            assert Counter(again) <= self.unwritten
         if not self.damaged:
             self._check_totals(pages.total())
 
