@@ -14,9 +14,10 @@ count of messages is the number of round trips, the archive's and the drivers' o
 `pages/s` counts from the first spider_opened to the last spider_closed; CPU is in ms a page, that
 of the workers with all they start, and that of the database if it was started here; round trips are
 those of the store a page, as the workers' stats have them. All are medians of the rounds, ratios
-medians of the rounds' ratios. At the end a single process crawls the same with its store in a file:
-are the media pages the same, and what share of them do the shared crawls and it have when they have
-fetched 10, 20, ... 100 % of all pages?
+medians of the rounds' ratios. At the end single processes crawl the same with their stores in
+files, with as many requests at once as the workers have together: are the media pages the same, and
+what share of them do the shared crawls and these have when 10, 20, ... 100 % of all pages were
+fetched?
 """
 
 from __future__ import annotations
@@ -143,10 +144,10 @@ class Laboratory:
             with MongoClient(self._database.uri) as client:
                 client.drop_database(name)
 
-    def single(self) -> Run:
-        """Crawl with one process and a store in a file."""
-        path = self._folder / "single.db"
-        seconds, cpu, _ = self._run(f"sqlite:///{path}", 1)
+    def single(self, share: int) -> Run:
+        """Crawl with one process, a store in a file, and the requests of so many workers."""
+        path = self._folder / f"single-{share}.db"
+        seconds, cpu, _ = self._run(f"sqlite:///{path}", 1, share)
         with closing(sqlite3.connect(path)) as store:
             media = frozenset(url for (url,) in store.execute("SELECT url FROM media_page"))
         return Run(seconds, cpu, 0.0, 0, 0, self._server.served(), media)
@@ -161,10 +162,13 @@ class Laboratory:
             media = frozenset(page.url for page in shared.media_pages())
         return Run(seconds, cpu, used, round_trips, passed, self._server.served(), media)
 
-    def _run(self, store: str, workers: int) -> tuple[float, float, int]:
-        """Run workers to their end; return seconds, CPU seconds and round trips."""
+    def _run(self, store: str, workers: int, share: int = 1) -> tuple[float, float, int]:
+        """Run workers to their end; return seconds, CPU seconds and round trips.
+
+        Each has the requests at once of `share` workers.
+        """
         before = cpu_seconds()
-        command = [sys.executable, "-m", "scrapy", *self._command(store)]
+        command = [sys.executable, "-m", "scrapy", *self._command(store, share)]
         logs = [self._folder / f"worker-{number}.log" for number in range(workers)]
         started = [_start(command, log) for log in logs]
         failed = [log for log, process in zip(logs, started, strict=True) if process.wait()]
@@ -176,7 +180,7 @@ class Laboratory:
         trips = sum(int(found[1]) for text in texts if (found := _ROUND_TRIPS.search(text)))
         return seconds, cpu_seconds() - before, trips
 
-    def _command(self, store: str) -> Iterator[str]:
+    def _command(self, store: str, share: int) -> Iterator[str]:
         arguments = self._arguments
         yield from ("crawl", "focused")
         archive = "" if arguments.archive and store.startswith("mongodb") else "none"
@@ -190,7 +194,7 @@ class Laboratory:
             "archive": archive,
         }
         settings = {
-            "CONCURRENT_REQUESTS": arguments.concurrency,
+            "CONCURRENT_REQUESTS": arguments.concurrency * share,
             "CONCURRENT_REQUESTS_PER_DOMAIN": arguments.concurrency,
             "AUTOTHROTTLE_ENABLED": 0,
             "ROBOTSTXT_OBEY": 0,
@@ -254,10 +258,11 @@ _COLUMNS: dict[str, Callable[[Run], float]] = {
 }
 
 
-def report(runs: dict[str, list[Run]], single: Run, many: str) -> None:
-    """Print the tables."""
+def report(runs: dict[str, list[Run]], singles: dict[str, Run], many: str) -> None:
+    """Print the tables; `singles` are by the name of the runs they are the peers of."""
     print(f"{'':<22}" + "".join(f"{column:>14}" for column in _COLUMNS))
-    for name, rounds in [*runs.items(), ("single, in a file", [single])]:
+    files = {f"a file, as {name}": [run] for name, run in singles.items()}
+    for name, rounds in (runs | files).items():
         values = [median(map(column, rounds)) for column in _COLUMNS.values()]
         print(f"{name:<22}" + "".join(f"{value:>14.2f}" for value in values))
     for name, rounds in runs.items():
@@ -267,18 +272,19 @@ def report(runs: dict[str, list[Run]], single: Run, many: str) -> None:
             ratios = [ours.speed / theirs.speed for ours, theirs in pairs]
             shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
             print(f"{name}, against {base}: {median(ratios):.2f} of its pages/s ({shown})")
-    _report_finds(runs, single)
+    _report_finds(runs, singles)
 
 
-def _report_finds(runs: dict[str, list[Run]], single: Run) -> None:
+def _report_finds(runs: dict[str, list[Run]], singles: dict[str, Run]) -> None:
     everything = [run for rounds in runs.values() for run in rounds]
-    same = sum(run.media == single.media for run in everything)
-    print(f"\n{len(single.media)} media pages; the same ones in {same} of {len(everything)} crawls")
+    media = singles["1 worker"].media
+    same = sum(run.media == media for run in everything)
+    print(f"\n{len(media)} media pages; the same ones in {same} of {len(everything)} crawls")
     print("\nmedia pages found, in % of all, when so many % of the pages were fetched")
     _row("", _SHARES, "mean")
-    alone = single.recall()
-    _row("single, in a file", _percent(alone), f"{100 * mean(alone):.1f}")
     for name, rounds in runs.items():
+        alone = singles[name.removesuffix(", late")].recall()
+        _row(f"a file, as {name}", _percent(alone), f"{100 * mean(alone):.1f}")
         recall = [median(values) for values in zip(*(run.recall() for run in rounds), strict=True)]
         against = mean(recall) / mean(alone) - 1
         _row(name, _percent(recall), f"{100 * mean(recall):.1f} ({100 * against:+.1f} %)")
@@ -322,7 +328,8 @@ def main() -> int:
                     load = " ".join(f"{load:.1f}" for load in os.getloadavg())
                     speed = runs[name][-1].speed
                     print(f"{name}: {speed:.1f} pages/s (load {load})", file=sys.stderr)
-            report(runs, laboratory.single(), many)
+            singles = {"1 worker": laboratory.single(1), many: laboratory.single(arguments.workers)}
+            report(runs, singles, many)
     return 0
 
 
