@@ -50,11 +50,8 @@ from content import SETS, load
 
 from mmcrawl.blocks.content import content
 from mmcrawl.blocks.content import model as content_model
-from mmcrawl.blocks.content.line_features import _CONTAINERS, PAGE_COLUMNS, LineFeatures
-from mmcrawl.blocks.content.line_texts import TEXT_COLUMNS
+from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
 from mmcrawl.blocks.content.model import GENRES, ContentModel, Scaling, Trees
-from mmcrawl.blocks.content.sections import SECTIONS
-from mmcrawl.blocks.content.surroundings import AROUND_COLUMNS
 
 FOLDS = 5
 MODEL = Path(content_model.__file__).with_name("content_model.npz")
@@ -75,29 +72,17 @@ _TREES = {
     "allow_writing_files": False,
 }
 CURVE = (0.2, 0.4, 0.7, 1.0)
+_WORST = 20  # pages that are named
 _MOST_LINES = 300  # of a page, drawn, that a model learns from
 
 
-def feature_groups(width: int) -> dict[str, slice]:
-    """Return which columns of a line's features belong to each group."""
-    sizes = {
-        "text": TEXT_COLUMNS,
-        "own element": len(_CONTAINERS),
-        "elements around": AROUND_COLUMNS,
-        "elements alike": 5,
-        "headings above": len(SECTIONS) + 2,
-        "metadata": 6,
-        "place": 17,
-        "parts of the page": 12,
-    }
-    ends = list(accumulate(sizes.values()))
-    groups = {
-        name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)
-    }
+def feature_groups(body: bytes) -> dict[str, slice]:
+    """Return which columns of a line's features belong to each group, as those of a page say."""
+    groups = LineFeatures(*parts(body), {}).groups(0, 1)
+    ends = accumulate(group.shape[1] for group in groups.values())
     return {
-        **groups,
-        "lines beside": slice(ends[-1], width - PAGE_COLUMNS),
-        "page": slice(width - PAGE_COLUMNS, width),
+        name: slice(end - group.shape[1], end)
+        for (name, group), end in zip(groups.items(), ends, strict=True)
     }
 
 
@@ -231,6 +216,19 @@ def print_genres(training: Training, rows: Sequence[tuple[int, ContentModel]]) -
         print(f"{genre:16}" + "".join(f"{counts[genre, other]:>9}" for other in GENRES))
 
 
+def print_worst(
+    training: Training,
+    rows: Sequence[tuple[str, str, float, float, float]],
+    which: Iterable[int],
+) -> None:
+    """Print the pages of seven types that are extracted worst."""
+    print(f"\nworst pages: F1, precision, recall{'':12}")
+    pages = [(row, training.pages[i].labelled) for row, i in zip(rows, which, strict=True)]
+    pages = [(row, page) for row, page in pages if row[0] == "pages" and page.truth.strip()]
+    for (_, kind, precision, recall, f1), page in sorted(pages, key=lambda one: one[0][4])[:_WORST]:
+        print(f"{f1:.3f} {precision:.3f} {recall:.3f}  {kind} {page.key} {page.url or ''}")
+
+
 def check(
     training: Training, part: float = 1.0, without: slice = slice(0)
 ) -> tuple[list[tuple[str, str, float, float, float]], list[tuple[int, ContentModel]]]:
@@ -293,12 +291,13 @@ def main() -> None:
         for part in CURVE:
             print_scores(f"{part:.0%} of the sites", check(training, part)[0])
     elif arguments.groups:
-        for name, columns in feature_groups(training.matrices[0].shape[1]).items():
+        for name, columns in feature_groups(training.pages[0].labelled.body).items():
             print_scores(f"without {name}", check(training, without=columns)[0])
     else:
         scores, models = check(training)
         print_scores("folds", scores)
         print_genres(training, models)
+        print_worst(training, scores, [i for i, _ in models])
     if not any((arguments.check_only, arguments.last, arguments.curve, arguments.groups)):
         model = training.train(range(len(training.pages)))
         model.save(str(MODEL))
