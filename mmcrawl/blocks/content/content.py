@@ -292,29 +292,53 @@ def _content(
     *,
     beta: float,
 ) -> PageContent:
-    model = content_model()
-    features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
-    genres = model.genres(features)
-    probabilities = model.probabilities(features)
-    in_comments = features.in_comments
-    if genres[_FORUM] >= _LEAST_FORUM:
-        in_comments = np.zeros_like(in_comments)
-    else:
-        probabilities = np.where(features.in_comments, _BELOW_A_TEXT * probabilities, probabilities)
-    best = best_lines(probabilities, line_words(lines.texts), beta)
+    judged = _Judged.of(tree, measures, lines, metadata)
+    best = best_lines(judged.probabilities, line_words(lines.texts), beta)
     chosen = completed(tree, measures, lines, _without_repeats(best, lines))
     return PageContent(
-        title=_read(page_headline(tree, lines, features.best, metadata)),
+        title=_read(page_headline(tree, lines, judged.prose, metadata)),
         paragraphs=_paragraphs(tree, lines, chosen),
-        genres=dict(zip(GENRES, genres.tolist(), strict=True)),
+        genres=dict(zip(GENRES, judged.genres.tolist(), strict=True)),
         _tree=tree,
         _measures=measures,
         _metadata=metadata,
         _lines=lines,
         _chosen=chosen,
-        _in_comments=in_comments,
+        _in_comments=judged.in_comments,
         _url=url,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """What the model says of a page; the features it says it by are not kept.
+
+    Attributes:
+        probabilities: Of each line, that it is content.
+        in_comments: Of each line, whether it stands among comments that are not the page's content.
+        genres: The probability of each genre.
+        prose: The element that holds most of the prose, an index into the tree.
+    """
+
+    probabilities: NDArray[np.float32]
+    in_comments: NDArray[np.bool_]
+    genres: NDArray[np.float32]
+    prose: int
+
+    @classmethod
+    def of(
+        cls, tree: PageTree, measures: Measures, lines: PageLines, metadata: PageMetadata
+    ) -> _Judged:
+        model = content_model()
+        features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
+        genres = model.genres(features)
+        probabilities = model.probabilities(features)
+        in_comments = features.in_comments
+        if genres[_FORUM] >= _LEAST_FORUM:
+            in_comments = np.zeros_like(in_comments)
+        else:
+            probabilities = np.where(in_comments, _BELOW_A_TEXT * probabilities, probabilities)
+        return cls(probabilities, in_comments, genres, features.best)
 
 
 def line_words(texts: Iterable[str]) -> NDArray[np.float64]:

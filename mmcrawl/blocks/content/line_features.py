@@ -66,9 +66,9 @@ class LineFeatures:
         metadata: PageMetadata,
         class_weights: Mapping[str, float],
     ) -> None:
-        containers = np.array(lines.containers, dtype=np.int32)
-        links = measures.link_chars[np.array(lines.afters)] - measures.link_chars[lines.firsts]
-        self._texts = texts = LineTexts(lines.texts, links, np.array(lines.breaks))
+        containers = np.asarray(lines.containers, dtype=np.int32)
+        links = measures.link_chars[np.asarray(lines.afters)] - measures.link_chars[lines.firsts]
+        self._texts = texts = LineTexts(lines.texts, links, np.asarray(lines.breaks))
         self._around = around = Surroundings(tree, measures, lines, class_weights)
         self.in_comments = around.in_comments
         self._kinds = tree.mapped(_CONTAINER_COLUMN, -1)[containers]

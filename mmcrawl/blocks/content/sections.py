@@ -58,7 +58,7 @@ class Sections:
 
     def __init__(self, tree: PageTree, lines: PageLines, measured: LineTexts) -> None:
         levels = {tag: int(tag[1]) for tag in HEADINGS}
-        self._levels = tree.mapped(levels, 0)[np.array(lines.containers)]
+        self._levels = tree.mapped(levels, 0)[np.asarray(lines.containers)]
         rows, texts = self._named_rows(lines, measured)
         linked = measured.linked
         said = [0.0] * len(SECTIONS)
