@@ -48,6 +48,7 @@ _STYLES: Mapping[str, Style] = {
     "tt": "code", "del": "deleted", "s": "deleted", "strike": "deleted", "sup": "superscript",
     "sub": "subscript",
 }  # fmt: skip
+_PARTS_OF_TABLES = frozenset({"tr", "td", "th"})  # which count without any text
 _NOWHERE = ("javascript:", "about:", "data:", "blob:")
 _DEEPEST = 24  # lists and quotes in each other; what stands deeper is in the last
 _LANGUAGE = re.compile(
@@ -154,6 +155,9 @@ class _Reader:
             self._take_formula(node)
             return self._formulas.after[node]
         if self._told[after] == self._told[node]:
+            here = self._open[-1]
+            if here.table is not None and here.cell is None and tag in _PARTS_OF_TABLES:
+                self._take_table_part(tag, node, after, here.table)
             return after
         if tag == TEXT:
             self._take_text(node)
@@ -183,7 +187,7 @@ class _Reader:
             closed.items.items = [item for item in closed.items.items if item]
             empty: Block | None = None if closed.items.items else closed.items
         elif closed.table is not None and closed.cell is None:
-            closed.table.rows = [row for row in closed.table.rows if any(c.inlines for c in row)]
+            closed.table.rows = _filled(closed.table.rows)
             empty = None if closed.table.rows else closed.table
         else:
             empty = None
@@ -376,6 +380,21 @@ def _running(page: _Page) -> NDArray[np.int64]:
         if tag in ("img", "br"):
             told[node] = 1
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(told)])
+
+
+def _filled(rows: list[list[Cell]]) -> list[list[Cell]]:
+    """Leave out rows that hold nothing; a cell above spans one less for each."""
+    filled: list[list[Cell]] = []
+    spanning: list[tuple[int, Cell]] = []  # cells with the row behind the last that each spans
+    for number, row in enumerate(rows):
+        spanning = [(end, cell) for end, cell in spanning if end > number]
+        if any(cell.inlines for cell in row):
+            filled.append(row)
+            spanning += [(number + cell.rows, cell) for cell in row if cell.rows > 1]
+        else:
+            for _, cell in spanning:
+                cell.rows -= 1
+    return filled
 
 
 def _joined(url: str, address: str) -> str:
