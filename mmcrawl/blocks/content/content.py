@@ -50,6 +50,7 @@ _SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
 _UTF_32 = re.compile(rb"(?P<be>\0\0\xfe\xff|(?:\0{3}\s)*\0{3}<)|\xff\xfe\0\0|(?:\s\0{3})*<\0{3}")
 _LONGEST = 300  # characters of a headline
 _PERMALINK = " ¶\uf0c1"
+_SURELY = 0.5  # probability of a genre
 _FORUM = GENRES.index("forum")
 _LEAST_FORUM = 0.1  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
@@ -169,14 +170,27 @@ class PageContent:
 
     @cached_property
     def document(self) -> Document:
-        """The main text with its headings, lists, tables, code, links, images and formulas."""
+        """The main text with its headings, lists, tables, code, links, images and formulas.
+
+        Where it is a forum's, with the author before each post; where a product's, with its price.
+        """
+        from mmcrawl.blocks.content.beside import beside_text
         from mmcrawl.blocks.rendering.reading import page_document
 
-        return page_document(
+        is_product = self.genres["product"] > _SURELY
+        shown = beside_text(
             self._tree,
             self._measures,
             self._lines,
             self._chosen,
+            posts=self.genres["forum"] > _SURELY,
+            price=self.facts.price if is_product else None,
+        )
+        return page_document(
+            self._tree,
+            self._measures,
+            self._lines,
+            shown,
             title=self.title,
             url=self._url or self.facts.canonical,
         )
