@@ -18,7 +18,8 @@ from mmcrawl.blocks.tree import PageTree
 
 _AUTHOR = re.compile(r"author|user-?_?name|poster|creator|nick-?_?name", re.IGNORECASE)
 _NO_NAME = re.compile(
-    r"(?:posted|joined|(?:(?:senior|junior|new|active) )?members?$|level \d|logged|(?:topic )?author|sign in|log in|reply|"
+    r"(?:posted|joined|(?:(?:senior|junior|new|active) )?members?$|level \d|logged|"
+    r"(?:topic )?author|sign in|log in|reply|"
     r"quote|moderator|location|posts?\b|replied|answered|asked|edited|by$|发表|楼主$|回复)"
     r"|[\W\d]*k?$",
     re.IGNORECASE,

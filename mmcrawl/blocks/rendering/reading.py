@@ -187,7 +187,7 @@ class _Reader:
             closed.items.items = [item for item in closed.items.items if item]
             empty: Block | None = None if closed.items.items else closed.items
         elif closed.table is not None and closed.cell is None:
-            closed.table.rows = _filled(closed.table.rows)
+            closed.table.leave_out_empty_rows()
             empty = None if closed.table.rows else closed.table
         else:
             empty = None
@@ -380,21 +380,6 @@ def _running(page: _Page) -> NDArray[np.int64]:
         if tag in ("img", "br"):
             told[node] = 1
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(told)])
-
-
-def _filled(rows: list[list[Cell]]) -> list[list[Cell]]:
-    """Leave out rows that hold nothing; a cell above spans one less for each."""
-    filled: list[list[Cell]] = []
-    spanning: list[tuple[int, Cell]] = []  # cells with the row behind the last that each spans
-    for number, row in enumerate(rows):
-        spanning = [(end, cell) for end, cell in spanning if end > number]
-        if any(cell.inlines for cell in row):
-            filled.append(row)
-            spanning += [(number + cell.rows, cell) for cell in row if cell.rows > 1]
-        else:
-            for _, cell in spanning:
-                cell.rows -= 1
-    return filled
 
 
 def _joined(url: str, address: str) -> str:
