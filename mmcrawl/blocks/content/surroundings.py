@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,7 +203,7 @@ class StartTags:
 
     def __init__(self, class_weights: Mapping[str, float]) -> None:
         self._class_weights = class_weights
-        self._names: dict[bytes, tuple[int, float]] = {}
+        self._known: dict[tuple[object, ...], int] = {}  # by attributes
         self.said: list[_Said] = [(0, 0.0, 0)]
         self._numbers = {self.said[0]: 0}
         self._classes: dict[tuple[bytes, ...], int] = {}
@@ -224,36 +224,36 @@ class StartTags:
     def _read(self, start_tags: list[bytes]) -> Iterator[int]:
         """Yield the number of what each start tag says."""
         tags = iter(start_tags)
-        names: list[bytes] = []
-        own_class = 0
-        known, numbers, said = self._names, self._numbers, self.said
+        attributes: list[tuple[bytes, ...]] = []
+        known = self._known
         # One call finds the attributes of all of them, and the NUL behind each.
         joined = b"\0".join(start_tags)
         if joined.count(b"\0") >= len(start_tags):
             joined = b"\0".join([tag.replace(b"\0", b"\1") for tag in start_tags])
-        for attribute, *values in _NAMES.findall(joined + b"\0"):
-            if attribute:
-                names.append(values[0] or values[1] or values[2])
-                if not own_class and attribute.lower() == b"class":
-                    own_class = self._classes.setdefault(tuple(values), len(self._classes) + 1)
+        for attribute in _NAMES.findall(joined + b"\0"):
+            if attribute[0]:
+                attributes.append(attribute)
                 continue
             tag = next(tags)
             hidden = _hidden_bit(tag) if b"none" in tag or b"idden" in tag else 0
-            bits, score = 0, 0.0
-            if names:
-                key = names[0] if len(names) == 1 else b" ".join(names)
-                found = known.get(key)
-                if found is None:
-                    found = known[key] = self._read_names(key)
-                bits, score = found
-                names = []
-            own = (bits | hidden, score, own_class)
-            number = numbers.get(own)
+            key = (hidden, *attributes)
+            number = known.get(key)
             if number is None:
-                number = numbers[own] = len(said)
-                said.append(own)
+                number = known[key] = self._number(hidden, attributes)
             yield number
-            own_class = 0
+            attributes.clear()
+
+    def _number(self, hidden: int, attributes: Sequence[tuple[bytes, ...]]) -> int:
+        """Return the number of what a start tag with some attributes says."""
+        names = b" ".join([a or b or c for _, a, b, c in attributes])
+        bits, score = self._read_names(names) if names else (0, 0.0)
+        of_class = next((one for one in attributes if one[0].lower() == b"class"), None)
+        number = self._classes.setdefault(of_class[1:], len(self._classes) + 1) if of_class else 0
+        said = (bits | hidden, score, number)
+        found = self._numbers.setdefault(said, len(self.said))
+        if found == len(self.said):
+            self.said.append(said)
+        return found
 
     def _read_names(self, names: bytes) -> tuple[int, float]:
         """Return the bits of the class words of an element, and what they say of its text."""
