@@ -1,6 +1,6 @@
 """Train the model that tells the content of a page from its noise (needs ``pip install catboost``).
 
-    python tools/train_content_model.py FOLDER [--check-only | --last | --curve | --groups]
+    python tools/train_content_model.py FOLDER [--check-only] [--last] [--curve] [--groups]
 
 FOLDER holds labelled pages, as benchmarks/content.py reads them: ``articles/`` (scrapinghub's
 article-extraction-benchmark) and ``pages/`` (WCXB, CC BY 4.0, and the Chinese Web Content
@@ -11,8 +11,9 @@ First the pages are parted by site into five folds, and a model trained on four 
 the pages of the fifth: these are the figures printed, of pages whose sites the model has not seen.
 What class words weigh on a site is always learnt from the other sites. Sites of 15 % of the pages
 are in no fold: nothing is chosen on them, and ``--last`` prints what a model of the others makes of
-them. ``--curve`` trains on parts of the folds, ``--groups`` without groups of features. Without an
-option a model is trained on all pages and written to mmcrawl/blocks/content/content_model.npz.
+them. ``--curve`` trains on fewer sites of the folds, ``--groups`` without each group of features,
+on two of the folds, as there are many. Without an option a model is trained on all pages and
+written to mmcrawl/blocks/content/content_model.npz.
 """
 
 from __future__ import annotations
@@ -50,11 +51,8 @@ from content import SETS, load
 
 from mmcrawl.blocks.content import content
 from mmcrawl.blocks.content import model as content_model
-from mmcrawl.blocks.content.line_features import _CONTAINERS, PAGE_COLUMNS, LineFeatures
-from mmcrawl.blocks.content.line_texts import TEXT_COLUMNS
+from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
 from mmcrawl.blocks.content.model import GENRES, ContentModel, Scaling, Trees
-from mmcrawl.blocks.content.sections import SECTIONS
-from mmcrawl.blocks.content.surroundings import AROUND_COLUMNS
 
 FOLDS = 5
 MODEL = Path(content_model.__file__).with_name("content_model.npz")
@@ -74,30 +72,19 @@ _TREES = {
     "verbose": 0,
     "allow_writing_files": False,
 }
-CURVE = (0.2, 0.4, 0.7, 1.0)
+CURVE = (0.2, 0.4, 0.7)  # and all of them, as the folds do
+FOLDS_OF_GROUPS = 2
+_WORST = 20  # pages that are named
 _MOST_LINES = 300  # of a page, drawn, that a model learns from
 
 
-def feature_groups(width: int) -> dict[str, slice]:
-    """Return which columns of a line's features belong to each group."""
-    sizes = {
-        "text": TEXT_COLUMNS,
-        "own element": len(_CONTAINERS),
-        "elements around": AROUND_COLUMNS,
-        "elements alike": 5,
-        "headings above": len(SECTIONS) + 2,
-        "metadata": 6,
-        "place": 17,
-        "parts of the page": 12,
-    }
-    ends = list(accumulate(sizes.values()))
-    groups = {
-        name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)
-    }
+def feature_groups(body: bytes) -> dict[str, slice]:
+    """Return which columns of a line's features belong to each group, as those of a page say."""
+    groups = LineFeatures(*parts(body), {}).groups(0, 1)
+    ends = accumulate(group.shape[1] for group in groups.values())
     return {
-        **groups,
-        "lines beside": slice(ends[-1], width - PAGE_COLUMNS),
-        "page": slice(width - PAGE_COLUMNS, width),
+        name: slice(end - group.shape[1], end)
+        for (name, group), end in zip(groups.items(), ends, strict=True)
     }
 
 
@@ -231,18 +218,32 @@ def print_genres(training: Training, rows: Sequence[tuple[int, ContentModel]]) -
         print(f"{genre:16}" + "".join(f"{counts[genre, other]:>9}" for other in GENRES))
 
 
+def print_worst(
+    training: Training,
+    rows: Sequence[tuple[str, str, float, float, float]],
+    which: Iterable[int],
+) -> None:
+    """Print the pages of seven types that are extracted worst."""
+    print(f"\nworst pages: F1, precision, recall{'':12}")
+    pages = [(row, training.pages[i].labelled) for row, i in zip(rows, which, strict=True)]
+    pages = [(row, page) for row, page in pages if row[0] == "pages" and page.truth.strip()]
+    for (_, kind, precision, recall, f1), page in sorted(pages, key=lambda one: one[0][4])[:_WORST]:
+        print(f"{f1:.3f} {precision:.3f} {recall:.3f}  {kind} {page.key} {page.url or ''}")
+
+
 def check(
-    training: Training, part: float = 1.0, without: slice = slice(0)
+    training: Training, part: float = 1.0, without: slice = slice(0), count: int = FOLDS
 ) -> tuple[list[tuple[str, str, float, float, float]], list[tuple[int, ContentModel]]]:
     """Return how models do on the pages of the fold that they have not seen.
 
     Args:
         part: Share of the sites of the other folds that they learn from.
         without: A group of features that they learn without.
+        count: How many folds are left out in turn.
     """
     folds, _ = training.folds()
     scores, models = [], []
-    for fold in folds:
+    for fold in folds[:count]:
         others = [i for other in folds if other is not fold for i in other]
         sites = sorted({training.pages[i].site for i in others})
         np.random.RandomState(3).shuffle(sites)
@@ -277,29 +278,33 @@ def all_pages(folder: Path) -> list[Page]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", help="labelled pages")
-    only = parser.add_mutually_exclusive_group()
-    only.add_argument("--check-only", action="store_true", help="train no model on all pages")
-    only.add_argument("--last", action="store_true", help="the sites that are in no fold")
-    only.add_argument("--curve", action="store_true", help="folds with fewer sites")
-    only.add_argument("--groups", action="store_true", help="folds without groups of features")
-    arguments = parser.parse_args()
-    training = Training.of(all_pages(Path(arguments.folder)))
-    print(f"{len(training.pages)} pages, {sum(map(len, training.matrices))} lines")
-    if arguments.last:
+    add = parser.add_argument
+    add("--check-only", action="store_true", help="train no model on all pages")
+    add("--last", action="store_true", help="the sites that are in no fold")
+    add("--curve", action="store_true", help="folds with fewer sites")
+    add("--groups", action="store_true", help="two folds without groups of features")
+    given = parser.parse_args()
+    training = Training.of(all_pages(Path(given.folder)))
+    print(f"{len(training.pages)} pages, {sum(map(len, training.matrices))} lines", flush=True)
+    asked = given.last or given.curve or given.groups
+    if given.last:
         folds, last = training.folds()
         model = training.train([i for fold in folds for i in fold])
         print_scores("sites of no fold", scored(training, model, last))
-    elif arguments.curve:
+    if given.curve:
         for part in CURVE:
             print_scores(f"{part:.0%} of the sites", check(training, part)[0])
-    elif arguments.groups:
-        for name, columns in feature_groups(training.matrices[0].shape[1]).items():
-            print_scores(f"without {name}", check(training, without=columns)[0])
-    else:
+    if given.groups:
+        groups = {"nothing": slice(0), **feature_groups(training.pages[0].labelled.body)}
+        for name, columns in groups.items():
+            rows, _ = check(training, without=columns, count=FOLDS_OF_GROUPS)
+            print_scores(f"without {name}", rows)
+    if given.check_only or not asked:
         scores, models = check(training)
         print_scores("folds", scores)
         print_genres(training, models)
-    if not any((arguments.check_only, arguments.last, arguments.curve, arguments.groups)):
+        print_worst(training, scores, [i for i, _ in models])
+    if not (given.check_only or asked):
         model = training.train(range(len(training.pages)))
         model.save(str(MODEL))
         print(f"{MODEL}: {MODEL.stat().st_size // 1000} kB")

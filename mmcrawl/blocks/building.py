@@ -97,6 +97,7 @@ class TreeBuilder:
         self._markup = markup
         self._start = start
         self._unit = unit
+        self._nul = b"\0" in markup
         # Of each node: its tag, its parent, the number of its token.
         self._tags = [ROOT]
         self._parents = array("i", [-1])
@@ -168,16 +169,24 @@ class TreeBuilder:
         tags, parents, numbers, stack = self._tags, self._parents, self._numbers, self._stack
         opened, known, to_ignore = self._open, self._known, self._to_ignore
         closed, closed_after, closed_by = self._closed, self._closed_after, self._closed_by
-        in_head = opened["head"]
+        in_head, nul = opened["head"], self._nul
         for number, token in enumerate(tokens, first):
             if token[0] != _LESS:
                 if token.isspace():
                     self._space = True
-                    continue
-                kind = _TEXT
-            else:
-                key = token if len(token) < _LONGEST_KNOWN else token.split(None, 1)[0]
-                kind, tag, quick = known.get(key) or self._kind(token, key)
+                elif in_head or (nul and b"\0" in token):
+                    self._text(token, number)
+                    in_head = opened["head"]
+                else:
+                    if self._space:  # as _text does it where nothing else is to be seen to
+                        self._spaced.append(len(tags))
+                        self._space = False
+                    parents.append(stack[-1])
+                    tags.append(TEXT)
+                    numbers.append(number)
+                continue
+            key = token if len(token) < _LONGEST_KNOWN else token.split(None, 1)[0]
+            kind, tag, quick = known.get(key) or self._kind(token, key)
             if (
                 kind == _START
                 and not in_head

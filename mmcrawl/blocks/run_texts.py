@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LAST_SPACE = 0x3000
-_SLICE = 1 << 20  # characters that are looked at at once
+_SLICE = 1 << 18  # characters that are looked at at once
 _SMALL = 1 << 17  # of all the texts of a page
 
 

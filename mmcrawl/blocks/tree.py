@@ -169,14 +169,14 @@ class PageTree:
         up[0] = 0
         np.copyto(up, np.arange(len(up), dtype=np.int32), where=marked)
         while True:  # each step goes twice as far up as the one before
-            further = up[up]
+            further = up.take(up)
             if np.array_equal(further, up):
                 return up
             up = further
 
     def inside(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return of each node whether it is a marked one or stands in one."""
-        ended = np.bincount(np.array(self.after)[marked], minlength=len(self) + 1)[:-1]
+        ended = np.bincount(np.asarray(self.after)[marked], minlength=len(self) + 1)[:-1]
         inside: NDArray[np.bool_] = np.cumsum(marked - ended) > 0
         return inside
 
@@ -241,8 +241,8 @@ class PageTree:
 
     def start_tags(self, nodes: NDArray[np.integer]) -> Iterator[bytes]:
         """Yield the start tags of some elements: see :meth:`start_tag`."""
-        starts = np.array(self.starts)[nodes] // self._unit
-        ends = np.array(self.inner_starts)[nodes] // self._unit
+        starts = np.asarray(self.starts)[nodes] // self._unit
+        ends = np.asarray(self.inner_starts)[nodes] // self._unit
         for start, end in zip(integers(starts), integers(ends), strict=True):
             yield self._markup[start:end]
 

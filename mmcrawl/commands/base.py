@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 from rich.console import Console
+from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.crawling.archive_params import ArchiveParams
@@ -36,6 +37,17 @@ if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand as _Base
 else:
     _Base = object
+
+
+class HelpFormatter(ScrapyHelpFormatter):
+    """Scrapy's help, in which no line of an option's help is taken for a heading.
+
+    Scrapy makes a heading of each line that ends with a colon, as lines do where the width has it.
+    """
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        lines = super()._split_lines(text.replace(": ", ":\xa0"), width)
+        return [line.replace("\xa0", " ") for line in lines]
 
 
 class MmcrawlCommand(_Base):
@@ -74,6 +86,7 @@ class MmcrawlCommand(_Base):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        parser.formatter_class = HelpFormatter
         add_arguments(parser, self.arguments, self.model)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:

@@ -29,6 +29,7 @@ from mmcrawl.terminal.page_files import STANDARD, PageFile, is_address, page_pro
 
 _READS_STYLES = "spcola"
 _TEXT = 200  # characters of a block's text that are shown, at most
+_SHOWN = 1000  # blocks
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -243,12 +244,15 @@ def _write(text: str, target: str = STANDARD, option: str = "--html") -> None:
 
 
 def _block_tree(page: Partition, name: str, metadata: Mapping[str, str]) -> RenderableType:
-    """Return the blocks of a page, those of a level inside of the one before."""
+    """Return the first blocks of a page, those of a level inside of the one before."""
     tree = Tree(Text(printable(page.url or name), style="bold"), guide_style="dim")
     branches = [tree]  # of each level the last, from the page on
-    for block in page:
+    blocks = list(page)
+    for block in blocks[:_SHOWN]:
         del branches[block.level :]
         branches.append(branches[-1].add(_block_lines(block)))
+    if len(blocks) > _SHOWN:
+        tree.add(Text(f"… and {len(blocks) - _SHOWN:,} more: --json writes all"))
     told = (Text.assemble((f"{key}: ", "bold"), printable(metadata[key])) for key in metadata)
     return Group(tree, *told, Text(summary(page)))
 

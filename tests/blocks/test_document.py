@@ -43,6 +43,14 @@ def md(body: str, url: str | None = "http://h.test/a/") -> str:
          "The function `f(*args)` does all the work of a long lever."),
         ("<table><tr><th>Name<th>Mass<tr><td>a|b<td>2 kg</table>",
          "| Name | Mass |\n| --- | --- |\n| a\\|b | 2 kg |"),
+        ("<table><tr><th>Kind<th>Load<th>Use<tr><td rowspan=3>First<td>1 kg<td>scale"
+         "<tr><tr><td colspan=2>none<tr><td>Second<td>2 kg<td>cart</table>",
+         "| Kind | Load | Use |\n| --- | --- | --- |\n| First | 1 kg | scale |\n|  | none |  |\n"
+         "| Second | 2 kg | cart |"),
+        ("<table><tr><th>Kind<th>Load<th>Use<tr><td>First<td></td><td>scale</table>",
+         "| Kind | Load | Use |\n| --- | --- | --- |\n| First |  | scale |"),
+        ("<table><tr><td rowspan=2 colspan=2>First<td>1 kg<tr><td>2 kg<tr><td>a<td>b<td>c</table>",
+         "|  |  |  |\n| --- | --- | --- |\n| First |  | 1 kg |\n|  |  | 2 kg |\n| a | b | c |"),
         ("<blockquote><p>Give me a place to stand and I shall move the earth.</p></blockquote>",
          "> Give me a place to stand and I shall move the earth."),
         ("<ul><li>The first kind of lever<ul><li>a pair of scissors</ul><li>The second kind</ul>",
@@ -137,9 +145,15 @@ def test_dollar_signs_are_formulas_only_where_the_page_says_so() -> None:
     assert '"formula": "x"' in page_content(page(configured + text)).write("json")
 
 
+def test_a_dollar_sign_beside_formulas_begins_none() -> None:
+    written = md(f"<p>It costs $5, not $6, and the energy at rest is {MATHML} for all.</p>")
+    assert written == r"It costs \$5, not \$6, and the energy at rest is $E=mc^{2}$ for all."
+
+
 def test_prices_and_text_that_mathjax_is_to_look_into_are_no_formulas() -> None:
     text = "<p class=mathjax>The range of prices is $$–$$$ for bars, and $$ for pivots of wood.</p>"
     assert md(text) == "The range of prices is $$–$$$ for bars, and $$ for pivots of wood."
+    assert "formula" not in page_content(page(text)).write("json")
 
 
 def test_code_and_short_cells_of_a_small_page_are_kept() -> None:

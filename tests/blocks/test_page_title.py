@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import page_content
-from mmcrawl.blocks.content.content import page_headline
+from mmcrawl.blocks.content.headline import page_headline
 from mmcrawl.blocks.content.metadata import page_metadata
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures

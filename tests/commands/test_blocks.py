@@ -121,6 +121,21 @@ def test_the_blocks_of_a_file_are_shown_nested_within_80_columns(page: str) -> N
     assert "\x1b" not in shown.stdout
 
 
+def test_of_very_many_blocks_the_first_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SHOWN", 20)
+    file = tmp_path / "page.html"
+    part = "<div><h2>A lever</h2><p>It is a rigid bar on a pivot, and lifts a heavy load.</p></div>"
+    file.write_text(part * 40)
+    assert run(str(file)) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"… and \d+ more: --json writes all", shown)
+    assert shown.count(" bytes)") == 20
+    assert run(str(file), "--json") == 0
+    assert capsys.readouterr().out.count("It is a rigid bar") >= 40
+
+
 def test_kinds_are_coloured_on_a_terminal(page: str) -> None:
     assert set(KINDS) == set(KIND_STYLES)
     shown = blocks(page, FORCE_COLOR="1", TERM="xterm")

@@ -53,6 +53,17 @@ def test_help_shows_commands_and_what_one_can_be_told(run: Run) -> None:
     assert "name one command, or one spider" in run("scrapy", "help", "a", "b", exit_code=2)
 
 
+@pytest.mark.parametrize("columns", range(56, 120, 3))
+def test_only_names_of_groups_are_headings(
+    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = run("scrapy", "blocks", "--help")
+    headings = re.findall(r"(?m)^(.+)\n[=-]+$", shown)
+    assert headings == ["Usage", "Options", "Global Options"]
+    assert "(default: bwap)" in " ".join(shown.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "exit_code", "shown"),
     [

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.content.comments import comments_of
+from mmcrawl.blocks.content.headline import as_read, page_headline
 from mmcrawl.blocks.content.line_features import LineFeatures
 from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.content.model import GENRES, content_model
@@ -45,71 +46,14 @@ Form = Literal["md", "txt", "json", "tei"]
 """Formats that the content of a page is written in."""
 
 _BETA: dict[Favor | None, float] = {"precision": 0.5, None: 1.0, "recall": 2.0}
-_SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
 # Browsers read no UTF-32, and the tree none: it is read as the text that it is.
 _UTF_32 = re.compile(rb"(?P<be>\0\0\xfe\xff|(?:\0{3}\s)*\0{3}<)|\xff\xfe\0\0|(?:\s\0{3})*<\0{3}")
-_LONGEST = 300  # characters of a headline
-_PERMALINK = " ¶\uf0c1"
+_SURELY = 0.5  # probability of a genre
 _FORUM = GENRES.index("forum")
 _LEAST_FORUM = 0.1  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
 _LEAST_EXPECTED = 10.0  # words of content below which a page of unlikely lines has none
 _LONGEST_REPEATED = 60  # characters; a longer line counts once
-
-
-def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMetadata) -> str:
-    """Return the headline of a page, "" if nothing is one.
-
-    A main heading that the page's title repeats; else the last main heading before the prose, or
-    the first; else the heading that metadata gives; else the title without the site's name.
-
-    Args:
-        tree, lines: The page.
-        prose: The element that holds most of the prose, an index into the tree.
-        metadata: Of the page.
-    """
-    title = " ".join(metadata.title.split())
-    main = [
-        (first, text)
-        for first, container, text in zip(lines.firsts, lines.containers, lines.texts, strict=True)
-        if tree.tags[container] == "h1" and len(text) <= _LONGEST
-    ]
-    for _, text in main:
-        if len(text) > 3 and _in(text, title):
-            return text
-    if main:
-        before = [text for first, text in main if first < tree.after[prose]]
-        return before[-1] if before else main[0][1]
-    lower = [
-        text
-        for container, text in zip(lines.containers, lines.texts, strict=True)
-        if tree.tags[container] in ("h2", "h3") and len(text) > 3
-    ]
-    given = metadata.headline
-    if not given:
-        return next((text for text in lower if _in(text, title)), _without_site(title))
-    for text in lower:  # metadata may give it with the site's name
-        if _in(text, given) and _SEPARATOR.match(given, len(text)):
-            return text
-    return given
-
-
-def _in(text: str, title: str) -> bool:
-    return text.casefold() in title.casefold()
-
-
-def _read(headline: str) -> str:
-    """Return a headline as it is read: without the mark of a link to it."""
-    return headline.replace(SOFT_HYPHEN, "").rstrip(_PERMALINK) or headline
-
-
-def _without_site(title: str) -> str:
-    """Return the longest part of a title between its separators."""
-    parts = [part.strip() for part in _SEPARATOR.split(title) if part.strip()]
-    if len(parts) < 2:
-        return title
-    longest = max(parts, key=len)
-    return longest if len(longest) * 2 > len(title) or len(parts[0]) < 4 else parts[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +113,27 @@ class PageContent:
 
     @cached_property
     def document(self) -> Document:
-        """The main text with its headings, lists, tables, code, links, images and formulas."""
+        """The main text with its headings, lists, tables, code, links, images and formulas.
+
+        Where it is a forum's, with the author before each post; where a product's, with its price.
+        """
+        from mmcrawl.blocks.content.beside import beside_text
         from mmcrawl.blocks.rendering.reading import page_document
 
-        return page_document(
+        is_product = self.genres["product"] > _SURELY
+        shown = beside_text(
             self._tree,
             self._measures,
             self._lines,
             self._chosen,
+            posts=self.genres["forum"] > _SURELY,
+            price=self.facts.price if is_product else None,
+        )
+        return page_document(
+            self._tree,
+            self._measures,
+            self._lines,
+            shown,
             title=self.title,
             url=self._url or self.facts.canonical,
         )
@@ -292,29 +249,53 @@ def _content(
     *,
     beta: float,
 ) -> PageContent:
-    model = content_model()
-    features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
-    genres = model.genres(features)
-    probabilities = model.probabilities(features)
-    in_comments = features.in_comments
-    if genres[_FORUM] >= _LEAST_FORUM:
-        in_comments = np.zeros_like(in_comments)
-    else:
-        probabilities = np.where(features.in_comments, _BELOW_A_TEXT * probabilities, probabilities)
-    best = best_lines(probabilities, line_words(lines.texts), beta)
+    judged = _Judged.of(tree, measures, lines, metadata)
+    best = best_lines(judged.probabilities, line_words(lines.texts), beta)
     chosen = completed(tree, measures, lines, _without_repeats(best, lines))
     return PageContent(
-        title=_read(page_headline(tree, lines, features.best, metadata)),
+        title=as_read(page_headline(tree, lines, judged.prose, metadata)),
         paragraphs=_paragraphs(tree, lines, chosen),
-        genres=dict(zip(GENRES, genres.tolist(), strict=True)),
+        genres=dict(zip(GENRES, judged.genres.tolist(), strict=True)),
         _tree=tree,
         _measures=measures,
         _metadata=metadata,
         _lines=lines,
         _chosen=chosen,
-        _in_comments=in_comments,
+        _in_comments=judged.in_comments,
         _url=url,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """What the model says of a page; the features it says it by are not kept.
+
+    Attributes:
+        probabilities: Of each line, that it is content.
+        in_comments: Of each line, whether it stands among comments that are not the page's content.
+        genres: The probability of each genre.
+        prose: The element that holds most of the prose, an index into the tree.
+    """
+
+    probabilities: NDArray[np.float32]
+    in_comments: NDArray[np.bool_]
+    genres: NDArray[np.float32]
+    prose: int
+
+    @classmethod
+    def of(
+        cls, tree: PageTree, measures: Measures, lines: PageLines, metadata: PageMetadata
+    ) -> _Judged:
+        model = content_model()
+        features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
+        genres = model.genres(features)
+        probabilities = model.probabilities(features)
+        in_comments = features.in_comments
+        if genres[_FORUM] >= _LEAST_FORUM:
+            in_comments = np.zeros_like(in_comments)
+        else:
+            probabilities = np.where(in_comments, _BELOW_A_TEXT * probabilities, probabilities)
+        return cls(probabilities, in_comments, genres, features.best)
 
 
 def line_words(texts: Iterable[str]) -> NDArray[np.float64]:
@@ -383,6 +364,6 @@ def _line_text(tree: PageTree, lines: PageLines, row: int) -> str:
     tag = tree.tags[lines.containers[row]]
     if tag != "pre":
         text = lines.texts[row].replace(SOFT_HYPHEN, "")
-        return _read(text) if tag in HEADINGS else text
+        return as_read(text) if tag in HEADINGS else text
     raw = tree.preformatted(range(lines.firsts[row], lines.afters[row]))
     return "\n".join(line.rstrip() for line in raw.strip("\r\n").splitlines())

@@ -66,9 +66,9 @@ class LineFeatures:
         metadata: PageMetadata,
         class_weights: Mapping[str, float],
     ) -> None:
-        containers = np.array(lines.containers, dtype=np.int32)
-        links = measures.link_chars[np.array(lines.afters)] - measures.link_chars[lines.firsts]
-        self._texts = texts = LineTexts(lines.texts, links, np.array(lines.breaks))
+        containers = np.asarray(lines.containers, dtype=np.int32)
+        links = measures.link_chars[np.asarray(lines.afters)] - measures.link_chars[lines.firsts]
+        self._texts = texts = LineTexts(lines.texts, links, np.asarray(lines.breaks))
         self._around = around = Surroundings(tree, measures, lines, class_weights)
         self.in_comments = around.in_comments
         self._kinds = tree.mapped(_CONTAINER_COLUMN, -1)[containers]
@@ -91,28 +91,28 @@ class LineFeatures:
 
     def rows(self, start: int, end: int) -> Floats:
         """Return the features of some lines: one row a line, one column a feature."""
-        end = min(end, len(self))
+        result: Floats = np.hstack(list(self.groups(start, min(end, len(self))).values()))
+        return result
+
+    def groups(self, start: int, end: int) -> dict[str, Floats]:
+        """Return the features of some lines by what they are of, in the order of the columns."""
         # Of the lines around them, too: what is none of the page is -1.
         context = np.full((end - start + 2 * _REACH, _CONTEXT), -1, dtype=np.float32)
         first, after = max(0, start - _REACH), min(len(self), end + _REACH)
         context[first - start + _REACH : after - start + _REACH] = self._context(first, after)
-        page = np.broadcast_to(self.page, (end - start, len(self.page)))
-        result: Floats = np.hstack(
-            [
-                self._texts.columns(start, end),
-                _marks(self._kinds[start:end], len(_CONTAINERS)),
-                self._around.columns(start, end),
-                self._alike[self._looks[start:end]],
-                self._sections.columns(start, end),
-                self._said.columns(start, end),
-                self._prose.place(start, end),
-                self._prose.scales(start, end),
-                *(context[_REACH + by : _REACH + by + end - start] for by in _NEIGHBOURS),
-                self._window(start, end),
-                page,
-            ]
-        )
-        return result
+        beside = [context[_REACH + by : _REACH + by + end - start] for by in _NEIGHBOURS]
+        return {
+            "text": self._texts.columns(start, end),
+            "own element": _marks(self._kinds[start:end], len(_CONTAINERS)),
+            "elements around": self._around.columns(start, end),
+            "elements alike": self._alike[self._looks[start:end]],
+            "headings above": self._sections.columns(start, end),
+            "metadata": self._said.columns(start, end),
+            "place": self._prose.place(start, end),
+            "parts of the page": self._prose.scales(start, end),
+            "lines beside": np.hstack([*beside, self._window(start, end)]),
+            "page": np.broadcast_to(self.page, (end - start, len(self.page))),
+        }
 
     def _context(self, start: int, end: int) -> Floats:
         kinds = _marks(self._kinds[start:end], len(_CONTAINERS))

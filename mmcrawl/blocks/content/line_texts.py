@@ -36,8 +36,6 @@ _PHRASES = (
 
 _AVERAGED = [2, 9, 14]  # columns
 
-_AVERAGED = [2, 9, 14]  # columns
-
 _STOP, _COMMA, _DIGIT, _UPPER, _SYMBOL, _CJK, _SPACE, _CJK_STOP, _MONEY = (1 << i for i in range(9))
 
 
@@ -93,9 +91,11 @@ class LineTexts:
 
     def columns(self, start: int, end: int) -> Floats:
         """Return the numbers of some lines: one row a line, one column a number."""
-        if self._last[:2] != (start, end):
+        first, after, measured = self._last
+        if not first <= start <= end <= after:
             self._measure(start, end)
-        return self._last[2]
+            return self._last[2]
+        return measured[start - first : end - first]
 
     def main_columns(self, start: int, end: int) -> Floats:
         """Return the first columns of some lines."""

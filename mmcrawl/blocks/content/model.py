@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import IO, Any
 
@@ -28,7 +28,7 @@ GENRES = ("article", "forum", "product", "collection", "listing", "documentation
 """Genres of pages (Web Content Extraction Benchmark)."""
 
 _FARTHEST = 4.0  # standard deviations
-_SLICE = 2000  # lines whose features are in memory at once
+_SLICE = 500  # lines whose features are in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Scaling:
         return result
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trees:
     """Boosted symmetric trees; a line's log-odds are the bias and the sum of one leaf of each.
 
@@ -66,14 +66,25 @@ class Trees:
     leaves: Floats
     bias: float
 
+    @cached_property
+    def _questions(self) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Columns and borders that are asked for, each once; and which each level asks."""
+        pairs = np.empty(self.features.shape, dtype=[("feature", np.int64), ("border", np.float32)])
+        pairs["feature"], pairs["border"] = self.features, self.borders
+        each, which = np.unique(pairs.T, return_inverse=True)
+        return each["feature"], each["border"][:, None], which.reshape(pairs.T.shape)
+
     def log_odds(self, values: Floats) -> Floats:
         """Return the log-odds of each row of a matrix."""
+        features, borders, which = self._questions
         columns = np.ascontiguousarray(values.T)
-        leaf = np.zeros((len(self.features), len(values)), dtype=np.uint8)
-        for level in range(self.features.shape[1]):
-            above = columns[self.features[:, level]] > self.borders[:, level, None]
-            leaf |= above.view(np.uint8) << level
-        found = np.take_along_axis(self.leaves, leaf, axis=1)
+        answers = (columns.take(features, axis=0) > borders).view(np.uint8)
+        leaf = answers.take(which[-1], axis=0)
+        for asked in which[-2::-1]:
+            leaf <<= 1
+            leaf |= answers.take(asked, axis=0)
+        trees, size = self.leaves.shape
+        found = self.leaves.take(leaf + size * np.arange(trees)[:, None])
         result: Floats = found.sum(axis=0) + np.float32(self.bias)
         return result
 

@@ -39,14 +39,14 @@ class Prose:
         around: Surroundings,
     ) -> None:
         self._chars, self._link_chars = measures.chars, measures.link_chars
-        self._after = np.array(tree.after, dtype=np.int32)
-        self._firsts = np.array(lines.firsts, dtype=np.int32)
-        self._containers = np.array(lines.containers, dtype=np.int32)
+        self._after = np.asarray(tree.after, dtype=np.int32)
+        self._firsts = np.asarray(lines.firsts, dtype=np.int32)
+        self._containers = np.asarray(lines.containers, dtype=np.int32)
         self._around = around
         self._total = max(1, int(self._chars[-1]))
         is_prose = (texts.sentences > 0) & (texts.weights > _LEAST_PROSE)
         prose = np.where(is_prose, texts.lengths, 0)
-        self._prose_before = np.concatenate([[0], np.cumsum(prose)])
+        self._prose_before = np.concatenate([prose[:1] * 0, np.cumsum(prose, dtype=np.int32)])
         chars = self._chars[self._after] - self._chars[:-1]
         self._holders = [
             tree.innermost(around.with_text & (chars >= scale * self._total))[around.around_first]

@@ -37,6 +37,15 @@ SECTIONS = tuple(
 )
 """What a heading says of the lines below it: comments, related pages, reviews, questions, …"""
 
+# What alternatives of the last four begin with: most headings hold none, which is sooner seen.
+_BEGINS = tuple(
+    tuple(
+        begin[1][:-1] if begin[2] else begin[1]
+        for part in pattern.pattern.split("|")
+        if (begin := re.match(r"(?:\\b)?([a-z ]+)(\?)?", part))
+    )
+    for pattern in SECTIONS[2:]
+)
 _LONGEST_HEADING = 90
 _LONGEST_BARE_HEADING = 50
 # What the first two patterns begin with, but for digits and what is not ASCII.
@@ -58,7 +67,7 @@ class Sections:
 
     def __init__(self, tree: PageTree, lines: PageLines, measured: LineTexts) -> None:
         levels = {tag: int(tag[1]) for tag in HEADINGS}
-        self._levels = tree.mapped(levels, 0)[np.array(lines.containers)]
+        self._levels = tree.mapped(levels, 0)[np.asarray(lines.containers)]
         rows, texts = self._named_rows(lines, measured)
         linked = measured.linked
         said = [0.0] * len(SECTIONS)
@@ -111,7 +120,10 @@ def _sections_named(text: str, heading: bool) -> list[float]:
     is_comments = comments.match(text) or ("comment" in text.lower() and comments.search(text))
     found = [float(bool(is_comments)), float(bool(others.match(text)))]
     if heading:
-        found += [float(bool(pattern.search(text))) for pattern in SECTIONS[2:]]
+        lowered = text.lower() if text.isascii() else ""
+        for pattern, begins in zip(SECTIONS[2:], _BEGINS, strict=True):
+            may = not lowered or any(map(lowered.__contains__, begins))
+            found.append(float(may and pattern.search(text) is not None))
     return found
 
 

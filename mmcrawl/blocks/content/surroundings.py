@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,7 @@ _NAMES = re.compile(
     rb"""(?:"([^"\0]{0,400})|'([^'\0]{0,400})|([^\s"'>\0]{1,400})))"""
 )
 _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
+_SINGLE = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SLICE = 10_000  # elements whose start tags are in memory at once
 _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
 # Of a start tag in lower case.
@@ -105,12 +106,12 @@ class Surroundings:
         class_weights: Mapping[str, float],
     ) -> None:
         self._tree = tree
-        held = measures.chars[np.array(tree.after)] > measures.chars[:-1]
+        held = measures.chars[np.asarray(tree.after)] > measures.chars[:-1]
         self.with_text: NDArray[np.bool_] = held & ~tree.having((TEXT,))
         self.with_text[0] = False
-        parents = np.array(tree.parents, dtype=np.int32)
+        parents = np.asarray(tree.parents, dtype=np.int32)
         around = tree.innermost(self.with_text)
-        self.around_first: NDArray[np.int32] = around[parents[np.array(lines.firsts)]]
+        self.around_first: NDArray[np.int32] = around[parents[np.asarray(lines.firsts)]]
         self._state_of, states = self._read(StartTags(class_weights))
         table = np.array(states, dtype=np.float64)
         self._bits = table[:, 0].astype(np.int64)
@@ -202,9 +203,9 @@ class StartTags:
 
     def __init__(self, class_weights: Mapping[str, float]) -> None:
         self._class_weights = class_weights
-        self._names: dict[bytes, tuple[int, float]] = {}
+        self._known: dict[tuple[object, ...], int] = {}  # by attributes
         self.said: list[_Said] = [(0, 0.0, 0)]
-        self._numbers: dict[_Said, int] = {}
+        self._numbers = {self.said[0]: 0}
         self._classes: dict[tuple[bytes, ...], int] = {}
 
     def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
@@ -215,57 +216,64 @@ class StartTags:
             start_tags = list(tree.start_tags(these))
             each = list(dict.fromkeys(start_tags))
             said = dict(zip(each, self._read(each), strict=True))
-            numbers = np.array([said[start_tag] for start_tag in start_tags])
-            numbers[outermost[these]] = 0
-            yield from zip(these.tolist(), numbers.tolist(), strict=True)
+            numbers = list(map(said.__getitem__, start_tags))
+            for place in np.flatnonzero(outermost[these]).tolist():
+                numbers[place] = 0
+            yield from zip(these.tolist(), numbers, strict=True)
 
     def _read(self, start_tags: list[bytes]) -> Iterator[int]:
         """Yield the number of what each start tag says."""
         tags = iter(start_tags)
-        names: list[bytes] = []
-        own_class = 0
+        attributes: list[tuple[bytes, ...]] = []
+        known = self._known
         # One call finds the attributes of all of them, and the NUL behind each.
-        joined = b"\0".join([tag.replace(b"\0", b"\1") for tag in start_tags]) + b"\0"
-        for attribute, *values in _NAMES.findall(joined):
-            if attribute:
-                names.append(values[0] or values[1] or values[2])
-                if not own_class and attribute.lower() == b"class":
-                    own_class = self._classes.setdefault(tuple(values), len(self._classes) + 1)
+        joined = b"\0".join(start_tags)
+        if joined.count(b"\0") >= len(start_tags):
+            joined = b"\0".join([tag.replace(b"\0", b"\1") for tag in start_tags])
+        for attribute in _NAMES.findall(joined + b"\0"):
+            if attribute[0]:
+                attributes.append(attribute)
                 continue
             tag = next(tags)
             hidden = _hidden_bit(tag) if b"none" in tag or b"idden" in tag else 0
-            if not names:
-                yield self._number((hidden, 0.0, 0)) if hidden else 0
-                continue
-            key = names[0] if len(names) == 1 else b" ".join(names)
-            bits, score = self._names.get(key) or self._read_names(key)
-            yield self._number((bits | hidden, score, own_class))
-            names, own_class = [], 0
+            key = (hidden, *attributes)
+            number = known.get(key)
+            if number is None:
+                number = known[key] = self._number(hidden, attributes)
+            yield number
+            attributes.clear()
 
-    def _number(self, said: _Said) -> int:
-        number = self._numbers.get(said)
-        if number is None:
-            number = self._numbers[said] = len(self.said)
+    def _number(self, hidden: int, attributes: Sequence[tuple[bytes, ...]]) -> int:
+        """Return the number of what a start tag with some attributes says."""
+        names = b" ".join([a or b or c for _, a, b, c in attributes])
+        bits, score = self._read_names(names) if names else (0, 0.0)
+        of_class = next((one for one in attributes if one[0].lower() == b"class"), None)
+        number = self._classes.setdefault(of_class[1:], len(self._classes) + 1) if of_class else 0
+        said = (bits | hidden, score, number)
+        found = self._numbers.setdefault(said, len(self.said))
+        if found == len(self.said):
             self.said.append(said)
-        return number
+        return found
 
     def _read_names(self, names: bytes) -> tuple[int, float]:
         """Return the bits of the class words of an element, and what they say of its text."""
         words = _words(names)
         bits, score = 0, 0.0
-        for word in _CLASS_BIT.keys() & words:
-            bits |= _CLASS_BIT[word]
-        if known := self._class_weights.keys() & words:
-            weights = [self._class_weights[word] for word in known]
+        weights = []
+        weight_of, bit_of = self._class_weights.get, _CLASS_BIT.get
+        for word in words:
+            if weight := weight_of(word):
+                weights.append(weight)
+            if bit := bit_of(word):
+                bits |= bit
+        if weights:
             score = math.fsum(weights) / math.sqrt(len(words))
-        self._names[names] = (bits, score)
         return bits, score
 
 
 def _words(names: bytes) -> set[str]:
-    if names.lower() == names:  # as nearly all are; the same, and quicker
-        words = names.translate(_LETTERS).decode("ascii").split()
-        return {word for word in words if len(word) > 1}
+    if names.islower():  # as nearly all are; the same, and quicker
+        return set(names.translate(_LETTERS).decode("ascii").split()) - _SINGLE
     return {word.lower() for word in _WORD.findall(names.decode("latin-1"))}
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.blocks.facts.authors import AuthorReader
 from mmcrawl.blocks.facts.dates import Dated, month_comes_first
+from mmcrawl.blocks.facts.price import price_of
 from mmcrawl.blocks.facts.published import DateReader
 from mmcrawl.blocks.facts.said import Said, first_text, types_of
 from mmcrawl.blocks.layout.lines import PageLines
@@ -40,6 +41,7 @@ class PageFacts:
         image: Address of the picture that stands for it, absolute where the page's is known.
         licence: Address or name of its licence.
         canonical: The address it gives for itself.
+        price: What the product costs that it is about, as ``49.90 EUR``.
     """
 
     authors: tuple[str, ...] = ()
@@ -52,6 +54,7 @@ class PageFacts:
     image: str = ""
     licence: str = ""
     canonical: str = ""
+    price: str = ""
 
     @property
     def dated(self) -> Dated | None:
@@ -88,6 +91,7 @@ def page_facts(
         image=_absolute(_first(_image(said)), base),
         licence=_licence_address(_first(_licence(said)), base),
         canonical=_absolute(next(_canonical(said), ""), url),
+        price=price_of(said, title),
     )
 
 

@@ -114,13 +114,13 @@ class JoinedTexts(Sequence[str]):
         for runs in texts.slices(begins):
             piece, starts, kept = _joined(texts, runs, lines, spaced)
             pieces.append(piece)
-            lengths.append(np.diff(starts, append=len(piece)))
+            lengths.append(np.diff(starts, append=np.int32(len(piece))))
             numbers.append(kept)
         self.joined = "".join(pieces)
         self.numbers: NDArray[np.int32] = np.concatenate([np.zeros(0, dtype=np.int32), *numbers])
         self.starts = np.zeros(len(self.numbers) + 1, dtype=np.int32)
         np.cumsum(np.concatenate([self.starts[:0], *lengths]), out=self.starts[1:])
-        self._bounds = integers(self.starts)
+        self._bounds = self.starts.data  # quicker to be read one by one
 
     def __len__(self) -> int:
         return len(self.starts) - 1

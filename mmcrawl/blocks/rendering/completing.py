@@ -43,14 +43,19 @@ def completed(
     if not len(rows):
         return chosen
     found = chosen.copy()
+    small = len(lines) <= _SMALL
     for group in _groups(tree, lines):
-        inside = _rows_of(tree, lines, group)
-        if not len(inside) or found[inside].all() or not _may_belong(tree, measures, group):
+        is_list = tree.tags[group] in _LISTS
+        if is_list and not small:
             continue
-        beside = len(lines) <= _SMALL and _is_beside(tree, lines, chosen, group)
-        between = rows[0] < inside[0] and inside[-1] < rows[-1]
-        mostly = between or _is_mostly(lines, chosen, inside)
-        if beside or (mostly and tree.tags[group] not in _LISTS):
+        inside = _rows_of(tree, lines, group)
+        if not len(inside) or found[inside].all():
+            continue
+        belongs = small and _is_beside(tree, lines, chosen, group)
+        if not belongs and not is_list:
+            between = rows[0] < inside[0] and inside[-1] < rows[-1]
+            belongs = between or _is_mostly(lines, chosen, inside)
+        if belongs and _may_belong(tree, measures, group):
             found[inside] = True
     return found
 
@@ -58,8 +63,8 @@ def completed(
 def _groups(tree: PageTree, lines: PageLines) -> list[int]:
     """Return the outermost lists, tables and preformatted texts that lines stand in."""
     groups = tree.having(_GROUPS)
-    around = tree.inside(groups)[np.array(tree.parents)]
-    found = np.unique(tree.innermost(groups & ~around)[np.array(lines.containers)])
+    around = tree.inside(groups)[np.asarray(tree.parents)]
+    found = np.unique(tree.innermost(groups & ~around)[np.asarray(lines.containers)])
     outermost: list[int] = found[found > 0].tolist()
     return outermost
 

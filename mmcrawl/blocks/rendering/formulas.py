@@ -45,7 +45,7 @@ _WRAPPED = re.compile(r"^\{\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
 _STYLE = re.compile(r"^\\(?:display|text)style\b\s*")
 _DELIMITED = re.compile(r"^(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)$", re.DOTALL)
 _SHOWN_TEX = re.compile(
-    r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$([^$]+)\$\$|"
+    r"\\\((.+?)\\\)|\\\[(.+?)\\\]|(?<!\$)\$\$([^$]+)\$\$(?!\$)|"
     r"(?<![\\$\w])\$(?=[^\s$])([^$]{1,300}?)(?<=[^\s\\])\$(?![\d$])",
     re.DOTALL,
 )

@@ -107,6 +107,20 @@ class Table:
     rows: list[list[Cell]] = field(default_factory=list)
     caption: list[Inline] = field(default_factory=list)
 
+    def leave_out_empty_rows(self) -> None:
+        """Leave out rows that hold nothing; a cell above spans one less for each."""
+        filled: list[list[Cell]] = []
+        spanning: list[tuple[int, Cell]] = []  # cells with the row behind the last each spans
+        for number, row in enumerate(self.rows):
+            spanning = [(end, cell) for end, cell in spanning if end > number]
+            if any(cell.inlines for cell in row):
+                filled.append(row)
+                spanning += [(number + cell.rows, cell) for cell in row if cell.rows > 1]
+            else:
+                for _, cell in spanning:
+                    cell.rows -= 1
+        self.rows = filled
+
 
 Block = Heading | Paragraph | CodeBlock | Quote | Items | Table
 

@@ -48,6 +48,7 @@ _STYLES: Mapping[str, Style] = {
     "tt": "code", "del": "deleted", "s": "deleted", "strike": "deleted", "sup": "superscript",
     "sub": "subscript",
 }  # fmt: skip
+_PARTS_OF_TABLES = frozenset({"tr", "td", "th"})  # which count without any text
 _NOWHERE = ("javascript:", "about:", "data:", "blob:")
 _DEEPEST = 24  # lists and quotes in each other; what stands deeper is in the last
 _LANGUAGE = re.compile(
@@ -154,6 +155,9 @@ class _Reader:
             self._take_formula(node)
             return self._formulas.after[node]
         if self._told[after] == self._told[node]:
+            here = self._open[-1]
+            if here.table is not None and here.cell is None and tag in _PARTS_OF_TABLES:
+                self._take_table_part(tag, node, after, here.table)
             return after
         if tag == TEXT:
             self._take_text(node)
@@ -183,7 +187,7 @@ class _Reader:
             closed.items.items = [item for item in closed.items.items if item]
             empty: Block | None = None if closed.items.items else closed.items
         elif closed.table is not None and closed.cell is None:
-            closed.table.rows = [row for row in closed.table.rows if any(c.inlines for c in row)]
+            closed.table.leave_out_empty_rows()
             empty = None if closed.table.rows else closed.table
         else:
             empty = None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
@@ -37,7 +37,14 @@ from mmcrawl.commands.archive.subcommand import (
 from mmcrawl.commands.archive.verify import VERIFY
 from mmcrawl.commands.archive.versions import VERSIONS
 from mmcrawl.commands.archive.watch import WATCH
-from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, ended_by_signal
+from mmcrawl.commands.base import (
+    PLACE,
+    HelpFormatter,
+    MmcrawlCommand,
+    archive_params,
+    console_of,
+    ended_by_signal,
+)
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
 from mmcrawl.stores.uris import file_of
@@ -69,7 +76,7 @@ SUBCOMMANDS = {
 }
 
 
-class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter, HelpFormatter):
     """Scrapy's help, with the lines of the description as they are."""
 
 
