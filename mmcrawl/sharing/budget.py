@@ -109,6 +109,10 @@ class Budget:
         self.round, self.granted, self.spent = number, 0, False
         self._look_for_slices()
 
+    def leave(self) -> None:
+        """Give up what was granted: others may have it in a later round by now."""
+        self.round, self.granted, self.spent = 0, 0, False
+
     def take_slice(self, turn: int = 0, workers: int = 1) -> None:
         """Take a slice, if there is one. One round trip, and two for each that others took.
 

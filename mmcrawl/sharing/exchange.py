@@ -247,7 +247,12 @@ class Exchange:
         if now - self._signed_at >= SIGN_SECONDS:
             self._signed_at = now
             self._sign()
-            self._heard_at = now
+            self._note_heard(now)
+
+    def _note_heard(self, now: float) -> None:
+        if self.is_cut_off(now):
+            self.budget.leave()
+        self._heard_at = now
 
     def _sign(self) -> Sign:
         self._signs += 1
@@ -268,7 +273,7 @@ class Exchange:
                 signs[name] = Sign.decode(row["facts"])
             except (ValueError, LookupError) as error:
                 self.set_aside("worker", name, str(error))
-        self._heard_at = now
+        self._note_heard(now)
         members = self._members
         members.look(signs, now)
         self.others = list(members.everybody)

@@ -64,6 +64,21 @@ def test_who_slept_while_its_part_was_anothers_gives_it_up():
     gang.finish()
 
 
+def test_who_slept_fetches_no_page_that_others_had_meanwhile():
+    """It had pages of the budget left, which were given out again."""
+    gang = gang_of(1, hosts=3, pages=5, max_pages=8)
+    first = next(iter(gang.workers.values()))
+    gang.pages_a_step = 1
+    while first.job.exchange.budget.granted < 4:
+        gang.pass_time(0.25)
+    first.asleep = True
+    gang.join()
+    go_on(gang, 8 * LEASE)
+    assert len(gang.workers) == 1
+    gang.harmed = True
+    gang.finish()
+
+
 def test_a_gift_to_who_died_goes_back():
     """Nobody else took it: by its log it was of a worker that was alive."""
     for survivors in range(1, 4):
