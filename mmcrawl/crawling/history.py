@@ -73,7 +73,7 @@ def recall(
     *,
     listed: ListedLinks,
     taught: int | None = None,
-) -> Iterator[None]:
+) -> Iterator[int]:
     """Bring algorithm and bounds to where they stood when the job was left, little by little.
 
     The scores they answer with are in the frontier already; but those of a part that is taken over
@@ -84,6 +84,9 @@ def recall(
         scorer, admission, moved, twins, listed: new ones.
         taught: for a part that is taken over: of so many links that had ended the knowledge of the
             algorithm was learnt already.
+
+    Yields:
+        How many of the links that have ended the algorithm was told of.
     """
     told = LastScores(scorer) if taught is not None and scorer.knowledge is None else scorer
     scorer.silent = taught is not None and scorer.knowledge is not None
@@ -94,7 +97,7 @@ def recall(
             _recall_bounds(past, frontier, admission, moved, twins, listed=listed)
             if scorer.knowledge is not None:
                 scorer.knowledge.teaching = True  # for others, whose turn it may be
-            yield
+            yield past.settled - 1
             if scorer.knowledge is not None:
                 scorer.knowledge.teaching = past.settled > (taught or 0)
     finally:
@@ -106,7 +109,7 @@ def recall(
         scores = told.added(some)
         if taught is not None and told is scorer:
             frontier.apply(scores)
-        yield
+        yield frontier.settled
     if isinstance(told, LastScores):
         frontier.apply(told.take())
 

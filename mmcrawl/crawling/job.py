@@ -53,7 +53,6 @@ class Portion:
         siblings: among so many parts of a process memory is divided.
         knowledge: what the parts of a process learn into; None for a first one.
         taught: of so many links of this part that had ended it was learnt already.
-        gradual: whoever makes the part brings it to where it was left, by `CrawlJob.begin`.
     """
 
     sites: Sites
@@ -61,7 +60,6 @@ class Portion:
     siblings: int
     knowledge: Knowledge | None = None
     taught: int = 0
-    gradual: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +151,15 @@ class CrawlJob:
         self._recent = RecentHarvest()
         self._rules, self._links = rules or PinnedRules(), links
         self._seeds, self._taught = seeds, portion.taught if portion else None
-        if portion is None or not portion.gradual:
+        if portion is None:
             deque(self.begin(), maxlen=0)
 
-    def begin(self) -> Iterator[None]:
-        """Bring all to where the job was left, little by little; before, nothing else is asked."""
+    def begin(self) -> Iterator[int]:
+        """Bring all to where the job was left, little by little. Of a part, its owner calls it.
+
+        Yields:
+            How many of the links that have ended the algorithm knows of.
+        """
         yield from self._recall(self._seeds, self._taught)
         self._add([seed_link(seed) for seed in self._seeds], None)
         self._follow_listed()
@@ -476,7 +478,7 @@ class CrawlJob:
         memory = {"similarity": self._similarity.state()} | noted(self._rules, self._links)
         self.store.remember(self.job.number, memory)
 
-    def _recall(self, seeds: Sequence[str], taught: int | None) -> Iterator[None]:
+    def _recall(self, seeds: Sequence[str], taught: int | None) -> Iterator[int]:
         """Bring all to where the job was left, but for rules and links, which are as given now."""
         if not self._is_part:
             recall_words(self.store, self.job, self._similarity)

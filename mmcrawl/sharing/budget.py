@@ -34,6 +34,7 @@ class Budget:
         round: its number, 0 before the first.
         granted: pages this worker may fetch in the round.
         spent: whether there are no more slices.
+        begun: how often what is granted was counted anew.
     """
 
     def __init__(self, documents: Documents, rules: Rules) -> None:
@@ -42,6 +43,7 @@ class Budget:
         self.round = 0
         self.granted = 0
         self.spent = False
+        self.begun = 0
         self._left = self._size = 0
         self._free: set[int] = set()
 
@@ -64,9 +66,10 @@ class Budget:
         return True
 
     def begin_next(self, own: Sign, others: Collection[Sign]) -> bool:
-        """Begin a round with what nobody may fetch yet; if that is nothing, to take it back.
+        """Begin a round with the pages that nobody may fetch yet; tell whether any are left at all.
 
-        Tell whether pages are left.
+        Where all that are left were granted to workers that do not use them, the round has none: it
+        takes back what was granted, and the one after it has them.
         """
         signs = [own, *others]
         left = self._rules.max_pages - sum(sign.pages for sign in signs)
@@ -106,12 +109,12 @@ class Budget:
         if row is None:  # it is over, and this worker has missed it
             return
         self._left, self._size = row["left"], row["size"]
-        self.round, self.granted, self.spent = number, 0, False
+        self._count_anew(number)
         self._look_for_slices()
 
     def leave(self) -> None:
         """Give up what was granted: others may have it in a later round by now."""
-        self.round, self.granted, self.spent = 0, 0, False
+        self._count_anew(0)
 
     def take_slice(self, turn: int = 0, workers: int = 1) -> None:
         """Take a slice, if there is one. One round trip, and two for each that others took.
@@ -131,6 +134,10 @@ class Budget:
                 self.granted += min(self._size, self._left - number * self._size)
                 return
             self._look_for_slices()
+
+    def _count_anew(self, number: int) -> None:
+        self.round, self.granted, self.spent = number, 0, False
+        self.begun += 1
 
     def _look_for_slices(self) -> None:
         slices = (row["_id"].split("/")[1:] for row in self._documents.all("budget"))

@@ -198,7 +198,7 @@ class Exchange:
             case Copied():
                 self._holdings.copy(task)
             case Broken():
-                self._holdings.keep_aside(task.part, task.why)
+                self._holdings.set_aside(task)
             case Refused():
                 self.set_aside("mail", task.name, task.why)
             case _:
@@ -355,6 +355,6 @@ class Exchange:
         self._tell(Over(reason))
 
     def _leave(self) -> None:
-        """Leave a last sign, by which others take the parts, and add up the crawl."""
+        """Leave a last sign, by which others take the parts."""
         self._sign()
         self.has_left = True

@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.scoring.relevance import TopicTest
@@ -59,7 +59,8 @@ class Hearing:
         self._exchange, self._parts = exchange, parts
         self._mixture, self._test = mixture, test
         self._news: deque[News] = deque()
-        self._taking: Iterator[None] | None = None
+        self._taking: Generator[None] | None = None
+        self._taken = -1
 
     @property
     def is_done(self) -> bool:
@@ -74,9 +75,10 @@ class Hearing:
         """
         while some := self._exchange.take_news():
             for news in some:
-                if isinstance(news, Lost) and news.part in self._parts.held:
-                    self._parts.forget(news.part)
-                self._news.append(news)
+                if isinstance(news, Lost):
+                    self._lose(news.part)
+                else:
+                    self._news.append(news)
         end, steps = time.monotonic() + _LONGEST_HEARING, 0
         while (steps < _STEPS_AT_ONCE or not self._parts.ready) and self._step():
             steps += 1
@@ -98,9 +100,7 @@ class Hearing:
     def _hear(self, news: News) -> None:
         match news:
             case Taken():
-                self._taking = self._take(news)
-            case Lost():
-                self._parts.forget(news.part)
+                self._taking, self._taken = self._take(news), news.part
             case Arrived():
                 self._receive(news)
             case Wanted():
@@ -117,14 +117,28 @@ class Hearing:
                 self.is_over = True
                 self.stopped(news.reason)
 
-    def _take(self, news: Taken) -> Iterator[None]:
+    def _lose(self, part: int) -> None:
+        """Forget a part, also one that was to be taken over."""
+        self.heard += 1
+        self._news = deque(
+            news for news in self._news if not (isinstance(news, Taken) and news.part == part)
+        )
+        is_coming = self._taking is not None and self._taken == part
+        if self._taking is not None and is_coming:
+            self._taking.close()
+            self._taking = None
+        if is_coming or part in self._parts.held:
+            self._parts.forget(part)
+
+    def _take(self, news: Taken) -> Generator[None]:
         """Take a part over, little by little; one that cannot be read is left alone."""
         try:
             yield from self._parts.take(news.part, news.stored, news.taught)
         except (ValueError, LookupError, OverflowError, sqlite3.Error, StoreError) as error:
             raise_if_fatal(error)
             self._parts.forget(news.part)
-            self._exchange.hand(Broken(news.part, f"{type(error).__name__}: {error}"))
+            why = f"{type(error).__name__}: {error}"
+            self._exchange.hand(Broken(news.part, news.stored.term + 1, why))
 
     def _receive(self, news: Arrived) -> None:
         """Take in letters; of a part that is another's by now they are left to that one."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 from mmcrawl.sharing.log import PartLogs
 from mmcrawl.sharing.mail import Mailboxes
 from mmcrawl.sharing.members import Members
-from mmcrawl.sharing.messages import Copied, Lost, Report, SnapshotDue, Taken
+from mmcrawl.sharing.messages import Broken, Copied, Lost, Report, SnapshotDue, Taken
 
 logger = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ class Holdings:
         }
         sound = {part: stored for part, stored in found.items() if not stored.fault}
         for part in found.keys() - sound.keys():
-            self.keep_aside(part, found[part].fault)
+            self._keep_aside(part, found[part].fault)
         if not sound:
             return
         for part in sorted(self._logs.claim(sound)):
@@ -177,7 +177,12 @@ class Holdings:
             self._tell(Taken(part, stored, self._taught.get(part, 0)))
         self._sign()  # before anything is written: others may have to be told that it is not theirs
 
-    def keep_aside(self, part: int, why: str) -> None:
+    def set_aside(self, task: Broken) -> None:
+        """Leave a part alone that the crawl cannot read."""
+        if self._current({task.part: task.term}):
+            self._keep_aside(task.part, task.why)
+
+    def _keep_aside(self, part: int, why: str) -> None:
         """Leave a part alone that cannot be read; the others go on."""
         logger.error(
             "Part %d of the crawl cannot be read (%s) and is left alone, with its hosts; restore"

@@ -219,9 +219,9 @@ class Members:
         return mine, offered
 
     def lost(self, own: Mapping[int, int]) -> set[int]:
-        """Return the parts, of those given with their terms, that another one took later.
+        """Return which of some parts, given with their terms, others have or offer in later ones.
 
-        It may have given them up by now: who is to have them waits until nobody else thinks so.
+        Who is offered a part does not take it while the sign of somebody else tells of it.
         """
         return {
             part

@@ -56,9 +56,10 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A part cannot be read, and why."""
+    """A part cannot be read, in its present term, and why."""
 
     part: int
+    term: int
     why: str
 
 

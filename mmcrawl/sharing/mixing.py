@@ -84,15 +84,20 @@ class Mixture:
         if self.knowledge is not None:
             self.knowledge.hear({name: learnt.knowledge or Contribution.none()})
 
-    def told(self, jobs: Mapping[int, CrawlJob]) -> Learnt:
-        """Return what this worker has learnt, from how much of each part, and its patterns."""
+    def told(self, jobs: Mapping[int, CrawlJob], settled: Mapping[int, int]) -> Learnt:
+        """Return what this worker has learnt, and the patterns.
+
+        Args:
+            jobs: the crawls of its parts.
+            settled: how many links of each part had ended, of those it has learnt from.
+        """
         self._told_at = self._own.pages
         return replace(
             self._own,
             words=dict(self._words),
             largest=self._similarity.largest,
             knowledge=None if self.knowledge is None else self.knowledge.contribution(),
-            taught={part: job.frontier.settled for part, job in jobs.items()},
+            taught=dict(settled),
             patterns=tuple(one for job in jobs.values() for one in job.scorer.patterns()),
         )
 

@@ -92,6 +92,7 @@ class OwnParts:
         self._dirty: set[int] = set()  # parts, since the last report
         self._since = inf
         self._taken_in: dict[str, int] = {}
+        self._settled: dict[int, int] = {}  # of a part that is being taken over
         self._totals: dict[int, Totals] = {}
 
     def close(self) -> None:
@@ -127,6 +128,11 @@ class OwnParts:
         """Where the parts stand together, as of the last report."""
         return added([*self._totals.values()])
 
+    @property
+    def settled(self) -> dict[int, int]:
+        """How many links of each part had ended, of those that the algorithm was told of."""
+        return self._settled | {part: job.frontier.settled for part, job in self.jobs.items()}
+
     def errors(self) -> dict[str, int]:
         """Return how many links ended in error, by the most frequent reasons."""
         reasons: Counter[str] = Counter()
@@ -143,10 +149,14 @@ class OwnParts:
             ValueError, LookupError, OverflowError, sqlite3.Error, StoreError: that is damaged.
         """
         if stored.rows or part in self._seeds:
-            self._changes.put(part, stored.decoded())
-            yield
+            for rows in stored.decoded():
+                self._changes.put(part, [rows])
+                yield
             job = self._made(part, taught)
-            yield from job.begin()
+            for told in job.begin():
+                self._settled = {part: max(told, taught)}
+                yield
+            self._settled = {}
             self.jobs[part] = job
             self.note(part)
         self.held[part] = stored.term + 1
@@ -169,7 +179,6 @@ class OwnParts:
             siblings=SIBLINGS,
             knowledge=self._knowledge,
             taught=taught,
-            gradual=True,
         )
         job = self._crawl.job(
             self._store,
@@ -185,6 +194,7 @@ class OwnParts:
         """Let a part go, with all that was not reported of it."""
         self.held.pop(part, None)
         self.jobs.pop(part, None)
+        self._settled.pop(part, None)
         self.under_way = {link for link in self.under_way if part_of(link) != part}
         for known in (self._under_way_in, self._best, self._totals, self._rests_until):
             known.pop(part, None)

@@ -88,7 +88,7 @@ class SharedJob:
         self._hearing = Hearing(self.exchange, self.parts, self._mixture, self._reporter.test)
         self._recent = RecentHarvest()
         self._crawled = self._activity = 0
-        self._round = self._before_round = 0
+        self._begun = self._round = self._before_round = 0
         self._sender: Sender | None = None
         self._errors_at, self._counted_errors = -1, dict[str, int]()
         self._broken = False
@@ -189,10 +189,11 @@ class SharedJob:
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best link of this worker's parts whose host is `ready`."""
         self._hearing.hear()
-        self.interrupted = False
-        if not self._may_fetch():
-            return None
-        link, self.interrupted = self.parts.next(ready)
+        link, self.interrupted = None, False
+        if self._may_fetch():
+            link, self.interrupted = self.parts.next(ready)
+        # With nothing to fetch, what was heard is taken in without a pause.
+        self.interrupted |= link is None and not self._hearing.is_done
         return link
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
@@ -269,7 +270,7 @@ class SharedJob:
         self._hearing.due_snapshots.clear()
         self.exchange.hand(*(Handed(parts, to) for to, parts in self.parts.give()))
         if self._mixture.is_due:
-            self.exchange.hand(self._mixture.told(self.parts.jobs))
+            self.exchange.hand(self._mixture.told(self.parts.jobs, self.parts.settled))
         self.exchange.stand(self._standing(), self._used(), heard=self._hearing.is_done)
 
     def stop(self, reason: str, *, finished: bool) -> None:
@@ -283,7 +284,7 @@ class SharedJob:
         if self._sender is None or self._broken:
             return
         self.commit()
-        self.exchange.hand(self._mixture.told(self.parts.jobs))
+        self.exchange.hand(self._mixture.told(self.parts.jobs, self.parts.settled))
         standing = replace(self._standing(), errors=self._errors())
         self.exchange.stand(standing, self._used(), heard=self._hearing.is_done)
         self._sender.leave()
@@ -335,8 +336,9 @@ class SharedJob:
 
     def _used(self) -> int:
         """Return how many pages of this round's budget are used."""
-        if self.exchange.budget.round != self._round:
-            self._round, self._before_round = self.exchange.budget.round, self._crawled
+        budget = self.exchange.budget
+        if budget.begun != self._begun:
+            self._begun, self._round, self._before_round = budget.begun, budget.round, self._crawled
         return self._crawled - self._before_round + len(self.parts.under_way)
 
     def _standing(self) -> Sign:

@@ -201,8 +201,7 @@ class PatientServer:
                 if many == _FEW:
                     raise
                 rows, many = None, _FEW
-                rows = asked()
-                return next(rows, None)
+                return following()
             except PyMongoError:
                 rows = None
                 raise
