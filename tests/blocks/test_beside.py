@@ -59,6 +59,20 @@ def test_the_price_of_a_product_is_shown(price: str | None, lines: list[str]) ->
     assert shown(PRODUCT, price=price) == lines
 
 
+@pytest.mark.parametrize(
+    ("known", "written"),
+    [
+        ("1299.00 USD", "$1,299.00"),
+        ("1299.00 EUR", "1.299,00 €"),
+        ("1299 EUR", "1.299 €"),
+        ("49.9 EUR", "49,90 €"),
+    ],
+)
+def test_a_price_is_found_however_it_is_written(known: str, written: str) -> None:
+    page = f"<h1>A lever</h1><p>$1</p><p>{written}</p><p>{SAID}</p>"
+    assert shown(page, price=known) == [written]
+
+
 def test_nothing_is_not_a_price() -> None:
     assert shown(f"<h1>Cart</h1><div class=price><p>$0.00</p></div><p>{SAID}</p>", price="") == []
 
@@ -81,6 +95,7 @@ def offer(**of: object) -> str:
          "<span itemprop=price content=49.90>£49.90</span></div>", "49.90 GBP"),
         ("<i itemprop=price>£49.90</i><i itemprop=price>£9.90</i>", ""),
         (offer(price=1) + offer(price=2).replace("A lever", "A pulley"), "1"),
+        (offer(price=5).replace("A lever", "") + offer(price=1), "1"),
         (offer(price=1).replace("lever", "wheel") + offer(price=2).replace("lever", "bar"), ""),
     ],
 )  # fmt: skip

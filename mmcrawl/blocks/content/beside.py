@@ -30,7 +30,7 @@ _NO_PRICE = re.compile(
 )
 _CURRENCY = r"(?:[$€£¥￥₹₽₩]|\b(?:US|AU|C|HK|R)\$|\b(?:USD|EUR|GBP|CHF|CNY|RMB|Rs\.?|kr\.?|zł)|元)"
 _AMOUNT = re.compile(rf"{_CURRENCY}\s?\d[\d.,' ]*|\d[\d.,' ]*\s?{_CURRENCY}")
-_DIGITS = re.compile(r"\d+")
+_CENTS = re.compile(r"[.,](\d{1,2})\D*$")
 _LONGEST = 40  # characters of a name or price
 _LONGEST_AROUND = 60  # characters of the element that is marked as one
 _LEVELS = 3  # elements around a line that may be
@@ -111,16 +111,22 @@ def _row_of_price(tree: PageTree, measures: Measures, lines: PageLines, price: s
     """Return the line of the price that is known, or else of the first that is marked as one."""
     headings = [row for row, node in enumerate(lines.containers) if tree.tags[node] == "h1"]
     start = headings[0] + 1 if headings else 0
-    known = _DIGITS.findall(price)
+    known = _value(price)
     marked = None
     for row in range(start, len(lines)):
         if not _is_short(lines, row) or not (amount := _AMOUNT.search(lines.texts[row])):
             continue
-        digits = _DIGITS.findall(amount[0])
-        if known and digits[: len(known)] == known[: len(digits)]:
+        value = _value(amount[0])
+        if value and value == known:
             return row
         first = lines.firsts[row]
-        is_free = not any(map(int, digits))
-        if marked is None and not is_free and _is_marked(tree, measures, first, _PRICE, _NO_PRICE):
+        if marked is None and value and _is_marked(tree, measures, first, _PRICE, _NO_PRICE):
             marked = row
     return None if known else marked
+
+
+def _value(price: str) -> int:
+    """Return a price in cents, 0 for none: ``1,299.00``, ``1.299`` and ``1299`` are the same."""
+    cents = _CENTS.search(price)
+    whole = re.sub(r"\D", "", price[: cents.start()] if cents else price)
+    return 100 * int(whole or 0) + (int(cents[1].ljust(2, "0")) if cents else 0)

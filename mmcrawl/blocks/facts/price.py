@@ -27,7 +27,8 @@ def price_of(said: Said, title: str) -> str:
 
 def _prices(said: Said, title: str) -> Iterator[tuple[str, str]]:
     products = [node for node in said.graph.nodes if not _PRODUCTS.isdisjoint(types_of(node))]
-    named = [node for node in products if title and str(node.get("name", "")).casefold() in title]
+    names = [(node, first_text(node.get("name")).casefold()) for node in products]
+    named = [node for node, name in names if name and name in title]
     if len(products) == 1 or named:
         yield from _offers(said, (named or products)[0])
     for name in ("product:price", "og:price"):

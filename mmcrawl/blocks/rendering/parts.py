@@ -113,7 +113,8 @@ class Table:
         spanning: list[tuple[int, Cell]] = []  # cells with the row behind the last each spans
         for number, row in enumerate(self.rows):
             spanning = [(end, cell) for end, cell in spanning if end > number]
-            if any(cell.inlines for cell in row):
+            # An empty one from which a cell spans into the next keeps that one's columns in place.
+            if any(cell.inlines or cell.rows > 1 for cell in row):
                 filled.append(row)
                 spanning += [(number + cell.rows, cell) for cell in row if cell.rows > 1]
             else:
