@@ -9,7 +9,7 @@ web: each of its files that begins as markup does is a page, and has one version
 
 * archive: with the layout and the labelled blocks of every version, sealed as it was written;
   `given` the same, where pages come with their blocks, as from a crawl that has cut them;
-  `unblocked` without these; `packed` after `scrapy archive pack`; `repacked` compressed anew at
+  `unblocked` without these; `packed` after `scrapy archive seal`; `repacked` compressed anew at
   level 19;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
 * zstd: each page alone at level 12; patches: against the version before, a chain from the first;
