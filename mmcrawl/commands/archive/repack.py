@@ -53,7 +53,7 @@ def _done(archive: Archive, before: int, options: Options, console: Console) -> 
 SEAL = Subcommand(
     name="seal",
     run=_seal,
-    what="cut and compress what is not yet, give space back; tells before what it takes",
+    what="cut and compress what is not yet, give space back",
     arguments="[--yes]",
     options="yes json",
     writes=True,
@@ -61,7 +61,7 @@ SEAL = Subcommand(
 REPACK = Subcommand(
     name="repack",
     run=_repack,
-    what="compress all anew (default: at level 19); tells before what it takes",
+    what="compress all anew, after telling what that takes and gains",
     arguments="[--level N] [--yes]",
     options="level yes json",
     writes=True,
