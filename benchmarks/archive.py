@@ -9,7 +9,7 @@ web: each of its files that begins as markup does is a page, and has one version
 
 * archive: with the layout and the labelled blocks of every version, sealed as it was written;
   `given` the same, where pages come with their blocks, as from a crawl that has cut them;
-  `unblocked` without these; `packed` after `scrapy archive pack`; `repacked` compressed anew at
+  `unblocked` without these; `packed` after `scrapy archive seal`; `repacked` compressed anew at
   level 19;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
 * zstd: each page alone at level 12; patches: against the version before, a chain from the first;
@@ -19,7 +19,8 @@ web: each of its files that begins as markup does is a page, and has one version
 
 Response headers are made up, the same for all that keep them (archive, warc). Sizes are those of
 all files. MB/s is of bodies while they are stored; MB/CPU s counts all threads, and sealing to its
-end, and depends less on what else the machine does. Rebuilding is timed for all versions in random
+end, and depends less on what else the machine does; MB/own s counts the thread that stores, until
+all is acknowledged. Rebuilding is timed for all versions in random
 order, each checked against its file. Memory is the peak of a process that does only this. `missed`
 counts versions that differ from the one before and were not kept as one, `false` those that were
 kept and do not differ.
@@ -59,6 +60,7 @@ MEASURES = (
     "ratio",
     "MB/s",
     "MB/CPU s",
+    "MB/own s",
     "median ms",
     "p99 ms",
     "memory MB",
@@ -78,6 +80,7 @@ class Result:
     memory: float = 0.0
     missed: int | None = None
     false: int | None = None
+    own: float = 0.0
 
 
 def timed_reads(events: list[Event], read: Callable[[Event], bytes]) -> list[float]:
@@ -101,17 +104,18 @@ def bytes_under(folder: Path) -> int:
 
 
 class Clock:
-    """Time that passed, and CPU time of all threads, inside of its ``with`` blocks."""
+    """Time that passed, CPU time of all threads and of this, inside of its ``with`` blocks."""
 
     def __init__(self) -> None:
-        self.seconds = self.cpu = 0.0
+        self.seconds = self.cpu = self.own = 0.0
 
     def __enter__(self) -> None:
-        self._start = time.perf_counter(), time.process_time()
+        self._start = time.perf_counter(), time.process_time(), time.thread_time()
 
     def __exit__(self, *error: object) -> None:
         self.seconds += time.perf_counter() - self._start[0]
         self.cpu += time.process_time() - self._start[1]
+        self.own += time.thread_time() - self._start[2]
 
 
 def archived(
@@ -139,7 +143,7 @@ def archived(
         versions = {(version.url, version.time): version for version in archive.all_versions()}
         reads = timed_reads(events, lambda e: archive.rebuild(versions[e.url, e.time]).body)
     missed, false = changes_missed(events, set(versions))
-    return Result(size, storing.seconds, cpu, reads, memory, missed, false)
+    return Result(size, storing.seconds, cpu, reads, memory, missed, false, storing.own)
 
 
 def with_blocks(capture: Capture) -> Capture:
@@ -193,7 +197,7 @@ def warc(events: list[Event], folder: Path) -> Result:
             date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(capture.time))
             with clock:
                 write_record(writer, capture, date, before)
-    return Result(bytes_under(folder), clock.seconds, clock.cpu, memory=peak())
+    return Result(bytes_under(folder), clock.seconds, clock.cpu, memory=peak(), own=clock.own)
 
 
 def write_record(
@@ -343,6 +347,7 @@ def cells(result: Result, raw: int) -> Iterator[str]:
     yield f"{raw / result.size:.2f}"
     yield f"{raw / 1e6 / result.seconds:.1f}"
     yield f"{raw / 1e6 / result.cpu:.1f}" if result.cpu else "-"
+    yield f"{raw / 1e6 / result.own:.1f}" if result.own else "-"
     reads = sorted(result.reads)
     yield f"{median(reads):.1f}" if reads else "-"
     yield f"{reads[int(len(reads) * 0.99)]:.1f}" if reads else "-"

@@ -2,11 +2,15 @@
 
     python benchmarks/archive_times.py [--versions 50000] [--bytes 6000] [--reads 200] [--keep FILE]
     python benchmarks/archive_times.py --hosts 500
+    python benchmarks/archive_times.py --urls 100000
 
 A made page is stored so many times, a paragraph changed each time, and read at random times: cold
 by an archive that was just opened, warm by one that has read others before. Printed are median,
 99th percentile and maximum of the milliseconds that ``get`` takes, and ``get`` with ``rebuild``;
 and the CPU milliseconds of storing a version.
+
+With `--urls`, so many pages of 100 hosts, one version each, 3 kB, a third of them the host's
+template, are stored and read likewise.
 
 With `--hosts`, pages of so many hosts are stored in turn, 30 of each, 30 kB each, two thirds of
 them the host's template; printed are the largest size of the files meanwhile, and the last one.
@@ -23,7 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.archive import Capture, open_archive
 
 URL = "http://ticker.test/"
 GROUP = 64
@@ -38,14 +42,25 @@ def page(number: int, size: int) -> Capture:
     return Capture(URL, body, float(number), headers=headers)
 
 
-def store(uri: str, versions: int, size: int) -> float:
-    """Store the versions; return CPU seconds, sealing included."""
+def small(number: int) -> Capture:
+    host = number % 100
+    template = random.Random(host).randbytes(500).hex()
+    own = "".join(
+        f"<div><p>{random.Random(f'{number} {part}').randbytes(200).hex()}</p></div>"
+        for part in range(5)
+    )
+    body = f"<!DOCTYPE html><html><body><p>{template}</p>{own}</body></html>".encode()
+    return Capture(f"http://h{host}.test/{number}", body, float(number), content_type="text/html")
+
+
+def store(uri: str, count: int, make: Callable[[int], Capture]) -> float:
+    """Store what is made; return CPU seconds, sealing included."""
     start = time.process_time()
     making = 0.0
     with open_archive(uri) as archive:
-        for first in range(0, versions, GROUP):
+        for first in range(0, count, GROUP):
             begun = time.process_time()
-            group = [page(n, size) for n in range(first, min(first + GROUP, versions))]
+            group = [make(n) for n in range(first, min(first + GROUP, count))]
             making += time.process_time() - begun
             archive.store_many(group)
     return time.process_time() - start - making
@@ -88,14 +103,18 @@ def told(name: str, times: list[float]) -> None:
     print(f"{name:<24}{median(times):>10.3f}{late:>10.3f}{most:>10.3f}", flush=True)
 
 
-def read_cold(uri: str, at: float) -> float:
+def read_cold(uri: str, url: str, at: float) -> float:
     with open_archive(uri, read_only=True) as archive:
-        return timed(lambda: archive.rebuild(archive.get(URL, at)))
+        return timed(lambda: archive.rebuild(archive.get(url, at)))
 
 
-def read_warm(archive: Archive, places: list[float]) -> tuple[list[float], list[float]]:
-    gets = [timed(lambda at=at: archive.get(URL, at)) for at in places]
-    return gets, [timed(lambda at=at: archive.rebuild(archive.get(URL, at))) for at in places]
+def print_reads(uri: str, places: list[tuple[str, float]]) -> None:
+    print(f"{'ms':<24}{'median':>10}{'p99':>10}{'most':>10}")
+    told("cold get and rebuild", [read_cold(uri, *place) for place in places])
+    with open_archive(uri, read_only=True) as archive:
+        told("warm get", [timed(lambda p=p: archive.get(*p)) for p in places])
+        reads = [timed(lambda p=p: archive.rebuild(archive.get(*p))) for p in places]
+    told("warm get and rebuild", reads)
 
 
 def main() -> None:
@@ -104,6 +123,7 @@ def main() -> None:
     parser.add_argument("--bytes", type=int, default=6_000, help="of a version, roughly")
     parser.add_argument("--reads", type=int, default=200)
     parser.add_argument("--keep", type=Path, help="archive to make, or to read if it is there")
+    parser.add_argument("--urls", type=int, help="pages of one version instead")
     parser.add_argument("--hosts", type=int, help="measure room with so many hosts instead")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -112,19 +132,15 @@ def main() -> None:
             return
         path = given.keep or Path(folder) / "archive.db"
         uri = f"sqlite:///{path.absolute()}"
+        count = given.urls or given.versions
+        make = small if given.urls else lambda n: page(n, given.bytes)
         if not path.exists():
-            cpu = store(uri, given.versions, given.bytes)
-            print(f"storing: {1000 * cpu / given.versions:.2f} ms of CPU a version")
-        size = path.stat().st_size
-        print(f"{given.versions:,} versions, {size / given.versions:.0f} bytes each")
+            cpu = store(uri, count, make)
+            print(f"storing: {1000 * cpu / count:.2f} ms of CPU a version")
+        print(f"{count:,} versions, {path.stat().st_size / count:.0f} bytes each")
         chance = random.Random(1)
-        places = [chance.uniform(0, given.versions) for _ in range(given.reads)]
-        print(f"{'ms':<24}{'median':>10}{'p99':>10}{'most':>10}")
-        told("cold get and rebuild", [read_cold(uri, at) for at in places])
-        with open_archive(uri, read_only=True) as archive:
-            gets, rebuilds = read_warm(archive, places)
-        told("warm get", gets)
-        told("warm get and rebuild", rebuilds)
+        numbers = [chance.uniform(0, count) for _ in range(given.reads)]
+        print_reads(uri, [(small(int(n)).url if given.urls else URL, n) for n in numbers])
 
 
 if __name__ == "__main__":

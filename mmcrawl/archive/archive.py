@@ -15,7 +15,7 @@ from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.counting import stats_of
 from mmcrawl.archive.format.cutting import ArchivedPage, columns_of, cut_entries
 from mmcrawl.archive.format.reading import Reader
-from mmcrawl.archive.format.repacking import RepackEstimate, estimate
+from mmcrawl.archive.format.repacking import RepackEstimate, estimate, sealing_estimate
 from mmcrawl.archive.format.sealing import Sealer
 from mmcrawl.archive.format.writing import Writer
 from mmcrawl.archive.lives import BlockLife, StoredAnew, life_of, stored_anew
@@ -312,6 +312,10 @@ class Archive:
             self._sealer.seal_all()
             self._sealer.cut_all()
             self._backend.compact()
+
+    def seal_estimate(self) -> RepackEstimate:
+        """Return what :meth:`pack` would take and gain, without the cutting of pages."""
+        return sealing_estimate(self._backend)
 
     def repack(self, level: int = 19) -> None:
         """Compress everything anew at a zstd level (1 to 19): slower to do, as fast to read.

@@ -50,8 +50,26 @@ class Checker:
         self._rows = RowChecks(backend, self._reader, repair=repair, note=self._faults.append)
 
     def report(self) -> CheckReport:
-        """Examine everything."""
+        """Examine everything; where a database itself is damaged, as far as it can be read."""
         self._faults += [Fault(problem) for problem in self._backend.problems()]
+        try:
+            return self._report()
+        except StoreError as error:
+            if not self._faults:
+                raise
+            self._faults.append(Fault(str(error)))
+            return CheckReport(
+                urls=0,
+                versions=self._versions,
+                packs=self._packs,
+                chunks=self._chunks,
+                faults=tuple(self._faults),
+                leftovers=0,
+                removed=0,
+                completed=0,
+            )
+
+    def _report(self) -> CheckReport:
         altered = self._rows.check_groups()
         for stream in self._backend.streams():
             self._check_stream(stream)

@@ -172,7 +172,7 @@ def _not_one(backend: Backend, digits: str, digests: Sequence[str], uncut: int) 
     missing = f"there is no block {digits} in archive {backend.name}"
     if not uncut:
         return missing
-    return f"{missing}; the blocks of {uncut} pages are not kept: `scrapy archive pack` keeps them"
+    return f"{missing}; the blocks of {uncut} pages are not kept: `scrapy archive seal` keeps them"
 
 
 def _pages(backend: Backend, found: Sequence[_Found]) -> tuple[BlockPage, ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import signal
 import sqlite3
 import subprocess
-from contextlib import contextmanager
+import time
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,51 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path):
             assert archive.rebuild(archive.get(url, float(n))).body == body(int(n))
         archive.pack()
         assert archive.check().clean
+
+
+CLOSE = (
+    COMMON
+    + """
+sealing.TAIL = sealing.TAILS = 1 << 40  # all is sealed at the end
+sealing.SEALED_LEVEL = 3
+archive = open_archive("sqlite:///" + sys.argv[1], keep_blocks=False)
+for n in range(1_500):  # what the pages of a host share is kept once in its segment
+    text = body(n % 30).replace(b"<p>", b"<p>%d " % n)
+    archive.store(Capture(f"http://h{n % 30}.test/{n}", text, float(n), content_type="text/html"))
+print("closing", flush=True)
+archive.close()
+"""
+)
+
+
+def free_pages(path: Path) -> int:
+    with closing(sqlite3.connect(path, timeout=30)) as db:
+        return int(db.execute("PRAGMA freelist_count").fetchone()[0])
+
+
+def test_a_close_that_is_killed_loses_nothing_and_opening_gives_its_room_back(tmp_path):
+    path = tmp_path / "archive.db"
+    process = subprocess.Popen(
+        [python(), "-c", CLOSE, str(path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "closing\n"
+    while free_pages(path) < 9_000:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    left = path.stat().st_size
+    with open_archive(f"sqlite:///{path}") as archive:
+        assert free_pages(path) == 0
+        assert path.stat().st_size < left - (32 << 20)
+        assert archive.check().faults == ()
+        versions = [*archive.all_versions()]
+        assert len(versions) == 1_500
+        for version in versions[::50]:
+            n = int(version.time)
+            assert archive.rebuild(version).body == body(n % 30).replace(b"<p>", b"<p>%d " % n)
 
 
 def test_two_processes_store_the_same_url(tmp_path):

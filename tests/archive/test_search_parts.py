@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive.model import StoredBlock
-from mmcrawl.archive.search.blocks import areas_around, block_text, indexed_blocks
+from mmcrawl.archive.search.blocks import areas_around, block_text, indexed_blocks, outside_of
 from mmcrawl.archive.search.hits import snippet_of
 from mmcrawl.archive.search.index import DamagedError, Text, bundles_of, pack
 from mmcrawl.archive.search.query import Term, media_bit, parse_query
@@ -49,6 +49,37 @@ def test_a_damaged_bundle_is_noticed(content: bytes) -> None:
 def test_the_text_of_a_block_is_its_lines() -> None:
     block = "<div><h2>Le<b>ver</b>s</h2><p>&Uuml;ber <script>x</script>Stra\xdfen</p></div>"
     assert block_text(block.encode("latin-1"), "iso8859-1") == "Levers\nÜber Straßen"
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("<p>Die Bundes<wbr>regierung und die <em>Wirt</em>schaft</p>",
+         "Die Bundesregierung und die Wirtschaft"),
+        ("<a href=x>Wirtschaft</a>skrise, H<sub>2</sub>O, <b>W</b>issen",
+         "Wirtschaftskrise, H2O, Wissen"),
+        ("<i>Wirt</i><i>schaft</i>", "Wirtschaft"),
+        ("<span>Politik</span><span>Wirtschaft</span>", "Politik Wirtschaft"),
+        ("<span>Preis</span><button>kaufen</button>jetzt", "Preis kaufen jetzt"),
+        ("<a href=x>politik</a><a href=y>sport</a>", "politik sport"),
+        ("<ul><li>eins</ul><span>zwei</span><button>drei</button>", "eins\nzwei drei"),
+    ],
+)  # fmt: skip
+def test_words_are_parted_where_menus_are_and_nowhere_else(part: str, text: str) -> None:
+    assert block_text(part.encode(), "utf-8") == text
+
+
+def test_text_outside_of_all_blocks_is_a_block_of_no_kind() -> None:
+    body = b"<div><p>one</p></div><ul><li>two</li></ul><span>three</span><div><p>four</p></div>\n"
+    parts = (b"<p>one</p>", b"<ul><li>two</li></ul>", b"<p>four</p>")
+    blocks = [
+        StoredBlock(body.index(part), body.index(part) + len(part), "topic", "", 1, "", digest)
+        for part, digest in zip(parts, ("1a", "2b", "3c"), strict=True)
+    ]
+    texts = [(block.kind, block.text) for block in indexed_blocks(body, "utf-8", blocks, ())]
+    assert texts == [("topic", "one"), ("topic", "two"), ("topic", "four"), ("", "three")]
+    (outside,) = outside_of(blocks, body, "utf-8")
+    assert body[outside.start : outside.end] == b"<span>three</span><div>"
 
 
 def test_images_alone_are_told_by_their_topic() -> None:

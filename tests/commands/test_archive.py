@@ -240,7 +240,7 @@ def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
     assert "4 URLs, 5 versions rebuilt and compared" in checked.words
     assert "nothing is wrong" in checked.out
     assert run("check", "--repair", "--json").json()["clean"] is True
-    assert " before, " in run("pack").words
+    assert " before, " in run("seal").words
     assert "on demand" not in run("stats").words
 
 
@@ -274,7 +274,7 @@ def test_pages_whose_blocks_are_not_kept_are_cut_on_demand(run, desk: Path) -> N
     assert "and those of 1 page that are cut on demand" in run("stats").words
     assert "navigation Home Lessons Tests" in run("show", OTHER).words
     assert "the blocks of 1 pages are not kept" in run("block", "0" * 16).err
-    run("pack")
+    run("seal")
     assert "on demand" not in run("stats").words
 
 
@@ -570,10 +570,11 @@ def test_all_versions_of_a_page_are_verified(run: Run, desk: Path) -> None:
 
 
 def test_another_level_says_what_it_gains(run: Run) -> None:
-    code, out, _ = run("pack", "--level", "19")
+    code, out, _ = run("repack")
     assert code == 0
-    assert re.search(r"level 19: .+ become about .+, after some 0 s of one core", out)
-    code, _, errors = run("pack", "--level", "20")
+    assert re.search(r"at level 19: .+ become about .+, after some 0 s of one core", out)
+    assert "what is not sealed: 0 bytes" in run("seal").out
+    code, _, errors = run("repack", "--level", "20")
     assert code == 2
     assert "--level 20: give a whole number from 1 to 19" in errors
 
@@ -599,11 +600,11 @@ def test_damage_is_mended_by_parity(run, desk: Path) -> None:  # type: ignore[no
 
 def test_parity_follows_a_file_that_is_packed(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
     assert run("parity").code == 0
-    assert run("pack", "--level", "19").code == 0
+    assert run("repack").code == 0
     assert "all sectors are as they were" in run("check").words
     with open_archive("sqlite:///crawl-archive.db") as archive:
         archive.store(Capture(URL, b"<p>new</p>", day("2024-07-01")))
     assert "of before the file was last written to" in run("check").words
-    assert "is not written anew" in run("pack").err
+    assert "is not written anew" in run("seal").err
     assert run("parity").code == 0
     assert "all sectors are as they were" in run("check").words

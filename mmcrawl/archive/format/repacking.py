@@ -1,4 +1,4 @@
-"""What it would take and gain to compress an archive anew at another level."""
+"""What it would take and gain to seal an archive, or to compress it anew at another level."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed
 from mmcrawl.archive.format.reading import Reader
+from mmcrawl.archive.format.sealing import SEALED_LEVEL
+from mmcrawl.archive.rows import PackRow, is_closed
 
 _SAMPLE = 12  # packs
 _LARGEST = 4 << 20  # bytes of each that are compressed
@@ -15,10 +17,10 @@ _LARGEST = 4 << 20  # bytes of each that are compressed
 
 @dataclass(frozen=True, slots=True)
 class RepackEstimate:
-    """What compressing all anew would take and gain.
+    """What compressing would take and gain.
 
     Attributes:
-        before, after: Bytes of the packs that would be compressed anew, now and then.
+        before, after: Bytes of the packs that would be compressed, now and then.
         seconds: Of one core.
     """
 
@@ -53,3 +55,34 @@ def estimate(backend: Backend, level: int) -> RepackEstimate:
     before = sum(pack.size for pack in packs)
     share = sum(pack.raw for pack in packs) / raw if raw else 0.0
     return RepackEstimate(before, round(before * new / old) if old else before, seconds * share)
+
+
+def sealing_estimate(backend: Backend) -> RepackEstimate:
+    """Return what it would take and gain to seal all tails, by some of them.
+
+    What a dictionary gains, and the cutting of pages, is not told.
+    """
+    tails = [_tail(backend, stream) for stream in backend.streams()]
+    tails = sorted(filter(None, tails), key=lambda tail: sum(pack.raw for pack in tail))
+    reader = Reader(backend)
+    raw, old, new, seconds = 0, 0, 0, 0.0
+    for tail in tails[-1 :: -max(1, len(tails) // _SAMPLE)]:
+        content = bytearray()
+        for pack in tail:
+            if len(content) < _LARGEST:
+                content += reader.content(pack)
+                old += pack.size
+        began = time.process_time()
+        raw += len(content)
+        new += len(compressed(content, SEALED_LEVEL))
+        seconds += time.process_time() - began
+    packs = [pack for tail in tails for pack in tail]
+    before = sum(pack.size for pack in packs)
+    share = sum(pack.raw for pack in packs) / raw if raw else 0.0
+    return RepackEstimate(before, round(before * new / old) if old else before, seconds * share)
+
+
+def _tail(backend: Backend, stream: int) -> list[PackRow]:
+    """Return the packs of a stream that sealing would compress; none if it would not."""
+    packs = [pack for pack in backend.tail(stream) if not is_closed(pack) and pack.raw]
+    return packs if any(pack.level < SEALED_LEVEL for pack in packs) else []

@@ -6,9 +6,10 @@ what must be atomic is an insertion under a unique key, the one thing that all s
 
 * ``chunk``: a digest in hexadecimal; field ``at``, its place.
 
-The other collections are told in :mod:`~mmcrawl.archive.mongodb.packs` and
-:mod:`~mmcrawl.archive.mongodb.urls`, who may write in :mod:`~mmcrawl.archive.mongodb.leases`, how
-the server is reached in :mod:`~mmcrawl.archive.mongodb.server`.
+The other collections are told in :mod:`~mmcrawl.archive.mongodb.packs`,
+:mod:`~mmcrawl.archive.mongodb.urls` and :mod:`~mmcrawl.archive.mongodb.visits`, who may write in
+:mod:`~mmcrawl.archive.mongodb.leases`, how the server is reached in
+:mod:`~mmcrawl.archive.mongodb.server`.
 
 On a sharded cluster: ``chunk`` by ``_id``, hashed; ``version``, ``visit``, ``claim``, ``pack`` and
 ``part`` by ``_id``, which begins with the number of the URL or the stream, so that what is read
@@ -28,9 +29,11 @@ from pymongo.errors import OperationFailure
 
 from mmcrawl.archive.common import PAGE, guarded
 from mmcrawl.archive.mongodb.packs import PackCollections
-from mmcrawl.archive.mongodb.rows import version_key, written_version
+from mmcrawl.archive.mongodb.proofs import Proofs
+from mmcrawl.archive.mongodb.rows import version_key
 from mmcrawl.archive.mongodb.server import TABLES
 from mmcrawl.archive.rows import Disproved, VersionRow
+from mmcrawl.errors import StoreError
 from mmcrawl.stores.ferretdb import summed
 from mmcrawl.stores.mongodb import insert_new
 
@@ -60,6 +63,7 @@ class MongoBackend(PackCollections):
     def __init__(self, uri: str, *, create: bool = True, read_only: bool = False) -> None:
         super().__init__(uri, create=create, read_only=read_only)
         self._chunks = self._server.documents("chunk")
+        self._proofs = Proofs(self._server)
 
     # -- chunks -------------------------------------------------------------------------------
 
@@ -139,13 +143,20 @@ class MongoBackend(PackCollections):
             if not report.get("valid", True):
                 errors = "; ".join(map(str, report.get("errors", [])))
                 found.append(f"the collection {name} is damaged: {errors}")
-        return found
+        return found + self._proofs.problems()
 
+    @guarded
     def disproved(self) -> list[Disproved]:
-        return []  # servers prove what they keep themselves, and processes write at the same time
+        return self._proofs.disproved()
 
     def restore(self, group: Disproved) -> bool:
-        return False
+        try:
+            with self.writing():
+                self._known.forget()
+                self._met.clear()
+                return self._proofs.restore(group)
+        except StoreError:
+            return False
 
     def proves_versions(self, url: int) -> bool | None:
         return None
@@ -153,7 +164,7 @@ class MongoBackend(PackCollections):
     def put_versions(self, rows: Sequence[VersionRow], untrue: Sequence[VersionRow] = ()) -> None:
         with self.writing():
             for start in range(0, len(rows), PAGE):
-                some = map(written_version, rows[start : start + PAGE])
+                some = self._written(rows[start : start + PAGE])
                 self._versions.bulk_write([ReplaceOne({"_id": r["_id"]}, r, True) for r in some])
             self._delete(self._versions, [version_key(row.url, row.number) for row in untrue])
 
@@ -164,6 +175,7 @@ class MongoBackend(PackCollections):
             int(row["_id"])
             for documents in (self._versions, self._visits)
             for row in documents.aggregate([{"$group": {"_id": "$url"}}])
+            if row["_id"] is not None  # told as a document that is damaged
         }
         return sorted(named - known)
 

@@ -12,9 +12,11 @@ kind                  steps back for            waits for
 ``sole``              ``sole``                  all others
 ====================  ========================  ====================
 
-Who steps back removes its lease, waits, and begins again; who waits keeps it meanwhile. A lease is
-renewed by a counter. Where that stood still for :data:`DEAD_AFTER` seconds, the process is dead,
-and others remove its lease; clocks of machines are not compared.
+Who steps back removes its lease, waits, and begins again; who waits keeps it meanwhile. A lease to
+write is kept for :data:`KEPT` seconds behind a change, so that the next one takes a look at those
+of the others, and no more. A lease is renewed by a counter. Where that stood still for
+:data:`DEAD_AFTER` seconds, the process is dead, and others remove its lease; clocks of machines are
+not compared.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ logger = logging.getLogger(__name__)
 
 WRITE, SOLE = "write", "sole"
 DEAD_AFTER = 30.0
+KEPT = 0.5
 _BEAT = 5.0
 _POLL = (0.02, 0.2)  # seconds between two looks, by chance
 
@@ -53,6 +56,9 @@ class Leases:
         self._documents = documents
         self._name = name
         self._lease: str | None = None
+        self._lock = threading.Lock()  # of whose the lease is: a change's, or the thread's
+        self._idle_since: float | None = None  # that nobody needs the lease
+        self._is_there = False  # when those of all were looked at last
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -64,7 +70,10 @@ class Leases:
                 self._take(kind)
             yield
         finally:
-            self._release()
+            if kind == WRITE:
+                self._idle_since = time.monotonic()
+            else:
+                self._release()
 
     def confirm(self) -> None:
         """See that nobody has taken the lease for a dead one's until now.
@@ -85,12 +94,17 @@ class Leases:
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
+        self._release()
 
     # -- taking and giving back ---------------------------------------------------------------
 
     def _take(self, kind: str) -> None:
         seen: dict[str, tuple[int, float]] = {}
         told = False
+        if self._has_kept_one():
+            if kind == WRITE and not self._in_the_way(kind, seen) and self._is_there:
+                return
+            self._release()
         while True:
             self._write(kind)
             while others := self._in_the_way(kind, seen):
@@ -104,6 +118,12 @@ class Leases:
                 _pause()
             else:
                 return
+
+    def _has_kept_one(self) -> bool:
+        """Return whether the lease of the change before is there; the thread leaves it alone."""
+        with self._lock:
+            kept, self._idle_since = self._idle_since is not None, None
+        return kept
 
     def _wait_for(self, kind: str, seen: dict[str, tuple[int, float]]) -> None:
         _pause()
@@ -125,9 +145,11 @@ class Leases:
         """Return the kinds of others' leases that are not let go on beside this one."""
         found: set[str] = set()
         now = time.monotonic()
+        self._is_there = False
         for row in self._documents.find({}):
             other, beat = str(row["_id"]), int(row["beat"])
             if other == self._lease:
+                self._is_there = True
                 continue
             if seen.get(other, (None, 0.0))[0] != beat:
                 seen[other] = (beat, now)
@@ -155,9 +177,17 @@ class Leases:
     # -- renewing -----------------------------------------------------------------------------
 
     def _keep(self) -> None:
-        while not self._closed.wait(_BEAT):
-            if (lease := self._lease) is None:
+        beaten = time.monotonic()
+        while not self._closed.wait(KEPT / 2):
+            now = time.monotonic()
+            with self._lock:
+                is_over = self._idle_since is not None and now - self._idle_since >= KEPT
+                if is_over:
+                    self._idle_since = None
+                    self._release()
+            if (lease := self._lease) is None or now - beaten < _BEAT:
                 continue
+            beaten = now
             try:
                 self._renew(lease)
             except StoreError as error:

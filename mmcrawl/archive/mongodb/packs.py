@@ -6,7 +6,8 @@
   ``chunk``, the next ones after those that were taken with it. To reserve is to insert the claim
   that follows the last one.
 * ``pack``: ``STREAM/ENTRY/ENTRIES``; fields of :class:`~mmcrawl.archive.rows.PackRow`, the place
-  of the first chunk, the name of its parts (``parts``) and how many there are (``m``, ``d``).
+  of the first chunk, the name of its parts (``parts``) and how many there are (``m``, ``d``), and
+  a checksum (``sum``).
 * ``part``: ``NAME/m0``, ``NAME/d0`` and so on: pieces of the manifest and of the data, at most 8 MB
   each. They are written before the pack that names them, and go after it.
 
@@ -26,7 +27,8 @@ from pymongo import ASCENDING, DESCENDING, DeleteOne, ReplaceOne, UpdateOne
 from mmcrawl.archive.common import PAGE, guarded
 from mmcrawl.archive.mongodb.known import KnownPacks, Parts
 from mmcrawl.archive.mongodb.leases import sealing
-from mmcrawl.archive.mongodb.urls import UrlCollections
+from mmcrawl.archive.mongodb.rows import seal_of
+from mmcrawl.archive.mongodb.visits import VisitCollections
 from mmcrawl.archive.rows import SHIFT, PackRow, place
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.mongodb import insert_new
@@ -43,7 +45,7 @@ _V = TypeVar("_V")
 _Row = dict[str, Any]
 
 
-class PackCollections(UrlCollections):
+class PackCollections(VisitCollections):
     """What of an open database is about streams and packs."""
 
     def __init__(self, uri: str, *, create: bool = True, read_only: bool = False) -> None:
@@ -345,7 +347,8 @@ def _all_of(stream: int) -> _Row:
 
 
 def _row(pack: PackRow, parts: Parts) -> _Row:
-    return {
+    row: _Row = {
+        "_id": _key(pack),
         "entry": pack.entry,
         "chunk": place(pack.stream, pack.chunk),
         "chunks": pack.chunks,
@@ -356,6 +359,7 @@ def _row(pack: PackRow, parts: Parts) -> _Row:
         "m": parts.m,
         "d": parts.d,
     }
+    return {**row, "sum": seal_of(row)}
 
 
 def _pieces(content: bytes) -> list[bytes]:

@@ -6,9 +6,11 @@ collections begin with ``archive_``, so that a crawl's store may live in the sam
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from mmcrawl.archive.rows import SCHEMA_VERSION
+from mmcrawl.errors import StoreError
 from mmcrawl.stores import mongodb
 from mmcrawl.stores.mongodb import Server
 
@@ -41,10 +43,17 @@ def connect(uri: str, *, create: bool, read_only: bool) -> Server:
     return mongodb.connect(_ARCHIVE, uri, create=create, read_only=read_only)
 
 
-def explained(name: str) -> AbstractContextManager[None]:
-    """Turn what the driver raises into a StoreError of one sentence.
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turn what the driver raises, and what a damaged document leads to, into a StoreError.
 
     Args:
         name: of the archive.
     """
-    return mongodb.explained(f"archive {name}")
+    with mongodb.explained(f"archive {name}"):
+        try:
+            yield
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise StoreError(
+                f"archive {name} is damaged: a document is not as it was written; check it"
+            ) from error

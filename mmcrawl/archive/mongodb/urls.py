@@ -1,48 +1,50 @@
-"""The MongoDB collections of URLs, versions and visits.
+"""The MongoDB collections of URLs and versions.
 
 Keys are strings, as wide as the greatest number, so that their order is that of the numbers and
 what is asked for most is found by ``_id``, the one index that every server uses:
 
 * ``url``: its number in hexadecimal; fields ``url`` (unique), ``key``, ``host``, ``stream``,
   ``last``, ``late``. ``last`` says from which number on the last version is looked for; it is
-  raised now and then, and before versions are removed, so that no number is given again.
+  raised now and then, and before versions are removed, so that no number is given again (``purged``
+  is the greatest that such a version had). ``visited`` is the time of the visit that was written
+  last: see :mod:`~mmcrawl.archive.mongodb.visits`.
 * ``version``: ``URL/NUMBER`` in hexadecimal. ``changes`` says, by the number of another version,
-  the kinds of blocks that changed since that one, where it was asked.
-* ``visit``: ``URL/TIME``, the time's bits such that they ascend with it. Where an answer came with
-  nothing, there is no field ``head``.
+  the kinds of blocks that changed since that one, where it was asked. The first one of a URL has
+  its ``name``, by which it is known if the document in ``url`` is lost.
 * ``counter``: of URLs and of streams, by the name of the collection; the number given last.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument, UpdateOne
-from pymongo.errors import BulkWriteError, DuplicateKeyError
+from pymongo import ASCENDING, DESCENDING, ReturnDocument, UpdateOne
+from pymongo.errors import DuplicateKeyError
 
 from mmcrawl.archive.common import PAGE, CommonBackend, guarded
 from mmcrawl.archive.mongodb.leases import SOLE, WRITE, Leases
 from mmcrawl.archive.mongodb.rows import (
     Row,
     all_of,
+    read_kinds,
     read_url,
     read_version,
-    read_visit,
     url_key,
     url_update,
     version_key,
-    visit_key,
+    written_kinds,
     written_version,
-    written_visit,
 )
 from mmcrawl.archive.mongodb.server import connect, explained
-from mmcrawl.archive.rows import UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.rows import UrlRow, VersionRow
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.mongodb import Documents, insert_new, only_duplicates
+from mmcrawl.stores.mongodb import Documents, insert_new
 
 _RANGES = 200  # of keys that are asked for at once
 _ATTEMPTS = 1_000
+_MET = 10_000  # URLs that need not be asked for again
 
 
 class UrlCollections(CommonBackend):
@@ -62,6 +64,7 @@ class UrlCollections(CommonBackend):
         self._versions = self._server.documents("version")
         self._visits = self._server.documents("visit")
         self._counters = self._server.documents("counter")
+        self._met: OrderedDict[int, Row] = OrderedDict()  # documents of URLs, as read last
 
     def _guard(self) -> AbstractContextManager[None]:
         return explained(self.name)
@@ -106,8 +109,24 @@ class UrlCollections(CommonBackend):
 
     @guarded
     def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
-        rows = map(read_url, self._named(self._urls, "url", list(urls)))
+        rows = map(self._noted, self._named(self._urls, "url", list(urls)))
         return {row.url: row for row in rows}
+
+    def _noted(self, row: Row) -> UrlRow:
+        """Read a URL, and take note of what its document says beside that."""
+        url = read_url(row)
+        self._met[url.id] = row
+        if len(self._met) > _MET:
+            self._met.popitem(last=False)
+        return url
+
+    def _documents_of(self, urls: Iterable[int]) -> dict[int, Row]:
+        """Return the documents of URLs, those that were met as they were then."""
+        found = {url: self._met[url] for url in set(urls) if url in self._met}
+        missing = [url_key(url) for url in set(urls) - set(found)]
+        for row in self._named(self._urls, "_id", missing):
+            found[self._noted(row).id] = row
+        return found
 
     def _named(self, documents: Documents, field: str, names: Sequence[str]) -> Iterator[Row]:
         for start in range(0, len(names), PAGE):
@@ -142,7 +161,8 @@ class UrlCollections(CommonBackend):
                 {"url": url, "key": key, "host": host, "last": 0}
                 for url, (key, host) in urls.items()
             ]
-            return {row["url"]: read_url(row) for row in self._numbered(self._urls, "url", rows)}
+            made = map(self._noted, self._numbered(self._urls, "url", rows))
+            return {row.url: row for row in made}
 
     def _numbered(self, documents: Documents, field: str, rows: Sequence[Row]) -> list[Row]:
         """Insert documents with the next numbers; where there is one of the same name, return that.
@@ -201,7 +221,7 @@ class UrlCollections(CommonBackend):
         with self.writing():
             if not versions:
                 return []
-            rows = [written_version(version) for version in versions]
+            rows = self._written(versions)
             with self._withdrawn_if_late(self._versions, rows, "entry"):
                 refused = [rows[n] for n in sorted(insert_new(self._versions, rows))]
             there = self._named(self._versions, "_id", [row["_id"] for row in refused])
@@ -210,6 +230,16 @@ class UrlCollections(CommonBackend):
             return [
                 read_version(row) for row in refused if read_version(row) != known.get(row["_id"])
             ]
+
+    def _written(self, versions: Iterable[VersionRow]) -> list[Row]:
+        """Return versions as documents, the first of a URL with its name."""
+        rows = [written_version(version) for version in versions]
+        first = [row for row in rows if row["number"] == 1]
+        named = self._documents_of(row["url"] for row in first)
+        for row in first:
+            if row["url"] in named:
+                row["name"] = named[row["url"]]["url"]
+        return rows
 
     @guarded
     def version(self, url: int, number: int) -> VersionRow | None:
@@ -269,78 +299,34 @@ class UrlCollections(CommonBackend):
 
     def remove_versions(self, url: int, numbers: Sequence[int]) -> None:
         with self.writing():
-            last = {"$max": {"last": self.last_number(url)}}
-            self._urls.update_one({"_id": url_key(url)}, last)
+            known = self.url_by_id(url)
+            last = self.last_number(url)
+            self._urls.update_one({"_id": url_key(url)}, {"$max": {"last": last, "purged": last}})
             self._delete(self._versions, [version_key(url, number) for number in numbers])
+            first = self._versions.find(all_of(url), {"_id": 1}).sort("_id", ASCENDING).limit(1)
+            if known is not None:
+                for row in first:
+                    self._versions.update_one(row, {"$set": {"name": known.url}})
 
     @guarded
     def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
         rows = self._versions.find(all_of(url), {"number": 1, "changes": 1})
         return {
-            (int(old), row["number"]): frozenset(kinds.split())
+            (int(old), row["number"]): kinds
             for row in rows
-            for old, kinds in row.get("changes", {}).items()
+            for old, written in row.get("changes", {}).items()
+            if (kinds := read_kinds(row["_id"], int(old), written)) is not None
         }
 
     def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
         with self.writing():
-            writes = [
-                UpdateOne(
-                    {"_id": version_key(url, new)},
-                    {"$set": {f"changes.{old}": " ".join(sorted(kinds))}},
-                )
-                for (old, new), kinds in changes.items()
-            ]
+            writes = []
+            for (old, new), kinds in changes.items():
+                key = version_key(url, new)
+                noted = {f"changes.{old}": written_kinds(key, old, kinds)}
+                writes.append(UpdateOne({"_id": key}, {"$set": noted}))
             if writes:
                 self._versions.bulk_write(writes, ordered=False)
-
-    def add_visits(self, visits: Sequence[VisitRow]) -> None:
-        with self.writing():
-            rows = {visit_key(visit.url, visit.time): written_visit(visit) for visit in visits}
-            writes = [ReplaceOne({"_id": key}, row, upsert=True) for key, row in rows.items()]
-            if not writes:
-                return
-            try:
-                self._visits.bulk_write(writes, ordered=False)
-            except BulkWriteError as error:
-                only_duplicates(error)  # others wrote them just now
-                self._visits.bulk_write(writes, ordered=False)
-
-    @guarded
-    def visits(self, url: int) -> list[VisitRow]:
-        return [read_visit(row) for row in self._visits.find(all_of(url)).sort("_id", ASCENDING)]
-
-    @guarded
-    def visit_at(self, url: int, time: float | None) -> VisitRow | None:
-        condition = all_of(url)
-        if time is not None:
-            condition["_id"] |= {"$lte": visit_key(url, time)}
-        return self._first_visit(condition, DESCENDING)
-
-    @guarded
-    def visit_after(self, url: int, time: float) -> VisitRow | None:
-        after = {"$gt": visit_key(url, time), "$lt": f"{url:016x}0"}
-        return self._first_visit({"_id": after}, ASCENDING)
-
-    @guarded
-    def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
-        span = {"$gt": visit_key(version.url, after), "$lte": visit_key(version.url, until)}
-        condition = {"_id": span, "number": version.number, "head": {"$exists": True}}
-        return self._first_visit(condition, DESCENDING)
-
-    def _first_visit(self, condition: Row, order: int) -> VisitRow | None:
-        rows = list(self._visits.find(condition).sort("_id", order).limit(1))
-        return read_visit(rows[0]) if rows else None
-
-    @guarded
-    def visited_since(self, times: Mapping[int, float]) -> set[int]:
-        keys = [(visit_key(url, time), f"{url:016x}0") for url, time in times.items()]
-        rows = self._in_ranges(self._visits, keys, {"_id": 1})
-        return {int(row["_id"].partition("/")[0], 16) for row in rows}
-
-    def remove_visits(self, url: int, times: Sequence[float]) -> None:
-        with self.writing():
-            self._delete(self._visits, [visit_key(url, time) for time in times])
 
     def _delete(self, documents: Documents, keys: Sequence[str]) -> None:
         for start in range(0, len(keys), PAGE):

@@ -1,7 +1,8 @@
 """The text and the media of the blocks of versions, read in several processes if there are many.
 
 For the text nothing around a block counts: the same bytes in the same encoding are the same
-document, whatever page they are found on first. Media often stand between blocks, as a player below
+document, whatever page they are found on first. Text that stands outside of all blocks, as a label
+behind a list, is found too. Media often stand between blocks, as a player below
 its heading: they belong to the block before them.
 
 A page that was not cut into blocks yet is cut now, which takes most of the time of an update. The
@@ -11,8 +12,10 @@ processes read no archive: they are given bodies, and give back blocks, in the o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from functools import lru_cache
+from hashlib import sha256
+from itertools import pairwise
 from typing import NamedTuple
 
 from mmcrawl.archive.format.cutting import ArchivedPage
@@ -22,7 +25,7 @@ from mmcrawl.archive.search.index import IndexedBlock, ReadVersion
 from mmcrawl.archive.search.query import media_bit
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.page.parse import media_in
 
 _MANY = 32  # versions from which on starting processes is worth it
@@ -33,7 +36,24 @@ _ELEMENT = re.compile(rb"<[a-zA-Z]")
 def block_text(content: bytes, encoding: str) -> str:
     """Return the visible text of a part of a page, line by line."""
     tree = read_tree(content, encoding=encoding)
+    _part_boxes(tree)
     return "\n".join(PageLines.of(tree, Measures(tree)).texts)
+
+
+def _part_boxes(tree: PageTree) -> None:
+    """Put a space between texts that no white space parts, and that are drawn apart all the same.
+
+    Buttons are boxes. Of two elements side by side, as ``<span>Politik</span><span>Wissen</span>``,
+    it is not known how they are drawn: they are menus where a capital stands behind a small letter,
+    and parts of a word elsewhere. A word that begins in a text and ends in an element is one.
+    """
+    runs = tree.runs.tolist()
+    buttons = tree.innermost(tree.having(("button",))).tolist()
+    for (before, text), (run, behind) in pairwise(zip(runs, tree.texts, strict=True)):
+        is_beside = tree.after[tree.parents[before]] <= run and tree.parents[run] > before
+        is_menu = is_beside and text[-1:].islower() and behind[:1].isupper()
+        if is_menu or buttons[before] != buttons[run]:
+            tree.spaced[run] = 1
 
 
 def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[int, int]]]:
@@ -77,7 +97,27 @@ def indexed_blocks(
             if _ELEMENT.search(body, start, end):
                 around |= _contents(body[start:end], encoding)[1]
         found.append(IndexedBlock(block.digest, block.kind, block.topic, text, inside, around))
+    for block in outside_of(blocks, body, encoding):
+        text = None
+        if block.digest not in known:
+            text = _contents(body[block.start : block.end], encoding)[0]
+        found.append(IndexedBlock(block.digest, "", "", text, 0, 0))
     return found
+
+
+def outside_of(blocks: Sequence[StoredBlock], body: bytes, encoding: str) -> Iterator[StoredBlock]:
+    """Yield what stands outside of blocks and has a text, as blocks of no kind.
+
+    Args:
+        blocks: Of a page, none inside of another.
+        body, encoding: The page.
+    """
+    ends = [0, *(block.end for block in blocks)]
+    starts = [*(block.start for block in blocks), len(body)]
+    for start, end in zip(ends, starts, strict=True) if blocks else ():
+        content = body[start:end]
+        if content.strip() and _contents(content, encoding)[0]:
+            yield StoredBlock(start, end, "", "", 1, "", sha256(content).hexdigest()[:16])
 
 
 @lru_cache(maxsize=8_192)  # most parts recur in the next version

@@ -13,7 +13,7 @@ import numpy as np
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, leaves
-from mmcrawl.archive.search.blocks import areas_around
+from mmcrawl.archive.search.blocks import areas_around, outside_of
 from mmcrawl.archive.search.finding import Found, Whole
 from mmcrawl.archive.search.index import KIND_NAMES, Text, texts_of
 from mmcrawl.archive.search.query import MEDIA, Term, media_bit
@@ -161,6 +161,9 @@ def read_hit(page: ArchivedPage, hit: Hit) -> ArchivedHit:
     alike = [n for n, block in enumerate(blocks) if block.digest == hit.digest]
     place = next((n for n in alike if blocks[n].kind == hit.kind), next(iter(alike), None))
     if place is None:
+        for block in outside_of(blocks, body, version.encoding):
+            if block.digest == hit.digest:
+                return ArchivedHit(block, ())
         raise StoreError(
             f"version {hit.version} of {hit.url} has no block {hit.digest}; rebuild the index"
         )

@@ -52,7 +52,7 @@ BUNDLE = 16_384
 
 _APPLICATION = 0x6D6D7378  # "mmsx"
 # How texts become tokens belongs to the form: documents are deleted by their tokens.
-_TOKENS = (3, *(version(name) for name in ("PyStemmer", "pypinyin")), *KINDS)
+_TOKENS = (4, *(version(name) for name in ("PyStemmer", "pypinyin")), *KINDS)
 _FORMAT = crc32(repr(_TOKENS).encode()) >> 1
 _SCHEMA = f"""
 PRAGMA application_id = {_APPLICATION};

@@ -20,10 +20,10 @@ from mmcrawl.commands.archive.export_parquet import EXPORT_PARQUET
 from mmcrawl.commands.archive.export_warc import EXPORT_WARC
 from mmcrawl.commands.archive.import_warc import IMPORT_WARC
 from mmcrawl.commands.archive.listing import LIST
-from mmcrawl.commands.archive.pack import PACK
 from mmcrawl.commands.archive.parity import PARITY
 from mmcrawl.commands.archive.purge import PURGE
 from mmcrawl.commands.archive.rebuild import REBUILD
+from mmcrawl.commands.archive.repack import REPACK, SEAL
 from mmcrawl.commands.archive.search import SEARCH
 from mmcrawl.commands.archive.show import SHOW
 from mmcrawl.commands.archive.stats import STATS
@@ -68,7 +68,8 @@ SUBCOMMANDS = {
             COPY,
             DUPLICATES,
             CLASSES,
-            PACK,
+            SEAL,
+            REPACK,
             PARITY,
         ),
         PURGE,
@@ -123,7 +124,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 def _run(subcommand: Subcommand, options: Options, *, keep_blocks: bool) -> int:
     only_looks = subcommand is CHECK and not options.repair
     file = file_of(options.uri)
-    if file and subcommand in (CHECK, PACK, PARITY):
+    if file and subcommand in (CHECK, SEAL, REPACK, PARITY):
         from mmcrawl.archive.parity import examine
 
         options.parity = examine(Path(file), repair=options.repair)
@@ -134,13 +135,13 @@ def _run(subcommand: Subcommand, options: Options, *, keep_blocks: bool) -> int:
         keep_blocks=keep_blocks,
     ) as archive:
         code = subcommand.run(archive, options, console_of())
-    if subcommand is PACK and options.parity is not None:
+    if subcommand in (SEAL, REPACK) and options.parity is not None:
         _renew_parity(Path(file), options.parity)
     return code
 
 
 def _renew_parity(path: Path, before: "ParityCheck") -> None:
-    """Write the parity of a file anew that was covered by one before it was packed."""
+    """Write the parity of a file anew that was covered by one before it was compressed."""
     from mmcrawl.archive.parity import write_parity
 
     if before.clean:

@@ -41,7 +41,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
             print_line(console, line)
         if life.uncut:
             complain(
-                "archive", f"{life.uncut} pages were not looked at: `scrapy archive pack` cuts them"
+                "archive", f"{life.uncut} pages were not looked at: `scrapy archive seal` cuts them"
             )
     return 0
 

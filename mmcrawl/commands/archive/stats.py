@@ -58,7 +58,7 @@ def _blocks(stats: ArchiveStats) -> str:
         return kept
     pages = "1 page" if stats.uncut == 1 else f"{stats.uncut:,} pages"
     known = f"{kept}, and those of {pages}" if stats.blocks else f"those of {pages}"
-    return as_called(f"{known} that are cut on demand; `scrapy archive pack` keeps and counts them")
+    return as_called(f"{known} that are cut on demand; `scrapy archive seal` keeps and counts them")
 
 
 def _found_again(count: int, distinct: int) -> str:

@@ -214,8 +214,8 @@ OPTIONS = {
     "before": Option(
         "--before", "purge: versions that were replaced before this time", "TIME", _time
     ),
-    "yes": Option("--yes", "purge, pack: do not ask"),
-    "level": Option("--level", "pack: compress all anew at this level of zstd", "N", _level),
+    "yes": Option("--yes", "purge, seal, repack: do not ask"),
+    "level": Option("--level", "repack: of zstd, 1 to 19 (default: 19)", "N", _level),
     "percent": Option(
         "--percent",
         "parity: how much of the file may be damaged, 1 to 100 (default: 5)",

@@ -1,0 +1,68 @@
+"""`scrapy archive seal` and `repack`: compressing, after telling what that takes and gains."""
+
+from rich.console import Console
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.format.repacking import RepackEstimate
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, agreed, as_json
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.terminal.crawl import size_of
+
+_LEVEL = 19
+_ASKED = 60.0  # seconds from which on it is asked before
+
+
+def _seal(archive: Archive, options: Options, console: Console) -> int:
+    """Do what closing does, also where a process was killed before it; cut what is uncut."""
+    _tell(archive.seal_estimate(), "what is not sealed", options, console)
+    before = archive.stats().stored_bytes
+    archive.pack()
+    return _done(archive, before, options, console)
+
+
+def _repack(archive: Archive, options: Options, console: Console) -> int:
+    """Compress all anew."""
+    level = options.level or _LEVEL
+    _tell(archive.repack_estimate(level), f"at level {level}", options, console)
+    before = archive.stats().stored_bytes
+    archive.repack(level)
+    return _done(archive, before, options, console)
+
+
+def _tell(said: RepackEstimate, what: str, options: Options, console: Console) -> None:
+    """Say what it will take and gain; ask, if it takes long."""
+    text = (
+        f"{what}: {size_of(said.before)} become about {size_of(said.after)}, after some"
+        f" {said.seconds:,.0f} s of one core"
+    )
+    if said.seconds > _ASKED and not options.yes and not agreed(f"{text}. Go on?"):
+        raise MmcrawlError(f"{text}; nothing was done, say --yes to do it without being asked")
+    if not options.json:
+        console.print(text)
+
+
+def _done(archive: Archive, before: int, options: Options, console: Console) -> int:
+    after = archive.stats().stored_bytes
+    if options.json:
+        print(as_json({"before": before, "after": after}))
+    else:
+        console.print(f"{size_of(before)} before, {size_of(after)} now")
+    return 0
+
+
+SEAL = Subcommand(
+    name="seal",
+    run=_seal,
+    what="cut and compress what is not yet, give space back",
+    arguments="[--yes]",
+    options="yes json",
+    writes=True,
+)
+REPACK = Subcommand(
+    name="repack",
+    run=_repack,
+    what="compress all anew, after telling what that takes and gains",
+    arguments="[--level N] [--yes]",
+    options="level yes json",
+    writes=True,
+)
