@@ -205,9 +205,7 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
     shared.close()
 
 
-def test_a_watched_crawl_is_written_again_and_again_into_a_pipe(
-    store: str, tmp_path: Path
-) -> None:
+def test_a_watched_crawl_is_written_again_and_again_into_a_pipe(store: str, tmp_path: Path) -> None:
     shared = begin(store, "optics")
     tell(shared, number=1)
     ours, theirs = os.pipe()
