@@ -227,9 +227,12 @@ class SqliteBackend(UrlTables):
         )
 
     @guarded
+    @guarded
     def problems(self) -> list[str]:
         try:
             rows = self._db.execute("PRAGMA integrity_check").fetchall()
+        except sqlite3.ProgrammingError:  # it is closed
+            raise
         except sqlite3.DatabaseError as error:
             return [f"the database is damaged: {error}"]
         return [f"the database is damaged: {text}" for (text,) in rows if text != "ok"]
