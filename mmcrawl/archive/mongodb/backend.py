@@ -34,7 +34,7 @@ from mmcrawl.archive.mongodb.rows import version_key
 from mmcrawl.archive.mongodb.server import TABLES
 from mmcrawl.archive.rows import Disproved, VersionRow
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.ferretdb import summed
+from mmcrawl.stores.ferretdb import change_all, summed
 from mmcrawl.stores.mongodb import insert_new
 
 _ORPHAN = timedelta(days=1)  # after which parts that no pack names are removed
@@ -165,7 +165,7 @@ class MongoBackend(PackCollections):
         with self.writing():
             for start in range(0, len(rows), PAGE):
                 some = self._written(rows[start : start + PAGE])
-                self._versions.bulk_write([ReplaceOne({"_id": r["_id"]}, r, True) for r in some])
+                change_all(self._versions, [ReplaceOne({"_id": r["_id"]}, r, True) for r in some])
             self._delete(self._versions, [version_key(row.url, row.number) for row in untrue])
 
     @guarded

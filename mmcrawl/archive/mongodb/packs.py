@@ -31,6 +31,7 @@ from mmcrawl.archive.mongodb.rows import seal_of
 from mmcrawl.archive.mongodb.visits import VisitCollections
 from mmcrawl.archive.rows import SHIFT, PackRow, place
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.ferretdb import change_all
 from mmcrawl.stores.mongodb import insert_new
 
 _NUMBER = (1 << SHIFT) - 1
@@ -132,8 +133,7 @@ class PackCollections(VisitCollections):
             UpdateOne({"_id": f"{stream:016x}"}, {"$max": {"claimed": entry}})
             for stream, entry in claimed.items()
         ]
-        if updates:
-            self._streams.bulk_write(updates, ordered=False)
+        change_all(self._streams, updates)
 
     # -- packs --------------------------------------------------------------------------------
 
@@ -149,13 +149,11 @@ class PackCollections(VisitCollections):
                 keys = [*parts.of_manifest(), *parts.of_data()]
                 rows += [{"_id": k, "bytes": p} for k, p in zip(keys, m + d, strict=True)]
             self._parts.insert_many(rows, ordered=False)
-            self._packs.bulk_write(
-                [
-                    ReplaceOne({"_id": _key(pack)}, _row(pack, parts), upsert=True)
-                    for pack, parts in named.items()
-                ],
-                ordered=False,
-            )
+            replacements = [
+                ReplaceOne({"_id": _key(pack)}, _row(pack, parts), upsert=True)
+                for pack, parts in named.items()
+            ]
+            change_all(self._packs, replacements)
             for pack, parts in named.items():
                 self._known.note(pack, parts)
 
@@ -306,8 +304,7 @@ class PackCollections(VisitCollections):
                 self._remove([row["_id"]], [_parts_of(row)])
 
     def _remove(self, packs: Sequence[str], parts: Iterable[Parts]) -> None:
-        if packs:
-            self._packs.bulk_write([DeleteOne({"_id": key}) for key in sorted(packs)])
+        change_all(self._packs, [DeleteOne({"_id": key}) for key in sorted(packs)])
         keys = [key for each in parts for key in (*each.of_manifest(), *each.of_data())]
         self._delete(self._parts, keys)
 

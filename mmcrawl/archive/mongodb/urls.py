@@ -40,6 +40,7 @@ from mmcrawl.archive.mongodb.rows import (
 from mmcrawl.archive.mongodb.server import connect, explained
 from mmcrawl.archive.rows import UrlRow, VersionRow
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.ferretdb import change_all
 from mmcrawl.stores.mongodb import Documents, insert_new
 
 _RANGES = 200  # of keys that are asked for at once
@@ -207,8 +208,7 @@ class UrlCollections(CommonBackend):
 
     def note_urls(self, rows: Sequence[UrlRow]) -> None:
         with self.writing():
-            if rows:
-                self._urls.bulk_write([url_update(row) for row in rows], ordered=False)
+            change_all(self._urls, [url_update(row) for row in rows])
 
     def remove_url(self, url: int) -> None:
         with self.writing():
@@ -325,8 +325,7 @@ class UrlCollections(CommonBackend):
                 key = version_key(url, new)
                 noted = {f"changes.{old}": written_kinds(key, old, kinds)}
                 writes.append(UpdateOne({"_id": key}, {"$set": noted}))
-            if writes:
-                self._versions.bulk_write(writes, ordered=False)
+            change_all(self._versions, writes)
 
     def _delete(self, documents: Documents, keys: Sequence[str]) -> None:
         for start in range(0, len(keys), PAGE):

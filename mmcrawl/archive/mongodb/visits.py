@@ -25,6 +25,7 @@ from mmcrawl.archive.mongodb.rows import (
 )
 from mmcrawl.archive.mongodb.urls import UrlCollections
 from mmcrawl.archive.rows import VersionRow, VisitRow
+from mmcrawl.stores.ferretdb import change_all
 from mmcrawl.stores.mongodb import only_duplicates
 
 
@@ -49,10 +50,10 @@ class VisitCollections(UrlCollections):
 
     def _write_visits(self, writes: Sequence[UpdateOne]) -> None:
         try:
-            self._visits.bulk_write(writes, ordered=False)
+            change_all(self._visits, writes)
         except BulkWriteError as error:
             only_duplicates(error)  # others wrote them just now
-            self._visits.bulk_write(writes, ordered=False)
+            change_all(self._visits, writes)
 
     def _note_visited(self, times: Mapping[int, float | None]) -> None:
         for url, time in times.items():
@@ -62,8 +63,7 @@ class VisitCollections(UrlCollections):
             UpdateOne({"_id": url_key(url)}, {"$set": {"visited": time}})
             for url, time in times.items()
         ]
-        if updates:
-            self._urls.bulk_write(updates, ordered=False)
+        change_all(self._urls, updates)
 
     @guarded
     def visits(self, url: int) -> list[VisitRow]:
@@ -115,8 +115,7 @@ class VisitCollections(UrlCollections):
                 for row in rows
                 if row.get("after") in removed and row["time"] not in removed
             ]
-            if writes:
-                self._visits.bulk_write(writes, ordered=False)
+            change_all(self._visits, writes)
             known = self._urls.find_one({"_id": url_key(url)}) or {}
             if known.get("visited") in removed:
                 self._note_visited({url: left(known["visited"])})
