@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mmcrawl.archive.backend import Backend
@@ -52,9 +53,7 @@ def estimate(backend: Backend, level: int) -> RepackEstimate:
         new += len(compressed(content, level))
         seconds += time.process_time() - began
         old += len(compressed(content, max(1, pack.level)))
-    before = sum(pack.size for pack in packs)
-    share = sum(pack.raw for pack in packs) / raw if raw else 0.0
-    return RepackEstimate(before, round(before * new / old) if old else before, seconds * share)
+    return _of_all(packs, raw, old, new, seconds)
 
 
 def sealing_estimate(backend: Backend) -> RepackEstimate:
@@ -77,6 +76,13 @@ def sealing_estimate(backend: Backend) -> RepackEstimate:
         new += len(compressed(content, SEALED_LEVEL))
         seconds += time.process_time() - began
     packs = [pack for tail in tails for pack in tail]
+    return _of_all(packs, raw, old, new, seconds)
+
+
+def _of_all(
+    packs: Sequence[PackRow], raw: int, old: int, new: int, seconds: float
+) -> RepackEstimate:
+    """Return the estimate for packs by bytes of some of them: raw, compressed now, and then."""
     before = sum(pack.size for pack in packs)
     share = sum(pack.raw for pack in packs) / raw if raw else 0.0
     return RepackEstimate(before, round(before * new / old) if old else before, seconds * share)
