@@ -30,10 +30,9 @@ from pymongo.monitoring import (
     CommandStartedEvent,
     CommandSucceededEvent,
 )
-from pymongo.results import BulkWriteResult
 
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.ferretdb import CHANGED_AT_ONCE
+from mmcrawl.stores.ferretdb import change_all
 from mmcrawl.stores.mongodb import Documents, Kind, connect, explained, insert_new
 
 logger = logging.getLogger(__name__)
@@ -232,13 +231,7 @@ class PatientServer:
 
     def _change_all(self, table: str, changes: Sequence[ReplaceOne[Row]]) -> None:
         """Replace documents, in any order."""
-        for start in range(0, len(changes), CHANGED_AT_ONCE):
-            some = list(changes[start : start + CHANGED_AT_ONCE])
-
-            def attempt(some: list[ReplaceOne[Row]] = some) -> BulkWriteResult:
-                return self._table(table).bulk_write(some, ordered=False)
-
-            self._patiently(attempt)
+        self._patiently(lambda: change_all(self._table(table), changes))
 
     def _delete_all(self, table: str, condition: Row) -> None:
         self._patiently(lambda: self._table(table).delete_many(condition))
