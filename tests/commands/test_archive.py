@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sqlite3
 from contextlib import closing
@@ -580,34 +579,3 @@ def test_another_level_says_what_it_gains(run: Run) -> None:
     code, _, errors = run("repack", "--level", "20")
     assert code == 2
     assert "--level 20: give a whole number from 1 to 19" in errors
-
-
-def test_damage_is_mended_by_parity(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
-    file = desk / "crawl-archive.db"
-    said = run("parity", "--percent", "10")
-    assert said.code == 0
-    assert "crawl-archive.db.parity" in said.out
-    before, times = file.read_bytes(), file.stat()
-    damaged = bytearray(before)
-    damaged[:4_096] = bytes(4_096)  # without it SQLite opens no file
-    file.write_bytes(damaged)
-    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert run("parity").code == 1
-    mended = run("check", "--repair")
-    assert mended.code == 0
-    assert "1 sectors of 4 KB damaged, 1 mended" in mended.words
-    assert "nothing is wrong" in mended.out
-    assert file.read_bytes() == before
-    assert run("check", "--json").json()["parity"]["damaged"] == 0
-
-
-def test_parity_follows_a_file_that_is_packed(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
-    assert run("parity").code == 0
-    assert run("repack").code == 0
-    assert "all sectors are as they were" in run("check").words
-    with open_archive("sqlite:///crawl-archive.db") as archive:
-        archive.store(Capture(URL, b"<p>new</p>", day("2024-07-01")))
-    assert "of before the file was last written to" in run("check").words
-    assert "is not written anew" in run("seal").err
-    assert run("parity").code == 0
-    assert "all sectors are as they were" in run("check").words

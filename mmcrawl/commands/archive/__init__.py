@@ -2,8 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -20,7 +18,6 @@ from mmcrawl.commands.archive.export_parquet import EXPORT_PARQUET
 from mmcrawl.commands.archive.export_warc import EXPORT_WARC
 from mmcrawl.commands.archive.import_warc import IMPORT_WARC
 from mmcrawl.commands.archive.listing import LIST
-from mmcrawl.commands.archive.parity import PARITY
 from mmcrawl.commands.archive.purge import PURGE
 from mmcrawl.commands.archive.rebuild import REBUILD
 from mmcrawl.commands.archive.repack import REPACK, SEAL
@@ -47,11 +44,6 @@ from mmcrawl.commands.base import (
 )
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
-from mmcrawl.stores.uris import file_of
-from mmcrawl.terminal.program import complain
-
-if TYPE_CHECKING:
-    from mmcrawl.archive.parity import ParityCheck
 
 __all__ = ["Command"]
 
@@ -70,7 +62,6 @@ SUBCOMMANDS = {
             CLASSES,
             SEAL,
             REPACK,
-            PARITY,
         ),
         PURGE,
     )
@@ -123,35 +114,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _run(subcommand: Subcommand, options: Options, *, keep_blocks: bool) -> int:
     only_looks = subcommand is CHECK and not options.repair
-    file = file_of(options.uri)
-    if file and subcommand in (CHECK, SEAL, REPACK, PARITY):
-        from mmcrawl.archive.parity import examine
-
-        options.parity = examine(Path(file), repair=options.repair)
     with open_archive(
         options.uri,
         create=subcommand.creates,
         read_only=only_looks or not subcommand.writes,
         keep_blocks=keep_blocks,
     ) as archive:
-        code = subcommand.run(archive, options, console_of())
-    if subcommand in (SEAL, REPACK) and options.parity is not None:
-        _renew_parity(Path(file), options.parity)
-    return code
-
-
-def _renew_parity(path: Path, before: "ParityCheck") -> None:
-    """Write the parity of a file anew that was covered by one before it was compressed."""
-    from mmcrawl.archive.parity import write_parity
-
-    if before.clean:
-        write_parity(path, before.percent)
-    else:
-        complain(
-            "archive",
-            f"the parity of {path} was not that of the file before, and is not written anew:"
-            " run `scrapy archive check`, then `scrapy archive parity`",
-        )
+        return subcommand.run(archive, options, console_of())
 
 
 def _checked(args: list[str], opts: argparse.Namespace) -> tuple[Subcommand, list[str]]:

@@ -1,7 +1,6 @@
 """`scrapy archive check`: everything is examined."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -11,39 +10,14 @@ from mmcrawl.archive.model import CheckReport
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
 
-if TYPE_CHECKING:
-    from mmcrawl.archive.parity import ParityCheck
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     report = archive.check(repair=options.repair)
-    parity = options.parity
-    whole = parity is None or parity.clean or parity.is_old
-    clean = report.clean and whole
     if options.json:
-        more = {"clean": clean, "parity": asdict(parity) if parity else None}
-        print(as_json(asdict(report) | more))
+        print(as_json(asdict(report) | {"clean": report.clean}))
     else:
-        if parity is not None:
-            console.print(_parity_text(parity))
         console.print(_text(report))
-    return 0 if clean else 1
-
-
-def _parity_text(parity: "ParityCheck") -> Text:
-    if parity.is_old:
-        return Text(
-            "parity: of before the file was last written to; write it anew with"
-            " `scrapy archive parity`",
-            "yellow",
-        )
-    if not parity.damaged:
-        return Text(f"parity: {parity.percent} %, all sectors are as they were", "dim")
-    if parity.mended:
-        said = f"parity: {parity.damaged:,} sectors of 4 KB damaged, {parity.mendable:,} mended"
-        return Text(said, "yellow" if parity.clean else "bold red")
-    said = f"parity: {parity.damaged:,} sectors of 4 KB damaged, {parity.mendable:,} can be mended"
-    return Text(said + (" with --repair" if parity.mendable else ""), "bold red")
+    return 0 if report.clean else 1
 
 
 def _text(report: CheckReport) -> RenderableType:

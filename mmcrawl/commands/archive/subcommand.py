@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, RenderableType
 
@@ -22,9 +22,6 @@ from mmcrawl.commands.base import whole
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import SearchError
 from mmcrawl.terminal.program import complain
-
-if TYPE_CHECKING:
-    from mmcrawl.archive.parity import ParityCheck
 
 BY_RANK = "rank"
 """Order by the ranks that are kept beside the archive."""
@@ -45,7 +42,6 @@ class Options:
         rules: Bounds of the time between two visits.
         method: How pages that are stored are cut; None as before.
         uri: Of the archive.
-        parity: What a comparison of its file with its parity came to, before it was opened.
         others: As the options of their names.
     """
 
@@ -68,8 +64,6 @@ class Options:
     before: float | None = None
     yes: bool = False
     level: int | None = None
-    percent: int | None = None
-    parity: "ParityCheck | None" = None
     order: str = "relevance"
     skip: int = 0
     collapse: bool = False
@@ -148,10 +142,6 @@ def _address(text: str, flag: str) -> str:
     return text.rstrip("/") + "/"
 
 
-def _percent(text: str, flag: str) -> int:
-    return whole(text, flag, most=100)
-
-
 def _level(text: str, flag: str) -> int:
     return whole(text, flag, 1, 19)
 
@@ -216,12 +206,6 @@ OPTIONS = {
     ),
     "yes": Option("--yes", "purge, seal, repack: do not ask"),
     "level": Option("--level", "repack: of zstd, 1 to 19 (default: 19)", "N", _level),
-    "percent": Option(
-        "--percent",
-        "parity: how much of the file may be damaged, 1 to 100 (default: 5)",
-        "N",
-        _percent,
-    ),
     "css": Option(
         "--css", "watch: only blocks that elements of this CSS selector overlap", "SELECTOR", _css
     ),
