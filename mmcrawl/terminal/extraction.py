@@ -23,7 +23,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import codec_of
 from mmcrawl.terminal.page_files import PageFile, PageFiles, is_address, page_problem
 
-_ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json", "tei": ".xml"}
+_ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json"}
 _NO_NAME = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 120  # characters of a file that is named after an address
 _WAITING = 8  # pages per process that are read ahead
@@ -76,7 +76,7 @@ def add_format(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--format",
         choices=get_args(Form),
-        help="write the content of pages as Markdown, text, JSON or TEI; of files, folders, WARC",
+        help="write the content of pages as Markdown, text or JSON; of files, folders, WARC",
     )
 
 

@@ -1,7 +1,6 @@
 """The content of a page with its structure, in each format."""
 
 import json
-from xml.etree import ElementTree
 
 import pytest
 
@@ -11,7 +10,6 @@ from mmcrawl.blocks.rendering.parts import Formula, Paragraph
 from mmcrawl.errors import BlockError
 
 TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>"
-TEI = "{http://www.tei-c.org/ns/1.0}"
 
 
 def page(body: str) -> str:
@@ -190,7 +188,7 @@ def test_marks_of_links_to_headings_and_soft_hyphens_are_left_out() -> None:
     )
     assert page.title == "Sums"
     assert "an example shows" in page.text
-    for form in ("md", "txt", "tei"):
+    for form in ("md", "txt"):
         written = page.write(form)  # type: ignore[arg-type]
         assert not {"¶", "\xad"}.intersection(written)
     assert "## More\n" in page.write("md")
@@ -201,18 +199,6 @@ def test_menus_beside_the_text_of_a_small_page_are_not() -> None:
     text = page_content(f"{menu}<h1>Levers</h1>{TEXT * 3}").text
     assert "Home" not in text
     assert "Bars" not in text
-
-
-def test_tei_is_xml_with_the_facts_and_nested_divisions() -> None:
-    head = '<meta name="author" content="Ada Lovelace"><meta name="date" content="2019-05-06">'
-    body = f"<h2>Kinds & uses</h2>{TEXT}<h3>First</h3>{TEXT.replace('lever', 'bar')}\x00\x0b"
-    root = ElementTree.fromstring(page_content(head + page(body)).write("tei"))
-    assert root.findtext(f".//{TEI}titleStmt/{TEI}author") == "Ada Lovelace"
-    date = root.find(f".//{TEI}bibl/{TEI}date")
-    assert date is not None
-    assert date.get("when") == "2019-05-06"
-    heads = root.findall(f".//{TEI}body/{TEI}div/{TEI}div/{TEI}head")
-    assert [one.text for one in heads] == ["Kinds & uses"]
 
 
 def test_json_has_the_facts_the_text_and_the_blocks() -> None:
@@ -226,15 +212,14 @@ def test_json_has_the_facts_the_text_and_the_blocks() -> None:
 def test_an_empty_page_is_an_empty_document() -> None:
     content = page_content(b"")
     assert content.write("md") == content.write("txt") == ""
-    ElementTree.fromstring(content.write("tei"))
 
 
 def test_another_format_is_refused_by_a_sentence() -> None:
-    with pytest.raises(BlockError, match="no format 'pdf': give one of md, txt, json, tei"):
+    with pytest.raises(BlockError, match="no format 'pdf': give one of md, txt, json"):
         page_content(b"").write("pdf")  # type: ignore[arg-type]
 
 
 def test_deep_nesting_is_written_all_the_same() -> None:
     deep = "<blockquote><ul><li><b>" * 3000 + TEXT
-    for form in ("md", "txt", "json", "tei"):
+    for form in ("md", "txt", "json"):
         assert "rigid bar" in page_content(deep).write(form)  # type: ignore[arg-type]

@@ -25,7 +25,6 @@ from lxml import etree, html
 from pyld import jsonld
 
 from mmcrawl.collecting.exporting.as_lrmi import CONTEXT
-from mmcrawl.collecting.exporting.as_omeka import SEPARATOR
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
 from mmcrawl.collecting.exporting.held_files import file_name
 from mmcrawl.collecting.parts import SWF, HeldPart
@@ -231,7 +230,7 @@ def test_a_file_that_is_gone_is_told_and_the_rest_is_exported(tmp_path: Path) ->
     assert len(list((target / "media").iterdir())) == 1
 
 
-@pytest.mark.parametrize("format", ["bagit", "dspace", "folder", "imscc", "omeka"])
+@pytest.mark.parametrize("format", ["bagit", "folder", "imscc"])
 def test_a_damaged_file_is_told_and_not_exported(format: str, tmp_path: Path) -> None:
     file = WorkFile("http://h.test/d.mp4", "video", "video/mp4", digest=DAMAGED)
     work = replace(LEVERS, id="4" * 16, files=(file,), pages=())
@@ -266,33 +265,6 @@ def test_a_reference_is_in_the_page_of_the_folder(tmp_path: Path) -> None:
     assert said["rft.title"] == [LEVERS.title]
     assert said["rft.type"] == ["videoRecording"]
     assert said["rft.identifier"] == [PAGE.url]
-
-
-def test_items_of_dspace_have_dublin_core_and_the_files_they_name(tmp_path: Path) -> None:
-    first, second = sorted(export("dspace", tmp_path, LEVERS, ANIMATION).iterdir())
-    root = etree.parse(first / "dublin_core.xml").getroot()
-    said = {(e.get("element"), e.get("qualifier"), e.text) for e in root}
-    assert ("title", "none", LEVERS.title) in said
-    assert ("contributor", "author", "Ann") in said
-    assert ("date", "issued", "2012-03-04") in said
-    assert ("rights", "uri", LICENCE.url) in said
-    assert {("language", "iso", "zh"), ("language", "iso", "en")} <= said
-    for item, number in ((first, 1), (second, 4)):
-        lines = (item / "contents").read_text(encoding="utf-8").splitlines()
-        assert all((item / line.split("\t")[0]).is_file() for line in lines)
-        assert len(lines) == number
-        assert sum("primary:true" in line for line in lines) == 1
-
-
-def test_items_of_omeka_are_rows_of_dublin_core_with_their_files(tmp_path: Path) -> None:
-    folder = export("omeka", tmp_path, LEVERS, EVIL)
-    with (folder / "items.csv").open(encoding="utf-8", newline="") as stream:
-        levers, evil = csv.DictReader(stream)
-    assert levers["dcterms:language"] == f"zh{SEPARATOR}en"
-    assert levers["dcterms:identifier"].split(SEPARATOR) == [file.url for file in LEVERS.files]
-    assert (folder / "files" / levers["file"]).read_bytes() == FILM
-    assert evil["dcterms:title"] == FORMULA
-    assert evil["file"] == ""
 
 
 def test_a_cartridge_names_all_that_is_in_it_by_topic_and_kind(tmp_path: Path) -> None:

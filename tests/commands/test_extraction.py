@@ -88,9 +88,9 @@ def test_a_folder_is_a_line_of_json_a_page(
 
 
 def test_a_folder_is_written_into_a_folder(folder: Path) -> None:
-    assert run(["--format", "tei", "--output", "texts", "pages", "--processes", "1"]) == 1
+    assert run(["--format", "md", "--output", "texts", "pages", "--processes", "1"]) == 1
     names = sorted(one.name for one in (folder / "texts").iterdir())
-    assert names == ["pages_b_three.html.gz.xml", "pages_b_two.htm.xml", "pages_one.html.xml"]
+    assert names == ["pages_b_three.html.gz.md", "pages_b_two.htm.md", "pages_one.html.md"]
 
 
 def test_the_pages_of_a_warc_file_have_their_addresses(

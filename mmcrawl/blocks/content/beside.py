@@ -1,7 +1,7 @@
 """What a reader looks for beside the text of a page: who wrote each post, what a product costs.
 
 Labelled pages seldom count either to the main text, so the text leaves them out; the document that
-is written as Markdown, TEI or JSON has them where they stand on the page.
+is written as Markdown or JSON has them where they stand on the page.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Favor = Literal["precision", "recall"]
 """What a choice of lines is to be best in, where both cannot be had."""
 
-Form = Literal["md", "txt", "json", "tei"]
+Form = Literal["md", "txt", "json"]
 """Formats that the content of a page is written in."""
 
 _BETA: dict[Favor | None, float] = {"precision": 0.5, None: 1.0, "recall": 2.0}
@@ -140,7 +140,7 @@ class PageContent:
         """Return the content as a text in a format.
 
         Args:
-            form: ``md`` (Markdown), ``txt``, ``json`` or ``tei`` (XML).
+            form: ``md`` (Markdown), ``txt`` or ``json``.
 
         Raises:
             BlockError: there is no such format.
@@ -158,10 +158,6 @@ class PageContent:
                 from mmcrawl.blocks.rendering.record import as_json
 
                 return as_json(self.record())
-            case "tei":
-                from mmcrawl.blocks.rendering.tei import tei
-
-                return tei(self.document, self.facts, comments=self.comments, url=self._url)
             case _:
                 raise BlockError(f"no format {form!r}: give one of {', '.join(get_args(Form))}")
 

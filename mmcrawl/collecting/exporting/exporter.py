@@ -84,13 +84,11 @@ _EXPORTERS: Registry[Exporter] = Registry(
     {
         "bagit": "mmcrawl.collecting.exporting.as_bagit:BagIt",
         "csv": "mmcrawl.collecting.exporting.as_csv:Csv",
-        "dspace": "mmcrawl.collecting.exporting.as_dspace:DSpace",
         "folder": "mmcrawl.collecting.exporting.as_folder:Folder",
         "imscc": "mmcrawl.collecting.exporting.as_imscc:Imscc",
         "jsonl": "mmcrawl.collecting.exporting.as_jsonl:JsonLines",
         "kolibri": "mmcrawl.collecting.exporting.as_kolibri:Kolibri",
         "lrmi": "mmcrawl.collecting.exporting.as_lrmi:Lrmi",
-        "omeka": "mmcrawl.collecting.exporting.as_omeka:Omeka",
         "ris": "mmcrawl.collecting.exporting.as_ris:Ris",
         "wacz": "mmcrawl.collecting.exporting.as_warc:AsWacz",
         "warc": "mmcrawl.collecting.exporting.as_warc:AsWarc",
