@@ -1,8 +1,5 @@
-"""Crawls that are started from the browser: each a process of its own, with its plan and log
-beside the works.
-
-A crawl that is repeated begins anew as a crawl of its own: every page is visited again, of which
-the archive keeps what changed.
+"""Crawls that are started from the browser: each a process of its own, with its arguments and its
+log beside the works.
 """
 
 from __future__ import annotations
@@ -12,10 +9,7 @@ import logging
 import os
 import re
 import subprocess
-import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -36,37 +30,13 @@ _LOG = 4_000  # bytes of a log that are shown
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 _SIZE = re.compile(r"[0-9.]+ ?[kMGT]?B?", re.IGNORECASE)
 _JOB = re.compile(r"[\w.-]+")
-_DAY = 86_400.0
 _LOOK_SECONDS = 5.0
-EVERY = {"": 0, "day": 1, "week": 7, "month": 30}
-"""How often a crawl may be repeated, in days."""
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a crawl was started.
-
-    Attributes:
-        arguments: Of the crawl.
-        every: Days after which it is repeated, 0 for never.
-        begun: Unix time at which it, or the last of those that repeat it, began.
-    """
-
-    arguments: Mapping[str, str]
-    every: int = 0
-    begun: float = 0.0
-
-    @property
-    def due(self) -> float | None:
-        """Unix time from which on it is to be repeated, None for never."""
-        return self.begun + self.every * _DAY if self.every else None
-
-
 class CrawlRuns:
-    """Starts, stops and repeats crawls of the store that is browsed. When one ends, works are
-    described.
+    """Starts and stops crawls of the store that is browsed. When one ends, works are described.
 
     Args:
         catalogue: Of that store.
@@ -81,7 +51,7 @@ class CrawlRuns:
         self._thread = Thread(target=self._run, name="browse-crawls", daemon=True)
 
     def watch(self) -> None:
-        """Begin to repeat crawls that are due."""
+        """Begin to describe the works when a crawl ends."""
         if self.is_possible:
             self._thread.start()
 
@@ -101,10 +71,8 @@ class CrawlRuns:
             OSError: it cannot be begun.
         """
         arguments = _arguments(said) | {"store": self._catalogue.store}
-        if said.get("every", "") not in EVERY:
-            raise wrong_entry("every", f"it may be {', '.join(filter(None, EVERY))}")
         job = _job_of(arguments)
-        self._begin(job, Plan(arguments, EVERY[said.get("every", "")], time.time()))
+        self._begin(job, arguments)
         return job
 
     def go_on(self, job: str, max_pages: str = "") -> None:
@@ -117,20 +85,13 @@ class CrawlRuns:
         Raises:
             Problem, OSError: as `start`.
         """
-        plan = self.plan(job)
-        if plan is None:
+        arguments = self.arguments(job)
+        if arguments is None:
             raise Problem(404, "crawl", name=job)
         if max_pages:
-            plan = replace(plan, arguments={**plan.arguments, "max_pages": max_pages})
-            _job_of(plan.arguments)
-        self._begin(job, plan)
-
-    def repeat(self, job: str, every: str) -> None:
-        """Change how often a crawl that was started here is repeated: a key of `EVERY`."""
-        plan = self.plan(job)
-        if plan is None:
-            raise Problem(404, "crawl", name=job)
-        self._keep(job, replace(plan, every=EVERY[every]))
+            arguments = {**arguments, "max_pages": max_pages}
+            _job_of(arguments)
+        self._begin(job, arguments)
 
     def stop(self, job: str) -> None:
         """Let a crawl end, as Ctrl-C does: what it found stays, and it can go on."""
@@ -148,7 +109,7 @@ class CrawlRuns:
 
     def can_go_on(self, job: str) -> bool:
         """Whether a crawl was started here and does not run."""
-        return not self.is_running(job) and self.plan(job) is not None
+        return not self.is_running(job) and self.arguments(job) is not None
 
     def log(self, job: str) -> str:
         """Return the last lines of what a crawl said, "" if it was not started here."""
@@ -183,18 +144,18 @@ class CrawlRuns:
     def _path(self, job: str, suffix: str) -> Path | None:
         return self._folder / f"{job}.{suffix}" if _JOB.fullmatch(job) else None
 
-    def plan(self, job: str) -> Plan | None:
-        """Return how a crawl was started, None if that was not done here."""
+    def arguments(self, job: str) -> dict[str, str] | None:
+        """Return what a crawl was started with, None if that was not done here."""
         path = self._path(job, "json") if self.is_possible else None
         try:
-            return None if path is None else Plan(**json.loads(path.read_text(encoding="utf-8")))
+            return None if path is None else dict(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
 
-    def _keep(self, job: str, plan: Plan) -> None:
+    def _keep(self, job: str, arguments: Mapping[str, str]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         part = self._folder / f".{job}.json"
-        part.write_text(json.dumps(asdict(plan)), encoding="utf-8")
+        part.write_text(json.dumps(dict(arguments)), encoding="utf-8")
         part.replace(self._folder / f"{job}.json")
 
     def _run(self) -> None:
@@ -204,46 +165,21 @@ class CrawlRuns:
             try:
                 if before - running:
                     self._catalogue.describe()
-                self.repeat_due(time.time())
             except OSError as error:  # a full disk, say: the next time it may be better
-                logger.warning("crawls cannot be repeated now: %s", error)
+                logger.warning("works cannot be described now: %s", error)
 
-    def repeat_due(self, now: float) -> None:
-        """Begin what is due to be repeated.
-
-        Args:
-            now: Unix time.
-        """
-        for job, plan in list(self._plans()):
-            if plan.due is None or plan.due > now or self.is_running(job):
-                continue
-            day = datetime.fromtimestamp(now, UTC).date().isoformat()
-            arguments = {**plan.arguments, "job": f"{job}-{day}"}
-            try:
-                self._begin(arguments["job"], Plan(arguments, 0, now))
-            except Problem:  # another crawl runs: this one comes after it
-                continue
-            self._keep(job, replace(plan, begun=now))
-
-    def _plans(self) -> Iterator[tuple[str, Plan]]:
-        for path in sorted(self._folder.glob("[!.]*.json")):
-            plan = self.plan(path.stem)
-            if plan is not None:
-                yield path.stem, plan
-
-    def _begin(self, job: str, plan: Plan) -> None:
+    def _begin(self, job: str, arguments: Mapping[str, str]) -> None:
         command = ["crawl", "focused", *self._catalogue.media_arguments]
-        for name, value in plan.arguments.items():
+        for name, value in arguments.items():
             command += ["-a", f"{name}={value}"]
         command += ["-s", f"MMCRAWL_ARCHIVE={self._archive}", "-s", "MMCRAWL_DISPLAY=False"]
         with self._lock:
-            known = self.plan(job)
-            if self.is_running(job) and known and known.arguments == plan.arguments:
+            if self.is_running(job) and self.arguments(job) == dict(arguments):
                 return  # it was pressed twice
             running = [one for one in self._running if self.is_running(one)]
             if job in running or (running and not is_server(self._catalogue.store)):
                 raise Problem(409, "running", job=running[0])  # a file is of one crawl at a time
-            self._keep(job, plan)
+            self._keep(job, arguments)
             with (self._folder / f"{job}.log").open("ab") as log:
                 self._running[job] = programs.begin(command, log)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -86,36 +85,6 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(
 
 
 @pytest.mark.processes
-def test_a_crawl_is_repeated_when_it_is_due(browsed: tuple[TestClient, Context]) -> None:
-    client, context = browsed
-    to = post(client, "/crawls", demo="1", every="week")
-    job = to.partition("job=")[2]
-    post(client, "/crawl", job=job, do="stop")
-    until(lambda: not context.runs.is_running(job))
-    plan = context.runs.plan(job)
-    assert plan is not None
-    assert plan.due is not None
-    assert plan.due - plan.begun == 7 * 86_400
-    assert "Next from" in client.get(to).text
-    context.runs.repeat_due(plan.due - 1)
-    assert [path.stem for path in context.catalogue.folder.glob("crawls/*.json")] == [job]
-    context.runs.repeat_due(plan.due)
-    day = datetime.fromtimestamp(plan.due, UTC).date().isoformat()
-    again = f"{job}-{day}"
-    assert context.runs.is_running(again)
-    context.runs.repeat_due(plan.due + 86_400)  # it is due a week later
-    context.runs.stop(again)
-    until(lambda: not context.runs.is_running(again))
-    repeated = context.runs.plan(again)
-    assert repeated is not None
-    assert repeated.due is None
-    post(client, "/crawl", job=job, do="repeat", every="")
-    kept = context.runs.plan(job)
-    assert kept is not None
-    assert kept.due is None
-
-
-@pytest.mark.processes
 def test_works_are_described_when_a_crawl_ends(browsed: tuple[TestClient, Context]) -> None:
     client, context = browsed
     with client:  # as a server that starts
@@ -138,7 +107,6 @@ def test_works_are_described_when_a_crawl_ends(browsed: tuple[TestClient, Contex
             "max_pages",
             "a whole number",
         ),
-        ({"keywords": "*", "seeds": "http://h.test", "every": "hour"}, "every", "it may be day"),
         (
             {"keywords": "*", "seeds": "http://h.test", "keep.audio": "1", "max_media": "-s x"},
             "max_media",
@@ -263,7 +231,7 @@ def test_a_wrong_form_is_shown_again_with_what_was_said(
         "seeds": "http://h.test",
         "max_pages": "many",
         "keep.audio": "1",
-        "every": "week",
+        "algo": "learned",
     }
     answer = client.post("/crawls", data={"form_key": key_of(client, "/crawls"), **said})
     page = html.document_fromstring(answer.text)
@@ -272,6 +240,6 @@ def test_a_wrong_form_is_shown_again_with_what_was_said(
     assert page.get_element_by_id("keywords").get("value") == "<b>levers"
     assert page.get_element_by_id("seeds").text == "http://h.test"
     assert page.xpath("//input[@name='keep.audio']/@checked")
-    assert page.xpath("//option[@selected]/@value") == ["week"]
+    assert page.xpath("//select[@name='algo']/option[@selected]/text()") == ["learned"]
     again = {**said, "max_pages": "nought", "form_key": page.xpath("//@value[../@name='form_key']")}
     assert client.post("/crawls", data=again).status_code == 400  # not 403: it can be sent again

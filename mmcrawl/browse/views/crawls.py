@@ -16,7 +16,7 @@ from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.reports import reports_in
-from mmcrawl.browse.runs import EVERY, CrawlRuns
+from mmcrawl.browse.runs import CrawlRuns
 from mmcrawl.browse.words import sentences
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
@@ -92,7 +92,7 @@ class CrawlViews:
         job = arguments.text("job", longest=300)
         crawl = next((crawl for crawl in self.watch.crawls() if crawl.name == job), None)
         is_running, log = self.runs.is_running(job), self.runs.log(job)
-        if crawl is None and not is_running and not log and self.runs.plan(job) is None:
+        if crawl is None and not is_running and not log and self.runs.arguments(job) is None:
             raise Problem(404, "crawl", name=job)
         most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
         number, last = arguments.list_page(most, _PER_PAGE)
@@ -115,8 +115,6 @@ class CrawlViews:
             is_running=is_running,
             is_stopping=self.runs.is_stopping(job),
             can_go_on=self.runs.can_go_on(job) and not (crawl and crawl.state == "finished"),
-            plan=self.runs.plan(job),
-            every=EVERY,
         )
 
     def start(self, form: Form) -> str | Response:
@@ -133,20 +131,18 @@ class CrawlViews:
             return self._shown(form, said, {field: what})
 
     def act(self, form: Form) -> str:
-        """Stop a crawl, let it go on, or change how often it is repeated."""
+        """Stop a crawl, or let it go on."""
         job = form.text("job", longest=300)
-        match form.choice("do", ("stop", "go-on", "repeat")):
+        match form.choice("do", ("stop", "go-on")):
             case "stop":
                 self.runs.stop(job)
-            case "repeat":
-                self.runs.repeat(job, form.choice("every", tuple(EVERY)))
             case _:
                 self.runs.go_on(job, form.text("max_pages", longest=9))
         return form.to("/crawl", job=job)
 
     def _form(self) -> dict[str, Any]:
         topics = [*own_topic_names(), *topic_names()]
-        return {"topics": topics, "algorithms": algorithm_names(), "every": EVERY}
+        return {"topics": topics, "algorithms": algorithm_names()}
 
     def _found(self, record: MediaPageRecord) -> FoundPage:
         versions = numbers_of(self.context.archive.visits(record.url))
