@@ -9,11 +9,10 @@ attributes with their weights.
 
 First the pages are parted by site into five folds, and a model trained on four of them extracts
 the pages of the fifth: these are the figures printed, of pages whose sites the model has not seen.
-What class words weigh on a site is always learnt from the other sites, and the second model learns
-from what first ones say of sites that they have not seen. Sites of 15 % of the pages
+What class words weigh on a site is always learnt from the other sites. Sites of 15 % of the pages
 are in no fold: nothing is chosen on them, and ``--last`` prints what a model of the others makes of
-them. ``--curve`` trains on fewer sites of the folds, ``--groups`` the first model alone, without
-each group of features, on two of the folds, as there are many. Without an option a model is trained
+them. ``--curve`` trains on fewer sites of the folds, ``--groups`` without each group of features,
+on two of the folds, as there are many. Without an option a model is trained
 on all pages and written to mmcrawl/blocks/content/content_model.npz.
 """
 
@@ -26,7 +25,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
@@ -54,7 +53,6 @@ from mmcrawl.blocks.content import content
 from mmcrawl.blocks.content import model as content_model
 from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
 from mmcrawl.blocks.content.model import GENRES, ContentModel, Scaling, Trees
-from mmcrawl.blocks.content.stacking import LineGroups, StackedFeatures
 
 FOLDS = 5
 MODEL = Path(content_model.__file__).with_name("content_model.npz")
@@ -74,7 +72,6 @@ _TREES = {
     "verbose": 0,
     "allow_writing_files": False,
 }
-_STACKED = _TREES | {"iterations": 150, "depth": 5, "learning_rate": 0.08, "rsm": 0.3}
 CURVE = (0.2, 0.4, 0.7)  # and all of them, as the folds do
 FOLDS_OF_GROUPS = 2
 _WORST = 20  # pages that are named
@@ -114,46 +111,25 @@ class Training:
     by_site: dict[str, Votes]
     known: dict[str, Mapping[str, float]]
     matrices: list[np.ndarray]
-    groups: list[LineGroups]
-    _first: dict[tuple[int, ...], ContentModel] = field(default_factory=dict)  # made already
 
     @classmethod
     def of(cls, pages: list[Page]) -> Training:
         by_site = votes(pages)
         known = known_elsewhere(by_site)
-        features = (LineFeatures(*parts(p.labelled.body), known[p.site]) for p in pages)
-        matrices, groups = zip(*((each.matrix, each.line_groups) for each in features), strict=True)
-        return cls(pages, by_site, known, list(matrices), list(groups))
+        matrices = [LineFeatures(*parts(p.labelled.body), known[p.site]).matrix for p in pages]
+        return cls(pages, by_site, known, matrices)
 
-    def train(self, folds: Sequence[Sequence[int]]) -> ContentModel:
-        """Train a model on the pages of some folds."""
-        which, rows = [], []
-        for fold in folds:
-            first = self.train_first([i for other in folds if other is not fold for i in other])
-            for i in fold:
-                genres = first.genres_of(self.matrices[i][0, -PAGE_COLUMNS:])
-                log_odds = first.trees.log_odds(self.matrices[i])
-                second = StackedFeatures(log_odds, self.groups[i], genres)
-                rows.append(second.rows(0, len(second)))
-            which += fold
-        stacked = boosted_trees([self.pages[i] for i in which], rows, _STACKED)
-        return replace(self.train_first(which), stacked=stacked)
-
-    def train_first(self, which: Sequence[int], without: slice = slice(0)) -> ContentModel:
-        """Train a first model alone on some of the pages, and on no feature of a group."""
-        key = (without.start, without.stop, *which)
-        if key not in self._first:
-            pages, matrices = [self.pages[i] for i in which], [self.matrices[i] for i in which]
-            page_scaling, genre_weights, genre_bias = genre_model(pages, matrices)
-            self._first[key] = ContentModel(
-                class_weights=class_weights(totals(self.by_site)),
-                page_scaling=page_scaling,
-                genre_weights=genre_weights,
-                genre_bias=genre_bias,
-                trees=boosted_trees(pages, matrices, _TREES, without),
-                stacked=None,
-            )
-        return self._first[key]
+    def train(self, which: Sequence[int], without: slice = slice(0)) -> ContentModel:
+        """Train a model on some of the pages, and on no feature of a group."""
+        pages, matrices = [self.pages[i] for i in which], [self.matrices[i] for i in which]
+        page_scaling, genre_weights, genre_bias = genre_model(pages, matrices)
+        return ContentModel(
+            class_weights=class_weights(totals(self.by_site)),
+            page_scaling=page_scaling,
+            genre_weights=genre_weights,
+            genre_bias=genre_bias,
+            trees=boosted_trees(pages, matrices, without),
+        )
 
     def texts(self, model: ContentModel, which: Iterable[int]) -> Iterator[str]:
         """Extract pages by the code under test."""
@@ -177,7 +153,6 @@ class Training:
 def boosted_trees(
     pages: Sequence[Page],
     matrices: Sequence[np.ndarray],
-    settings: Mapping[str, object],
     without: slice = slice(0),
 ) -> Trees:
     chance = np.random.RandomState(0)
@@ -190,7 +165,7 @@ def boosted_trees(
     values = np.vstack([matrix[rows] for matrix, rows in zip(matrices, drawn, strict=True)])
     values[:, without] = 0
     shares = np.concatenate([p.shares[rows] for p, rows in zip(pages, drawn, strict=True)])
-    model = CatBoostClassifier(**settings)
+    model = CatBoostClassifier(**_TREES)
     model.fit(Pool(values, shares, weight=np.concatenate(weights)))
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         model.save_model(file.name, format="json")
@@ -261,13 +236,13 @@ def print_worst(
 
 
 def check(
-    training: Training, part: float = 1.0, without: slice | None = None, count: int = FOLDS
+    training: Training, part: float = 1.0, without: slice = slice(0), count: int = FOLDS
 ) -> tuple[list[tuple[str, str, float, float, float]], list[tuple[int, ContentModel]]]:
     """Return how models do on the pages of the fold that they have not seen.
 
     Args:
         part: Share of the sites of the other folds that they learn from.
-        without: A group of features that first models alone learn without.
+        without: A group of features that the models learn without.
         count: How many folds are left out in turn.
     """
     folds, _ = training.folds()
@@ -277,11 +252,9 @@ def check(
         sites = sorted({training.pages[i].site for other in others for i in other})
         np.random.RandomState(3).shuffle(sites)
         used = set(sites[: round(part * len(sites))])
-        others = [[i for i in other if training.pages[i].site in used] for other in others]
-        if without is None:
-            model = training.train(others)
-        else:
-            model = training.train_first([i for other in others for i in other], without)
+        model = training.train(
+            [i for other in others for i in other if training.pages[i].site in used], without
+        )
         scores += scored(training, model, fold)
         models += [(i, model) for i in fold]
     return scores, models
@@ -322,7 +295,7 @@ def main() -> None:
     asked = given.last or given.curve or given.groups
     if given.last:
         folds, last = training.folds()
-        model = training.train(folds)
+        model = training.train([i for fold in folds for i in fold])
         print_scores("sites of no fold", scored(training, model, last))
     if given.curve:
         for part in CURVE:
@@ -338,8 +311,7 @@ def main() -> None:
         print_genres(training, models)
         print_worst(training, scores, [i for i, _ in models])
     if not (given.check_only or asked):
-        folds, last = training.folds()
-        model = training.train([*folds, last])
+        model = training.train(range(len(training.pages)))
         model.save(str(MODEL))
         print(f"{MODEL}: {MODEL.stat().st_size // 1000} kB")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -36,12 +35,10 @@ def page_features(model: ContentModel) -> LineFeatures:
 
 
 def arrays_of(model: ContentModel) -> list[np.ndarray]:
-    scaling, trees, stacked = model.page_scaling, model.trees, model.stacked
-    assert stacked
+    scaling, trees = model.page_scaling, model.trees
     return [
         model.genre_weights, model.genre_bias, scaling.mean, scaling.spread,
         trees.features, trees.borders, trees.leaves, np.float32(trees.bias),
-        stacked.features, stacked.borders, stacked.leaves, np.float32(stacked.bias),
     ]  # fmt: skip
 
 
@@ -83,7 +80,7 @@ def test_saving_and_loading_keeps_the_model(tmp_path: Path) -> None:
     features = page_features(model)
     genres = model.genres(features)
     assert (again.genres(features) == genres).all()
-    before, after = (m.probabilities(features, genres) for m in (model, again))
+    before, after = (m.probabilities(features) for m in (model, again))
     assert (before == after).all()
 
 
@@ -94,25 +91,10 @@ def test_probabilities_are_between_0_and_1() -> None:
     assert genres.shape == (len(GENRES),)
     assert genres.sum() == pytest.approx(1)
     assert (genres >= 0).all()
-    probabilities = model.probabilities(features, genres)
+    probabilities = model.probabilities(features)
     assert probabilities.shape == (3,)
     assert ((probabilities > 0) & (probabilities < 1)).all()
     assert probabilities[1] > probabilities[2]
-
-
-def test_log_odds_are_the_mean_of_both_models(tmp_path: Path) -> None:
-    model = content_model()
-    features = page_features(model)
-    genres = model.genres(features)
-    first = replace(model, stacked=None)
-    first.save(str(tmp_path / "first.npz"))
-    alone = ContentModel.load(str(tmp_path / "first.npz")).probabilities(features, genres)
-    nothing = np.zeros((1, 1))
-    stacked = Trees(nothing.astype(np.int64), nothing + np.inf, np.zeros((1, 2)), bias=3.0)
-    both = replace(model, stacked=stacked).probabilities(features, genres)
-    assert np.log(both / (1 - both)) == pytest.approx(
-        (np.log(alone / (1 - alone)) + 3) / 2, abs=1e-4
-    )
 
 
 def test_scaling_measures_columns_and_cuts_off_what_is_far() -> None:

@@ -20,7 +20,6 @@ from mmcrawl.blocks.content.line_features import LineFeatures
 from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.content.model import GENRES, content_model
 from mmcrawl.blocks.content.page_type import ContentLinks, page_type
-from mmcrawl.blocks.content.stacking import likeliest
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
@@ -297,13 +296,13 @@ class _Judged:
         model = content_model()
         features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
         genres = model.genres(features)
-        probabilities = model.probabilities(features, genres)
+        probabilities = model.probabilities(features)
         in_comments = features.in_comments
         if genres[_FORUM] >= _LEAST_FORUM:
             in_comments = np.zeros_like(in_comments)
         else:
             probabilities = np.where(in_comments, _BELOW_A_TEXT * probabilities, probabilities)
-        return cls(probabilities, features.line_groups.words, in_comments, genres, features.best)
+        return cls(probabilities, features.words, in_comments, genres, features.best)
 
 
 def best_lines(
@@ -325,6 +324,21 @@ def best_lines(
     if expected.sum() >= _LEAST_EXPECTED or likely >= _LEAST_LIKELY:
         chosen[likeliest(probabilities, words, beta)] = True
     return chosen
+
+
+def likeliest(
+    probabilities: NDArray[np.floating], words: NDArray[np.float64], beta: float = 1.0
+) -> NDArray[np.int64]:
+    """Return the rows of the likeliest lines, as many as make the expected F-measure greatest.
+
+    Of the k likeliest lines, (1 + β²)·Σp·w over the chosen / (Σw over the chosen + β²·Σp·w over
+    all) is the ratio of expectations that F_β is made of; the best k is taken.
+    """
+    expected = probabilities * words
+    order = np.argsort(-probabilities, kind="stable")
+    # The factor 1 + β² is the same for all k.
+    measure = np.cumsum(expected[order]) / (np.cumsum(words[order]) + beta**2 * expected.sum())
+    return order[: int(np.argmax(measure)) + 1]
 
 
 def _without_repeats(chosen: NDArray[np.bool_], lines: PageLines) -> NDArray[np.bool_]:

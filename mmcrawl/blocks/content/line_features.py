@@ -17,7 +17,6 @@ from mmcrawl.blocks.content.line_texts import MAIN_COLUMNS, SLICE, LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.content.prose import Prose
 from mmcrawl.blocks.content.sections import Repetitions, Sections
-from mmcrawl.blocks.content.stacking import LineGroups
 from mmcrawl.blocks.content.surroundings import Surroundings
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
@@ -57,7 +56,7 @@ class LineFeatures:
         page: The numbers that are the same for all lines.
         in_comments: Of each line, whether it stands among readers' comments.
         best: The element that holds most of the prose, an index into the tree; 0 if none does.
-        line_groups: Which lines look alike, are equal, or stand in one element.
+        words: Of each line, how many it has; at least 1.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class LineFeatures:
         self._prose = Prose(tree, measures, lines, texts, around)
         self.best = self._prose.best
         self.page: Floats = self._page(tree, metadata)
-        self.line_groups = self._grouped(tree)
+        self.words = texts.words
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -120,12 +119,6 @@ class LineFeatures:
     def _context(self, start: int, end: int) -> Floats:
         kinds = _marks(self._kinds[start:end], len(_CONTAINERS))
         return np.hstack([self._texts.main_columns(start, end), kinds[:, _CONTEXT_KINDS]])
-
-    def _grouped(self, tree: PageTree) -> LineGroups:
-        parents = np.maximum(np.asarray(tree.parents, dtype=np.int32), 0)
-        inside = self._around.around_first
-        groups = (self._looks, inside, parents[parents[inside]], *self._prose.holders)
-        return LineGroups(self._texts.words, self._sections.levels, (*groups, self._texts.equal))
 
     def _repeated(self) -> Floats:
         """Return of each look how many lines have it, and what they are like."""

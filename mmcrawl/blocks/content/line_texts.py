@@ -75,7 +75,6 @@ class LineTexts:
         )
         self._again = first[which] < np.arange(len(texts))
         self._times = times[which].astype(np.int32)
-        self.equal: NDArray[np.int32] = which.astype(np.int32)
         self.words = line_words(texts)
         folded = texts.folded()
         self.comments = texts.holding(("comment",), folded)

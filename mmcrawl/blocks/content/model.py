@@ -1,11 +1,9 @@
 """Which lines of a page are its content: a small model, trained on labelled pages.
 
-Boosted trees give each line log-odds that it is content; more of them give it others, by what the
-first say of the lines around it (:mod:`mmcrawl.blocks.content.stacking`), and the mean of both
-counts. The trees are symmetric (all nodes of a level ask the same question), so that a line's leaf
-in a tree is a number of as many bits as the tree has levels, and all lines of a page are put into
-all trees by a few operations on arrays. A multinomial logistic model of the page's numbers says
-what genre the page is of.
+Boosted trees give each line log-odds that it is content. The trees are symmetric (all nodes of a
+level ask the same question), so that a line's leaf in a tree is a number of as many bits as the
+tree has levels, and all lines of a page are put into all trees by a few operations on arrays. A
+multinomial logistic model of the page's numbers says what genre the page is of.
 
 The weights stand in ``content_model.npz`` beside this module, arrays of numbers and words only;
 ``tools/train_content_model.py`` makes the file and says how well it does on pages it has not seen.
@@ -23,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.content.line_features import LineFeatures
-from mmcrawl.blocks.content.stacking import StackedFeatures
 
 Floats = NDArray[np.float32]
 
@@ -70,10 +67,10 @@ class Trees:
     bias: float
 
     @classmethod
-    def of(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> Trees:
-        """Return the trees of a name, of a file's arrays."""
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Trees:
+        """Return the trees in a file's arrays."""
         features, borders, leaves, bias = (
-            arrays[f"{name}_{key}"] for key in ("features", "borders", "leaves", "bias")
+            arrays[key] for key in ("features", "borders", "leaves", "bias")
         )
         return cls(features.astype(np.int64), borders, leaves, float(bias))
 
@@ -108,7 +105,7 @@ class Trees:
         result: Floats = found.sum(axis=0) + np.float32(self.bias)
         return result
 
-    def of_page(self, features: LineFeatures | StackedFeatures) -> Floats:
+    def of_page(self, features: LineFeatures) -> Floats:
         """Return the log-odds of each line of a page."""
         result = np.zeros(len(features), dtype=np.float32)
         for start in range(0, len(features), _SLICE):
@@ -123,8 +120,7 @@ class ContentModel:
     Attributes:
         class_weights: Log-odds that text inside of elements with a class word is content.
         page_scaling, genre_weights, genre_bias: The model of genres.
-        trees: The first model of lines.
-        stacked: The second, over what the first says; without it the first decides alone.
+        trees: The model of lines.
     """
 
     class_weights: Mapping[str, float]
@@ -132,7 +128,6 @@ class ContentModel:
     genre_weights: Floats
     genre_bias: Floats
     trees: Trees
-    stacked: Trees | None
 
     def genres(self, features: LineFeatures) -> Floats:
         """Return the probability of each of :data:`GENRES`."""
@@ -145,12 +140,9 @@ class ContentModel:
         result: Floats = odds / odds.sum()
         return result
 
-    def probabilities(self, features: LineFeatures, genres: Floats) -> Floats:
+    def probabilities(self, features: LineFeatures) -> Floats:
         """Return for each line the probability that it is content."""
         log_odds = self.trees.of_page(features)
-        if self.stacked:
-            second = StackedFeatures(log_odds, features.line_groups, genres)
-            log_odds = np.float32(0.5) * (log_odds + self.stacked.of_page(second))
         result: Floats = np.float32(1) / (np.float32(1) + np.exp(-log_odds))
         return result
 
@@ -163,10 +155,8 @@ class ContentModel:
             "page_spread": self.page_scaling.spread,
             "genre_weights": self.genre_weights,
             "genre_bias": self.genre_bias,
+            **self.trees.arrays(),
         }
-        for name, trees in (("first", self.trees), ("stacked", self.stacked)):
-            if trees:
-                arrays |= {f"{name}_{key}": values for key, values in trees.arrays().items()}
         np.savez_compressed(path, **arrays)
 
     @classmethod
@@ -183,8 +173,7 @@ class ContentModel:
             page_scaling=Scaling(arrays["page_mean"], arrays["page_spread"]),
             genre_weights=arrays["genre_weights"],
             genre_bias=arrays["genre_bias"],
-            trees=Trees.of("first", arrays),
-            stacked=Trees.of("stacked", arrays) if "stacked_bias" in arrays else None,
+            trees=Trees.of(arrays),
         )
 
 
