@@ -234,8 +234,8 @@ def partition(
 
     Args:
         body: The page as received, without content encoding (gzip, …).
-        method: ``bwap``, ``spcola``, ``quark``, ``nom``, ``ypm``, ``gdom``, or one that another
-            package registers; with options, if any, as ``quark:custom_tags=h1 h2;theta=9``.
+        method: ``bwap``, ``spcola``, ``quark``, or one that another package registers; with
+            options, if any, as ``quark:custom_tags=h1 h2;theta=9``.
         level: How often blocks are cut again, from 1 to 50; methods without levels ignore it.
         encoding: Python codec name of the body, where it is known; else it is found out.
         url: Of the page; helps to tell kinds of links.

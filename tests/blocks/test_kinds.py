@@ -251,7 +251,7 @@ TAGS = (
 PIECES = st.sampled_from([*TAGS.split(), TEXT.replace(" ", "·")])
 
 
-@given(st.lists(PIECES, max_size=40), st.sampled_from(["spcola", "quark", "nom"]))
+@given(st.lists(PIECES, max_size=40), st.sampled_from(["spcola", "quark", "bwap"]))
 def test_every_block_has_a_kind_a_score_and_features(pieces: list[str], method: str):
     body = " ".join(pieces).replace("·", " ").encode()
     found = partition(body, method=method, url=URL)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import partition
+from mmcrawl.blocks import Block, Partition
 from mmcrawl.blocks.layout.lines import PageLines, PageText
 from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.tree import read_tree
 
 
 def lines_of(html: str) -> PageLines:
     tree = read_tree(html.encode())
     return PageLines.of(tree, Measures(tree))
+
+
+def whole(html: str) -> Block:
+    """Return a page as one block."""
+    tree = read_tree(html.encode())
+    (block,) = Partition(tree, [Cut(0, 0, len(tree.body))], method="whole", level=1)
+    return block
 
 
 JOINED = [
@@ -81,14 +89,14 @@ def test_a_break_outside_of_the_element_does_not_count() -> None:
 
 @pytest.mark.parametrize(("html", "text"), JOINED)
 def test_text_of_blocks_and_links_is_joined_likewise(html: str, text: str) -> None:
-    (block,) = partition(f"<p><a href=x>{html}</a>".encode(), method="nom").blocks
+    block = whole(f"<p><a href=x>{html}</a>")
     assert block.text == text
     assert [link.text for link in block.links] == [text]
 
 
 @pytest.mark.parametrize(("html", "texts"), PARTED)
 def test_lines_of_a_block_are_parted_by_a_space(html: str, texts: list[str]) -> None:
-    (block,) = partition(html.encode(), method="nom").blocks
+    block = whole(html)
     assert block.text == " ".join(texts)
 
 

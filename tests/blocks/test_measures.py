@@ -62,7 +62,7 @@ def test_a_map_in_what_is_hidden_is_not_shown() -> None:
     assert len(shown_nodes(tree, Measures(tree))) == 1
 
 
-@pytest.mark.parametrize("method", ["spcola", "quark", "ypm"])
+@pytest.mark.parametrize("method", ["spcola", "quark"])
 def test_the_links_of_an_image_map_stand_in_a_block(method: str) -> None:
     assert method in partitioner_names()
     blocks = partition(MAP, method=method).blocks

@@ -258,7 +258,7 @@ def test_frequent_words_behind_the_first_ones_are_not_looked_at():
 
 def test_the_rules_of_a_method_are_those_of_the_topics_of_its_blocks():
     body = b"<div><p>lever lever pulley wheel axle wedge screw</p></div>"
-    [block] = partition(body, method="nom:theta=3").blocks
+    [block] = partition(body, method="bwap:theta=3").blocks
     assert block.topic == "lever pulley"
-    [block] = partition(body, method="nom", theta="3", distinct="true").blocks
+    [block] = partition(body, method="bwap", theta="3", distinct="true").blocks
     assert block.topic == "lever pulley wheel"

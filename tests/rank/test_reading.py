@@ -110,7 +110,7 @@ def test_a_link_stands_in_the_deepest_block_around_it(archive: Archive, keep: Ke
 
 def test_what_stands_outside_of_all_blocks_is_not_lost(archive: Archive) -> None:
     body = b"<body>" + b"<p>Pumps lift water.</p>" * 3 + b"<a href=b>More</a></body>"
-    archive.store(Capture("http://h.test/a", body, 1.0, headers=HTML), method="gdom")
+    archive.store(Capture("http://h.test/a", body, 1.0, headers=HTML), method="bwap")
     [read] = Reading(archive)
     numbers = {block.number for block in read.blocks}
     assert {link.block for link in read.links} <= numbers

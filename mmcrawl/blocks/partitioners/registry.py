@@ -23,11 +23,8 @@ _PARTITIONERS: Registry[Partitioner] = Registry(
     ENTRY_POINT_GROUP,
     {
         "bwap": "mmcrawl.blocks.partitioners.bwap:Bwap",
-        "gdom": "mmcrawl.blocks.partitioners.gdom:Gdom",
-        "nom": "mmcrawl.blocks.partitioners.nom:Nom",
         "quark": "mmcrawl.blocks.partitioners.quark:Quark",
         "spcola": "mmcrawl.blocks.partitioners.spcola:Spcola",
-        "ypm": "mmcrawl.blocks.partitioners.ypm:Ypm",
     },
     BlockError,
 )

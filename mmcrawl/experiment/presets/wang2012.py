@@ -19,9 +19,9 @@ from rich.console import Console
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
 from mmcrawl.blocks.partition import partition
-from mmcrawl.blocks.partitioners.gdom import CELLS
 from mmcrawl.blocks.partitioners.registry import make_partitioner
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.experiment.baselines import CELLS, Gdom, Ypm, nom
 from mmcrawl.experiment.laboratory import run_experiment
 from mmcrawl.experiment.plan import Algorithm, Plan
 from mmcrawl.experiment.presets.labelled_pages import (
@@ -38,14 +38,14 @@ from mmcrawl.experiment.presets.tables import PaperTable, Told, percent
 CUTTING = ("spcola", "bwap", "quark")
 """The methods that cut a page: what is kept is what `merge_blocks` makes of their blocks."""
 
-FILTERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "nom": ("nom", {}),
-    "ypm": ("ypm", {}),
-    "gdom": ("gdom", {}),
-    "gdom-cells": ("gdom", {"containers": CELLS}),
-    "gdom-links": ("gdom", {"retain_links": True}),
+FILTERS: dict[str, Callable[[PageTree, Measures], tuple[list[range], list[range]]]] = {
+    "nom": nom,
+    "ypm": Ypm(),
+    "gdom": Gdom(),
+    "gdom-cells": Gdom(containers=CELLS),
+    "gdom-links": Gdom(retain_links=True),
 }
-"""The methods that say themselves what they keep, by the names of their rows: partitioner, options.
+"""The methods that say themselves what they keep, by the names of their rows.
 
 `gdom-cells` counts the links of table cells only, as printed by its authors; `gdom-links` gives
 back the links it removed, as their program does.
@@ -68,7 +68,7 @@ PUBLISHED = {
 """Table 1, on 1,000 pages of CWT200G, which were judged by people and are not published."""
 
 _BY_MODEL = tuple(f"{name}:kinds=learnt" for name in CUTTING)
-_ROWS = ("nom", "ypm", "gdom", "gdom-cells", "gdom-links", *CUTTING, *_BY_MODEL)
+_ROWS = (*FILTERS, *CUTTING, *_BY_MODEL)
 _NOTE = (
     "Published: 1,000 other pages. Here: means over the pages that have such text, or such links."
     " gdom-cells counts links in table cells only, as its authors print it; gdom-links gives back"
@@ -121,7 +121,7 @@ def method_of(name: str) -> Keep:
         ImportError, BlockError: there is no such method.
     """
     if name in FILTERS:
-        return _kept_by_filter(*FILTERS[name])
+        return _kept_by_filter(name)
     make_partitioner(name)
     return kept_by_kinds(name)
 
@@ -142,13 +142,12 @@ def kept_by_kinds(method: str) -> Keep:
     return kept
 
 
-def _kept_by_filter(partitioner: str, options: dict[str, Any]) -> Keep:
-    keep = make_partitioner(partitioner, **options).kept  # type: ignore[attr-defined]
+def _kept_by_filter(name: str) -> Keep:
+    keep = FILTERS[name]
 
     def kept(page: LabelledPage) -> tuple[Ranges, Ranges]:
         tree = read_tree(page.body)
-        text, links = keep(tree, Measures(tree))
-        return text, links
+        return keep(tree, Measures(tree))
 
     return kept
 

@@ -11,7 +11,6 @@ import re
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
-from mmcrawl.blocks.partitioners.base import Cut, number, switch
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.text.scripts import HAN
 
@@ -48,38 +47,28 @@ class Gdom:
     estimated, as letters by `word_length`; a Chinese word has two characters. Tables that are left
     empty are no content.
 
-    Content is the blocks, in as few pieces as lie together; what was removed is layout.
-
     Args:
         link_text_ratio: Links for each word that is not in a link; 0.25 is the paper's.
         containers: Names of the elements that are looked at as cells; :data:`CELLS` is the paper's.
         word_length: Letters of a word, the paper's 5.
-        retain_links: Whether :meth:`kept` gives back the links with text that were removed, as the
+        retain_links: Whether to give back the links with text that were removed, as the
             paper's program lists them at the end of the page, so that one can still get around.
-
-    Raises:
-        ValueError: an option is not what it should be.
     """
 
     def __init__(
         self,
         *,
-        link_text_ratio: float | str = 0.25,
+        link_text_ratio: float = 0.25,
         containers: str = BOXES,
-        word_length: float | str = 5.0,
-        retain_links: bool | str = False,
+        word_length: float = 5.0,
+        retain_links: bool = False,
     ) -> None:
-        self.link_text_ratio = number("link_text_ratio", link_text_ratio, float, 0)
-        self.word_length = number("word_length", word_length, float, 1)
-        self.retain_links = switch("retain_links", retain_links)
-        self._containers = frozenset(containers.replace(",", " ").lower().split())
+        self.link_text_ratio = link_text_ratio
+        self.word_length = word_length
+        self.retain_links = retain_links
+        self._containers = frozenset(containers.split())
 
-    def __call__(self, tree: PageTree, level: int) -> list[Cut]:
-        """Return what is left of a page; there are no levels."""
-        runs = self._content(tree, Measures(tree))
-        return [Cut(run.node, run.start, run.end) for run in runs if not run.owner]
-
-    def kept(self, tree: PageTree, measures: Measures) -> tuple[list[range], list[range]]:
+    def __call__(self, tree: PageTree, measures: Measures) -> tuple[list[range], list[range]]:
         """Return the nodes of topic text, and those of related links."""
         runs = self._content(tree, measures)
         content = [run.nodes for run in runs if not run.owner]
