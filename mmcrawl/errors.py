@@ -3,7 +3,7 @@
 Also which errors are no fault of the page they come up at, and so end the crawl.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from errno import EDQUOT, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOSPC
 
 _MEMORY = "memory; give it more, or fetch fewer pages at once (-s CONCURRENT_REQUESTS=8)"
@@ -22,6 +22,18 @@ _SHORT_OF = {
 
 class MmcrawlError(Exception):
     """Base of all errors that are shown to the user as one sentence, without a traceback."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: the known one that is most like it.
+
+    >>> did_you_mean("focussed", ["collect", "focused"])
+    '; did you mean focused?'
+    """
+    from difflib import get_close_matches  # seldom needed, and slow to load
+
+    near = get_close_matches(name, known, 1, 0.7)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 class TopicError(MmcrawlError):

@@ -8,11 +8,11 @@ Ours begin with MMCRAWL_. Each is declared once, in `declared`, and read with `v
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, did_you_mean
 
 BOT_NAME = "mmcrawl"
 SPIDER_MODULES = ["mmcrawl.spiders"]
@@ -34,6 +34,7 @@ RETRY_TIMES = 2
 REMOTE_CONTROL_ENABLED = False
 FEED_EXPORT_ENCODING = "utf-8"
 TELNETCONSOLE_ENABLED = False
+STATS_DUMP = False
 
 LOG_LEVEL = "INFO"
 
@@ -221,6 +222,17 @@ declared = {
 """Our settings by name."""
 
 globals().update({setting.name: setting.default for setting in declared.values()})
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Check the names of settings, those of others among them.
+
+    Raises:
+        MmcrawlError: one begins with MMCRAWL_ and is no setting.
+    """
+    for name in names:
+        if name.startswith("MMCRAWL_") and name not in declared:
+            raise MmcrawlError(f"there is no setting {name}{did_you_mean(name, declared)}")
 
 
 def value_of(settings: SettingsLike, name: str) -> Any:

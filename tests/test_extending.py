@@ -16,6 +16,7 @@ import pytest
 from scrapy.settings import BaseSettings
 from scrapy.utils.test import get_crawler
 
+from mmcrawl.archive import open_archive
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.spiders import FocusedSpider
 from tests.warm import python
@@ -55,6 +56,18 @@ from mmcrawl.spiders import FocusedSpider
 class Mine(FocusedSpider):
     name = "mine"
     custom_settings = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+"""
+
+WITHOUT_PIPELINES = """
+from mmcrawl.spiders import FocusedSpider
+
+class Mine(FocusedSpider):
+    name = "mine"
+
+    @classmethod
+    def update_settings(cls, settings):
+        super().update_settings(settings)
+        settings.set("ITEM_PIPELINES", {"licence.Licence": 300}, "spider")
 """
 
 
@@ -151,6 +164,16 @@ def test_what_a_pipeline_adds_is_a_column_of_the_feeds(place: int, folder: Path,
     assert cells == {"": "CC", "next.html": ""}
     crawl(folder, site, "-O", "again.jsonl")  # finished before: from the store
     assert rows_of(folder / "again.jsonl") == rows
+    with open_archive(f"sqlite:///{folder / 'crawl-archive.db'}", create=False) as archive:
+        assert len(list(archive.urls())) >= len(rows)  # the pipelines of mmcrawl ran beside
+
+
+def test_a_spider_that_loses_pipelines_of_ours_says_so(folder: Path, site: str) -> None:
+    (folder / "mine.py").write_text(WITHOUT_PIPELINES)
+    done = crawl(folder, site, "-a", "store=b.db", spider="mine", SPIDER_MODULES="mine",
+                 MMCRAWL_DISPLAY=1)  # fmt: skip
+    assert "ITEM_PIPELINES lacks mmcrawl.pipelines.blocks.BlocksPipeline, mmcr" in done.stderr
+    assert "archived" not in done.stderr
 
 
 def test_what_json_cannot_keep_ends_the_page_with_a_sentence(folder: Path, site: str) -> None:

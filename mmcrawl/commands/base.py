@@ -23,9 +23,9 @@ from scrapy.exceptions import UsageError
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
 from mmcrawl.crawling.params import DEMO_STORE, FocusedParams
-from mmcrawl.errors import MmcrawlError, fatal_error
+from mmcrawl.errors import MmcrawlError, did_you_mean, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
-from mmcrawl.settings import SettingsLike, value_of
+from mmcrawl.settings import SettingsLike, check_names, value_of
 from mmcrawl.stores.uris import FILE, file_of, is_server
 from mmcrawl.terminal.program import complain
 
@@ -112,6 +112,7 @@ class MmcrawlCommand(_Base):
         if isinstance(sys.stdout, TextIOWrapper):  # whose encoding may lack what pages have
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
+            check_names(self.settings or ())
             read_arguments(opts, self.arguments)
             do = self.prepared(args, opts)
         except (MmcrawlError, ValueError) as error:
@@ -255,7 +256,8 @@ def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
         if not sign:
             raise MmcrawlError(f"-a {name}: give NAME=VALUE, as -a {names[0]}=VALUE")
         if name not in names:
-            raise MmcrawlError(f"there is no argument {name!r}; there are {', '.join(names)}")
+            hint = f"there are {', '.join(names)}{did_you_mean(name, names)}"
+            raise MmcrawlError(f"there is no argument {name!r}; {hint}")
         if getattr(opts, name) not in ("", value):
             raise MmcrawlError(f"{name} is given twice: {getattr(opts, name)} and {value}")
         setattr(opts, name, value)

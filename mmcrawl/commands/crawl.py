@@ -28,7 +28,7 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.browser import browser_program
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, did_you_mean
 from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.arguments import argument_help
@@ -41,6 +41,9 @@ _NOISY = (
     "scrapy.addons",
 )
 _ROBOTS = "scrapy.downloadermiddlewares.robotstxt"
+FOCUSED = "focused"
+"""The spider of `mmcrawl crawl`, if none is named."""
+
 EXIT_CODES = {"nothing_fetched": 1, "store_error": 1, "bad_input": 2}
 """By the reason for which a crawl ended; 0 for all others."""
 
@@ -77,12 +80,20 @@ class Command(ScrapyCrawl):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the arguments of one of our spiders; end the process if one is wrong."""
         super().process_options(args, opts)
+        if program() == "mmcrawl" and (not args or args[0].startswith("-")):
+            args.insert(0, FOCUSED)
         if opts.help:
             print(self._help.format_help())
             if args and self.settings is not None:
                 model = _own_model("crawl", args[0], self.settings)
                 print(as_called(argument_help(model)) if model else "")
             raise SystemExit(0)
+        if unknown := next((word for word in args if word.startswith("-")), ""):
+            name = unknown.strip("-").partition("=")[0].replace("-", "_")
+            known = name in FocusedParams.model_fields
+            hint = f"an argument of a spider is given as -a {name}=…" if known else "see --help"
+            complain("crawl", f"there is no option {unknown.partition('=')[0]}; {hint}")
+            raise SystemExit(2)
         if len(args) != 1 or self.settings is None:
             return
         self._own_args = arguments_or_exit("crawl", args[0], opts.spargs, self.settings)
@@ -179,8 +190,9 @@ def _spider_named(name: str, settings: BaseSettings) -> type[Spider]:
     AddonManager.load_pre_crawler_settings(settings)
     loader = get_spider_loader(settings)
     if name not in loader.list():
-        known = ", ".join(sorted(loader.list()))
-        raise MmcrawlError(f"there is no spider {name!r}; there are {known}")
+        known = sorted(loader.list())
+        hint = f"there are {', '.join(known)}{did_you_mean(name, known)}"
+        raise MmcrawlError(f"there is no spider {name!r}; {hint}")
     return loader.load(name)
 
 

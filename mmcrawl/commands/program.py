@@ -1,5 +1,6 @@
 """`mmcrawl`: the commands without a Scrapy project."""
 
+import os
 import sys
 
 
@@ -10,6 +11,10 @@ def main() -> None:
     else is as with `scrapy`, whatever project the folder belongs to. What needs no Scrapy does not
     import it: `mmcrawl blocks --format md FILE` is done before Scrapy would have been loaded.
     """
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        sys.exit("mmcrawl: the folder you are in was deleted; go to another one")
     if sys.argv[1:2] == ["blocks"] and any(word.startswith("--format") for word in sys.argv):
         from mmcrawl.terminal.extraction import run
 

@@ -9,8 +9,6 @@ from scrapy import cmdline
 
 from mmcrawl.terminal.program import as_called
 
-_SPIDERS = ("focused", "revisit", "collect")
-
 
 def execute(words: Sequence[str]) -> None:
     """Run a command of Scrapy's; `words` are what was typed behind the program's name."""
@@ -40,7 +38,5 @@ def _with_spider(arguments: list[str]) -> list[str]:
             return ["crawl", "revisit", *rest]
         case ["help", "crawl"]:
             return ["help", "focused"]
-        case ["crawl", *rest] if rest[:1] not in [[name] for name in _SPIDERS]:
-            return ["crawl", "focused", *rest]
         case _:
             return arguments

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from mmcrawl.archive.uris import file_uri
 from mmcrawl.collecting.sizes import ALL
-from mmcrawl.errors import WebError
+from mmcrawl.errors import WebError, did_you_mean
 from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
 from mmcrawl.stores.uris import is_server
 from mmcrawl.text.media_kinds import CHINESE, kind_named
@@ -29,8 +29,9 @@ class SpiderParams(BaseModel):
         """Leave out the `_job` that scrapyd gives every spider; refuse what there is not."""
         given = {name: value for name, value in arguments.items() if name != "_job"}
         for name in given.keys() - cls.model_fields:
-            names = ", ".join(cls.model_fields)
-            raise ValueError(f"there is no argument {name!r}; there are {names}")
+            known = cls.model_fields
+            hint = f"there are {', '.join(known)}{did_you_mean(name, known)}"
+            raise ValueError(f"there is no argument {name!r}; {hint}")
         return given
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from scrapy.core.scheduler import Scheduler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
 from mmcrawl import settings as ours
 from mmcrawl.engine.scheduler import FocusedScheduler
@@ -18,7 +19,13 @@ from mmcrawl.errors import MmcrawlError
 
 _SCHEDULER = f"{FocusedScheduler.__module__}.{FocusedScheduler.__name__}"
 
-_OF_A_PROJECT = ("BOT_NAME", "SPIDER_MODULES", "COMMANDS_MODULE")
+_OF_A_PROJECT = (
+    "BOT_NAME",
+    "SPIDER_MODULES",
+    "COMMANDS_MODULE",
+    "STATS_DUMP",
+    "TELNETCONSOLE_ENABLED",
+)
 
 WELL_BEHAVED: Mapping[str, Any] = {
     "DOWNLOAD_HANDLERS": {
@@ -46,7 +53,6 @@ REVISIT: Mapping[str, Any] = {
     "FEED_EXPORTERS": {"csv": "mmcrawl.engine.extensions.MediaCsvExporter"},
     "CONCURRENT_ITEMS": 4,  # Scrapy starts as many tasks for every response; ours brings one item
     "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",  # the spider's line says it with the reason
-    "STATS_DUMP": False,
 }
 
 COLLECT: Mapping[str, Any] = {
@@ -61,7 +67,6 @@ COLLECT: Mapping[str, Any] = {
         "scrapy.extensions.logstats.LogStats": None,
     },
     "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",
-    "STATS_DUMP": False,
 }
 
 FOCUSED: Mapping[str, Any] = {
@@ -95,13 +100,25 @@ def use_components(settings: BaseSettings, components: Mapping[str, Any]) -> Non
     for name, value in vars(ours).items():
         if name.isupper() and name not in _OF_A_PROJECT:
             settings.set(name, value, "addon")
-    spider = SETTINGS_PRIORITIES["spider"]
+    spider, cmdline = SETTINGS_PRIORITIES["spider"], SETTINGS_PRIORITIES["cmdline"]
     for name, parts in components.items():
         priority = settings.getpriority(name) or 0
         if isinstance(parts, Mapping):
-            settings.set(name, {**parts, **settings.getdict(name)}, max(priority, spider))
+            # CrawlerProcess sets what -s says once more when the crawl begins: ours stands above.
+            merged = priority + 1 if priority >= cmdline else spider
+            settings.set(name, {**parts, **settings.getdict(name)}, merged)
         elif priority < spider:
             settings.set(name, parts, spider)
+
+
+def missing_pipelines(settings: BaseSettings) -> list[str]:
+    """Return our pipelines of a focused crawl that ITEM_PIPELINES has lost.
+
+    One that is set to None was left out on purpose.
+    """
+    named = settings.getdict("ITEM_PIPELINES")
+    paths = {name if isinstance(name, str) else global_object_name(name) for name in named}
+    return [name for name in FOCUSED["ITEM_PIPELINES"] if name not in paths]
 
 
 class PlainScheduler(Scheduler):

@@ -21,7 +21,7 @@ from mmcrawl.frontier.database import remove_own_file
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import open_store
 from mmcrawl.replay.web import StoredWeb
-from mmcrawl.settings import SettingsLike, declared, value_of
+from mmcrawl.settings import SettingsLike, check_names, declared, value_of
 from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.store import open_shared_store
 from mmcrawl.sharing.worker import SharedJob, worker_name
@@ -105,8 +105,9 @@ def check_settings(settings: SettingsLike) -> None:
     """Check our settings.
 
     Raises:
-        MmcrawlError: one of them is of another type, or out of its range.
+        MmcrawlError: one of them is misspelt, of another type, or out of its range.
     """
+    check_names(settings if isinstance(settings, Mapping) else ())
     for setting in declared.values():
         setting.of(settings)
     archive_uri_of("", "memory:", settings)

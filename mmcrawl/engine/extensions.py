@@ -168,8 +168,8 @@ class CrawlProgress:
         if uri is None:
             return None
         names = ("pages", "new", "bytes", "new_bytes")
-        numbers = (self.crawler.stats.get_value(f"mmcrawl/archive/{name}", 0) for name in names)
-        return Archived(shown(uri), *numbers)
+        numbers = [self.crawler.stats.get_value(f"mmcrawl/archive/{name}", 0) for name in names]
+        return Archived(shown(uri), *numbers) if numbers[0] else None
 
 
 class MediaFeedExporter(FeedExporter):

@@ -15,7 +15,13 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.captures import capture_of
-from mmcrawl.engine.components import FOCUSED, PlainScheduler, check_scheduler, use_components
+from mmcrawl.engine.components import (
+    FOCUSED,
+    PlainScheduler,
+    check_scheduler,
+    missing_pipelines,
+    use_components,
+)
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
@@ -30,6 +36,10 @@ from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.settings import value_of
 
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
+_MISSING_PIPELINES = (
+    "ITEM_PIPELINES lacks %s: what they do (blocks, archive, media, metadata) is not done. Call"
+    " super().update_settings last, or set those that are not wanted to None"
+)
 _LARGE = 100_000  # bytes that take 50 ms or more to parse
 _BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "application/zip")
 
@@ -58,6 +68,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         crawls = PlainScheduler not in load_object(crawler.settings["SCHEDULER"]).mro()
+        if crawls and (missing := missing_pipelines(crawler.settings)):
+            spider.logger.warning(_MISSING_PIPELINES, ", ".join(missing))
         web = spider.args.web or ("demo" if spider.args.is_demo and crawls else "")
         if web:
             crawler.settings.setdict(replay_settings(web), priority="spider")

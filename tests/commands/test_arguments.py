@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import re
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from scrapy import cmdline
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.archive import Command as ArchiveCommand
 from mmcrawl.commands.base import add_arguments, read_arguments
+from mmcrawl.commands.program import main
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
 
@@ -61,6 +64,7 @@ def test_a_command_takes_arguments_of_the_crawl_in_both_forms(
     [
         (["-a", "store"], "-a store: give NAME=VALUE, as -a store=VALUE"),
         (["-a", "topics=x"], "there is no argument 'topics'; there are store, job"),
+        (["-a", "stroe=x"], "there is no argument 'stroe'; .*; did you mean store?"),
         (["-a", "store=x", "--store", "y"], "store is given twice: y and x"),
     ],
 )
@@ -118,3 +122,51 @@ def test_an_option_that_is_none_is_named(command: str) -> None:
     options = parser_of(command).parse_args([])
     with pytest.raises(UsageError, match="there is no option --jsn"):
         made.run(["list", "--jsn"], options)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["crawl", "focused", "--topic=x"], "there is no option --topic; an argument of a spider"),
+        (
+            ["crawl", "focussed"],
+            "no spider 'focussed'; there are .*; did you mean focused",
+        ),
+        (["crawl", "-s", "MMCRAWL_TOPIC_TRESHOLD=1"], "TRESHOLD; did you mean MMCRAWL_TOPIC_THRES"),
+        (["list", "-s", "NO=1"], ""),
+        (["archive", "list", "-s", "MMCRAWL_ARCHVIE=x"], "did you mean MMCRAWL_ARCHIVE"),
+    ],
+)
+@pytest.mark.parametrize("program", ["scrapy", "mmcrawl"])
+def test_what_is_misspelt_is_told_in_a_sentence(
+    program: str,
+    words: list[str],
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if program == "scrapy" and words[:2] == ["crawl", "-s"]:
+        words = ["crawl", "focused", *words[1:]]
+    monkeypatch.setattr("sys.argv", [program, *words])
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
+    monkeypatch.setattr("scrapy.cmdline.ScrapyArgumentParser", cmdline.ScrapyArgumentParser)
+    monkeypatch.setattr("scrapy.cmdline.print", print, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        cmdline.execute([program, *words]) if program == "scrapy" else main()
+    said = capsys.readouterr().err
+    assert ended.value.code == (2 if told else 0), said
+    assert re.search(told, said)
+    if told:
+        assert re.fullmatch(rf"{program} \w+: .*\n", said)
+
+
+def test_a_folder_that_was_deleted_is_told_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    monkeypatch.setattr("sys.argv", ["mmcrawl", "list"])
+    with pytest.raises(SystemExit, match="the folder you are in was deleted"):
+        main()
