@@ -10,7 +10,7 @@ from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address
 from mmcrawl.discovering.listings import Listing, listing_kind, unpacked
 from mmcrawl.discovering.oembed import read_oembed
 from mmcrawl.discovering.opml import read_opml
-from mmcrawl.discovering.sitemaps import read_sitemap, sitemaps_of_robots
+from mmcrawl.discovering.sitemaps import read_list, read_sitemap, sitemaps_of_robots
 
 __all__ = [
     "Listing",
@@ -21,6 +21,7 @@ __all__ = [
     "oembed_address",
     "read_cdx",
     "read_feed",
+    "read_list",
     "read_oembed",
     "read_opml",
     "read_sitemap",

@@ -1,76 +1,219 @@
-"""RSS, Atom and podcast feeds: their pages are links, their enclosures media."""
+"""RSS, Atom, CDF and podcast feeds: their pages are links, their enclosures media of the pages."""
 
-from io import BytesIO
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator
+from email.utils import parsedate
+from itertools import islice
 
-import feedparser
-
-from mmcrawl.discovering.listings import Listing, listed_link
+from mmcrawl.discovering.listings import MOST_BYTES, Listing, listed_link
+from mmcrawl.discovering.media import caption, media_of, merged
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_FEED, IN_FEED_WITH_MEDIA, Link, MediaResource, Page
-from mmcrawl.page.urls import Resolver
+from mmcrawl.page.parse import media_in
+from mmcrawl.page.urls import Resolver, Target
+from mmcrawl.page.xml_entries import Entry, xml_entries
+from mmcrawl.text.media_kinds import VIDEO
 
-# feedparser holds all in memory, some 10 times the feed; the newest entries stand first.
-_READ = 4 * 1024 * 1024
-_MOST_ENTRIES = 2_000
+_MOST_ENTRIES = 10_000
 _MOST_ENCLOSURES = 20  # of an entry
-_LONGEST = 200
+_LONGEST_HTML = 256 * 1024  # of an entry
+_MOST_HTML = 8 * 1024 * 1024  # of a feed: to look for media in it takes longest
+_LONGEST = 2_000
+_ENTRIES = frozenset({"item", "entry"})
+_SAID = frozenset({"title", "subtitle", "tagline", "description", "language", "link"})
+_ASIDE = frozenset({"image", "textinput", "author", "contributor", "source"})
+_PAGE_LINK = ("", "alternate")
+_CONTENT = ("encoded", "content", "description", "summary", "abstract")
+_DATES = ("pubdate", "published", "date", "issued", "updated", "modified", "created")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_BASE = re.compile(
+    rb"""<(?:[\w.-]{1,40}:)?(?:rss|feed|rdf|channel)\s[^<>]{0,2000}?\s(?:xml:)?base\s*=\s*["']([^"'<>]*)""",
+    re.IGNORECASE,
+)
+_LISTS = re.compile(r"\.(?:xml|rss|atom|rdf)\Z", re.IGNORECASE)
+_HAS_MEDIA = re.compile(rb"<(?:audio|video|source|iframe|embed|object|a)[\s>]", re.IGNORECASE)
 
 
 def read_feed(body: bytes, url: str) -> Listing:
     """Return what a feed names; never raises, whatever the bytes.
 
+    What its entries enclose, or show in their text, are media of the pages that they are of; of an
+    entry that is of no page they are the feed's.
+
     Args:
-        body: of the feed, of which the first 4 MB are read.
+        body: of the feed, of which the first 50 MB are read.
         url: of the feed.
     """
-    feed = feedparser.parse(BytesIO(body[:_READ]), sanitize_html=False, resolve_relative_uris=False)
-    resolve = Resolver(url, "utf-8")
+    base = Resolver(url, "utf-8")
+    said: dict[str, str] = {}
+    further: dict[str, None] = {}
     links: dict[str, Link] = {}
-    media: dict[str, MediaResource] = {}
-    titles = []
-    for entry in feed.entries[:_MOST_ENTRIES]:
-        title = _text(entry.get("title"))
+    own: list[MediaResource] = []
+    titles: list[str] = []
+    spare, is_first = _MOST_HTML, True
+    for entry in _bounded(xml_entries(body[:MOST_BYTES], _ENTRIES, _SAID | _ASIDE)):
+        if is_first:
+            is_first, base = False, _base(entry.source[: entry.begin], url)
+        if entry.name in _SAID:
+            said.setdefault(entry.name, entry.text[:_LONGEST])
+            if entry.attributes.get("rel", "").lower() == "next":
+                further.update((one.url, None) for one in _targets([entry], "href", base))
+        if entry.name not in _ENTRIES:
+            continue
+        resolve = _resolver_of(entry, base)
+        title = _title(entry)
         titles.append(title)
-        target = resolve(_text(entry.get("link")))
-        of_entry = _media_of(entry, title, resolve)
-        for medium in of_entry:
-            media.setdefault(medium.url, medium)
-        if target is not None and target.is_page and target.url != url:
-            kind = of_entry[0].kind if of_entry else ""
-            words = " ".join(filter(None, (title[:160], kind, _date(entry))))
-            path = IN_FEED_WITH_MEDIA if of_entry else IN_FEED
-            links.setdefault(target.url, listed_link(target.url, words, path))
-    return Listing(
-        Page(
-            url,
-            title=_text(feed.feed.get("title")),
-            description=_text(feed.feed.get("subtitle")),
-            language=_text(feed.feed.get("language")).lower(),
-            links=tuple(links.values()),
-            media=tuple(media.values()),
-            text=" ".join(titles)[:100_000],
-        )
+        html = list(_html(entry, spare))
+        spare -= sum(map(len, html))
+        media = _media(entry, title, resolve, html, url)
+        target = _page_of(entry, resolve)
+        if target is None or target.url == url:
+            own += media
+            continue
+        words = " ".join(filter(None, (title[:160], media[0].kind if media else "", _date(entry))))
+        path = IN_FEED_WITH_MEDIA if media else IN_FEED
+        links.setdefault(target.url, listed_link(target.url, words, path, media))
+    page = Page(
+        url,
+        title=said.get("title", ""),
+        description=said.get("subtitle") or said.get("tagline") or said.get("description", ""),
+        language=said.get("language", "").lower(),
+        links=tuple(links.values()),
+        media=media_of(links.values(), own),
+        text=" ".join(titles)[:100_000],
+    )
+    further.pop(url, None)
+    return Listing(page, tuple(further)[:1])
+
+
+def _bounded(entries: Iterable[Entry]) -> Iterator[Entry]:
+    spare = _MOST_ENTRIES
+    for entry in entries:
+        yield entry
+        spare -= entry.name in _ENTRIES
+        if not spare:
+            return
+
+
+def _base(head: bytes, url: str) -> Resolver:
+    """Return what resolves the addresses of a feed, given what stands before its first entry."""
+    for base in _BASE.findall(head[: 64 * 1024]):
+        target = Resolver(url, "utf-8")(base.decode("utf-8", "replace"))
+        url = target.url if target is not None else url
+    return Resolver(url, "utf-8")
+
+
+def _resolver_of(element: Entry, outer: Resolver) -> Resolver:
+    base = element.attributes.get("xml:base", "")
+    target = outer(base) if base else None
+    return outer if target is None else Resolver(target.url, "utf-8")
+
+
+def _title(entry: Entry) -> str:
+    own = [one for one in entry.children if one.name == "title" and one.text]
+    plain = [one.text for one in own if one.prefix in ("", "atom", "rss")]
+    return (plain or [one.text for one in own] or [entry.first("title")])[0][:_LONGEST]
+
+
+def _page_of(entry: Entry, resolve: Resolver) -> Target | None:
+    """Return the page that an entry is of: its link, else what it is known by."""
+    found = [
+        target
+        for one in entry.all("link")
+        if one.attributes.get("rel", "").lower() in _PAGE_LINK
+        for target in (_resolver_of(one, resolve)(one.attributes.get("href") or one.text or "#"),)
+        if (one.attributes.get("href") or one.text) and _is_page(target)
+    ]
+    for one in entry.all("guid", "id") if not found else ():
+        is_address = one.text.startswith(("http://", "https://")) or one.name == "id"
+        is_link = one.attributes.get("ispermalink", "true").lower() != "false"
+        if is_address and is_link and one.text:
+            found += filter(_is_page, (resolve(one.text),))
+    for name in ("about", "href") if not found else ():
+        if value := entry.attributes.get(name):
+            found += filter(_is_page, (resolve(value),))
+    return found[0] if found else None
+
+
+def _is_page(target: Target | None) -> bool:
+    """Whether an address may be fetched as a page, or as a list of pages."""
+    return target is not None and (
+        target.is_page or _LISTS.search(target.url.partition("?")[0]) is not None
     )
 
 
-def _media_of(entry: Any, title: str, resolve: Resolver) -> list[MediaResource]:
-    caption = ", ".join(filter(None, (title, _text(entry.get("itunes_duration")), _date(entry))))
-    media = []
-    for enclosure in entry.get("enclosures", ())[:_MOST_ENCLOSURES]:
-        target = resolve(_text(enclosure.get("href")))
-        kind = target and media_kind(target.url, _text(enclosure.get("type")))
-        if target is not None and kind:
-            media.append(MediaResource(target.url, kind, "enclosure", caption[:_LONGEST]))
-    return media
+def _html(entry: Entry, spare: int) -> Iterator[bytes]:
+    """Yield what an entry holds as HTML that may show media."""
+    for one in entry.all(*_CONTENT):
+        html = one.content if one.children else one.text.encode()
+        if len(html) <= min(_LONGEST_HTML, spare) and _HAS_MEDIA.search(html):
+            yield html
+            spare -= len(html)
 
 
-def _date(entry: Any) -> str:
+def _media(
+    entry: Entry, title: str, resolve: Resolver, html: Iterable[bytes], url: str
+) -> tuple[MediaResource, ...]:
+    """Return the media of an entry, each once, with title, duration and date."""
+    date, duration = _date(entry), entry.first("duration")
+    found: list[tuple[MediaResource, ...]] = []
+    in_groups = {id(one) for group in entry.all("group") for one in group.walk()}
+    groups = [list(group.walk()) for group in entry.all("group")]
+    alone = [[one] for one in entry.walk() if id(one) not in in_groups]
+    for elements in islice((*groups, *alone), _MOST_ENCLOSURES * 100):
+        own = next((one.text for one in elements if one.name == "title" and one.text), "")
+        same = [
+            MediaResource(target.url, kind, "enclosure", caption(own or title, length, date))
+            for one in elements
+            for target, kind, length in _medium(one, resolve, duration)
+        ]
+        found.append(tuple(same))
+    for part in html:
+        shown = media_in(part, "utf-8", _address_of(resolve, url))
+        text = caption(title, "", date)
+        found += (
+            (MediaResource(one.url, one.kind, one.tag, one.text or text, one.others),)
+            for one in shown
+        )
+    return merged(found)[:_MOST_ENCLOSURES]
+
+
+def _medium(one: Entry, resolve: Resolver, duration: str) -> Iterator[tuple[Target, str, str]]:
+    """Yield address, kind and duration of the medium that an element of an entry names."""
+    said, name = one.attributes, one.name
+    is_enclosure = name == "link" and said.get("rel", "").lower() == "enclosure"
+    if name not in ("enclosure", "content", "player", "source") and not is_enclosure:
+        return
+    address = said.get("url") or said.get("uri") or (said.get("href") if is_enclosure else "")
+    address = address or (said.get("src", "") if name == "content" else "")
+    target = _resolver_of(one, resolve)(address) if address else None
+    if target is None:
+        return
+    medium = said.get("medium", "").lower()
+    kind = target.hosted or media_kind(target.url, said.get("type", ""))
+    if name == "player" or (kind is None and medium in ("audio", "video")):
+        kind = kind or (medium or VIDEO)
+    if kind and medium in ("", "audio", "video", "executable", "document"):
+        yield target, kind, said.get("duration") or duration
+
+
+def _address_of(resolve: Resolver, url: str) -> str:
+    target = resolve("")
+    return target.url if target is not None else url
+
+
+def _targets(elements: Iterable[Entry], name: str, resolve: Resolver) -> Iterator[Target]:
+    values = (one.attributes.get(name, "") for one in elements)
+    return (target for value in values if value and (target := resolve(value)) is not None)
+
+
+def _date(entry: Entry) -> str:
     """Return the day of an entry, as 2024-05-01; "" where none can be read."""
-    when = entry.get("published_parsed") or entry.get("updated_parsed")
-    return f"{when.tm_year:04}-{when.tm_mon:02}-{when.tm_mday:02}" if when else ""
-
-
-def _text(value: Any) -> str:
-    """Return a value of a feed as one line of text; what is none is "" (feeds can be anything)."""
-    return " ".join(value.split())[:2_000] if isinstance(value, str) else ""
+    written = entry.first(*_DATES)
+    if day := _DAY.match(written):
+        return day[0]
+    try:
+        when = parsedate(written)
+    except (ValueError, IndexError):  # of the standard library's parser
+        return ""
+    return f"{when[0]:04}-{when[1]:02}-{when[2]:02}" if when else ""

@@ -6,22 +6,28 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mmcrawl.errors import ListingError
-from mmcrawl.page.model import LISTED, Link, Page
-from mmcrawl.text.patterns import linear
+from mmcrawl.page.model import LISTED, Link, MediaResource, Page
+from mmcrawl.page.xml_events import START, xml_events
 
 MOST_BYTES = 50 * 1024 * 1024  # of a sitemap by its standard, unpacked
 
-Kind = Literal["sitemap", "feed", "opml"]
+Kind = Literal["sitemap", "feed", "opml", "list"]
 
-# Atomic: a comment must not be read a second time as one that ends later.
-_ROOT = linear(
-    rb"(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*+"
-    rb"<(?:[\w.-]+:)?(urlset|sitemapindex|rss|feed|rdf|opml)\b",
-    re.DOTALL | re.IGNORECASE,
+_ROOTS: dict[str, Kind] = {
+    "urlset": "sitemap",
+    "sitemapindex": "sitemap",
+    "opml": "opml",
+    **dict.fromkeys(("rss", "feed", "rdf", "channel"), "feed"),
+}
+# What servers put before a file by mistake: warnings, in elements of their own.
+_JUNK = frozenset(("br", "b", "p", "div", "span", "pre", "font", "i", "strong", "em", "hr", "a"))
+_TEXT_LIST = re.compile(
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*https?://\S+[ \t]*(?:[\r\n]|\Z)", re.IGNORECASE
 )
-_KINDS: dict[bytes, Kind] = {b"urlset": "sitemap", b"sitemapindex": "sitemap", b"opml": "opml"}
-_LOOKED_AT = 4096
+_LOOKED_AT = 16 * 1024
 _GZIP = b"\x1f\x8b"
+_PIECE = 64 * 1024
+_MOST_MEMBERS = 1_000
 _LONGEST_WORDS = 200
 
 
@@ -30,48 +36,69 @@ class Listing:
     """What a sitemap or a feed names.
 
     Attributes:
-        page: the listing as a page: its links with what is said of them, a feed's media.
-        sitemaps: addresses of further sitemaps.
+        page: the listing as a page: its links with what is said of them, and their media.
+        sitemaps: addresses of further sitemaps, or of what goes on with a feed.
     """
 
     page: Page
     sitemaps: tuple[str, ...] = ()
 
 
-def listed_link(url: str, words: str, tag_path: str) -> Link:
+def listed_link(url: str, words: str, tag_path: str, media: tuple[MediaResource, ...] = ()) -> Link:
     """Return the link of an address that a list names.
 
     Args:
         url: the address, absolute.
         words: what is said of it.
         tag_path: what names it, one of `LISTED_PATHS`.
+        media: what its page shows, as the list says.
     """
-    return Link(url, words[:_LONGEST_WORDS], LISTED, tag_path=tag_path)
+    return Link(url, words[:_LONGEST_WORDS], LISTED, tag_path=tag_path, media=media)
 
 
 def listing_kind(body: bytes) -> Kind | None:
     """Return what a body is by its first element, None for none of these.
 
+    A text of addresses is a `list`, which counts only where a sitemap was asked for.
+
     >>> listing_kind(b'<?xml version="1.0"?><rss version="2.0">'), listing_kind(b"<html>")
     ('feed', None)
     """
-    root = _ROOT.match(body[:_LOOKED_AT])
-    return None if root is None else _KINDS.get(root[1].lower(), "feed")
+    head = body[:_LOOKED_AT].replace(b"\0", b"")  # the names are ASCII, in UTF-16 with zeros
+    if _TEXT_LIST.match(head):
+        return "list"
+    for event in xml_events(head):
+        if event.kind == START and event.name not in _JUNK:
+            return _ROOTS.get(event.name)
+    return None
 
 
 def unpacked(body: bytes) -> bytes:
-    """Return what a gzip file holds; of any other the body itself.
+    """Return what a gzip file holds, all of its members; of any other file the file itself.
+
+    Of a file that is damaged or cut off what can be unpacked counts.
 
     Raises:
-        ListingError: it is damaged, or holds more than a sitemap may.
+        ListingError: nothing can be, or it holds more than a sitemap may.
     """
     if not body.startswith(_GZIP):
         return body
-    decompressor = zlib.decompressobj(31)
-    try:
-        content = decompressor.decompress(body, MOST_BYTES)
-    except zlib.error as error:
-        raise ListingError(f"sitemap: damaged gzip ({error})") from error
-    if decompressor.unconsumed_tail:
-        raise ListingError(f"sitemap: more than {MOST_BYTES // 2**20} MB unpacked")
-    return content
+    content, at, problem = bytearray(), 0, "it is cut off"
+    for _ in range(_MOST_MEMBERS):
+        if not body.startswith(_GZIP, at):
+            break
+        decompressor = zlib.decompressobj(31)
+        try:
+            while not decompressor.eof and at < len(body):
+                piece = body[at : at + _PIECE]
+                content += decompressor.decompress(piece, MOST_BYTES + 1 - len(content))
+                if len(content) > MOST_BYTES:
+                    raise ListingError(f"sitemap: more than {MOST_BYTES // 2**20} MB unpacked")
+                left = len(decompressor.unconsumed_tail) + len(decompressor.unused_data)
+                at += len(piece) - left
+        except zlib.error as error:
+            problem = str(error)
+            break
+    if not content:
+        raise ListingError(f"sitemap: damaged gzip ({problem})")
+    return bytes(content)

@@ -1,34 +1,34 @@
 """Sitemaps (sitemaps.org, with the extensions for news, video and languages), read as a stream."""
 
 import re
-from collections.abc import Iterator
-from io import BytesIO
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
-
-from lxml import etree
 
 from mmcrawl.discovering.listings import MOST_BYTES, Listing, listed_link
+from mmcrawl.discovering.media import caption, media_of, merged
 from mmcrawl.errors import ListingError
-from mmcrawl.page.model import IN_SITEMAP, IN_VIDEO_SITEMAP, Link, Page
-from mmcrawl.page.urls import Resolver
+from mmcrawl.page.media import media_kind
+from mmcrawl.page.model import IN_SITEMAP, IN_VIDEO_SITEMAP, Link, MediaResource, Page
+from mmcrawl.page.urls import Resolver, Target
+from mmcrawl.page.xml_entries import Entry, xml_entries
+from mmcrawl.page.xml_events import as_utf8
+from mmcrawl.text.media_kinds import VIDEO
 
 MOST_ADDRESSES = 50_000  # of one file by the standard
 _MOST_SITEMAPS = 1_000
 _MOST_ALTERNATES = 100  # of an entry: languages
-_OF_ROBOTS = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
-_TITLES = ("title", "name")
-_DATES = ("publication_date", "lastmod")
+_MOST_VIDEOS = 20  # of an entry
+_OF_ROBOTS = re.compile(rb"^[ \t]*site-?map[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_ENTRIES = frozenset({"url", "sitemap"})
+_IS_SITEMAP = re.compile(r"\.xml(?:\.gz)?\Z|sitemap[^/]*\.(?:txt|gz|php|aspx?)\Z", re.IGNORECASE)
+_PLAIN = frozenset({"loc", "lastmod", "changefreq", "priority"})
+_DESCRIBED = frozenset({"image", "video", "news"})  # their addresses and dates are not the page's
 _MALFORMED = "sitemap: no address can be read from it"
-
-
-class _Entry(NamedTuple):
-    """What a sitemap says of an address; `kind` is its element."""
-
-    kind: str
-    url: str
-    words: str
-    has_video: bool
+USUAL = (
+    "/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.txt",
+    "/sitemap.xml.gz", "/sitemapindex.xml",
+)  # fmt: skip
+"""Where sitemaps stand that no robots.txt names, the most usual place first."""
 
 
 def sitemaps_of_robots(body: bytes, url: str) -> tuple[str, ...]:
@@ -42,16 +42,16 @@ def sitemaps_of_robots(body: bytes, url: str) -> tuple[str, ...]:
     ('http://h.test/map.xml',)
     """
     resolve = Resolver(url, "utf-8")
-    named = (match[1].decode("utf-8", "replace") for match in _OF_ROBOTS.finditer(body))
+    named = (match[1].decode("utf-8", "replace") for match in _OF_ROBOTS.finditer(as_utf8(body)))
     targets = (target for name in named if (target := resolve(name)) is not None)
     return tuple(islice(dict.fromkeys(target.url for target in targets), _MOST_SITEMAPS))
 
 
 def read_sitemap(body: bytes, url: str) -> Listing:
-    """Return what a sitemap, or an index of sitemaps, names; its elements are freed as it is read.
+    """Return what a sitemap, or an index of sitemaps, names.
 
-    Of malformed XML, what stands before the fault counts. The pages of an entry in other languages
-    are links too.
+    A sitemap may name sitemaps among its pages. The pages of an entry in other languages are links
+    too; its videos are media of its page.
 
     Args:
         body: unpacked.
@@ -60,71 +60,138 @@ def read_sitemap(body: bytes, url: str) -> Listing:
     Raises:
         ListingError: it is larger than the standard allows, or no address can be read from it.
     """
+    _check_size(body)
+    resolve = Resolver(url, "utf-8")
+    named = _Named(url)
+    for entry in islice(xml_entries(body, _ENTRIES), MOST_ADDRESSES):
+        own = {one.name: one.text for one in _own(entry)}
+        loc = own.get("loc", "")
+        target = resolve(loc) if loc else None
+        if target is None:
+            continue
+        inside = {one.name for one in entry.children} - _PLAIN
+        videos = list(islice(entry.all("video"), _MOST_VIDEOS)) if inside else []
+        words = _words(entry, own.get("lastmod", ""), has_video=bool(videos)) if inside else ""
+        path = IN_VIDEO_SITEMAP if videos else IN_SITEMAP
+        media = merged(_media_of(videos, resolve, words))
+        named.add(target, words, path, media, is_sitemap=entry.name == "sitemap")
+        for other in _alternates(entry, resolve) if inside else ():
+            named.add(other, words, path)
+    return named.listing()
+
+
+def read_list(body: bytes, url: str) -> Listing:
+    """Return what a sitemap that is a text names: an address a line.
+
+    Args:
+        body: unpacked.
+        url: of the sitemap.
+
+    Raises:
+        ListingError: it is larger than the standard allows, or no address can be read from it.
+
+    >>> listing = read_list(b"http://h.test/a\\n\\nno address\\n", "http://h.test/sitemap.txt")
+    >>> [link.url for link in listing.page.links]
+    ['http://h.test/a']
+    """
+    _check_size(body)
+    named = _Named(url)
+    resolve = Resolver(url, "utf-8")
+    lines = re.finditer(rb"^[ \t]*(https?://\S+)", as_utf8(body), re.IGNORECASE | re.MULTILINE)
+    for line in islice(lines, MOST_ADDRESSES):
+        target = resolve(line[1].decode("utf-8", "replace"))
+        if target is not None:
+            named.add(target, "", IN_SITEMAP)
+    return named.listing()
+
+
+class _Named:
+    """What a sitemap names, each address once.
+
+    Args:
+        url: of the sitemap.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._links: dict[str, Link] = {}
+        self._sitemaps: dict[str, None] = {}
+
+    def add(
+        self,
+        target: Target,
+        words: str,
+        path: str,
+        media: tuple[MediaResource, ...] = (),
+        *,
+        is_sitemap: bool = False,
+    ) -> None:
+        """Take in an address with what is said of it."""
+        if target.url == self._url:
+            return
+        if is_sitemap or _IS_SITEMAP.search(target.url.partition("?")[0]):
+            if len(self._sitemaps) < _MOST_SITEMAPS:
+                self._sitemaps[target.url] = None
+        elif target.is_page:
+            self._links.setdefault(target.url, listed_link(target.url, words, path, media))
+
+    def listing(self) -> Listing:
+        """Return it.
+
+        Raises:
+            ListingError: there is nothing.
+        """
+        if not self._links and not self._sitemaps:
+            raise ListingError(_MALFORMED)
+        links = tuple(self._links.values())
+        media = media_of(links)
+        titles = " ".join(link.anchor for link in links if link.media)[:100_000]
+        return Listing(Page(self._url, links=links, media=media, text=titles), (*self._sitemaps,))
+
+
+def _check_size(body: bytes) -> None:
     if len(body) > MOST_BYTES:
         raise ListingError(f"sitemap: more than {MOST_BYTES // 2**20} MB")
-    resolve = Resolver(url, "utf-8")
-    links: dict[str, Link] = {}
-    sitemaps: dict[str, None] = {}
-    for entry in islice(_entries(body), MOST_ADDRESSES):
-        target = resolve(entry.url)
-        if target is None or target.url == url:
-            continue
-        if entry.kind == "url" and target.is_page:
-            path = IN_VIDEO_SITEMAP if entry.has_video else IN_SITEMAP
-            links.setdefault(target.url, listed_link(target.url, entry.words, path))
-        elif entry.kind == "sitemap" and len(sitemaps) < _MOST_SITEMAPS:
-            sitemaps[target.url] = None
-    if not links and not sitemaps:
-        raise ListingError(_MALFORMED)
-    return Listing(Page(url, links=tuple(links.values())), tuple(sitemaps))
 
 
-def _entries(body: bytes) -> Iterator[_Entry]:
-    """Yield what is said of each address."""
-    events = etree.iterparse(
-        BytesIO(body), events=("end",), recover=True, resolve_entities=False, no_network=True
-    )
-    told: dict[str, str] = {}
-    alternates: dict[str, None] = {}
-    has_video = False
-    try:
-        for _, element in events:
-            name = _name(element)
-            if name in {"url", "sitemap"}:
-                words = _words(told, has_video=has_video)
-                urls = dict.fromkeys((told.get("loc", ""), *alternates))
-                yield from (_Entry(name, url, words, has_video) for url in urls if url)
-                told, alternates, has_video = {}, {}, False
-                _free(element)
-            elif name == "video":
-                has_video = True
-            elif name == "link" and element.get("hreflang"):
-                if len(alternates) < _MOST_ALTERNATES:
-                    alternates[(element.get("href") or "").strip()] = None
-            elif name == "loc" and _name(element.getparent()) in {"url", "sitemap"}:
-                told["loc"] = (element.text or "").strip()
-            elif name in (*_TITLES, *_DATES):
-                told.setdefault(name, " ".join((element.text or "").split()))
-    except etree.XMLSyntaxError:  # with `recover`: nothing of it could be read
-        return
+def _own(entry: Entry) -> Iterator[Entry]:
+    """Yield what stands in an entry but not in what describes an image, video or news; last first.
+
+    Of an element that was not closed what follows stands in it, so the depth tells nothing.
+    """
+    for child in reversed(entry.children):
+        if child.name not in _DESCRIBED:
+            yield from _own(child)
+            yield child
 
 
-def _words(told: dict[str, str], *, has_video: bool) -> str:
+def _alternates(entry: Entry, resolve: Resolver) -> Iterator[Target]:
+    links = (one for one in entry.all("link") if "hreflang" in one.attributes)
+    for link in islice(links, _MOST_ALTERNATES):
+        target = resolve(link.attributes.get("href", ""))
+        if target is not None:
+            yield target
+
+
+def _words(entry: Entry, date: str, *, has_video: bool) -> str:
     """Return title, medium and date; a date alone says nothing of a page."""
-    title = next((told[name] for name in _TITLES if told.get(name)), "")
+    date = (entry.first("publication_date") or date)[:10]
+    title = entry.first("title", "name")
     if not title and not has_video:
         return ""
-    date = next((told[name][:10] for name in _DATES if told.get(name)), "")
     return " ".join(filter(None, (title[:160], "video" if has_video else "", date)))
 
 
-def _name(element: Any) -> str:
-    tag = element.tag if element is not None else ""
-    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
-
-
-def _free(element: Any) -> None:
-    """Empty an entry that was read, and drop those before it."""
-    element.clear()
-    while element.getprevious() is not None:
-        del element.getparent()[0]
+def _media_of(
+    videos: Iterable[Entry], resolve: Resolver, words: str
+) -> Iterator[tuple[MediaResource, ...]]:
+    """Yield the media of an entry: for each video its file and its player."""
+    for video in videos:
+        date = video.first("publication_date")[:10]
+        text = caption(video.first("title") or words, video.first("duration"), date)
+        of_video = []
+        for name in ("content_loc", "player_loc"):
+            for target in filter(None, (resolve(one.text or "#") for one in video.all(name))):
+                kind = target.hosted or media_kind(target.url, "") or VIDEO
+                of_video.append(MediaResource(target.url, kind, "sitemap", text))
+        yield tuple(of_video)

@@ -3,13 +3,15 @@
 So they obey robots.txt, the guard of private addresses, delays and bounds as pages do, are fetched
 once, and are taken up again with the crawl. They come before pages: robots.txt, which names
 sitemaps, then these, then the first of those that an index names; further ones when nothing else
-waits. A list that names addresses counts as a fetched page, a robots.txt or an index of few
-sitemaps as none. What becomes of the addresses is told in `mmcrawl.crawling.listed`.
+waits. Where robots.txt names none and neither usual place has one, some less usual ones are tried.
+A list that names addresses counts as a fetched page, a robots.txt or an index of few sitemaps as
+none. What becomes of the addresses is told in `mmcrawl.crawling.listed`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urljoin
 
@@ -23,7 +25,12 @@ from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address
 from mmcrawl.discovering.listings import Listing, listed_link, listing_kind, unpacked
 from mmcrawl.discovering.oembed import read_oembed
 from mmcrawl.discovering.opml import read_opml
-from mmcrawl.discovering.sitemaps import read_sitemap, sitemaps_of_robots
+from mmcrawl.discovering.sitemaps import (
+    USUAL,
+    read_list,
+    read_sitemap,
+    sitemaps_of_robots,
+)
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import WAY_KEY
 from mmcrawl.errors import ListingError
@@ -33,6 +40,11 @@ from mmcrawl.page.model import IN_INDEX, Page
 from mmcrawl.text.public_suffixes import split_host
 
 _ROBOTS, _SITEMAP, _LISTED = 3, 2, 1
+_STEP = "mmcrawl_step"  # in the meta of a list: how many lists led to it
+_DEEPEST = 6  # robots.txt, an index, and so on
+_USUAL = "mmcrawl_usual"  # in the meta of a sitemap that nothing names: which of the usual ones
+_OK, _MISSING = 200, range(400, 428)
+_NONE = "no sitemap or feed"
 _CDX, _OEMBED = "cdx", "oembed"  # asked for by name: their bodies tell nothing of what they are
 _FIRST = 3  # sitemaps of an index that come before pages
 _MOST_IN_VAIN = 5  # pages of a host whose oEmbed brought nothing, after which no more is asked
@@ -49,6 +61,7 @@ _READERS = {
     "sitemap": _Reader("sitemap", read_sitemap),
     "feed": _Reader("feeds", read_feed),
     "opml": _Reader("feeds", read_opml),
+    "list": _Reader("sitemap", read_list),
 }
 
 Outputs = list[PageItem | NoPage | Request]
@@ -72,7 +85,11 @@ class Discovery:
         way = response.meta.get(WAY_KEY)
         if way == _ROBOTS:
             named = sitemaps_of_robots(response.body, response.url)
-            return [NoPage("robots.txt, read for sitemaps"), *_sitemaps(named, response)]
+            first = [_usual(response.url, 0, goes_on=not named)]
+            said = "robots.txt, read for sitemaps"
+            if response.status != _OK:
+                named, said = (), f"{_NONE}: HTTP {response.status}"
+            return [NoPage(said), *_lists(named, response), *first]
         if not self._ways:
             return None
         try:
@@ -84,7 +101,7 @@ class Discovery:
             return await self._list(response)
         except ListingError as error:
             known = way is not None or isinstance(response, TextResponse)
-            return [NoPage(str(error))] if known else None
+            return [NoPage(str(error)), *_next_usual(response)] if known else None
 
     async def _list(self, response: Response) -> Outputs | None:
         """Read a sitemap, a feed or an OPML; None for what is none, and was not asked for as one.
@@ -92,12 +109,16 @@ class Discovery:
         Raises:
             ListingError: nothing can be read from it.
         """
+        if response.status in _MISSING:
+            raise ListingError(f"{_NONE}: HTTP {response.status}")
         body = unpacked(response.body)
         kind = listing_kind(body)
         if kind is None:
-            return None if WAY_KEY not in response.meta else [NoPage("no sitemap and no feed")]
+            if WAY_KEY in response.meta:
+                raise ListingError("no sitemap and no feed")
+            return None
         reader = _READERS[kind]
-        if reader.way not in self._ways:
+        if WAY_KEY not in response.meta and (kind == "list" or reader.way not in self._ways):
             return None
         return self._listed(await run_in_thread(reader.read, body, response.url), response)
 
@@ -107,7 +128,6 @@ class Discovery:
             return
         if "sitemap" in self._ways:
             yield _request(urljoin(response.url, "/robots.txt"), _ROBOTS)
-            yield _request(urljoin(response.url, "/sitemap.xml"), _SITEMAP)
         if "feeds" in self._ways:
             for feed in feed_addresses(response.body, response.url):
                 if _domain(feed) == _domain(response.url):
@@ -140,17 +160,20 @@ class Discovery:
     def _listed(self, listing: Listing, response: Response) -> Outputs:
         """Return a list's addresses and media, and what it names to be read next.
 
-        What an index names that another index names is not followed: the standard has none, and
-        the steps end so.
+        The steps end, whatever names what: those of requests are counted, and a list that is
+        reached as a link names links, which are a layer deeper each.
         """
+        is_link = WAY_KEY not in response.meta
+        step = response.meta.get("depth" if is_link else _STEP, 0)
         own = [url for url in listing.sitemaps if _domain(url) == _domain(response.url)]
-        if not own:
-            return [_told(listing, response)]
-        if response.meta.get(WAY_KEY) != _SITEMAP:
-            return [NoPage("sitemap: an index in an index is not read")]
-        later = tuple(listed_link(url, "", IN_INDEX) for url in own[_FIRST:])
+        if own and step >= _DEEPEST:
+            if not listing.page.links:
+                return [NoPage(f"sitemap: indexes more than {_DEEPEST} deep are not read")]
+            own = []
+        first = [] if is_link else own[:_FIRST]
+        later = tuple(listed_link(url, "", IN_INDEX) for url in own[len(first) :])
         page = replace(listing.page, links=(*listing.page.links, *later))
-        return [_told(Listing(page), response), *_sitemaps(own[:_FIRST], response)]
+        return [_told(Listing(page), response), *_lists(first, response)]
 
 
 def _told(listing: Listing, response: Response) -> PageItem | NoPage:
@@ -161,16 +184,33 @@ def _told(listing: Listing, response: Response) -> PageItem | NoPage:
     return PageItem(page, response.status, digest)
 
 
-def _sitemaps(addresses: Sequence[str], response: Response) -> Iterator[Request]:
-    """Yield the requests of sitemaps of the same domain, one step below what names them."""
-    way = response.meta[WAY_KEY] - 1
-    for address in addresses if way > 0 else ():
+def _lists(addresses: Sequence[str], response: Response) -> Iterator[Request]:
+    """Yield the requests of lists of the same domain that a list names."""
+    way = max(response.meta.get(WAY_KEY, 0) - 1, _LISTED)
+    for address in addresses:
         if _domain(address) == _domain(response.url):
-            yield _request(address, way)
+            yield _request(address, way, {_STEP: response.meta.get(_STEP, 0) + 1})
 
 
-def _request(url: str, way: int) -> Request:
-    return Request(url, priority=way, meta={WAY_KEY: way})
+def _usual(url: str, tried: int, *, goes_on: bool) -> Request:
+    """Return the request of a sitemap where they usually stand, and whether others follow."""
+    meta = {_USUAL: tried} if goes_on else {}
+    return _request(urljoin(url, USUAL[tried]), _SITEMAP, meta)
+
+
+def _next_usual(response: Response) -> Iterator[Request]:
+    """Yield the request of the next place where a sitemap may be, if none was at the one before."""
+    tried = response.meta.get(_USUAL)
+    if tried is not None and tried + 1 < len(USUAL):
+        first = response.meta.get("redirect_urls", (response.url,))[0]
+        yield _usual(first, tried + 1, goes_on=True)
+
+
+def _request(url: str, way: int, meta: Mapping[str, int] = MappingProxyType({})) -> Request:
+    # What is not there is an answer here: others may be asked for then.
+    return Request(
+        url, priority=way, meta={WAY_KEY: way, "handle_httpstatus_list": list(_MISSING), **meta}
+    )
 
 
 def _domain(url: str) -> str:

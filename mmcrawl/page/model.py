@@ -28,9 +28,9 @@ class Link:
         url: Absolute, http or https, without fragment, safe for a request; not canonicalised.
         anchor: The visible text, else the title or alt of the element or of its image;
             whitespace collapsed, at most 200 characters.
-        tag: ``a``, ``area``, ``frame``, ``iframe``, or ``script`` for a literal URL in a
-            ``javascript:`` call, an event attribute or a jump menu; ``listed`` for what a sitemap
-            or a feed names.
+        tag: ``a``, ``area``, ``link``, ``frame``, ``iframe``, ``object``, ``embed``, or
+            ``script`` for a literal URL in a ``javascript:`` call, an event attribute or a jump
+            menu; ``listed`` for what a sitemap or a feed names.
         group: Index into :attr:`Page.groups`, or -1 for a link that stands in none (a frame).
         nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
         tag_path: The innermost elements it stands in and its own, outermost first, parted by
@@ -46,11 +46,13 @@ class Link:
     nofollow: bool = False
     tag_path: str = ""
     block: str = ""
+    media: tuple[MediaResource, ...] = ()
 
     def in_block(self, kind: str) -> Link:
         """Return the link as one in a block of a kind."""
         # Of each link of each page: `dataclasses.replace` takes three times as long.
-        return Link(self.url, self.anchor, self.tag, self.group, self.nofollow, self.tag_path, kind)
+        own = (self.url, self.anchor, self.tag, self.group, self.nofollow, self.tag_path)
+        return Link(*own, kind, self.media)
 
     @property
     def is_listed(self) -> bool:
@@ -86,7 +88,8 @@ class MediaResource:
         kind: One of :data:`mmcrawl.text.media_kinds.KINDS`.
         tag: Where it was found: ``a``, ``area``, ``applet``, ``audio``, ``bgsound``, ``embed``,
             ``iframe``, ``img``, ``object``, ``source``, ``video``; ``og``, ``twitter``, ``schema``
-            for what the page declares, ``data`` for an attribute that a script reads, ``script``.
+            for what the page declares, ``data`` for an attribute that a script reads, ``script``;
+            ``enclosure`` or ``sitemap`` where a feed or a sitemap says that the page has it.
         text: Its own words: the anchor, alt or title text, the caption of the figure around it, or
             what the data that describe it call it.
         others: Further addresses of the same medium: other formats and qualities, its player.
