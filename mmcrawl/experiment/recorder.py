@@ -13,7 +13,7 @@ from typing import Any, Self, TextIO
 
 from mmcrawl.engine.items import PageItem
 
-CLOCK_SETTING = "MMCRAWL_EXPERIMENT_CLOCK"
+CLOCK_SETTING = "EXPERIMENT_CLOCK"  # none of those a user may set
 RECORDER = f"{__name__}.Recorder"
 
 
