@@ -37,7 +37,9 @@ from mmcrawl.page.encoding import codec_of, page_encoding
 from mmcrawl.text.patterns import linear
 
 _MASK = 0xFF
-_ISO_2022 = re.compile(rb"\x1b(?:\$[@ABCD()*]|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL)
+_ISO_2022 = re.compile(
+    rb"\x0e[^\x0f\n]*+|\x1b(?:\$[@ABD(*]|\$\)(?!C)|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL
+)
 _HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
 _UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
 _ATTRIBUTE = linear(

@@ -7,9 +7,11 @@ from typing import TypeVar
 from w3lib.encoding import read_bom
 
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.page.encoding import WESTERN, decode_page
+from mmcrawl.page.encoding import decode_page
+from mmcrawl.page.guessed_encoding import BIG5, GB, UTF8
 
 _MOST_PROBLEMS = 20
+_TEXT_ENCODINGS = frozenset({UTF8, "utf-16-le", "utf-16-be", GB, BIG5})
 _HEAD = 1_024  # bytes that tell a text from a film, before all of it is read
 
 Entry = TypeVar("Entry")
@@ -78,7 +80,7 @@ def _text_of(path: Path, what: str, error: type[MmcrawlError]) -> str:
         raise error(f"{path} is no text; give a {what}, one entry a line")
     encoding, utf8 = decode_page(data, None)
     text = utf8.decode("utf-8", "replace")
-    if encoding == WESTERN or "\ufffd" in text:
+    if encoding not in _TEXT_ENCODINGS or "\ufffd" in text:
         raise error(f"{what} {path} is not UTF-8, UTF-16 or GBK text; save it as UTF-8")
     return text
 

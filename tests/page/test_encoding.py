@@ -7,6 +7,7 @@ import codecs
 import pytest
 
 from mmcrawl.page import parse_page
+from mmcrawl.page.encoding import page_encoding
 
 URL = "http://school.test/"
 
@@ -108,3 +109,99 @@ def test_labels_that_only_browsers_know_are_understood(label, codec, text):
     assert title(f'{commented.decode()}<meta charset="{label}">'.encode() + body) == text
     in_content = f'<META http-equiv=Content-Type content="text/html; charset={label}">'
     assert title(in_content.encode() + body) == text
+
+
+LESSON = {
+    "ja": "物理の実験をビデオで見ます。てこの原理と光の波について学びましょう。",
+    "ko": "물리 실험을 동영상으로 봅니다. 지레의 원리와 빛의 파동을 배웁시다.",
+    "zh": "高中物理实验视频下载，杠杆原理和光的波动，欢迎同学们观看。",
+    "tw": "國中理化實驗影片下載，槓桿原理和光的波動，歡迎同學們觀看。",
+    "ru": "Смотрите видеозаписи опытов по физике: принцип рычага и волновая природа света.",
+    "uk": "Дивіться відеозаписи дослідів із фізики: принцип важеля і хвильова природа світла.",
+    "el": "Δείτε τα βίντεο με τα πειράματα φυσικής για την αρχή του μοχλού και το φως.",
+    "he": "צפו בסרטונים של ניסויים בפיזיקה על עקרון המנוף ועל גלי האור בבית הספר.",
+    "ar": "شاهدوا مقاطع الفيديو لتجارب الفيزياء عن مبدأ الرافعة وموجات الضوء في المدرسة.",
+    "th": "ชมวิดีโอการทดลองฟิสิกส์เรื่องหลักการของคานและคลื่นแสงในโรงเรียน",
+    "cs": "Podívejte se na videa z fyzikálních pokusů: princip páky a světelné vlnění ve škole.",
+    "pl": "Obejrzyjcie filmy z doświadczeń fizycznych: zasada dźwigni i światło się załamuje.",
+    "tr": "Fizik deneylerinin videolarını izleyin: kaldıraç ilkesi ve ışığın yapısı, öğrenciye.",
+    "fr": "Les vidéos des expériences de physique : le levier, la lumière et l’énergie à l’école.",
+}  # fmt: skip
+WRITTEN_IN = """
+    ja cp932 euc_jp iso2022_jp utf-16-le utf-16-be
+    ko cp949 johab iso2022_kr utf-16-le
+    zh gb18030 hz utf-16-be
+    tw big5hkscs
+    ru cp1251 koi8-r iso8859-5 cp866 mac-cyrillic
+    uk cp1251 koi8-u
+    el cp1253 iso8859-7
+    he cp1255
+    ar cp1256 iso8859-6
+    th cp874
+    cs cp1250 iso8859-2
+    pl cp1250 iso8859-2
+    tr cp1254
+    fr cp1252
+"""
+CASES = [
+    (language, codec)
+    for language, *codecs_ in map(str.split, WRITTEN_IN.strip().splitlines())
+    for codec in codecs_
+]
+
+
+WIDELY_USED = frozenset({"cp1251", "cp932", "cp949", "big5hkscs", "gb18030", "cp1252"})
+
+
+@pytest.mark.parametrize(("language", "codec"), CASES)
+def test_undeclared_text_is_read_as_what_it_was_written_in(language, codec):
+    said = LESSON[language]
+    markup = f"<html><title>{said}</title><body class='x'>" + f"<p>{said}</p>\n" * 3 + "</body>"
+    page = parse_page(markup.encode(codec), URL)
+    assert page.title == said
+    assert page.text.count(said) == 3
+
+
+@pytest.mark.parametrize(("language", "codec"), CASES)
+def test_a_declaration_counts_wherever_it_stands(language, codec):
+    late = f"<script>{'x = 1;' * 3000}</script><!-- <meta charset=koi8-u> --><meta charset={codec}>"
+    body = (late + page_of(LESSON[language])).encode(codec)
+    assert title(body) == LESSON[language]
+
+
+@pytest.mark.parametrize("declared", ["windows-1251", "shift_jis", "big5", "iso-8859-2", "utf-16"])
+@pytest.mark.parametrize("language", ["ru", "ja", "zh", "el", "fr"])
+def test_valid_utf8_is_read_as_such_whatever_it_declares(language, declared):
+    body = page_of(LESSON[language] * 2).encode()
+    assert title(body, f"text/html; charset={declared}") == LESSON[language] * 2
+
+
+@pytest.mark.parametrize(("language", "codec"), [c for c in CASES if c[1] in WIDELY_USED])
+def test_what_is_declared_as_utf8_and_is_none_is_recognised(language, codec):
+    assert (
+        title(page_of(LESSON[language]).encode(codec), "text/html; charset=utf-8")
+        == (LESSON[language])
+    )
+
+
+@pytest.mark.parametrize("text", ["l’énergie à l’école", "物理", "Физика", "é"])
+@pytest.mark.parametrize("broken", [b"\xff", b"\xe9", b"\xb0\xa1"[:1]])
+def test_one_broken_byte_leaves_utf8_what_it_declares(text, broken):
+    body = b'<meta charset="utf-8">' + page_of(text).encode() + b"<p>" + broken + b"</p>"
+    assert parse_page(body, URL).encoding == "utf-8"
+    assert title(body) == text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<p>It\x92s much easier</p>",
+        b"<title>DON\x92T</title><h2>DON\x92T</h2>",
+        b"<li>l'Universit\xe0 Ovunque NET</li>",
+        b"<p>\x93NET\x94 \x96 a network</p>",
+        b"<p>caf\xe9</p>",
+    ],
+)
+def test_a_few_letters_outside_ascii_are_western(body):
+    assert page_encoding(body) == "cp1252"
+    assert page_encoding(b"<p>\xa1@</p>") == "big5hkscs"  # a wide space
