@@ -57,6 +57,7 @@ _ASCII = bytes(range(128))
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _NOT_ASCII_RUN = re.compile(rb"[\x80-\xff]+")
 _UTF8_CJK = re.compile(rb"[\xe3-\xe9][\x80-\xbf]{2}")
+_NARROW_MARKUP = re.compile(rb"<[a-zA-Z/!][a-zA-Z]{2}|</?[a-z]>")  # with stray NULs at most
 # Markup of which each character has NULs beside it: what it says of itself cannot be read.
 _WIDE_MARKUP = (
     (re.compile(rb"(?:\s\0)*<\0[!?/a-zA-Z]\0"), "utf-16-le"),
@@ -135,7 +136,7 @@ def wide_encoding(body: bytes) -> str | None:
             return encoding
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     few, many = sorted((even, odd))
-    if few * 20 > many or many * _WIDE_SHARE < len(sample):
+    if few * 20 > many or many * _WIDE_SHARE < len(sample) or _NARROW_MARKUP.search(sample):
         return None
     encoding = "utf-16-be" if even == many else "utf-16-le"
     text = sample[: len(sample) // 2 * 2].decode(encoding, "replace")
