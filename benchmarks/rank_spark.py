@@ -27,9 +27,8 @@ from rank import BLOCKS, LINKS, PAGES, made_up_columns
 
 from mmcrawl.rank import METHODS, ArchiveGraph
 from mmcrawl.rank.graph import KIND_NAMES
-from mmcrawl.rank.parquet import COLUMNS, FORMAT
-from mmcrawl.rank.spark.ranking import rank_export
-from mmcrawl.rank.spark.session import spark_session
+from mmcrawl.rank.parquet import COLUMNS
+from mmcrawl.rank.spark_job import rank_export, spark_session
 
 MOST_DIFFERENT = 1e-9
 
@@ -41,7 +40,7 @@ def write(folder: Path, name: str, rows: int, **columns: np.ndarray) -> None:
         values = columns.get(column, [""] * rows if kind == "string" else np.zeros(rows))
         fields.append(pyarrow.field(column, pyarrow.type_for_alias(kind), nullable=False))
         arrays.append(pyarrow.array(values).cast(fields[-1].type))
-    facts = {"mmcrawl": json.dumps({"format": FORMAT})}
+    facts = {"mmcrawl": json.dumps({"format": 1})}
     table = pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields, metadata=facts))
     path = folder / f"{name}.parquet"
     pyarrow.parquet.write_table(table, path, row_group_size=100_000, compression="zstd")

@@ -19,7 +19,7 @@ import threading
 from pathlib import Path
 from types import ModuleType
 
-NOT_WARMED = ("mmcrawl.browse", "mmcrawl.rank.spark")  # what these import not everyone has
+NOT_WARMED = ("mmcrawl.browse",)  # what these import not everyone has
 
 Wanted = tuple[list[str], dict[str, str]]  # arguments and environment
 

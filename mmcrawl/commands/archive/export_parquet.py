@@ -8,28 +8,22 @@ from rich.console import Console
 from mmcrawl.archive.archive import Archive
 from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_problems
 from mmcrawl.rank.reading import Reading
-from mmcrawl.rank.records import Body, PageRecord
 from mmcrawl.terminal.crawl import literal, size_of
 from mmcrawl.terminal.rank import RankProgress
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Write pages, blocks and links; 1 if a page is damaged."""
-    from mmcrawl.rank.page_bodies import body_of
     from mmcrawl.rank.parquet import write_export
 
     counts = archive.counts()
     folder = os.path.expanduser(options.args[0])
-
-    def body(page: PageRecord) -> Body:
-        return body_of(archive, page.url, page.version, page.id)
 
     with RankProgress() as progress:
         reading = Reading(archive, at=options.at, progress=progress)
         export = write_export(
             reading,
             folder,
-            body_of=body if options.bodies else None,
             facts=lambda: {
                 "at": options.at,
                 "archive_urls": counts["urls"],
@@ -49,8 +43,8 @@ EXPORT_PARQUET = Subcommand(
     name="export-parquet",
     run=_run,
     what="write pages, blocks and links as Parquet files",
-    arguments="FOLDER [--at TIME] [--bodies]",
+    arguments="FOLDER [--at TIME]",
     least=1,
     most=1,
-    options="at bodies json",
+    options="at json",
 )

@@ -68,7 +68,6 @@ class Options:
     skip: int = 0
     collapse: bool = False
     near: float = 0.8
-    bodies: bool = False
     json: bool = False
     css: ElementSelector | None = None
     atom: str = ""
@@ -194,7 +193,6 @@ OPTIONS = {
     "near": Option(
         "--near", "duplicates: of the text, from which on (default: 0.8)", "SHARE", _share
     ),
-    "bodies": Option("--bodies", "export-parquet: the pages themselves too"),
     "skip": Option("--skip", "search: leave out so many results, to see the next ones", "N", whole),
     "repair": Option("--repair", "check: repair what can be"),
     "host": Option("--host", "only this host", "", _host),
