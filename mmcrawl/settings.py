@@ -163,6 +163,14 @@ declared = {
             *_COUNT,
         ),
         Setting(
+            "MMCRAWL_ROBOTS_PAUSE",
+            10.0,
+            "seconds until a robots.txt that could not be had is asked for again, which doubles"
+            " each time up to an hour",
+            "a number of seconds above 0",
+            lambda value: 0 < value < inf,
+        ),
+        Setting(
             "MMCRAWL_BLOCKS",
             None,
             "how pages are cut into blocks, with options as `bwap:min_size=0.5;theta=9`"

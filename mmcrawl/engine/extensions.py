@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -44,6 +44,10 @@ logger = logging.getLogger(__name__)
 _PANEL_SECONDS = 0.5
 _LINE_SECONDS = 10.0
 _RATE_SECONDS = 10.0
+_NOT_HAD = {
+    "nothing_fetched": "Nothing could be fetched; ",
+    "hosts_unreachable": "The links that wait are of hosts whose robots.txt cannot be had; ",
+}
 
 
 class CrawlProgress:
@@ -150,6 +154,7 @@ class CrawlProgress:
 
     def _summary(self, job: Crawl, progress: Progress, spider: Spider, reason: str) -> Summary:
         topic, stats = job.topic, self.crawler.stats
+        scheduler = scheduler_of(self.crawler)
         return Summary(
             job=job.job.name,
             topic=f"{topic.title} ({topic.title_en or topic.name})",
@@ -160,6 +165,7 @@ class CrawlProgress:
             best=job.best(20),
             patterns=job.patterns(),
             errors=job.error_reasons(),
+            left_alone=Counter(scheduler.unreachable.told() if scheduler else {}),
             archived=self._archived(spider),
         )
 
@@ -264,8 +270,8 @@ def _ending(spider: Spider, job: Crawl, reason: str, store_error: str) -> str:
     again = "run the same command to go on" if kept else "it was kept in memory only"
     if afresh:
         again = "the same command begins anew"
-    if reason == "nothing_fetched":
-        return "Nothing could be fetched; " + (
+    if reason in _NOT_HAD:
+        return _NOT_HAD[reason] + (
             "run the same command to try again." if kept else "see the reasons above."
         )
     if reason == "finished":

@@ -12,10 +12,14 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed
 
+from mmcrawl.engine.unreachable import RobotsUnreachableError
+
 logger = logging.getLogger(__name__)
 
+NO_HOST = "host not found"
+
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
-    ((exceptions.CannotResolveHostError, error.DNSLookupError), "host not found"),
+    ((exceptions.CannotResolveHostError, error.DNSLookupError), NO_HOST),
     (
         (exceptions.DownloadTimeoutError, error.TimeoutError, error.TCPTimedOutError),
         "no answer in time",
@@ -49,7 +53,8 @@ def reason_of(failure: Failure) -> str:
     if isinstance(problem, exceptions.IgnoreRequest):
         text = str(problem)
         if "robots.txt" in text:
-            return "forbidden by robots.txt"
+            is_known = not isinstance(problem, RobotsUnreachableError)
+            return "forbidden by robots.txt" if is_known else text
         return "too large" if "DOWNLOAD_MAXSIZE" in text else text or "ignored"
     if isinstance(problem, ValueError):
         return f"bad address: {problem}"[:200]
@@ -62,6 +67,7 @@ class FailureReport:
     Args:
         gives_up: stops the crawl if an error is no fault of the page; tells whether it is.
         failed: notes that the link cannot be had, given the reason.
+        waits: lets the link wait if its host is to be left alone for now; tells whether it is.
         errback: the spider's own, None if it asked for nothing.
     """
 
@@ -69,13 +75,14 @@ class FailureReport:
         self,
         gives_up: Callable[[BaseException | None], bool],
         failed: Callable[[str], None],
+        waits: Callable[[Failure], bool],
         errback: Callable[[Failure], Any] | None,
     ) -> None:
-        self._gives_up, self._failed = gives_up, failed
+        self._gives_up, self._failed, self._waits = gives_up, failed, waits
         self.errback = errback
 
     def __call__(self, failure: Failure) -> Any:
-        if self._gives_up(failure.value):
+        if self._gives_up(failure.value) or self._waits(failure):
             return None
         reason = reason_of(failure)
         self._failed(reason)

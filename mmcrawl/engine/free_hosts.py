@@ -9,16 +9,25 @@ from urllib.parse import urlsplit
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import call_later
 
+from mmcrawl.engine.unreachable import UnreachableHosts
+from mmcrawl.settings import value_of
+
 
 class FreeHosts:
     """The hosts of a crawl that the downloader has room for.
 
     Args:
         crawler: Whose downloader and engine.
+
+    Attributes:
+        unreachable: Those whose robots.txt cannot be had.
+        left_alone: Whether the last test found no other than these, and each was asked enough.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self.unreachable = UnreachableHosts(value_of(crawler.settings, "MMCRAWL_ROBOTS_PAUSE"))
+        self.left_alone = False
         self._concurrency = crawler.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
         self._asked_at = inf
 
@@ -31,9 +40,20 @@ class FreeHosts:
         downloader = self._crawler.engine.downloader
         busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
         now = time()
+        self.left_alone = False
+        others = bool(downloader.active)
 
         def free(origin: str) -> bool:
-            host = urlsplit(origin).hostname or ""
+            nonlocal others
+            parts = urlsplit(origin)
+            if pause := self.unreachable.wait(parts.netloc):
+                enough = self.unreachable.asked_enough(parts.netloc)
+                others |= not enough
+                self.left_alone = not others
+                self.ask_again(pause)
+                return False
+            others, self.left_alone = True, False
+            host = parts.hostname or ""
             slot = downloader.slots.get(host)
             if slot is None:
                 most = self._concurrency if not downloader._delay else 1

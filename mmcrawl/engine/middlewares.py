@@ -11,7 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import (
     RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware,
 )
-from scrapy.exceptions import StopDownload
+from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
@@ -20,15 +20,19 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.engine.crawls import Crawl
+from mmcrawl.engine.failures import NO_HOST, reason_of
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.robots import LIMIT
 from mmcrawl.engine.scheduler import FocusedScheduler, scheduler_of
+from mmcrawl.engine.unreachable import RobotsUnreachableError, UnreachableHosts
 from mmcrawl.errors import ItemError, StoreError
 from mmcrawl.page.model import Page
+from mmcrawl.settings import value_of
 
 logger = logging.getLogger(__name__)
 
+_CLIENT_ERROR, _SERVER_ERROR = 400, 500
 _MANY_LINKS = 500  # to add so many takes 50 ms or more
 
 
@@ -168,19 +172,56 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
     """Scrapy's, with all requests obeying that wait while a robots.txt is being read.
 
     In Scrapy 2.19 only the first of several waiting requests gets the parser; the others get None
-    and pass. No more of a robots.txt is received than is read.
+    and pass. No more of a robots.txt is received than is read. One that is forbidden or not there
+    (4xx) forbids nothing, whatever comes with it; where the server fails or does not answer, the
+    host is left alone, and asked again after a while.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
+        self._own = UnreachableHosts(value_of(crawler.settings, "MMCRAWL_ROBOTS_PAUSE"))
         crawler.signals.connect(self._stop_at_limit, signals.bytes_received)
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
-        """Return the parser of the request's host once there is one; None if all is allowed."""
+        """Return the parser of the request's host once there is one; None if all is allowed.
+
+        Raises:
+            RobotsUnreachableError: the robots.txt cannot be had for now.
+        """
+        netloc = urlparse_cached(request).netloc
+        unreachable = self._unreachable
+        is_asked_for = isinstance(self._parsers.get(netloc), Deferred)
+        if unreachable.reason(netloc) and not unreachable.wait(netloc) and not is_asked_for:
+            self._parsers.pop(netloc, None)
         await super().robot_parser(request)
-        parser = self._parsers[urlparse_cached(request).netloc]
+        if reason := unreachable.reason(netloc):
+            raise RobotsUnreachableError(f"its host's robots.txt cannot be had: {reason}")
+        parser = self._parsers[netloc]
         return None if isinstance(parser, Deferred) else parser
+
+    @property
+    def _unreachable(self) -> UnreachableHosts:
+        scheduler = scheduler_of(self.crawler)
+        return self._own if scheduler is None else scheduler.unreachable
+
+    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        if response.status >= _SERVER_ERROR:
+            self._leave_alone(netloc, f"HTTP {response.status}")
+        else:
+            self._unreachable.answered(netloc)
+        if response.status >= _CLIENT_ERROR:
+            response = response.replace(body=b"")
+        await super()._parse_robots(response, netloc, request)
+
+    def _leave_alone(self, netloc: str, reason: str) -> None:
+        again = self._unreachable.note(netloc, reason)
+        logger.warning(
+            "%s is left alone, as its robots.txt cannot be had (%s); it is asked again in %.0f s",
+            netloc,
+            reason,
+            again,
+        )
 
     def _stop_at_limit(self, data: bytes, request: Request) -> None:
         if request.callback is NO_CALLBACK and request.meta.get("dont_obey_robotstxt"):
@@ -192,4 +233,9 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         scheduler = scheduler_of(self.crawler)
         if scheduler is not None:
             scheduler.gives_up(exc)  # else a host would count as one without rules
+        reason = reason_of(Failure(exc))  # type: ignore[no-untyped-call]
+        if isinstance(exc, IgnoreRequest) or reason == NO_HOST:
+            self._unreachable.answered(netloc)  # the request itself will say why it cannot be had
+        else:
+            self._leave_alone(netloc, reason)
         super()._robots_error(exc, netloc)

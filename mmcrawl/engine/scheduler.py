@@ -20,6 +20,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
@@ -29,6 +30,7 @@ from mmcrawl.engine.failures import FailureReport
 from mmcrawl.engine.free_hosts import FreeHosts
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY, LinkRequests
 from mmcrawl.engine.threads import in_reactor, in_thread
+from mmcrawl.engine.unreachable import RobotsUnreachableError, UnreachableHosts
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.urls import canonical
@@ -124,7 +126,7 @@ class FocusedScheduler(BaseScheduler):
         return (
             self.job is not None
             and not self._failed
-            and (self.job.more_may_come or self.job.ready > 0)
+            and (self.job.more_may_come or (self.job.ready > 0 and not self._only_left_alone))
             and not self.limit_reached
         )
 
@@ -162,6 +164,16 @@ class FocusedScheduler(BaseScheduler):
                 self._under_way[link.id] = request
             return request
         return None
+
+    @property
+    def unreachable(self) -> UnreachableHosts:
+        """The hosts whose robots.txt cannot be had; their links wait."""
+        return self._hosts.unreachable
+
+    @property
+    def _only_left_alone(self) -> bool:
+        """Whether all links that wait are of hosts that were asked for their robots.txt enough."""
+        return self._hosts.left_alone and not self._under_way
 
     # -- what the spider middleware calls -------------------------------------------------------
 
@@ -279,11 +291,30 @@ class FocusedScheduler(BaseScheduler):
         # Nothing of a site is missing that has no sitemap, or no robots.txt that names one.
         which = "no sitemap or feed: " if WAY_KEY in request.meta else ""
         fail = partial(self._fail, link.id, which)
-        errback = FailureReport(self.gives_up, fail, request.errback)
+        waits = partial(self._waits, link.id)
+        errback = FailureReport(self.gives_up, fail, waits, request.errback)
         return request.replace(errback=errback)
 
     def _fail(self, link: int, which: str, reason: str) -> None:
         self.report(link, lambda job: job.failed(link, which + reason))
+
+    def _waits(self, link: int, failure: Failure) -> bool:
+        """Let a link wait whose host is left alone; tell whether it is.
+
+        Other processes would wait for a worker with links that it does not fetch, so those of a
+        shared crawl fail once the host was asked enough.
+        """
+        if not failure.check(RobotsUnreachableError):  # type: ignore[no-untyped-call]
+            return False
+        request = self._under_way.get(link)
+        if request is None:
+            return True
+        netloc = urlparse_cached(request).netloc
+        if self._open_job.shared and self.unreachable.asked_enough(netloc):
+            return False
+        new = self.links.new_link(request)
+        self.report(link, lambda job: job.retry(link, new.request, request.priority))
+        return True
 
     def _commit(self) -> None:
         if self.job is None or self._failed or self._at_work is not None:
@@ -337,6 +368,8 @@ class FocusedScheduler(BaseScheduler):
             raise CloseSpider("max_pages")
         if not self._open_job.pages:
             raise CloseSpider("nothing_fetched")
+        if self._open_job.ready and self._only_left_alone:
+            raise CloseSpider("hosts_unreachable")
 
     def _release_store(self) -> None:
         if self.job is not None:

@@ -1,7 +1,7 @@
 """What a person sees of a crawl: a line or a panel while it runs, tables when it ends."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich import box
 from rich.columns import Columns
@@ -47,7 +47,13 @@ class Archived:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a crawl came to; `archived` is None where nothing is archived."""
+    """What a crawl came to.
+
+    Attributes:
+        left_alone: hosts whose robots.txt cannot be had, with the reason, and how often each was
+            asked.
+        archived: None where nothing is archived.
+    """
 
     job: str
     topic: str
@@ -58,6 +64,7 @@ class Summary:
     best: list[MediaPageRecord]
     patterns: list[PatternRecord]
     errors: Counter[str]
+    left_alone: Counter[str] = field(default_factory=Counter)
     archived: Archived | None = None
 
 
@@ -99,6 +106,7 @@ def closing_tables(summary: Summary) -> RenderableType:
     for title, reasons in (
         ("Not fetched or failed", summary.errors),
         ("Links not followed", Counter(summary.progress.refused)),
+        ("Left alone: their robots.txt was asked for so often, and not had", summary.left_alone),
     ):
         if reasons:
             parts += [_title(title), reason_table(reasons)]

@@ -1,6 +1,7 @@
 """Robots.txt files that are large, or made to be costly."""
 
 import tracemalloc
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 from mmcrawl.engine.robots import LIMIT
+from mmcrawl.engine.unreachable import UnreachableHosts
 
 AGENT = "mmcrawl/0.1 (focused crawler)"
 
@@ -94,3 +96,52 @@ def test_no_more_of_a_robots_txt_is_received_than_is_read(tools: Any) -> None:
     (outcome,) = tools.crawl(seeds)
     assert outcome.seen == [server.url("/"), server.url("/yes")]
     assert outcome.stats["downloader/response_bytes"] < 3 * LIMIT
+
+
+def test_a_host_whose_robots_txt_fails_is_asked_again_ever_later() -> None:
+    now = 0.0
+    hosts = UnreachableHosts(10, clock=lambda: now)
+    pauses = [hosts.note("h.test", "HTTP 503") for _ in range(12)]
+    assert pauses[:4] == [10, 20, 40, 80]
+    assert pauses[-1] == 3_600
+    assert (hosts.wait("h.test"), hosts.wait("other.test")) == (3_600, 0)
+    now = 3_600.0
+    assert (hosts.wait("h.test"), hosts.reason("h.test")) == (0, "HTTP 503")
+    assert hosts.asked_enough("h.test")
+    hosts.answered("h.test")
+    assert not hosts.asked_enough("h.test")
+    assert not hosts.told()
+
+
+def test_links_of_a_host_whose_robots_txt_fails_wait_until_it_answers(tools: Any) -> None:
+    good, late, never, forbids = (tools.serve(f"127.0.0.{n}") for n in (1, 2, 3, 4))
+    asked = Counter()
+
+    def robots(visit: Any) -> Any:
+        asked[visit.host] += 1
+        is_had = visit.host == late.host and asked[visit.host] > 1
+        return tools.Answer("User-agent: *\nDisallow: /no", 200 if is_had else 503)
+
+    for server in (good, late, never, forbids):
+        server.pages = {"/a": "<p>a</p>", "/no": "<p>no</p>", "/robots.txt": robots}
+    good.pages["/robots.txt"] = tools.Answer("", 404)
+    forbids.pages["/robots.txt"] = tools.Answer("User-agent: *\nDisallow: /", 403)
+    seeds = [server.url(path) for server in (never, late, good, forbids) for path in ("/a", "/no")]
+    settings = {"ROBOTSTXT_OBEY": True, "MMCRAWL_ROBOTS_PAUSE": 0.1, "RETRY_ENABLED": False}
+    crawls = [{"seeds": ",".join(seeds), "settings": settings, "discover": "none"}]
+    alone = {**settings, "MMCRAWL_DISPLAY": True}
+    crawls += [{"seeds": never.url("/a"), "settings": alone, "discover": "none"}]
+    many, one = tools.crawl(*crawls)
+    ends = {server.host: [many.links[server.url(p)] for p in ("/a", "/no")] for server in
+            (good, late, never, forbids)}  # fmt: skip
+    done, waits = ("C", ""), ("W", "")
+    assert ends[good.host] == ends[forbids.host] == [done, done]
+    assert ends[late.host] == [done, ("E", "forbidden by robots.txt")]
+    assert ends[never.host] == [waits, waits]
+    assert never.asked().count("/robots.txt") >= 6
+    assert set(never.asked()) == {"/robots.txt"}
+    assert many.stats["finish_reason"] == "hosts_unreachable"
+    assert one.stats["finish_reason"] == "nothing_fetched"
+    assert one.links[never.url("/a")] == waits
+    assert f"{never.host}:{never.port}: HTTP 503" in one.log
+    assert "Nothing could be fetched; run the same command to try again." in one.log

@@ -17,7 +17,7 @@ import pytest
 from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1"}
+SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "MMCRAWL_ROBOTS_PAUSE": "0.2"}
 SECONDS = 180
 
 

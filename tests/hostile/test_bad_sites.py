@@ -146,8 +146,8 @@ def test_a_crawl_of_bad_pages_ends_in_good_order(bad: Outcome) -> None:
     assert bad.run.code == 0
     assert bad.run.errors == []
     assert "Traceback" not in bad.run.err
-    assert {status for status, _ in bad.links.values()} == {"C", "E"}
-    assert "Finished: every link that may be followed was fetched." in bad.run.words
+    assert {status for status, _ in bad.links.values()} == {"C", "E", "W"}
+    assert "The links that wait are of hosts whose robots.txt cannot be had" in bad.run.words
 
 
 @pytest.mark.parametrize("path", ERRORS)
@@ -187,7 +187,8 @@ def test_seeds_that_cannot_be_reached_do_not_stop_the_others(
     bad: Outcome, closed_port: int
 ) -> None:
     assert bad.links["http://nosuch.invalid/"] == ("E", "host not found")
-    assert bad.links[f"http://127.0.0.1:{closed_port}/"] == ("E", "connection refused")
+    assert bad.links[f"http://127.0.0.1:{closed_port}/"] == ("W", "")
+    assert f"127.0.0.1:{closed_port}: connection refused" in bad.run.words
 
 
 def test_the_closing_table_counts_the_reasons(bad: Outcome) -> None:
@@ -200,11 +201,8 @@ def test_the_closing_table_counts_the_reasons(bad: Outcome) -> None:
     assert "1 address too long" in table
 
 
-@pytest.mark.parametrize("status", ["403 Forbidden", "500 Internal Server Error"])
-def test_a_site_whose_robots_txt_cannot_be_had_is_crawled(
-    status: str, site: Site, desk: Desk
-) -> None:
-    site.put("/robots.txt", b"<h1>no</h1>", status=status)
+def test_a_site_whose_robots_txt_is_forbidden_is_crawled(site: Site, desk: Desk) -> None:
+    site.put("/robots.txt", b"<h1>no</h1>", status="403 Forbidden")
     site.page("/", "optics of a lens", "/next", media="a.mp4")
     site.page("/next", "lens", media="b.mp4")
     run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=crawl.db", "discover=none")
@@ -224,8 +222,9 @@ def test_when_every_seed_fails_the_ending_says_that_nothing_could_be_fetched(
         over.set()
     assert desk.links("crawl.db") == {
         site.url(): ("E", "no answer in time"),
-        f"http://127.0.0.1:{closed_port}/": ("E", "connection refused"),
+        f"http://127.0.0.1:{closed_port}/": ("W", ""),
     }
+    assert f"127.0.0.1:{closed_port}: connection refused" in run.words
     assert run.code == 1
     assert "Nothing could be fetched" in run.words
     assert "Finished" not in run.words
