@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.learning.design import Design, Floats, Seen
 
 FLAT = 0.05
@@ -27,18 +26,9 @@ _INVERSE_REGULARISATION = 10.0
 
 
 def fitted(matrix: Any, labels: Labels) -> Any:
-    """Return logistic regression fitted to the rows of a matrix.
+    """Return logistic regression fitted to the rows of a matrix."""
+    from sklearn.linear_model import LogisticRegression  # takes a second to load
 
-    Raises:
-        MmcrawlError: scikit-learn is not installed.
-    """
-    try:
-        from sklearn.linear_model import LogisticRegression
-    except ImportError:
-        raise MmcrawlError(
-            "learning needs scikit-learn: pip install 'mmcrawl[learn]'; what was learnt needs it"
-            " no more"
-        ) from None
     return LogisticRegression(
         C=_INVERSE_REGULARISATION, class_weight="balanced", solver="liblinear", random_state=0
     ).fit(matrix, labels)
