@@ -26,6 +26,7 @@ from mmcrawl.settings import value_of
 from mmcrawl.terminal import extraction
 from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.page_files import STANDARD, PageFile, is_address, page_problem
+from mmcrawl.terminal.targets import add_target, new_file
 
 _READS_STYLES = "spcola"
 _TEXT = 200  # characters of a block's text that are shown, at most
@@ -75,7 +76,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="write the blocks as JSON")
         extraction.add_format(form)
-        form.add_argument(
+        add_target(
+            form,
             "--html",
             nargs="?",
             const=STANDARD,
@@ -110,7 +112,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         encoding = extraction.encoding_named(opts.encoding)
         _check_method(method, {"styles": ()} if opts.styles else {})
         if opts.html not in (None, STANDARD):
-            _check_target(Path(os.path.expanduser(opts.html)), name)
+            new_file(opts.html, "--html", overwrite=opts.overwrite)
         rules = self._rules(opts.metadata)
         return lambda: self._show(name, (method, level), encoding, opts, rules)
 
@@ -136,6 +138,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         wanted = extraction.Wanted(
             opts.format, opts.favor, extraction.encoding_named(opts.encoding)
         )
+        new_file(opts.output, "--output", overwrite=opts.overwrite)
         return lambda: self._content_of(args[0], wanted, opts)
 
     def _content_of(self, url: str, wanted: extraction.Wanted, opts: argparse.Namespace) -> None:
@@ -218,16 +221,6 @@ def _check_method(method: str, options: Mapping[str, Sequence[str]]) -> None:
     if name not in names:
         raise MmcrawlError(f"--method {name}: there is none; there are {', '.join(names)}")
     make_partitioner(method, **options)
-
-
-def _check_target(path: Path, source: str) -> None:
-    """Refuse a file that cannot be written before anything is fetched."""
-    if path.is_dir():
-        raise MmcrawlError(f"--html {path} is a folder; give the name of a file")
-    if not path.parent.is_dir():
-        raise MmcrawlError(f"--html {path}: there is no folder {path.parent}")
-    if path.exists() and os.path.exists(source) and path.samefile(source):
-        raise MmcrawlError(f"--html {path} is the page itself; give the name of another file")
 
 
 def _check_body(name: str, page: ReceivedPage) -> None:

@@ -28,6 +28,7 @@ from mmcrawl.frontier.records import LinkRecord
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.sharing.views.looking import opened_to_look
 from mmcrawl.terminal.links import link_lines, why_page
+from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 
 _SHOWN = 20
 _TABLE = "table"
@@ -61,7 +62,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--limit", metavar="N", help=f"most links, 0 for all (default: {_SHOWN} in a table)")
         formats = ", ".join((_TABLE, *_WRITERS))
         add("--format", default=_TABLE, help=f"{formats} (default: {_TABLE})")
-        add("-o", "--output", metavar="FILE", help="where to (default: standard output)")
+        add_target(parser, "-o", "--output", help="where to (default: standard output)")
+        add_overwrite(parser)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         store = store_named(opts.store)
@@ -70,6 +72,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if opts.format not in {_TABLE, *_WRITERS}:
             formats = ", ".join((_TABLE, *_WRITERS))
             raise ValueError(f"--format {opts.format}: there is none; there are {formats}")
+        new_file(opts.output, "-o", overwrite=opts.overwrite)
         if args and opts.format not in {_TABLE, "json"}:
             raise ValueError(f"--format {opts.format}: `why` takes {_TABLE} or json")
         if args:

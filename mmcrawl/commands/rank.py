@@ -22,6 +22,7 @@ from mmcrawl.rank.results import save_ranks
 from mmcrawl.rank.writing import WRITERS
 from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.rank import RankProgress, rank_table
+from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20
@@ -49,7 +50,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--of", default=_PAGES, metavar="WHAT", help=f"{', '.join(of)} (default: {_PAGES})")
         add("--limit", metavar="N", help=f"most to show (default: {_SHOWN}; all for programs)")
         add("--at", metavar="TIME", help="the archive as of a time, as 2024-05-17T08:30")
-        add("--figure", metavar="FILE", help="draw how ranks are distributed: .png, .svg or .pdf")
+        drawn = "draw how ranks are distributed: .png, .svg or .pdf"
+        add_target(parser, "--figure", help=drawn)
+        add_overwrite(parser)
         for name, writer in WRITERS.items():
             add(f"--{name}", dest=f"as_{name}", action="store_true", help=writer.help)
 
@@ -59,7 +62,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise UsageError("give only one of " + ", ".join(f"--{name}" for name in formats))
         job = self._job(opts)
         limit = None if opts.limit is None else whole(opts.limit, "--limit")
-        figure = _figure(opts.figure)
+        figure = _figure(opts.figure, overwrite=opts.overwrite)
         _check_output(formats)
         _check_of(opts.of, job, figure)
         return lambda: self._rank(job, opts.of, limit, formats, figure)
@@ -116,7 +119,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         )
 
 
-def _figure(name: str | None) -> Path | None:
+def _figure(name: str | None, *, overwrite: bool) -> Path | None:
     """Check what can be checked before the work begins."""
     if not name:
         return None
@@ -127,9 +130,7 @@ def _figure(name: str | None) -> Path | None:
 
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"--figure {name}: end the name with {', '.join(FORMATS)}")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"--figure {name}: there is no folder {path.parent}; make it first")
-    return path
+    return new_file(name, "--figure", overwrite=overwrite)
 
 
 def _check_output(formats: list[str]) -> None:

@@ -24,6 +24,7 @@ from mmcrawl.sharing.views.looking import chosen_job
 from mmcrawl.sharing.views.observing import Observation, Observer
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 
 _SUBCOMMANDS = ("show", "export", "test")
 
@@ -63,7 +64,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument
-        add("-o", dest="output", metavar="FILE", help="export: where to (default: shown)")
+        add_target(parser, "-o", dest="output", help="export: where to (default: shown)")
+        add_overwrite(parser)
         add("--json", action="store_true", help="show, test: a line of JSON for each result")
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
@@ -74,6 +76,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             return lambda: _test(urls, pinned, as_json=opts.json)
         if what == "show":
             return lambda: _show(_learnt(opts), as_json=opts.json)
+        new_file(opts.output, "-o", overwrite=opts.overwrite)
         return lambda: _export(_learnt(opts), opts.output)
 
 

@@ -23,6 +23,7 @@ from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.seeking import Candidate, Candidates, CheckedSeed, Source, open_source
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic
@@ -59,12 +60,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--known", metavar="FILE", help="find: a seed list whose hosts are left out")
         add("--limit", metavar="N", help=f"find: most hosts, 0 for all (default: {_SHOWN})")
         add("--format", default="table", help=f"{', '.join(_FORMATS)} (default: table)")
-        add("-o", "--output", metavar="FILE", help="where to (default: standard output)")
+        add_target(parser, "-o", "--output", help="where to (default: standard output)")
+        add_overwrite(parser)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         if opts.format not in _FORMATS:
             there_are = ", ".join(_FORMATS)
             raise ValueError(f"--format {opts.format}: there is none; there are {there_are}")
+        new_file(opts.output, "-o", overwrite=opts.overwrite)
         match args:
             case ["find"]:
                 return self._finding(opts)

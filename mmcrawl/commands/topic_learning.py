@@ -24,6 +24,7 @@ from mmcrawl.learning.telling import TellingWord, telling_words
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
 from mmcrawl.topic.page_model import PageModel
 
@@ -56,7 +57,8 @@ def add_learning_options(parser: argparse.ArgumentParser) -> None:
         help="learn, suggest without --bad: pages of the archive drawn by chance to compare with"
         f" (default: {_UNLABELLED})",
     )
-    add("-o", "--output", default="", metavar="FILE", help="learn, suggest: file to write")
+    add_target(parser, "-o", "--output", default="", help="learn, suggest: file to write")
+    add_overwrite(parser)
 
 
 def learning(
@@ -78,12 +80,14 @@ def learning(
     if verb == "suggest":
         if not opts.good:
             raise MmcrawlError("--good PAGES is missing: pages that the topic's words stand on")
+        new_file(opts.output, "-o", overwrite=opts.overwrite)
         known = _words_known(opts.topic)
         return lambda: _suggest(opts, settings, say, most, known)
     path = Path(opts.output).expanduser() if opts.output else learnt_file(name)
     learnt_file(name)  # is it a name?
     if path.suffix != LEARNT:
         raise MmcrawlError(f"-o {path}: the file of a learnt topic ends in {LEARNT}")
+    new_file(opts.output, "-o", overwrite=opts.overwrite, is_ours=_is_learnt)
     if not opts.good and not opts.marks:
         raise MmcrawlError("--good PAGES is missing: pages that are right; or --marks")
     shelf = None
@@ -99,6 +103,14 @@ def learning(
         console_of().print(lesson_shown(lesson, path, name))
 
     return do
+
+
+def _is_learnt(path: Path) -> bool:
+    try:
+        PageModel.load(path)
+    except MmcrawlError:
+        return False
+    return True
 
 
 def _learnt(

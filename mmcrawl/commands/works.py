@@ -35,6 +35,7 @@ from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
 from mmcrawl.sharing.views.found import FoundMedia
 from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.terminal.works import collections_table, described_table, work_page, works_table
 
 _SHOWN = 20
@@ -72,7 +73,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--json", action="store_true", help="list, show: a line of JSON for each")
         add("--collection", default="", metavar="NAME", help="export: only this one, by name or id")
         add("--to", default="", metavar="FORMAT", help=f"export: {', '.join(exporter_names())}")
-        add("-o", "--output", default="", metavar="TARGET", help="export: file or folder to make")
+        made = "export: file or folder to make"
+        add_target(parser, "-o", "--output", default="", metavar="TARGET", help=made)
+        add_overwrite(parser)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         verbs: Mapping[str, tuple[int, Callable[[list[str], str, argparse.Namespace], Any]]] = {
@@ -180,10 +183,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise ValueError(f"--to FORMAT is missing; there are {', '.join(exporter_names())}")
         exporter = exporter_named(opts.to)
         target = Path(opts.output or f"works{exporter.suffix}").expanduser()
-        if target.exists():
-            raise ValueError(f"{target} is there already; name another one with -o")
-        if not target.absolute().parent.is_dir():
-            raise ValueError(f"there is no folder {target.parent}; make it first")
+        new_file(str(target), "-o", overwrite=opts.overwrite and bool(exporter.suffix))
         archive = archive_uri(opts.archive or self._setting("MMCRAWL_ARCHIVE"), store)
 
         def do() -> int:

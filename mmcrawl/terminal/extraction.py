@@ -22,6 +22,7 @@ from mmcrawl.blocks.content.content import Favor, Form, page_content
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import codec_of
 from mmcrawl.terminal.page_files import PageFile, PageFiles, is_address, page_problem
+from mmcrawl.terminal.targets import add_overwrite, add_target, new_file, new_folder
 
 _ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json"}
 _NO_NAME = re.compile(r"[^\w.-]+")
@@ -63,11 +64,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--favor", choices=get_args(Favor), help="--format: leave out, or take in, what is doubtful"
     )
-    add(
+    add_target(
+        parser,
         "--output",
         metavar="NAME",
         help="--format: file to write; of several pages, the folder, or for json a .jsonl file",
     )
+    add_overwrite(parser)
     add("--processes", metavar="N", help="--format: how many pages at once (default: all cores)")
 
 
@@ -146,7 +149,7 @@ def extract(
     lines = opts.format == "json" and not pages.single
     wanted = Wanted(opts.format, opts.favor, encoding_named(opts.encoding), lines)
     target = Path(opts.output).expanduser() if opts.output else None
-    _check(target, pages, wanted)
+    _check(target, pages, wanted, overwrite=opts.overwrite)
     return lambda: _extract(pages, wanted, target, 1 if pages.single else processes, say)
 
 
@@ -158,7 +161,7 @@ def _processes(written: str | None) -> int:
     return int(written)
 
 
-def _check(target: Path | None, pages: PageFiles, wanted: Wanted) -> None:
+def _check(target: Path | None, pages: PageFiles, wanted: Wanted, *, overwrite: bool) -> None:
     if target is None:
         if not pages.single and wanted.form != "json":
             raise MmcrawlError(
@@ -166,14 +169,11 @@ def _check(target: Path | None, pages: PageFiles, wanted: Wanted) -> None:
                 " json, a line a page"
             )
     elif pages.single or target.suffix == ".jsonl":
-        if target.is_dir():
-            raise MmcrawlError(f"--output {target} is a folder; give the name of a file")
-        if not target.parent.is_dir():
-            raise MmcrawlError(f"--output {target}: there is no folder {target.parent}")
+        new_file(str(target), "--output", overwrite=overwrite)
         if target.suffix == ".jsonl" and wanted.form != "json":
             raise MmcrawlError(f"--output {target} goes with --format json")
-    elif target.exists() and not target.is_dir():
-        raise MmcrawlError(f"--output {target} is no folder; several pages are written into one")
+    else:
+        new_folder(target, "--output", overwrite=overwrite)
 
 
 def _extract(

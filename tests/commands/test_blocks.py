@@ -340,7 +340,7 @@ def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
         (["page.html", "--encoding", "utf-7"], 2, "--encoding utf-7: unknown; give one of the"),
         (["page.html", "--html", "."], 2, "--html . is a folder; give the name of a file"),
         (["page.html", "--html", "no/x.html"], 2, "--html no/x.html: there is no folder no"),
-        (["page.html", "--html", "page.html"], 2, "--html page.html is the page itself"),
+        (["page.html", "--html", "page.html"], 2, "--html page.html is there already"),
         (["page.html", "--html", "/proc/x.html"], 1, "--html /proc/x.html: "),
         (["--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
     ],

@@ -68,9 +68,10 @@ def test_a_file_of_wide_characters_is_read(
 
 def test_what_is_there_is_replaced_once_there_is_something_to_write(folder: Path) -> None:
     (folder / "old.md").write_text("precious")
-    assert run(["--format", "md", "--output", "old.md", "pages/empty.html"]) == 1
+    assert run(["--format", "md", "--output", "old.md", "--overwrite", "pages/empty.html"]) == 1
     assert (folder / "old.md").read_text() == "precious"
-    assert run(["--format", "md", "--output", "pages/one.html", "pages/one.html"]) == 0
+    itself = ["--format", "md", "--output", "pages/one.html", "pages/one.html"]
+    assert [run(itself), run([*itself, "--overwrite"])] == [2, 0]
     assert (folder / "pages" / "one.html").read_text().startswith("# Levers")
     assert not list(folder.rglob("*.part"))
 

@@ -29,6 +29,7 @@ from mmcrawl.commands.archive.subcommand import (
     Options,
     Subcommand,
     add_all,
+    check_targets,
     given_options,
 )
 from mmcrawl.commands.archive.verify import VERIFY
@@ -106,6 +107,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         subcommand, given = _checked(args, opts)
         uri = archive_params(opts, self.settings).archive_uri or ""  # type: ignore[arg-type]
         options = Options.read(subcommand.name, given, opts)
+        check_targets(subcommand, options)
         options.uri = uri
         options.rules = revisit_rules(self.settings)  # type: ignore[arg-type]
         options.method, keep_blocks = blocks_kept(self.settings)  # type: ignore[arg-type]

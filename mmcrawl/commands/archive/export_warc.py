@@ -1,11 +1,14 @@
 """`scrapy archive export-warc`: a WARC file with its index, or a WACZ, is written."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.warc.cdxj import index_beside
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.subcommand import (
     Options,
@@ -50,6 +53,11 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     return print_problems(report.problems)
 
 
+def _made(named: str) -> Iterable[Path]:
+    path = Path(os.path.expanduser(named))
+    return (path, *([] if path.suffix.lower() == ".wacz" else [index_beside(path)]))
+
+
 EXPORT_WARC = Subcommand(
     name="export-warc",
     run=_run,
@@ -57,5 +65,6 @@ EXPORT_WARC = Subcommand(
     arguments="FILE [--host H] [--url URL] [--since T] [--until T]",
     least=1,
     most=1,
-    options="host url since until json",
+    options="host url since until overwrite json",
+    makes=_made,
 )

@@ -29,5 +29,5 @@ REBUILD = Subcommand(
     arguments="URL [--at TIME|--version N] -o FILE",
     least=1,
     most=1,
-    options="at version output",
+    options="at version output overwrite",
 )

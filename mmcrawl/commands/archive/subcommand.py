@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.atom import is_own_feed
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
@@ -22,6 +23,7 @@ from mmcrawl.commands.base import whole
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import SearchError
 from mmcrawl.terminal.program import complain
+from mmcrawl.terminal.targets import add_target, new_file
 
 BY_RANK = "rank"
 """Order by the ranks that are kept beside the archive."""
@@ -55,6 +57,7 @@ class Options:
     kinds: tuple[str, ...] = ()
     all: bool = False
     output: str = ""
+    overwrite: bool = False
     limit: int | None = None
     repair: bool = False
     host: str | None = None
@@ -164,12 +167,14 @@ class Option:
         help: What it does.
         metavar: What stands behind it; "" for its name, None where nothing does.
         read: Returns its value, given the text and the flag; ValueError for what is none.
+        is_target: Whether it names a file to write.
     """
 
     flag: str
     help: str
     metavar: str | None = None
     read: Callable[[Any, str], Any] = _as_given
+    is_target: bool = False
 
 
 OPTIONS = {
@@ -186,7 +191,10 @@ OPTIONS = {
         _kinds,
     ),
     "all": Option("--all", "diff: unchanged blocks and advertisements too"),
-    "output": Option("-o", "rebuild: where to, - for standard output", "FILE"),
+    "output": Option("-o", "rebuild: where to, - for standard output", "FILE", is_target=True),
+    "overwrite": Option(
+        "--overwrite", "rebuild, watch, export-warc: write a file that is there already anew"
+    ),
     "limit": Option("--limit", "search, due, watch, duplicates: most results", "N", whole),
     "order": Option("--order", f"search: {', '.join((*ORDERS, BY_RANK))}", "", _order),
     "collapse": Option("--collapse", "search: one page of those that are alike"),
@@ -207,7 +215,9 @@ OPTIONS = {
     "css": Option(
         "--css", "watch: only blocks that elements of this CSS selector overlap", "SELECTOR", _css
     ),
-    "atom": Option("--atom", "watch: write an Atom feed, - for standard output", "FILE"),
+    "atom": Option(
+        "--atom", "watch: write an Atom feed, - for standard output", "FILE", is_target=True
+    ),
     "browser": Option(
         "--browser",
         "watch: where `scrapy browse` answers, which the feed leads to (default:"
@@ -226,7 +236,8 @@ def add_all(parser: ArgumentParser) -> None:
             parser.add_argument(option.flag, dest=name, action="store_true", help=option.help)
         else:
             metavar = option.metavar or None
-            parser.add_argument(option.flag, dest=name, metavar=metavar, help=option.help)
+            add = add_target if option.is_target else ArgumentParser.add_argument
+            add(parser, option.flag, dest=name, metavar=metavar, help=option.help)
 
 
 def given_options(opts: Namespace) -> dict[str, Any]:
@@ -248,6 +259,7 @@ class Subcommand:
         options: Those it takes, parted by spaces.
         writes: Whether the archive changes.
         creates: Whether the archive is made if there is none.
+        makes: What an argument names is made: the files, given it.
     """
 
     name: str
@@ -259,6 +271,20 @@ class Subcommand:
     options: str = ""
     writes: bool = False
     creates: bool = False
+    makes: Callable[[str], Iterable[Path]] = lambda _: ()
+
+
+def check_targets(subcommand: Subcommand, options: Options) -> None:
+    """Refuse files to write that are there already.
+
+    Raises:
+        MmcrawlError: there is one, and nothing says `--overwrite`.
+    """
+    overwrite = options.overwrite
+    new_file(options.output, OPTIONS["output"].flag, overwrite=overwrite)
+    new_file(options.atom, OPTIONS["atom"].flag, overwrite=overwrite, is_ours=is_own_feed)
+    for path in subcommand.makes(options.args[0]) if options.args else ():
+        new_file(str(path), subcommand.name, overwrite=overwrite)
 
 
 def agreed(question: str) -> bool:

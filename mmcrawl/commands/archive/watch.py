@@ -145,5 +145,5 @@ WATCH = Subcommand(
     what="what changed in blocks that you watch, newest first",
     arguments="[URL|--host H] [--kinds KINDS|--css SELECTOR]",
     most=1,
-    options="host kinds css since limit atom browser json",
+    options="host kinds css since limit atom browser overwrite json",
 )
