@@ -57,7 +57,7 @@ class StoreError(MmcrawlError):
 
 
 class MissingStoreError(StoreError):
-    """A store is not there: nothing was kept in it yet."""
+    """A store, or a file to read, is not there."""
 
 
 class ExhaustedError(StoreError):

@@ -19,7 +19,7 @@ nothing to compare it with; answers that are no page (server errors, none at all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise, takewhile
@@ -115,8 +115,18 @@ def due(
         rules: Bounds.
     """
     now = time() if at is None else as_unix_time(at)
+    found = [answer for answer in schedule(archive, now, rules) if answer.next_visit <= now]
+    return in_order(found)
+
+
+def in_order(found: Iterable[Due]) -> list[Due]:
+    """Return visits in the order in which they come, the most overdue first."""
+    return sorted(found, key=lambda answer: (answer.next_visit, answer.url))
+
+
+def schedule(archive: VisitedUrls, now: float, rules: RevisitRules | None = None) -> Iterator[Due]:
+    """Yield when each URL is to be visited again; for the arguments see `due`."""
     rules = rules or RevisitRules()
-    found = []
     for url in archive.urls():
         visits = [visit for visit in archive.visits(url) if visit.time <= now]
         if visits and url.lower().startswith(("http://", "https://")):
@@ -126,9 +136,7 @@ def due(
                 slight := _slight_changes(archive, url, visits, rules)
             ):
                 answer = next_visit(url, visits, rules, slight)
-            if answer.next_visit <= now:
-                found.append(answer)
-    return sorted(found, key=lambda answer: (answer.next_visit, answer.url))
+            yield answer
 
 
 def next_visit(

@@ -23,7 +23,7 @@ from scrapy.exceptions import UsageError
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
 from mmcrawl.crawling.params import DEMO_STORE, FocusedParams
-from mmcrawl.errors import MmcrawlError, did_you_mean, fatal_error
+from mmcrawl.errors import MissingStoreError, MmcrawlError, did_you_mean, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, check_names, value_of
 from mmcrawl.stores.uris import FILE, file_of, is_server
@@ -53,7 +53,8 @@ class HelpFormatter(ScrapyHelpFormatter):
 class MmcrawlCommand(_Base):
     """A command that checks all it was told before it begins; goes before `ScrapyCommand`.
 
-    Exit code 0: done; 1: it could not be done; 2: what was told is wrong; 130: Ctrl-C.
+    Exit code 0: done; 1: it could not be done; 2: what was told is wrong, a file that is not there
+    among it; 130: Ctrl-C.
 
     Attributes:
         name: As it is typed.
@@ -125,12 +126,12 @@ class MmcrawlCommand(_Base):
             self.exitcode = do() or 0
             sys.stdout.flush()
         except MmcrawlError as error:
-            self.say(error, self.code_of(error))
+            self.say(error, 2 if isinstance(error, MissingStoreError) else self.code_of(error))
         except BrokenPipeError:  # the reader has seen enough
             _drop_output()
             self.exitcode = 1
         except OSError as error:
-            self.say(_why(error), 1)
+            self.say(_why(error), 2 if isinstance(error, FileNotFoundError) else 1)
             try:
                 sys.stdout.flush()
             except OSError:

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import get_type_hints
@@ -20,6 +21,7 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.url import add_http_if_no_scheme
 from scrapy_spider_metadata import Args
 
+from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.arguments import explain
@@ -28,7 +30,7 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.browser import browser_program
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
-from mmcrawl.errors import MmcrawlError, did_you_mean
+from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, did_you_mean
 from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.arguments import argument_help
@@ -149,6 +151,8 @@ def arguments_or_exit(
         args = model(**with_stored_web(arguments, settings))
         if isinstance(args, FocusedParams) and args.render:
             browser_program(settings)
+        if isinstance(args, ArchiveParams):
+            _miss_no_archive(args.archive_uri or "")
     except ValidationError as error:
         problems = explain(error)
     except MmcrawlError as error:
@@ -158,6 +162,15 @@ def arguments_or_exit(
     for problem in problems:
         complain(command, problem)
     raise SystemExit(2)
+
+
+def _miss_no_archive(uri: str) -> None:
+    """Raise MissingStoreError if there is no archive; what is wrong with one is told later."""
+    with suppress(StoreError):
+        try:
+            open_archive(uri, create=False, read_only=True).close()
+        except MissingStoreError as error:
+            raise MmcrawlError(str(error)) from error
 
 
 def leave_crawl_out(

@@ -114,7 +114,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return RankJob(
             uri=archive_params(opts, self.settings).archive_uri or "",  # type: ignore[arg-type]
             method=method.name,
-            at=as_time(opts.at) if opts.at else None,
+            at=as_time(opts.at, end=True) if opts.at else None,
             topic=topic,
         )
 

@@ -1,26 +1,33 @@
 """What users say of an archive: where it is, and points in time."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 
 from pydantic import Field, field_validator, model_validator
 
 from mmcrawl.archive.uris import archive_beside, as_archive_uri
 from mmcrawl.crawling.arguments import DEFAULT_STORE, SpiderParams, checked_store, checked_web
 
-_COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+_COMPACT = {12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+_PERIOD = re.compile(r"(\d{4})(?:-?(\d\d)(?:-?(\d\d))?)?", re.ASCII)
+ALL = "all"
 
 
-def as_time(text: str) -> float:
+def as_time(text: str, *, end: bool = False) -> float:
     """Return a point in time as Unix seconds; what names no zone is UTC.
 
     Args:
         text: ``2024-05-17``, ``2024-05-17 08:30:00``, with ``T`` and a zone if wished, the digits
-            of a Memento (``20240517083000``), ``now``, or ``@`` and Unix seconds.
+            of a Memento (``20240517083000``), ``now``, or ``@`` and Unix seconds. A day, a month
+            (``2024-05``) and a year stand for their beginning.
+        end: Whether they stand for their end instead, a millisecond before the next one.
 
     Raises:
         ValueError: it is none of these.
 
     >>> as_time("2024-05-17") == as_time("20240517000000") == as_time("@1715904000")
+    True
+    >>> as_time("2024-05", end=True) == as_time("2024-05-31T23:59:59.999")
     True
     """
     text = text.strip()
@@ -31,6 +38,8 @@ def as_time(text: str) -> float:
             time = float(text[1:])
             datetime.fromtimestamp(time, UTC)
             return time
+        if period := _PERIOD.fullmatch(text):
+            return _bound(*(int(part) if part else None for part in period.groups()), end=end)
         if text.isascii() and text.isdigit() and len(text) in _COMPACT:
             found = datetime.strptime(text, _COMPACT[len(text)])
         else:
@@ -40,6 +49,17 @@ def as_time(text: str) -> float:
         raise ValueError(
             f"{text!r} is no time; give one as 2024-05-17, 2024-05-17T08:30:00+08:00 or @1715934600"
         ) from None
+
+
+def _bound(year: int | None, month: int | None, day: int | None, *, end: bool) -> float:
+    """Return when a year, a month or a day begins, or when it ends."""
+    begin = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
+    if not end:
+        return begin.timestamp()
+    after = begin + timedelta(days=1 if day else 31 if month else 366)
+    if not day:  # the first day of the month or year that this is in
+        after = after.replace(day=1) if month else after.replace(month=1, day=1)
+    return (after - timedelta(milliseconds=1)).timestamp()
 
 
 class ArchiveParams(SpiderParams):
@@ -75,6 +95,9 @@ class RevisitParams(ArchiveParams):
 
     limit: int = Field(0, ge=0, description="most pages to visit, 0 for all that are due")
     at: str = Field("", description="visit what is due at this time, instead of now")
+    due: str = Field(
+        "", description="all: visit every page now; URL: only this one, now; else what is due"
+    )
     web: str = Field("", description="stored web to visit instead of the network")
 
     @field_validator("at")
@@ -82,6 +105,13 @@ class RevisitParams(ArchiveParams):
     def _a_time(cls, text: str) -> str:
         if text:
             as_time(text)
+        return text
+
+    @field_validator("due")
+    @classmethod
+    def _all_or_a_url(cls, text: str) -> str:
+        if text not in ("", ALL) and not text.startswith(("http://", "https://")):
+            raise ValueError(f"{text!r} is not understood; it may be all, or the URL of a page")
         return text
 
     @field_validator("web")
@@ -92,4 +122,4 @@ class RevisitParams(ArchiveParams):
     @property
     def due_at(self) -> float | None:
         """Unix seconds for which it is asked what is due, None for now."""
-        return as_time(self.at) if self.at else None
+        return as_time(self.at, end=True) if self.at else None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.stores.sqlite_files import address_to_read
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
@@ -246,7 +246,9 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     """
     name = str(path)
     if not path.is_file():
-        raise StoreError(f"there is no store {name}; name the file of a crawl (-a store=FILE.db)")
+        raise MissingStoreError(
+            f"there is no store {name}; name the file of a crawl (-a store=FILE.db)"
+        )
     try:
         address = address_to_read(path)
         db = sqlite3.connect(address, uri=True, isolation_level=None, factory=_Connection)

@@ -22,9 +22,9 @@ from twisted.python.failure import Failure
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.revisits import NO_ANSWER, Due, due, is_answer
+from mmcrawl.archive.revisits import NO_ANSWER, Due, in_order, is_answer, schedule
 from mmcrawl.archive.uris import shown
-from mmcrawl.crawling.archive_params import RevisitParams
+from mmcrawl.crawling.archive_params import ALL, RevisitParams
 from mmcrawl.engine.captures import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import revisit_rules, with_stored_web
@@ -85,12 +85,14 @@ class RevisitSpider(Args[RevisitParams], Spider):
         crawler.signals.connect(spider._item_scraped, signals.item_scraped)
         spider._archive = None
         spider._due = 0
+        spider._next = None
         spider._reasons = Counter()
         return spider
 
     private_hosts = PrivateHosts()  # those of the pages that are due
     _archive: Archive | None
     _due: int
+    _next: float | None
     _reasons: Counter[str]
 
     @property
@@ -150,6 +152,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         revisits = Revisits(
             archive=shown(self.args.archive_uri or ""),
             due=self._due,
+            next_visit=self._next,
             **counts,
             raw_bytes=stats.get_value("mmcrawl/archive/bytes", 0),
             new_bytes=stats.get_value("mmcrawl/archive/new_bytes", 0),
@@ -172,10 +175,21 @@ class RevisitSpider(Args[RevisitParams], Spider):
         """Find out what is due; runs in a thread."""
         # Opened for writing: which versions changed in what is found once, and noted there.
         archive = self._archive = open_archive(self.args.archive_uri or "", create=False)
-        found = due(archive, self.args.due_at, revisit_rules(self.crawler.settings))
+        found = in_order(self._chosen(archive))
         self._due = len(found)
         self.crawler.stats.set_value("mmcrawl/revisit/due", len(found))
         return [_Plan(item, archive.get(item.url)) for item in found[: self.args.limit or None]]
+
+    def _chosen(self, archive: Archive) -> Iterator[Due]:
+        """Yield what is to be visited now; keep when the first of the others is."""
+        named = self.args.due if self.args.due != ALL else ""
+        only = archive.get(named).url if named else ""
+        now = time() if self.args.due_at is None else self.args.due_at
+        for one in schedule(archive, now, revisit_rules(self.crawler.settings)):
+            if one.url == only or self.args.due == ALL or (one.next_visit <= now and not only):
+                yield one
+            elif self._next is None or one.next_visit < self._next:
+                self._next = one.next_visit
 
     def _request(
         self, url: str, last: Version | None, *, steps: int = 0, priority: int = 0

@@ -7,8 +7,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.terminal.crawl import reason_table, sentence, size_of
+from mmcrawl.terminal.crawl import literal, reason_table, sentence, size_of
 
 KIND_STYLES = {
     "title": "bold magenta",
@@ -37,6 +38,7 @@ class Revisits:
         gone: Those answered with 404 or 410.
         raw_bytes, new_bytes: Of the bodies, and of those what the archive did not hold.
         reasons: Why others could not be had.
+        next_visit: When the first of the pages that were not visited is due, in Unix seconds.
         ending: Why it stopped early, "" if it did not; `problem` says it in a sentence.
     """
 
@@ -52,6 +54,7 @@ class Revisits:
     reasons: Counter[str]
     ending: str
     problem: str
+    next_visit: float | None = None
 
 
 def revisit_tables(revisits: Revisits) -> RenderableType:
@@ -67,7 +70,17 @@ def revisit_tables(revisits: Revisits) -> RenderableType:
         parts.append(Text(f"\n{ending}", "bold"))
     elif not revisits.due:
         parts.append(Text("\nNothing is due.", "bold"))
+    if revisits.next_visit is not None and not revisits.problem:
+        parts.append(literal(next_due(revisits.next_visit)))
     return Group(*parts)
+
+
+def next_due(when: float) -> str:
+    """Return the sentence that says when a page is due next, and how to be sooner."""
+    return (
+        f"The next page is due at {as_text(when)}; `scrapy crawl revisit -a due=all` visits all"
+        " now, -a due=URL one."
+    )
 
 
 def _revisit_numbers(revisits: Revisits) -> Table:

@@ -59,8 +59,8 @@ def test_the_records_are_listed_for_programs(tmp_path: Path) -> None:
 def test_what_is_wrong_is_one_sentence(tmp_path: Path) -> None:
     Desk(tmp_path).found([])
     for arguments, code, said in (
-        (["none.db"], 1, "there is no store none.db"),
-        (["status"], 1, "there is no collection crawl-media/index.db"),
+        (["none.db"], 2, "there is no store none.db"),
+        (["status"], 2, "there is no collection crawl-media/index.db"),
         (["-a", "kinds=films"], 2, "kinds: there is no media kind 'films'; did you mean"),
         (["--max-media", "much"], 2, "max_media: 'much' is no size; give one as 700MB"),
         (["-a", "size=2GB"], 2, "there is no argument 'size'; there are store, job, kinds"),

@@ -308,8 +308,10 @@ def test_what_is_due(run) -> None:  # type: ignore[no-untyped-def]
     wrong = run("due", MMCRAWL_REVISIT_KINDS="all,topic")
     assert "MMCRAWL_REVISIT_KINDS all,topic: name kinds" in wrong.err
     assert wrong.err.endswith(", or all alone\n")
-    later = run("due", "--at", "2024-03-03", MMCRAWL_REVISIT_DEFAULT=72)
-    assert later.words == "0 due at 2024-03-03 00:00:00 UTC"
+    later = run("due", "--at", "2024-03-02T12:00", MMCRAWL_REVISIT_DEFAULT=72)
+    assert later.words.startswith(
+        "0 due at 2024-03-02 12:00:00 UTC The next page is due at 2024-03-04 00:00:00 UTC;"
+    )
 
 
 def test_a_search_finds_blocks(run) -> None:  # type: ignore[no-untyped-def]
@@ -375,11 +377,11 @@ def test_warc_files_carry_an_archive_elsewhere(run) -> None:  # type: ignore[no-
     some = run("export-warc", "some.warc", "--host", "optics.test", "--since", "2024-04-01")
     assert "1 URLs, 1 responses, 1 revisits" in some.words
     missing = run("import-warc", "none.warc")
-    assert (missing.code, missing.err.count("\n")) == (1, 1)
+    assert (missing.code, missing.err.count("\n")) == (2, 1)
     assert "none.warc" in missing.err
-    nowhere = run("export-warc", "some.warc", "--host", "nowhere.test")
+    nowhere = run("export-warc", "none.warc", "--host", "nowhere.test")
     assert (nowhere.code, "no page is of host nowhere.test" in nowhere.err) == (1, True)
-    turned = run("export-warc", "some.warc", "--since", "2025", "--until", "2024")
+    turned = run("export-warc", "none.warc", "--since", "2025", "--until", "2024")
     assert (turned.code, "--since 2025 is not before --until 2024" in turned.err) == (2, True)
     assert "give a name" in run("export-warc", "-").err
 
@@ -422,17 +424,15 @@ def test_a_purge_needs_a_yes(run, desk: Path) -> None:  # type: ignore[no-untype
         (["versions", "http://none.test/"], "http://none.test/ is not in archive crawl-archive.db"),
         (["show", URL, "--version", "7"], f"{URL} has no version 7"),
         (
-            ["show", URL, "--at", "2020-01-01"],
+            ["show", URL, "--at", "2020-01-01T00:00"],
             f"{URL} was not stored yet at 2020-01-01 00:00:00 UTC; its first version is of"
             " 2024-03-01 00:00:00 UTC",
         ),
         (["diff", GBK], "has one version only"),
         (["diff", URL, "1", "9"], f"{URL} has no version 9"),
         (["list", "none.test"], "no page is of host none.test"),
-        (["list", "-a", "store=none.db"], "there is no archive none-archive.db"),
         (["list", "-a", "archive=newer.db"], "written by a newer version of mmcrawl"),
         (["list", "-a", "archive=text.db"], "text.db is not an archive of mmcrawl"),
-        (["rebuild", URL, "-o", "no/such/folder"], "no/such/folder: No such file or directory"),
         (["purge", "--host", "none.test", "--yes"], "no page is of host none.test"),
     ],
 )
@@ -459,6 +459,7 @@ def test_what_fails_is_one_sentence_and_exit_code_1(
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
+        (["rebuild", URL, "-o", "no/such/x"], "-o no/such/x: there is no folder no/such"),
         (["show", URL, "--at", "someday"], "--at: 'someday' is no time; give one as 2024-05-17"),
         (["show", URL, "--version", "0"], "--version 0: give a whole number from 1"),
         (["diff", URL, "1", "two"], "version two: give a whole number from 1"),

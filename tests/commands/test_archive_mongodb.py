@@ -91,10 +91,10 @@ def test_all_subcommands_work_on_a_server(
     assert json.loads(good("check", "--json"))["versions"] == 2
 
 
-def test_what_is_not_there_is_exit_code_1(run: Run, database: Callable[[], str]) -> None:
+def test_an_archive_that_is_not_there_is_exit_code_2(run: Run, database: Callable[[], str]) -> None:
     uri = database()
     code, out, err = run(uri, "list")
-    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"there is no archive {uri}" in err
     open_archive(uri).close()
     assert run(uri, "versions", URL)[0] == 1

@@ -16,8 +16,10 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.archive import Command as ArchiveCommand
 from mmcrawl.commands.base import add_arguments, read_arguments
 from mmcrawl.commands.program import main
+from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
+from tests.commands.running import exit_code, runner
 
 TAKEN = {
     "archive": {"store", "archive"},
@@ -158,6 +160,78 @@ def test_what_is_misspelt_is_told_in_a_sentence(
     assert re.search(told, said)
     if told:
         assert re.fullmatch(rf"{program} \w+: .*\n", said)
+
+
+MISSING = """\
+archive list none.db
+archive list -a store=none.db
+archive check none.db
+archive import-warc none.warc -a archive=new.db
+archive copy none.db new.db
+links -a store=none.db
+links why http://a.test/ -a store=none.db
+rank -a archive=none.db
+rules show -a store=none.db
+rules test http://a.test/ -a rules=none.txt
+browse -a store=none.db
+collect status none.db
+works list none.db
+works describe none.db
+works export none.db --to csv
+works correct none.jsonl none.db
+blocks none.html
+blocks --format md none.html
+blocks page.html --metadata none.json
+topic score none.html
+topic show none.toml
+topic suggest --good none.html --bad page.html
+seeds check none.txt
+seeds find --from none.db --topic physics-senior
+seeds find --from page.html --topic physics-senior --known none.txt
+experiment --web none
+experiment --compare none none"""
+
+
+@pytest.mark.parametrize("line", MISSING.splitlines())
+def test_a_file_that_is_not_there_is_exit_code_2(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.html").write_text("<p>lens")
+    name, *words = line.split()
+    assert exit_code(import_module(f"mmcrawl.commands.{name}").Command, *words) == 2
+    assert "none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("2026-11-26", "2026-11-26T23:59:59.999"),
+        ("20261126", "2026-11-26T23:59:59.999"),
+        ("2026-11", "2026-11-30T23:59:59.999"),
+        ("202611", "2026-11-30T23:59:59.999"),
+        ("2024-02", "2024-02-29T23:59:59.999"),
+        ("2026-12", "2026-12-31T23:59:59.999"),
+        ("2026", "2026-12-31T23:59:59.999"),
+        ("2026-11-26T08:30", "2026-11-26T08:30"),
+        ("@5", "1970-01-01T00:00:05"),
+    ],
+)
+def test_a_day_a_month_and_a_year_are_asked_for_as_of_their_end(text: str, end: str) -> None:
+    assert as_time(text, end=True) == as_time(end)
+
+
+def test_of_a_day_the_last_version_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url, run = "http://h.test/lens", runner(ArchiveCommand, capsys)
+    with open_archive("sqlite:///crawl-archive.db") as archive:
+        for number, time in enumerate(("2026-11-26T09:00", "2026-11-26T21:00", "2026-11-28T09:00")):
+            archive.store(Capture(url, b"<p>lens %d" % number, as_time(time)))
+    shown = {at: run("show", url, "--at", at, "--json").json()["number"]
+             for at in ("2026-11-26T12:00", "2026-11-26", "2026-11", "2026")}  # fmt: skip
+    assert list(shown.values()) == [1, 2, 3, 3]
 
 
 def test_a_folder_that_was_deleted_is_told_in_a_sentence(

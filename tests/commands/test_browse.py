@@ -131,7 +131,7 @@ def test_without_a_crawl_of_ones_own_the_demo_is_shown(
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (["-a", "archive=none.db"], 1, "there is no archive none.db"),
+        (["-a", "archive=none.db"], 2, "there is no archive none.db"),
         (["-a", "store=memory:"], 2, "a store in memory has no archive"),
         (["-a", "shop=x"], 2, "there is no argument 'shop'"),
         (["-a", "store"], 2, "give NAME=VALUE"),

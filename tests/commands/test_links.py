@@ -598,7 +598,7 @@ def test_a_wrong_option_is_a_sentence(run: Run, options: list[str], told: str) -
 
 def test_a_store_that_is_not_there_is_not_made(run: Run, tmp_path: Path) -> None:
     said = run("-a", f"store={tmp_path}/none.db")
-    assert said.code == 1
+    assert said.code == 2
     assert f"there is no store {tmp_path}/none.db" in said.err
     assert not list(tmp_path.iterdir())
 

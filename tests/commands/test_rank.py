@@ -146,7 +146,7 @@ def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no
         (("--of", "blocks", "--figure", "a.svg"), 2, "--figure draws ranks of pages only"),
         (("--of", "media"), 1, "no page of the archive shows or links to media"),
         (("-a", "crawl.db"), 2, "give NAME=VALUE"),
-        (("-a", "archive=none.db"), 1, "there is no archive none.db"),
+        (("-a", "archive=none.db"), 2, "there is no archive none.db"),
         (("-a", "archive=empty.db"), 1, "the archive is empty"),
     ],
 )

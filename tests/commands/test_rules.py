@@ -132,7 +132,7 @@ def test_what_is_no_address_is_not_tested(run: Run, store: str, url: str) -> Non
 
 def test_a_crawl_that_is_not_there_is_told(run: Run, store: str, tmp_path: Path) -> None:
     assert run("show", "--store", "no.db") == Said(
-        1,
+        2,
         "",
         "scrapy rules: there is no store no.db; name the file of a crawl (-a store=FILE.db)\n",
     )

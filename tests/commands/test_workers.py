@@ -295,7 +295,7 @@ def test_a_mistake_is_told_in_one_sentence(  # type: ignore[no-untyped-def]
 
 def test_a_store_or_a_job_that_is_not_there(run, store: str) -> None:  # type: ignore[no-untyped-def]
     said = run("-a", f"store={store}")
-    assert (said.code, said.out) == (1, "")
+    assert (said.code, said.out) == (2, "")
     assert "there is no store mongodb://" in said.err
     begin(store, "optics").close()
     said = run("-a", f"store={store}", "-a", "job=sound")

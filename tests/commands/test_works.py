@@ -146,7 +146,7 @@ def test_what_is_told_wrongly_is_one_sentence(
 
 
 def test_an_unknown_work_is_one_sentence(crawl: Path) -> None:
-    assert "`scrapy works describe` makes them" in scrapy(crawl, "works", "list", "no.db", code=1)
+    assert "`scrapy works describe` makes them" in scrapy(crawl, "works", "list", "no.db", code=2)
     assert "there is no work 'x'" in scrapy(crawl, "works", "show", "x", code=1)
 
 

@@ -320,6 +320,21 @@ def test_after_many_visits_a_changing_page_is_due_sooner_than_a_still_one(visits
     assert visits.server.asked() == ["/busy"]
 
 
+def test_what_is_not_due_is_visited_where_that_is_told(visits: Visits) -> None:
+    one, other = (visits.saw(path, "<p>page</p>", days=0.5) for path in ("/a", "/b"))
+    visits.server.pages = {"/a": "<p>page</p>", "/b": "<p>page</p>"}
+    said = visits.run()
+    assert "Nothing is due. The next page is due at 20" in said
+    assert "-a due=all` visits all now" in said
+    assert visits.server.asked() == []
+    visits.run(f"due={one}")
+    assert visits.server.asked() == ["/a"]
+    visits.run("due=all")
+    assert sorted(visits.server.asked()) == ["/a", "/a", "/b"]
+    assert len(visits.history(other)) == 2
+    assert "it may be all, or the URL of a page" in visits.run("due=b", code=2)
+
+
 def test_visits_can_be_exported_as_a_feed(visits: Visits) -> None:
     url = visits.saw("/a", "<p>page</p>")
     visits.server.pages = {"/a": "<p>new</p>"}
@@ -332,7 +347,7 @@ def test_visits_can_be_exported_as_a_feed(visits: Visits) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "sentence"),
     [
-        (["archive=none.db"], 1, "there is no archive none.db"),
+        (["archive=none.db"], 2, "there is no archive none.db"),
         (["limit=-1"], 2, "limit: '-1' is not allowed; it may be a whole number from 0"),
         (["at=someday"], 2, "at: 'someday' is no time; give one as 2024-05-17"),
         (["stor=x.db"], 2, "there is no argument 'stor'; there are store, archive, limit"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from mmcrawl.archive.sqlite.proofs import PROOFS
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.stores.sqlite_files import address_to_read
 
 APPLICATION_ID = 0x6D6D6361  # "mmca"
@@ -66,7 +66,7 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
     if path.is_dir():
         raise StoreError(f"{path} is a folder, not an archive; name a file")
     if not path.exists() and (read_only or not create):
-        raise StoreError(_NO_SUCH_FILE.format(path))
+        raise MissingStoreError(_NO_SUCH_FILE.format(path))
     if not path.parent.is_dir():
         raise StoreError(
             f"archive {path} cannot be made: there is no folder {path.parent}; make it first"
@@ -100,7 +100,7 @@ def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
     if tables == 0 and may_create:
         _create(db)
     elif tables == 0:
-        raise StoreError(_NO_SUCH_FILE.format(path))
+        raise MissingStoreError(_NO_SUCH_FILE.format(path))
     application = db.execute("PRAGMA application_id").fetchone()[0]
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION_ID:

@@ -20,7 +20,7 @@ from mmcrawl.archive.warc.foreign import warc_files_of
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, is_http
 from mmcrawl.archive.warc.originals import Originals, UnresolvedError, version_at
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import MissingStoreError, StoreError
 
 Progress = Callable[[int, int], None]
 """Called with the records that are dealt with, and how many there are."""
@@ -118,7 +118,8 @@ def _warc_files(paths: list[Path], folder: Path) -> tuple[dict[Path, Path], list
                 files[file] = path / file.name.partition("-")[2] if packed else path
         except OSError as error:
             reason = error.strerror or error
-            raise StoreError(f"the WARC file '{path}' cannot be read: {reason}") from error
+            kind = MissingStoreError if isinstance(error, FileNotFoundError) else StoreError
+            raise kind(f"the WARC file '{path}' cannot be read: {reason}") from error
     return files, unread
 
 
@@ -167,7 +168,8 @@ class _Intake:
                     self._find_record(found, number)
         except OSError as error:
             reason = error.strerror or error
-            raise StoreError(f"the WARC file '{path}' cannot be read: {reason}") from error
+            kind = MissingStoreError if isinstance(error, FileNotFoundError) else StoreError
+            raise kind(f"the WARC file '{path}' cannot be read: {reason}") from error
         if empty:
             self._problems.append(WarcProblem(path, None, "there is no record in it"))
 

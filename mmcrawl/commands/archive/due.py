@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import Any
 
 from rich.console import Console
@@ -9,14 +10,21 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_date, as_text
-from mmcrawl.archive.revisits import Due, due
+from mmcrawl.archive.revisits import Due, in_order, schedule
 from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_line
+from mmcrawl.terminal.archive import next_due
 from mmcrawl.terminal.crawl import literal
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     now = time.time() if options.at is None else options.at
-    found = due(archive, now, options.rules)
+    found, later = [], inf
+    for one in schedule(archive, now, options.rules):
+        if one.next_visit <= now:
+            found.append(one)
+        else:
+            later = min(later, one.next_visit)
+    found = in_order(found)
     shown = found[: options.limit]
     if options.json:
         for item in shown:
@@ -26,6 +34,8 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         print_line(console, line)
     more = f", of which the first {len(shown)} are shown" if len(shown) < len(found) else ""
     console.print(Text(f"{len(found)} due at {as_text(now)}{more}", "bold"))
+    if later < inf:
+        print_line(console, next_due(later))
     return 0
 
 

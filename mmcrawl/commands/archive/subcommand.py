@@ -122,6 +122,13 @@ def _time(text: str, flag: str) -> float:
         raise ValueError(f"{flag}: {error}") from None
 
 
+def _moment(text: str, flag: str) -> float:
+    try:
+        return as_time(text, end=True)
+    except ValueError as error:
+        raise ValueError(f"{flag}: {error}") from None
+
+
 def _kinds(text: str, flag: str) -> tuple[str, ...]:
     kinds = tuple(kind.strip() for kind in text.split(",") if kind.strip())
     unknown = [kind for kind in kinds if kind not in CHANGE_KINDS]
@@ -178,7 +185,12 @@ class Option:
 
 
 OPTIONS = {
-    "at": Option("--at", f"the version of that time, {_TIME}", "TIME", _time),
+    "at": Option(
+        "--at",
+        f"the version of that time, {_TIME}; of a day, month or year the last one",
+        "TIME",
+        _moment,
+    ),
     "version": Option("--version", "the version of that number", "N", whole),
     "body": Option("--body", "show, block: write the bytes as they were received"),
     "blocks": Option("--blocks", "show: the layout too, and what each block says and is"),
