@@ -18,7 +18,7 @@ from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.opening import open_collection
 from mmcrawl.collecting.parts import SWF, tree_of
 from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named
-from mmcrawl.commands.crawl import EXIT_CODES, quieten
+from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.engine.crawls import check_settings
@@ -78,6 +78,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             if opts.format not in _WRITERS:
                 raise ValueError(f"--format {opts.format}: there are {', '.join(_WRITERS)}")
             return lambda: self._list(params, states, opts.format)
+        check_present(params)
         return lambda: self._collect(params)
 
     def _params(self, opts: argparse.Namespace) -> CollectParams:

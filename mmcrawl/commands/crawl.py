@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import get_type_hints
@@ -32,7 +31,9 @@ from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, did_you_mean
 from mmcrawl.frontier.addresses import host_of, is_private_host
+from mmcrawl.frontier.store import open_store
 from mmcrawl.settings import value_of
+from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.arguments import argument_help
 from mmcrawl.terminal.program import as_called, complain, program
 
@@ -151,8 +152,7 @@ def arguments_or_exit(
         args = model(**with_stored_web(arguments, settings))
         if isinstance(args, FocusedParams) and args.render:
             browser_program(settings)
-        if isinstance(args, ArchiveParams):
-            _miss_no_archive(args.archive_uri or "")
+        check_present(args)
     except ValidationError as error:
         problems = explain(error)
     except MmcrawlError as error:
@@ -164,13 +164,17 @@ def arguments_or_exit(
     raise SystemExit(2)
 
 
-def _miss_no_archive(uri: str) -> None:
-    """Raise MissingStoreError if there is no archive; what is wrong with one is told later."""
-    with suppress(StoreError):
-        try:
-            open_archive(uri, create=False, read_only=True).close()
-        except MissingStoreError as error:
-            raise MmcrawlError(str(error)) from error
+def check_present(args: BaseModel) -> None:
+    """Raise MmcrawlError if what a spider works on is not there; of its faults it tells itself."""
+    try:
+        if isinstance(args, ArchiveParams):
+            open_archive(args.archive_uri or "", create=False, read_only=True).close()
+        elif isinstance(args, CollectParams) and file_of(args.store_uri):
+            open_store(args.store_uri, read_only=True).close()
+    except MissingStoreError as error:
+        raise MmcrawlError(str(error)) from error
+    except StoreError:
+        return
 
 
 def leave_crawl_out(
