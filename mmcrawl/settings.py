@@ -125,6 +125,13 @@ declared = {
             "most links of one page that are looked at, the first ones; 0 for all",
             *_COUNT,
         ),
+        Setting(
+            "MMCRAWL_PAGES_UNDER_WAY",
+            0,
+            "most pages that may be under way, fetched and not yet learnt from, when the next link"
+            " is chosen; 0 for as few as keep the crawl at work",
+            *_COUNT,
+        ),
         Setting("MMCRAWL_PAGES_PER_HOST", 0, "most pages of one host; 0 for all", *_COUNT),
         Setting(
             "MMCRAWL_PRIVATE_NETWORKS",

@@ -31,9 +31,11 @@ from mmcrawl.engine.free_hosts import FreeHosts
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY, LinkRequests
 from mmcrawl.engine.threads import in_reactor, in_thread
 from mmcrawl.engine.unreachable import RobotsUnreachableError, UnreachableHosts
+from mmcrawl.engine.window import Window
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.urls import canonical
+from mmcrawl.settings import value_of
 from mmcrawl.stores.garbage import collect_seldom
 
 logger = logging.getLogger(__name__)
@@ -47,7 +49,7 @@ class FocusedScheduler(BaseScheduler):
 
     A host is free while it has fewer requests under way than it may have at once; with a delay
     between requests that is one. So no request waits behind those of a slow host, and the choice
-    is made as late as it can be.
+    is made as late as it can be, and by what all pages have taught but those in the `Window`.
 
     A store that fails stops the crawl with the reason `store_error`, and so does a process that has
     run out of memory or open files: what was not committed is fetched again when the same command
@@ -68,6 +70,7 @@ class FocusedScheduler(BaseScheduler):
         self._afterwards: deque[Callable[[], object]] = deque()
         self._commits = create_looping_call(self._commit)
         self._hosts = FreeHosts(crawler)
+        self._window = Window()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -79,6 +82,7 @@ class FocusedScheduler(BaseScheduler):
         """Open the spider's job; a job that cannot be opened closes the spider with one line."""
         self.links = LinkRequests(self.crawler, spider)
         try:
+            self._window = Window(value_of(self.crawler.settings, "MMCRAWL_PAGES_UNDER_WAY"))
             self.job = spider.make_job()  # type: ignore[attr-defined]
         except MmcrawlError as error:
             logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
@@ -88,6 +92,7 @@ class FocusedScheduler(BaseScheduler):
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
         self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
         self.crawler.signals.connect(self._name_end, signals.spider_idle)
+        self.crawler.signals.connect(self._fetched, signals.response_received)
         if self.job.job.finished_at is not None:
             self._close_at_once("already_finished")
             return
@@ -153,6 +158,8 @@ class FocusedScheduler(BaseScheduler):
         """Return the best request of a free host; None if there is none, or all hosts are busy."""
         if self.job is None or self._failed or self._at_work or self.limit_reached:
             return None
+        if not self._window.has_room(len(self._under_way)):
+            return None
         with self._giving_up():
             link = self.job.next(self._hosts.test())
             if link is None:
@@ -214,11 +221,13 @@ class FocusedScheduler(BaseScheduler):
         del self._under_way[link]
         if takes_long:
             self._at_work = in_thread(lambda: self._tell(link, tell))
-            self._at_work.addBoth(self._end_work)
+            self._at_work.addBoth(lambda outcome: self._end_work(outcome, link))
             return
         with self._giving_up():
             self._tell(link, tell)
             self._count_report()
+        self._window.ended(link)
+        self._hosts.ask()
 
     def gives_up(self, error: BaseException | None) -> bool:
         """Stop the crawl if an error is no fault of the page it came up at; tell whether it is."""
@@ -234,15 +243,21 @@ class FocusedScheduler(BaseScheduler):
         if self._reports >= _COMMIT_REPORTS:
             self._commit()
 
-    def _end_work(self, outcome: Failure | None) -> None:
+    def _end_work(self, outcome: Failure | None, link: int) -> None:
         """Do what had to wait for the thread, up to the next page that takes long."""
         self._at_work = None
+        self._window.ended(link)
         if outcome is not None and not self.gives_up(outcome.value):
             logger.error("A page could not be taken in: %s", outcome.getTraceback())
         self._count_report()
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
         self._hosts.ask()
+
+    def _fetched(self, request: Request) -> None:
+        link = request.meta.get(LINK_KEY)
+        if link in self._under_way:
+            self._window.fetched(link)
 
     @contextmanager
     def _giving_up(self) -> Iterator[None]:
@@ -266,6 +281,7 @@ class FocusedScheduler(BaseScheduler):
     def _take_back(self, link: int, request: Request) -> bool:
         """Handle the retry or redirect of a request under way."""
         before = self._under_way.pop(link)
+        self._window.ended(link)
         target = canonical(request.url)
         if target == canonical(before.url) and request.method == before.method:
             new = self.links.new_link(request)

@@ -1,0 +1,94 @@
+"""How many links may be under way: as few as keep the crawl at work.
+
+A link is chosen by what is known when it is handed out. Each page that is under way by then, on its
+way through the network or fetched and not yet learnt from, is one that it could not be chosen by.
+So no more are handed out than the network and whoever takes in pages can work on at once.
+
+The bound is a window as of FAST TCP (Jin, Wei, Low: FAST TCP, INFOCOM 2004, equation 5), with the
+pages that wait for others in the place of packets in a router's queue: pages are in the crawl for
+longer than one takes that comes when no other is there, and what is more than that is waiting. How
+long the network takes, or a browser that renders, does not count: it is waited for side by side.
+"""
+
+from collections.abc import Callable
+from time import monotonic
+
+_FIRST = 4.0
+_FEWEST = 2.0  # while one page is taken in, the next one comes
+_WAITING = 3.0  # pages that wait for others: with fewer the crawl does, as they come by chance
+_WEIGHT = 1 / 8  # of the last page in what is known of all
+_LONGEST = 128  # pages after which one is let come alone
+
+
+class Window:
+    """Bounds the links that are under way.
+
+    Args:
+        fixed: as many at most; 0 adapts the bound.
+        now: the time in seconds.
+
+    Attributes:
+        size: the bound now.
+    """
+
+    def __init__(self, fixed: int = 0, now: Callable[[], float] = monotonic) -> None:
+        self.size = float(fixed or _FIRST)
+        self._fixed = bool(fixed)
+        self._now = now
+        self._fetched: dict[int, float] = {}
+        self._alone: int | None = None
+        self._since_alone = 0
+        self._held_back = self._was_full = False
+        self._inside = 1.0  # pages that are there when one has come, itself included
+        self._seconds = _Mean()
+        self._seconds_alone = _Mean()
+
+    def has_room(self, under_way: int) -> bool:
+        """Tell whether one more link may be handed out beside those that are."""
+        most = 1 if not self._fixed and self._since_alone > _LONGEST else int(self.size)
+        if under_way < most:
+            return True
+        self._held_back = True
+        return False
+
+    def fetched(self, link: int) -> None:
+        """Note that the page of a link has come."""
+        if not self._fetched:
+            self._alone = link
+        self._fetched[link] = self._now()
+        self._inside += _WEIGHT * (len(self._fetched) - self._inside)
+
+    def ended(self, link: int) -> None:
+        """Note that a link is under way no more, and adapt the bound if it held links back."""
+        came = self._fetched.pop(link, None)
+        if came is None or self._fixed:
+            return
+        seconds = self._now() - came
+        self._since_alone += 1
+        self._seconds.add(seconds)
+        if link == self._alone:
+            self._since_alone = 0
+            self._seconds_alone.add(seconds)
+        if self._held_back:
+            self._held_back = False
+            self._adapt()
+
+    def _adapt(self) -> None:
+        alone, seconds = self._seconds_alone.value, self._seconds.value
+        waiting = self._inside * (1 - min(alone / seconds, 1.0)) if seconds else 0.0
+        self._was_full |= waiting > _WAITING
+        change = (_WAITING - waiting) / (self.size if self._was_full else 1.0)
+        self.size = max(_FEWEST, self.size + min(change, 1.0))
+
+
+class _Mean:
+    """Of the last values; the first, when programs start and files are read, does not count."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self._number = -1
+
+    def add(self, value: float) -> None:
+        self._number += 1
+        if self._number:
+            self.value += max(_WEIGHT, 1 / self._number) * (value - self.value)

@@ -1,0 +1,96 @@
+"""How many pages are under way, over a simulated network and simulated time."""
+
+import heapq
+from random import Random
+
+import pytest
+
+from mmcrawl.engine.window import Window
+
+PAGES = 600
+AT_ONCE = 8
+
+
+class Crawl:
+    """Pages come after a latency, and go through stages that take in one at a time.
+
+    Attributes:
+        window: bounds them.
+        speed: pages a second.
+        most: under way at once, of the second half.
+    """
+
+    def __init__(self, latency: float, stages: tuple[float, ...], fixed: int = 0) -> None:
+        self.window = Window(fixed, lambda: self._now)
+        self._random = Random(20)
+        self._now, self._handed_out, self._under_way, self._in_flight = 0.0, 0, 0, 0
+        self._events: list[tuple[float, int, bool]] = []
+        self._latency, self._stages, self._free = latency, stages, [0.0] * len(stages)
+        self.most = 0
+        self._hand_out()
+        while self._events:
+            self._now, page, has_come = heapq.heappop(self._events)
+            (self._come if has_come else self._end)(page)
+            self._hand_out()
+        self.speed = PAGES / self._now
+
+    def _hand_out(self) -> None:
+        while (
+            self._handed_out < PAGES
+            and self._in_flight < AT_ONCE
+            and self.window.has_room(self._under_way)
+        ):
+            seconds = 0.001 + self._latency * self._random.uniform(0.9, 1.1)
+            heapq.heappush(self._events, (self._now + seconds, self._handed_out, True))
+            self._handed_out += 1
+            self._under_way += 1
+            self._in_flight += 1
+            if self._handed_out > PAGES / 2:
+                self.most = max(self.most, self._under_way)
+
+    def _come(self, page: int) -> None:
+        self._in_flight -= 1
+        self.window.fetched(page)
+        end = self._now
+        for number, mean in enumerate(self._stages):
+            first = 30 if page == 0 else 1  # programs start with it
+            seconds = mean * first * self._random.choice((0.5, 0.7, 0.9, 1.1, 2.0))
+            end = self._free[number] = max(end, self._free[number]) + seconds
+        heapq.heappush(self._events, (end, page, False))
+
+    def _end(self, page: int) -> None:
+        self._under_way -= 1
+        self.window.ended(page)
+
+
+@pytest.mark.parametrize(
+    ("latency", "stages", "most"),
+    [
+        (0.0, (0.008,), 7),
+        (0.0, (0.008, 0.012, 0.008), 10),
+        (0.05, (0.008,), 14),
+        (0.3, (0.008,), 16),
+        (1.0, (0.008, 0.012, 0.008), 16),
+    ],
+)
+def test_as_few_pages_are_under_way_as_keep_the_crawl_at_work(latency, stages, most):
+    bounded, unbounded = Crawl(latency, stages), Crawl(latency, stages, fixed=PAGES)
+    assert bounded.speed > 0.9 * unbounded.speed
+    assert bounded.most <= most
+
+
+def test_the_bound_follows_a_server_that_becomes_faster():
+    crawl = Crawl(1.0, (0.008,))
+    slow = crawl.window.size
+    for page in range(PAGES):
+        crawl._now += 0.008
+        crawl.window.has_room(100)
+        crawl.window.fetched(-page)
+        if page >= 5:
+            crawl.window.ended(5 - page)
+    assert crawl.window.size < slow / 2
+
+
+def test_a_fixed_bound_stays():
+    crawl = Crawl(0.3, (0.008,), fixed=1)
+    assert (crawl.window.size, crawl.most) == (1, 1)
