@@ -7,13 +7,15 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.reports import FetchedPage
-from mmcrawl.engine import extensions
-from mmcrawl.engine.crawls import check_settings, make_job, with_stored_web
-from mmcrawl.engine.extensions import CrawlProgress
-from mmcrawl.engine.scheduler import FocusedScheduler
+from mmcrawl.crawling import CrawlJob, FetchedPage, FocusedParams
+from mmcrawl.engine import (
+    CrawlProgress,
+    FocusedScheduler,
+    check_settings,
+    extensions,
+    make_job,
+    with_stored_web,
+)
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.page import parse_page
 from tests.databases import mongodb_uri

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from mmcrawl.frontier import MediaPageRecord, PatternRecord
-from mmcrawl.page.model import MediaResource
-from mmcrawl.terminal.crawl import Progress, Summary, closing_tables, progress_line, progress_panel
+from mmcrawl.page import MediaResource
+from mmcrawl.terminal import Progress, Summary, closing_tables, progress_line, progress_panel
 
 PROGRESS = Progress(
     pages=1234,

@@ -16,11 +16,8 @@ import pytest
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
-from mmcrawl.commands.archive import SUBCOMMANDS
-from mmcrawl.commands.archive.subcommand import OPTIONS
-from mmcrawl.crawling.archive_params import ArchiveParams
-from mmcrawl.crawling.collect_params import CollectParams
-from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.commands.archive import OPTIONS, SUBCOMMANDS
+from mmcrawl.crawling import ArchiveParams, CollectParams, FocusedParams
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared
 

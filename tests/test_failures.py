@@ -9,7 +9,7 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed
 
-from mmcrawl.engine.failures import reason_of
+from mmcrawl.engine import reason_of
 from mmcrawl.errors import fatal_error
 
 REPLY = Response("http://a.test/", status=418)

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.reports import FetchedPage, Reporter
+from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter
 from mmcrawl.frontier import (
+    TWIN,
     Findings,
     Limits,
+    LinkScores,
     NewLink,
     PatternRecord,
     SqliteStore,
@@ -20,11 +21,8 @@ from mmcrawl.frontier import (
     open_store,
     page_digest,
 )
-from mmcrawl.frontier.twins import TWIN
 from mmcrawl.page import Page, parse_page
-from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
-from mmcrawl.scoring.base import CrawledPage, LinkScores
-from mmcrawl.scoring.breadth import Breadth
+from mmcrawl.scoring import Breadth, CrawledPage, LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.topic import topic_from_keywords
 
 SEED = "http://site.test/"

@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.reports import FetchedPage, Reporter
-from mmcrawl.crawling.rules_file import read_rules, rules_text
+from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter, read_rules, rules_text
 from mmcrawl.frontier import Limits, NewLink, SqliteStore, Status, open_store
 from mmcrawl.page import parse_page
-from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
-from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
-from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.scoring import (
+    LinkSimilarity,
+    PinnedRule,
+    PinnedRules,
+    TopicTest,
+    algorithm_names,
+    make_scorer,
+)
 from mmcrawl.topic import topic_from_keywords
 
 SEED = "http://h.test/"

@@ -6,12 +6,12 @@ import pytest
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.params import DEMO_TOPIC, FocusedParams
+from mmcrawl.crawling import DEMO_TOPIC, FocusedParams
+from mmcrawl.crawling import explain_arguments as explain
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier import open_store
 from mmcrawl.settings import value_of
-from mmcrawl.spiders.focused import FocusedSpider
+from mmcrawl.spiders import FocusedSpider
 
 SEEDED = {"seeds": "http://a.test/", "topic": "physics-senior"}
 

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.crawling.rules_file import read_rules, rules_text
+from mmcrawl.crawling import read_rules, rules_text
 from mmcrawl.errors import RuleError
 from mmcrawl.frontier import PatternRecord
-from mmcrawl.scoring.patterns import Pattern
-from mmcrawl.scoring.pinned_rules import PinnedRule
+from mmcrawl.scoring import Pattern, PinnedRule
 
 
 @pytest.fixture

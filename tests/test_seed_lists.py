@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.crawling.seeds import read_seeds
+from mmcrawl.crawling import read_seeds
 from mmcrawl.topic import load_topic, topic_names
 
 LISTS = sorted((Path(__file__).parents[1] / "seeds").glob("*.txt"))

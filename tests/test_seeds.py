@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.crawling.seeds import Seed, read_seeds
+from mmcrawl.crawling import Seed, read_seeds
 from mmcrawl.errors import SeedError
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.engine.crawls import check_settings
+from mmcrawl.crawling import FocusedParams
+from mmcrawl.engine import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared, value_of
-from mmcrawl.terminal.arguments import argument_help
+from mmcrawl.terminal import argument_help
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOL = ROOT / "tools" / "write_reference.py"

@@ -5,38 +5,62 @@ rebuilds any of them byte for byte, and tells two of them apart block by block. 
 acknowledged before it is durable. A :class:`Search` finds its blocks by what they say.
 """
 
-from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
-from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
-from mmcrawl.archive.model import (
-    LARGEST_BODY,
-    ArchiveStats,
-    Capture,
-    CheckReport,
-    Fault,
-    HostStats,
-    PageBlocks,
-    Purged,
-    Stored,
-    StoredBlock,
-    Unchanged,
-    Version,
-    Visit,
-    leaves,
-)
-from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.search import (
-    ArchivedHit,
-    Counts,
-    Hit,
-    IndexStats,
-    Results,
-    Search,
-    Snippet,
-    Updated,
-    as_filter,
-    open_search,
-)
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.archive.archive import Archive
+    from mmcrawl.archive.atom import atom_feed, feed_title, is_own_feed
+    from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
+    from mmcrawl.archive.copying import copy_archive
+    from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, Visited
+    from mmcrawl.archive.levels import MEMORY, REVIEW, LevelManager
+    from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
+    from mmcrawl.archive.model import (
+        LARGEST_BODY,
+        RENDERED,
+        ArchiveStats,
+        Capture,
+        CheckReport,
+        Fault,
+        HostStats,
+        PageBlocks,
+        Purged,
+        Stored,
+        StoredBlock,
+        Unchanged,
+        Version,
+        Visit,
+        digest_of,
+        leaves,
+    )
+    from mmcrawl.archive.opening import open_archive
+    from mmcrawl.archive.revisits import (
+        COUNTED,
+        DAY,
+        NO_ANSWER,
+        Due,
+        Pair,
+        RevisitRules,
+        change_rate,
+        due,
+        is_answer,
+        next_visit,
+    )
+    from mmcrawl.archive.rows import PackRow, VersionRow, place
+    from mmcrawl.archive.search import (
+        ArchivedHit,
+        Counts,
+        Hit,
+        IndexStats,
+        Results,
+        Search,
+        Snippet,
+        Updated,
+        as_filter,
+        open_search,
+    )
+    from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
+    from mmcrawl.archive.writer_process import ProcessStore
 
 __all__ = [
     "LARGEST_BODY",

@@ -6,25 +6,45 @@ is archived, labelled, ranked and searched works over the blocks of any of them.
 (authors, dates, site, licence).
 """
 
-from typing import TYPE_CHECKING, Any
+from mmcrawl.lazy import lazy_imports
 
-from mmcrawl.blocks.content.content import PageContent, page_content
-from mmcrawl.blocks.link_kinds import link_kinds
-from mmcrawl.blocks.merging import MergedPage, merge_blocks
-from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
-from mmcrawl.blocks.partitioners.base import (
-    DEFAULT_LEVEL,
-    DEFAULT_METHOD,
-    MAX_LEVEL,
-    Cut,
-    Partitioner,
-)
-from mmcrawl.blocks.partitioners.registry import partitioner_names
-from mmcrawl.blocks.tree import PageTree, read_tree
-
-if TYPE_CHECKING:
+with lazy_imports(__name__):
+    from mmcrawl.blocks.building import ROOT, TEXT
+    from mmcrawl.blocks.content.content import PageContent, page_content
+    from mmcrawl.blocks.drawing import KIND_COLOURS, draw, printable, short_path
+    from mmcrawl.blocks.export import partition_json, partition_record
     from mmcrawl.blocks.facts.dates import Dated
     from mmcrawl.blocks.facts.facts import PageFacts
+    from mmcrawl.blocks.kind_features import FEATURES, kind_features
+    from mmcrawl.blocks.kind_model import (
+        ELSE,
+        OWN,
+        KindModel,
+        kind_model,
+        learnt_kinds,
+        network_input,
+    )
+    from mmcrawl.blocks.kinds import KINDS, PAPER_KINDS, BlockKind, block_kinds
+    from mmcrawl.blocks.link_kinds import BEST_FIRST, link_kinds
+    from mmcrawl.blocks.merging import MergedPage, merge_blocks
+    from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
+    from mmcrawl.blocks.page_blocks import PageBlocks
+    from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
+    from mmcrawl.blocks.partitioners.base import (
+        DEFAULT_LEVEL,
+        DEFAULT_METHOD,
+        MAX_LEVEL,
+        Cut,
+        Partitioner,
+    )
+    from mmcrawl.blocks.partitioners.registry import partitioner_names
+    from mmcrawl.blocks.phrases import extract, has_words, trim, words_of
+    from mmcrawl.blocks.safe_copy import safe_copy
+    from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
+    from mmcrawl.blocks.tags import HIDDEN, VOID
+    from mmcrawl.blocks.tokens import START_TAG, TOKEN
+    from mmcrawl.blocks.topics import PageTopics, TopicRules
+    from mmcrawl.blocks.tree import PageTree, codec_name, markup_view, read_tree
 
 __all__ = [
     "DEFAULT_LEVEL",
@@ -47,12 +67,3 @@ __all__ = [
     "partitioner_names",
     "read_tree",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Load the types of facts when they are asked for."""
-    if name not in ("Dated", "PageFacts"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from mmcrawl.blocks.facts import dates, facts
-
-    return dates.Dated if name == "Dated" else facts.PageFacts

@@ -25,7 +25,7 @@ _RAW_ELEMENT = b"|".join(
     for tag in sorted(RAW)
 )
 _RAW_INITIALS = "".join(sorted({tag[0] for tag in RAW})).encode()
-_TOKEN = linear(
+TOKEN = linear(
     rb"<(?:/[a-zA-Z][^\s/>]*+" + _ATTRIBUTES +
     rb"|(?=[%b%b])(?:%b)" % (_RAW_INITIALS, _RAW_INITIALS.upper(), _RAW_ELEMENT) +
     rb"|[a-zA-Z][^\s/>]*+" + _ATTRIBUTES +
@@ -48,7 +48,7 @@ def windows(markup: bytes, start: int) -> Iterator[list[bytes]]:
     size = _WINDOW
     while start < len(markup):
         end = start + size
-        tokens = _TOKEN.findall(markup, start, end)
+        tokens = TOKEN.findall(markup, start, end)
         if end < len(markup):
             end -= len(tokens.pop())
             size = _WINDOW if tokens else 2 * size

@@ -5,7 +5,30 @@ and all that the handlers share. Nothing is written but the search index, which 
 archive. Archived pages are hostile: nothing of them reaches a page of ours but as text.
 """
 
-from mmcrawl.browse.arguments import Problem
-from mmcrawl.browse.context import Context, Limits, Options, open_context
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.browse.app import create_app
+    from mmcrawl.browse.arguments import Problem
+    from mmcrawl.browse.context import Context, Limits, Options, open_context
+    from mmcrawl.browse.crawl_numbers import CrawlWatch, kind_of_error
+    from mmcrawl.browse.figures import growth_of, months_of, timeline_of
+    from mmcrawl.browse.kept_files import kept_file
+    from mmcrawl.browse.pool import Pool
+    from mmcrawl.browse.reports import reports_in
+    from mmcrawl.browse.safety import guarded, is_loopback
+    from mmcrawl.browse.serving import server_of
+    from mmcrawl.browse.text import (
+        address,
+        around,
+        isolated,
+        live_address,
+        marked,
+        plain,
+        short,
+        size,
+        when,
+    )
+    from mmcrawl.browse.words import LANGUAGES, Words, sentences, words_for
 
 __all__ = ["Context", "Limits", "Options", "Problem", "open_context"]

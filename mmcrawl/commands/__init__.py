@@ -1,1 +1,8 @@
 """Commands of mmcrawl, found by `scrapy` through COMMANDS_MODULE."""
+
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.commands.base import add_arguments, read_arguments
+    from mmcrawl.commands.fetching import MOST_SHEETS, ReceivedPage, with_sheets
+    from mmcrawl.commands.program import main

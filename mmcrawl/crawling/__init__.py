@@ -1,1 +1,19 @@
 """One crawl without Scrapy: what is told of each page, and what follows from it."""
+
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.crawling.archive_params import ArchiveParams, as_time
+    from mmcrawl.crawling.arguments import explain as explain_arguments
+    from mmcrawl.crawling.arguments import parse_kinds
+    from mmcrawl.crawling.collect_params import CollectParams
+    from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
+    from mmcrawl.crawling.history import looked_at
+    from mmcrawl.crawling.job import CrawlJob, PageElsewhere
+    from mmcrawl.crawling.link_table import COLUMNS
+    from mmcrawl.crawling.params import DEMO_TOPIC, FocusedParams
+    from mmcrawl.crawling.parts import CrawlParts
+    from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals, settle
+    from mmcrawl.crawling.rules_file import read_rules, rules_text
+    from mmcrawl.crawling.seeds import Seed, read_seeds
+    from mmcrawl.crawling.why import explain as explain_link

@@ -4,13 +4,23 @@ A body is told by its first element, not by its address or declared type. All re
 whatever the bytes.
 """
 
-from mmcrawl.discovering.cdx import cdx_query, read_cdx
-from mmcrawl.discovering.feeds import read_feed
-from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address
-from mmcrawl.discovering.listings import Listing, listing_kind, unpacked
-from mmcrawl.discovering.oembed import read_oembed
-from mmcrawl.discovering.opml import read_opml
-from mmcrawl.discovering.sitemaps import read_list, read_sitemap, sitemaps_of_robots
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.discovering.cdx import MOST_LINES, cdx_query, read_cdx
+    from mmcrawl.discovering.feeds import read_feed
+    from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address
+    from mmcrawl.discovering.listings import (
+        MOST_BYTES,
+        Listing,
+        listed_link,
+        listing_kind,
+        unpacked,
+    )
+    from mmcrawl.discovering.oembed import read_oembed
+    from mmcrawl.discovering.opml import read_opml
+    from mmcrawl.discovering.shells import Choice, is_shell
+    from mmcrawl.discovering.sitemaps import read_list, read_sitemap, sitemaps_of_robots
 
 __all__ = [
     "Listing",

@@ -7,12 +7,26 @@ fetched is judged by the truth (`series`, `measures`, `oracle`) and told in tabl
 imported from here.
 """
 
-from mmcrawl.experiment.comparison import Change, Comparison, compare
-from mmcrawl.experiment.crawl import CrawlError
-from mmcrawl.experiment.laboratory import Outcome, run_experiment
-from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan, algorithms_of
-from mmcrawl.experiment.series import Series, read_series
-from mmcrawl.experiment.truth import LinkGraph, Truth, oracle_order, truth_of
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.experiment.comparison import Change, Comparison, compare
+    from mmcrawl.experiment.crawl import CrawlError, CrawlProcess
+    from mmcrawl.experiment.figures import draw_figures, styles_for
+    from mmcrawl.experiment.laboratory import Outcome, output_folder, run_experiment
+    from mmcrawl.experiment.measures import area_share
+    from mmcrawl.experiment.plan import (
+        Algorithm,
+        ExperimentError,
+        Plan,
+        algorithms_of,
+        code_digest,
+        truth_key,
+    )
+    from mmcrawl.experiment.report import write_report
+    from mmcrawl.experiment.results import FORMAT, says, warnings
+    from mmcrawl.experiment.series import Series, read_series, series_of
+    from mmcrawl.experiment.truth import LinkGraph, Truth, find_truth, oracle_order, truth_of
 
 __all__ = [
     "Algorithm",

@@ -71,7 +71,7 @@ def run_experiment(
         ExperimentError: the folder cannot be used.
         CrawlError: a crawl failed.
     """
-    with _folder(out, plan), Progress(console or Console(stderr=True)) as progress:
+    with output_folder(out, plan), Progress(console or Console(stderr=True)) as progress:
         truth = _find_truth(plan, cache, progress)
         runs = _runs_of(plan, out, truth, progress)
         _make(runs, plan, out, truth, parallel=parallel, progress=progress)
@@ -97,7 +97,7 @@ def write_json(path: Path, value: object) -> None:
 
 
 @contextmanager
-def _folder(out: Path, plan: Plan) -> Iterator[None]:
+def output_folder(out: Path, plan: Plan) -> Iterator[None]:
     """Hold the folder of an experiment, which is made now or was made by the same plan."""
     try:
         present = sorted(out.iterdir()) if out.exists() else []

@@ -6,9 +6,13 @@ else, and says how well it does on pages it has not seen; `telling_words` are th
 on good pages rather than on bad ones.
 """
 
-from mmcrawl.learning.examples import Example, Examples, read_examples, sampled
-from mmcrawl.learning.telling import TellingWord, telling_words
-from mmcrawl.learning.training import Lesson, learn
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.learning.examples import Example, Examples, read_examples, sampled
+    from mmcrawl.learning.fitting import folds_of
+    from mmcrawl.learning.telling import TellingWord, telling_words
+    from mmcrawl.learning.training import Lesson, learn
 
 __all__ = [
     "Example",

@@ -4,15 +4,27 @@ A body is read once, by :func:`parse_page`, and everything after shares the :cla
 crawl needs to be running.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from mmcrawl.lazy import lazy_imports
 
-if TYPE_CHECKING:
+with lazy_imports(__name__):
+    from mmcrawl.page.data_attributes import described_in
+    from mmcrawl.page.described import described_media
     from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
-    from mmcrawl.page.media import media_kind
-    from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
-    from mmcrawl.page.parse import parse_page
-    from mmcrawl.page.urls import physical_layer
+    from mmcrawl.page.encoding import page_encoding
+    from mmcrawl.page.looks import declarations
+    from mmcrawl.page.media import media_in_values, media_kind
+    from mmcrawl.page.model import (
+        IN_FEED_WITH_MEDIA,
+        IN_SITEMAP,
+        LISTED_PATHS,
+        Link,
+        LinkGroup,
+        MediaResource,
+        Page,
+    )
+    from mmcrawl.page.parse import media_in, parse_page
+    from mmcrawl.page.urls import Resolver, physical_layer, resource_key
+    from mmcrawl.page.xml_entries import xml_entries
 
 __all__ = [
     "Link",
@@ -28,21 +40,3 @@ __all__ = [
 ]
 
 # Loaded when they are asked for: who needs the encoding of a page does not load the parser.
-_HOMES = {
-    "kind_by_headers": "dynamic",
-    "may_be_media": "dynamic",
-    "with_dynamic_media": "dynamic",
-    "media_kind": "media",
-    "Link": "model",
-    "LinkGroup": "model",
-    "MediaResource": "model",
-    "Page": "model",
-    "parse_page": "parse",
-    "physical_layer": "urls",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

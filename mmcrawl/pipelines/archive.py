@@ -42,7 +42,7 @@ class ArchivePipeline:
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self._intake: Intake | None = None
-        self._room = _Room(_MOST_PAGES, _MOST_BYTES)
+        self._room = PageSemaphore(_MOST_PAGES, _MOST_BYTES)
         self._news: News[Stored] = News()
         self._failed = False
 
@@ -133,7 +133,7 @@ class ArchivePipeline:
             stats.inc_value("mmcrawl/archive/new_bytes", stored.new_bytes)
 
 
-class _Room:
+class PageSemaphore:
     """Bounds how many items, and how many bytes of them, are under way; others wait in order."""
 
     def __init__(self, most_items: int, most_bytes: int) -> None:

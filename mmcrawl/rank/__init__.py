@@ -6,23 +6,48 @@ Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are kept besid
 :func:`open_ranks` gives them back, by URL.
 """
 
-from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder
-from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
-from mmcrawl.rank.parts import PARTS, rank_blocks, rank_media
-from mmcrawl.rank.ranks import (
-    METHODS,
-    Ranking,
-    block_pagerank,
-    block_ranks,
-    hits,
-    method_named,
-    pagerank,
-    quarkrank,
-    topic_pagerank,
-)
-from mmcrawl.rank.reading import Reading
-from mmcrawl.rank.records import BlockRecord, LinkRecord, MediaRecord, PageRecord, ReadPage
-from mmcrawl.rank.results.ranks import RankedPages, Ranks, open_ranks, save_ranks
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.rank.content import TopicContent
+    from mmcrawl.rank.figure import draw_distribution
+    from mmcrawl.rank.graph import (
+        KIND_WEIGHTS,
+        ArchiveGraph,
+        GraphBuilder,
+        block_importance,
+        blocks_to_pages,
+        page_links,
+        pages_to_blocks,
+    )
+    from mmcrawl.rank.page_class import (
+        FEATURES,
+        PAGE_CLASSES,
+        PageClassModel,
+        classes_of,
+        page_class,
+        page_class_model,
+        page_features,
+    )
+    from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
+    from mmcrawl.rank.parquet import COLUMNS, write_export
+    from mmcrawl.rank.parts import PARTS, rank_blocks, rank_media
+    from mmcrawl.rank.ranks import (
+        METHODS,
+        Ranking,
+        block_pagerank,
+        block_ranks,
+        converge,
+        hits,
+        method_named,
+        pagerank,
+        quarkrank,
+        random_surfer,
+        topic_pagerank,
+    )
+    from mmcrawl.rank.reading import Reading
+    from mmcrawl.rank.records import BlockRecord, LinkRecord, MediaRecord, PageRecord, ReadPage
+    from mmcrawl.rank.results.ranks import RankedPages, Ranks, open_ranks, save_ranks
 
 __all__ = [
     "METHODS",

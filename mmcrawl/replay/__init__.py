@@ -7,14 +7,18 @@ without a socket. Only `mmcrawl.replay.handler`, the Scrapy download handler, kn
 not imported from here.
 """
 
-from mmcrawl.replay.demo import DemoConfig, DemoWeb
-from mmcrawl.replay.folder import FolderWeb
-from mmcrawl.replay.latency import Latency
-from mmcrawl.replay.opening import open_web
-from mmcrawl.replay.portal import PortalWeb
-from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
-from mmcrawl.replay.warc import WarcWeb
-from mmcrawl.replay.web import StoredResponse, StoredWeb
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.replay.demo import DemoConfig, DemoWeb
+    from mmcrawl.replay.folder import FolderWeb
+    from mmcrawl.replay.handler import ReplayDownloadHandler, web_of
+    from mmcrawl.replay.latency import Latency
+    from mmcrawl.replay.opening import open_web
+    from mmcrawl.replay.portal import PortalWeb
+    from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
+    from mmcrawl.replay.warc import WarcWeb
+    from mmcrawl.replay.web import StoredResponse, StoredWeb
 
 __all__ = [
     "DemoConfig",

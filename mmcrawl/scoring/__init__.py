@@ -4,17 +4,61 @@ An algorithm follows the `Scorer` protocol and is found by name through `make_sc
 test, which says whether a fetched page was worth it, lives here too.
 """
 
-from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
-from mmcrawl.scoring.breadth import Breadth
-from mmcrawl.scoring.registry import (
-    algorithm_names,
-    default_parameters,
-    make_scorer,
-    parse_parameters,
-)
-from mmcrawl.scoring.relevance import FIELD_WEIGHTS, Signs, TopicTest, Verdict
-from mmcrawl.scoring.similarity import LinkSimilarity
-from mmcrawl.scoring.urlrule import UrlRule
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
+    from mmcrawl.scoring.breadth import Breadth
+    from mmcrawl.scoring.evidence import COLUMNS, Evidence, prior_of, shipped_prior
+    from mmcrawl.scoring.feature_rows import FeatureRows
+    from mmcrawl.scoring.knowledge import Contribution, Knowledge
+    from mmcrawl.scoring.learned import Learned
+    from mmcrawl.scoring.link_features import (
+        BITS,
+        FLAGS,
+        UNITS,
+        WIDTH,
+        Origin,
+        directory_of,
+        fit_features,
+        link_features,
+        link_flags,
+    )
+    from mmcrawl.scoring.online_model import OnlineLogisticModel
+    from mmcrawl.scoring.page_features import page_terms
+    from mmcrawl.scoring.patterns import (
+        ANY,
+        Pattern,
+        SitePatterns,
+        UrlParts,
+        distance,
+        generalise,
+        query_keys,
+        url_parts,
+    )
+    from mmcrawl.scoring.pinned_rules import (
+        PinnedRule,
+        PinnedRules,
+        address_form,
+        glob_of,
+        glob_regex,
+    )
+    from mmcrawl.scoring.prospects import Prospects
+    from mmcrawl.scoring.registry import (
+        algorithm_names,
+        default_parameters,
+        is_random,
+        make_scorer,
+        parameter_ranges,
+        parse_parameters,
+    )
+    from mmcrawl.scoring.relevance import EXAMPLES, FIELD_WEIGHTS, Signs, TopicTest, Verdict
+    from mmcrawl.scoring.shark import Shark
+    from mmcrawl.scoring.shark_improved import SharkImproved
+    from mmcrawl.scoring.similarity import LinkSimilarity
+    from mmcrawl.scoring.site_state import NO_PATTERN, TAKEN, WAITING, Links, WaitingUrls
+    from mmcrawl.scoring.tag_path import Arms
+    from mmcrawl.scoring.urlrule import UrlRule
 
 __all__ = [
     "FIELD_WEIGHTS",

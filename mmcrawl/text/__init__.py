@@ -6,11 +6,27 @@ the same. :class:`Lexicon` finds a topic's words in Chinese and in alphabetic sc
 Dictionaries are read on first use.
 """
 
-from mmcrawl.text.public_suffixes import is_public_suffix, split_host
-from mmcrawl.text.scripts import has_han, unify
-from mmcrawl.text.segmentation import Lexicon, segment
-from mmcrawl.text.url_words import UrlWord, split_url, translate_url, url_text, url_words
-from mmcrawl.text.words import is_stop_word, stem
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.text.link_words import is_paging, names_kind, names_media
+    from mmcrawl.text.media_kinds import ANIMATION, CHINESE, DEFAULT_KINDS, KINDS, kind_named
+    from mmcrawl.text.patterns import greedy, linear
+    from mmcrawl.text.public_suffixes import is_public_suffix, split_host
+    from mmcrawl.text.resources import data_lines
+    from mmcrawl.text.scripts import has_han, unify
+    from mmcrawl.text.segmentation import Lexicon, segment
+    from mmcrawl.text.url_words import (
+        UrlTable,
+        UrlWord,
+        split_url,
+        translate_url,
+        url_table,
+        url_text,
+        url_words,
+    )
+    from mmcrawl.text.words import is_stop_word, stem
+    from mmcrawl.text.xml import xml_document, xml_text
 
 __all__ = [
     "Lexicon",

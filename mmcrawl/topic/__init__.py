@@ -6,11 +6,22 @@ is learnt from pages, a :class:`PageModel`.
 :class:`BooleanModel` and :class:`VectorSpaceModel` give a text's similarity to it in [0, 1].
 """
 
-from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
-from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names, union
-from mmcrawl.topic.page_model import PageModel
-from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
-from mmcrawl.topic.topic import Concept, Topic
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
+    from mmcrawl.topic.loading import (
+        learnt_topic,
+        load_topic,
+        load_topics,
+        own_topic_names,
+        topic_from_keywords,
+        topic_names,
+        union,
+    )
+    from mmcrawl.topic.page_model import PageModel
+    from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
+    from mmcrawl.topic.topic import Concept, Topic
 
 __all__ = [
     "MEDIA_KINDS",

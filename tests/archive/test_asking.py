@@ -9,8 +9,7 @@ from collections import Counter
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.blocks import page_content
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.blocks import PageTree, page_content
 from mmcrawl.errors import BlockError, StoreError
 
 URL = "http://physics.test/levers.html"

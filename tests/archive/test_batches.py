@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.archive import Capture, Unchanged, open_archive
-from mmcrawl.archive.format.planning import look_up
+from mmcrawl.archive.format import look_up
 from mmcrawl.errors import StoreError
 from tests.warm import python
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive import StoredBlock
-from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.model import digest_of
+from mmcrawl.archive import StoredBlock, digest_of
+from mmcrawl.archive.format import BlockColumns
 from mmcrawl.errors import StoreError
 
 WORDS = st.lists(

@@ -7,14 +7,16 @@ from hashlib import sha256
 
 import pytest
 
-from mmcrawl.archive import Capture, StoredBlock, leaves, open_archive
-from mmcrawl.archive.format import cutting
-from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.format.manifest import pack_manifest
-from mmcrawl.archive.intake import ArchiveStore
-from mmcrawl.archive.model import PageBlocks
-from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.archive import (
+    ArchiveStore,
+    Capture,
+    PageBlocks,
+    ProcessStore,
+    StoredBlock,
+    leaves,
+    open_archive,
+)
+from mmcrawl.archive.format import ArchivedPage, BlockColumns, cutting, pack_manifest
 from mmcrawl.errors import BlockError, StoreError
 
 URL = "http://physics.test/levers.html"

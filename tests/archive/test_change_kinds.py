@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.archive import (
+    COUNTED,
+    DAY,
+    Archive,
+    Capture,
+    RevisitRules,
+    Watch,
+    due,
+    open_archive,
+    watched_changes,
+)
 from mmcrawl.archive import archive as module
-from mmcrawl.archive.revisits import COUNTED, DAY, RevisitRules, due
-from mmcrawl.archive.watching import Watch, watched_changes
 from mmcrawl.errors import StoreError
 from tests.archive.conftest import URL, lesson
 

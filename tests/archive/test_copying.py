@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture, open_archive
-from mmcrawl.archive.copying import copy_archive
-from mmcrawl.archive.model import Version
+from mmcrawl.archive import Archive, Capture, Version, copy_archive, open_archive
 from mmcrawl.errors import StoreError
 
 TYPE = (("Content-Type", "text/html; charset=utf-8"), ("Server", "old"))

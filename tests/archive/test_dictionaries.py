@@ -7,12 +7,16 @@ import sqlite3
 
 import pytest
 
-from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.format import dictionaries, packing, sealing, segments
-from mmcrawl.archive.format.dictionaries import _depth
-from mmcrawl.archive.format.manifest import pack_manifest
-from mmcrawl.archive.format.segments import SegmentWriter
-from mmcrawl.archive.rows import place
+from mmcrawl.archive import Capture, open_archive, place
+from mmcrawl.archive.format import (
+    SegmentWriter,
+    depth_of,
+    dictionaries,
+    pack_manifest,
+    packing,
+    sealing,
+    segments,
+)
 from mmcrawl.errors import StoreError
 
 HOST = "http://h.test"
@@ -75,7 +79,7 @@ def test_a_segment_is_compressed_with_one_before(uri):
     with open_archive(uri, read_only=True) as archive:
         needed = with_dictionary(archive)
         assert len(needed) > 5
-        assert all(_depth(archive._reader, pack) <= 3 for pack in needed)
+        assert all(depth_of(archive._reader, pack) <= 3 for pack in needed)
         assert_holds(archive, stored)
 
 
@@ -83,7 +87,7 @@ def test_a_segment_is_read_after_three_others_at_most_where_each_is_like_the_one
     stored = write(uri, [(0, version) for version in range(1, 60)])
     with open_archive(uri, read_only=True) as archive:
         reader = archive._reader
-        depths = [_depth(reader, pack) for pack in packs_of(archive)]
+        depths = [depth_of(reader, pack) for pack in packs_of(archive)]
         assert max(depths) in (2, 3)
         assert depths.count(0) < len(depths) / 3
         assert all(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.archive import Capture
-from mmcrawl.archive.format.facts import facts_of_page
+from mmcrawl.archive.format import facts_of_page
 
 
 def language(body: bytes) -> str:

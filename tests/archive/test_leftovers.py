@@ -7,10 +7,8 @@ from hashlib import sha256
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture
-from mmcrawl.archive.format.frames import compressed, decompressed
-from mmcrawl.archive.format.manifest import Entry, pack_manifest
-from mmcrawl.archive.rows import PackRow, place
+from mmcrawl.archive import Archive, Capture, PackRow, place
+from mmcrawl.archive.format import Entry, compressed, decompressed, pack_manifest
 from mmcrawl.errors import StoreError
 
 URL = "http://h.test/"

@@ -9,9 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture, StoredBlock, Version, open_archive
-from mmcrawl.archive.levels import MEMORY, REVIEW, LevelManager
-from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL
+from mmcrawl.archive import (
+    MEMORY,
+    REVIEW,
+    Archive,
+    Capture,
+    LevelManager,
+    StoredBlock,
+    Version,
+    open_archive,
+)
+from mmcrawl.blocks.partitioners import DEFAULT_LEVEL
 from mmcrawl.errors import StoreError
 
 URL = "http://a.test/"

@@ -9,13 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive.comparing.comparison import difference
-from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
-from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest, runs_of
-from mmcrawl.archive.format.writing import LEAST, chunks_of
-from mmcrawl.archive.model import StoredBlock, Version, digest_of
+from mmcrawl.archive import StoredBlock, Version, digest_of
+from mmcrawl.archive.comparing import difference
+from mmcrawl.archive.format import (
+    LEAST,
+    ArchivedPage,
+    BlockColumns,
+    Entry,
+    chunks_of,
+    compressed,
+    decompressed,
+    pack_manifest,
+    read_manifest,
+    read_varints,
+    runs_of,
+    varints,
+)
 from mmcrawl.errors import StoreError
 
 

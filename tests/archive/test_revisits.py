@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive import Visit
-from mmcrawl.archive.revisits import (
+from mmcrawl.archive import (
     COUNTED,
     DAY,
     NO_ANSWER,
     Pair,
     RevisitRules,
+    Visit,
     change_rate,
     due,
     next_visit,

@@ -8,8 +8,7 @@ import threading
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.format import sealing
-from mmcrawl.archive.format.sealing import Sealer
+from mmcrawl.archive.format import Sealer, sealing
 
 
 @pytest.fixture(autouse=True)

@@ -25,11 +25,17 @@ from mmcrawl.archive import (
     open_archive,
     open_search,
 )
-from mmcrawl.archive.search import ORDERS, index, searching
-from mmcrawl.archive.search.blocks import block_text
-from mmcrawl.archive.search.index import KIND_WEIGHTS, Text, words_of
-from mmcrawl.archive.search.query import parse_query
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.archive.search import (
+    KIND_WEIGHTS,
+    ORDERS,
+    Text,
+    block_text,
+    index,
+    parse_query,
+    searching,
+    words_of,
+)
+from mmcrawl.blocks import read_tree
 from mmcrawl.errors import SearchError, StoreError
 
 from .conftest import STORES, opened_uri

@@ -11,20 +11,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive.model import StoredBlock
-from mmcrawl.archive.search.blocks import (
+from mmcrawl.archive import StoredBlock
+from mmcrawl.archive.search import (
+    DamagedError,
+    Term,
+    Text,
     areas_around,
     block_text,
+    bundles_of,
     indexed_blocks,
+    media_bit,
     option_text,
     outside_of,
+    pack,
+    packed_documents,
+    parse_query,
+    snippet_of,
+    unpacked_documents,
 )
-from mmcrawl.archive.search.hits import snippet_of
-from mmcrawl.archive.search.index import DamagedError, Text, bundles_of, pack
-from mmcrawl.archive.search.query import Term, media_bit, parse_query
-from mmcrawl.archive.search.writing import packed_documents, unpacked_documents
-from mmcrawl.blocks.tree import read_tree
-from mmcrawl.page.parse import media_in
+from mmcrawl.blocks import read_tree
+from mmcrawl.page import media_in
 
 
 @given(st.sets(st.integers(1, 2**32 - 1)))

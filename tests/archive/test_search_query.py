@@ -4,8 +4,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mmcrawl.archive.search.query import Choice, Term, as_filter, parse_query
-from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs, tokens
+from mmcrawl.archive.search import (
+    Choice,
+    Run,
+    Term,
+    as_filter,
+    parse_query,
+    phrase_runs,
+    pinyin_runs,
+    tokens,
+)
 from mmcrawl.errors import MmcrawlError, SearchError
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Archive, Results, Search, open_search
-from mmcrawl.archive.search import index, updating
-from mmcrawl.archive.search.searching import index_path
+from mmcrawl.archive.search import index, index_path, updating
 from mmcrawl.errors import StoreError
 from tests.warm import python
 

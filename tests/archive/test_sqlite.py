@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.sqlite.file import SCHEMA_VERSION, connect
+from mmcrawl.archive.sqlite import SCHEMA_VERSION, connect
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import open_store
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.archive import Capture
-from mmcrawl.archive.revisits import is_answer
+from mmcrawl.archive import Capture, is_answer
 from mmcrawl.errors import StoreError
 
 TIMES = st.integers(0, 8).map(float)

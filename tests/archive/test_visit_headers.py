@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.archive import Capture, Unchanged, open_archive, open_search
-from mmcrawl.archive.revisits import RevisitRules, due
+from mmcrawl.archive import Capture, RevisitRules, Unchanged, due, open_archive, open_search
 from mmcrawl.archive.warc import export_warc, import_warc
 from mmcrawl.errors import StoreError
 

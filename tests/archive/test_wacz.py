@@ -18,8 +18,7 @@ from zipfile import ZIP_STORED, ZipFile
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from mmcrawl.archive import Archive, Capture, open_archive
-from mmcrawl.archive.model import RENDERED
+from mmcrawl.archive import RENDERED, Archive, Capture, open_archive
 from mmcrawl.archive.warc import export_warc, import_warc
 from mmcrawl.errors import StoreError
 

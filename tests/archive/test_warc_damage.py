@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Archive
-from mmcrawl.archive.warc import import_warc
-from mmcrawl.archive.warc.records import Record, records
+from mmcrawl.archive.warc import Record, import_warc
+from mmcrawl.archive.warc import warc_records as records
 from mmcrawl.errors import StoreError
 from tests.archive.warc_files import BODY, URL, Warc, is_accounted_for, whats
 

@@ -14,8 +14,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.cli import main as warcio
 
 from mmcrawl.archive import Archive, Capture, Version, open_archive
-from mmcrawl.archive.warc import export_warc, import_warc
-from mmcrawl.archive.warc.heads import as_time
+from mmcrawl.archive.warc import as_time, export_warc, import_warc
 from mmcrawl.errors import StoreError
 from tests.archive.warc_files import TIME, all_of
 

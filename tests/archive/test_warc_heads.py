@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive.warc.heads import as_date, as_time, is_http, uri_of
+from mmcrawl.archive.warc import as_date, as_time, is_http, uri_of
 from tests.archive.warc_files import TIME
 
 

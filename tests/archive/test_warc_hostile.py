@@ -11,10 +11,18 @@ import pytest
 import zstandard
 
 from mmcrawl.archive import Archive
-from mmcrawl.archive.warc import import_warc
-from mmcrawl.archive.warc.iterating import LONGEST_HEAD
-from mmcrawl.archive.warc.payload import CodingError, body_of, is_digest_of
-from mmcrawl.archive.warc.records import Record, WarcProblem, records
+from mmcrawl.archive.warc import (
+    LONGEST_HEAD,
+    CodingError,
+    Record,
+    WarcProblem,
+    body_of,
+    import_warc,
+    is_digest_of,
+)
+from mmcrawl.archive.warc import (
+    warc_records as records,
+)
 from tests.archive.warc_files import whats
 
 GOOD = "http://physics.test/levers"

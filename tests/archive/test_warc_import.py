@@ -11,8 +11,7 @@ import pytest
 import zstandard
 
 from mmcrawl.archive import Archive, open_archive
-from mmcrawl.archive.warc import import_warc
-from mmcrawl.archive.warc.payload import body_of, is_digest_of
+from mmcrawl.archive.warc import body_of, import_warc, is_digest_of
 from tests.archive.warc_files import BODY, HTML, TIME, URL, Warc, all_of, whats
 from tests.warm import python
 

@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
+from warcio.bufferedreaders import DecompressingBufferedReader
 
 from mmcrawl.archive import Archive
-from mmcrawl.archive.warc import import_warc
-from mmcrawl.archive.warc.iterating import _Reader
-from mmcrawl.archive.warc.records import Record, WarcProblem, records
+from mmcrawl.archive.warc import Record, WarcProblem, import_warc
+from mmcrawl.archive.warc import warc_records as records
 from tests.archive.test_warc_hostile import GOOD, HTTP, record
 from tests.archive.warc_files import whats
 
@@ -141,14 +141,14 @@ def test_what_damaged_members_unpack_to_is_bounded(
 ) -> None:
     monkeypatch.setattr("mmcrawl.archive.warc.records._LEAST_UNPACKED", 1 << 20)
     unpacked: list[int] = []
-    unpack = _Reader._decompress
+    unpack = DecompressingBufferedReader._decompress
 
-    def counted(self: _Reader, data: bytes) -> bytes:
+    def counted(self: DecompressingBufferedReader, data: bytes) -> bytes:
         content = unpack(self, data)
         unpacked.append(len(content))
         return content
 
-    monkeypatch.setattr(_Reader, "_decompress", counted)
+    monkeypatch.setattr(DecompressingBufferedReader, "_decompress", counted)
     size, nest = 10 << 20, b""
     for _ in range(9):  # each of them claims those behind it, and the bomb
         nest = stored(b"WARC/1.0\r\nContent-Length: 9999999999\r\n\r\n", len(nest)) + nest

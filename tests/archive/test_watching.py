@@ -10,11 +10,16 @@ from itertools import islice
 import pytest
 from lxml import etree
 
-from mmcrawl.archive import Archive
-from mmcrawl.archive.atom import atom_feed, feed_title
-from mmcrawl.archive.revisits import NO_ANSWER
-from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
-from mmcrawl.blocks.selecting import ElementSelector
+from mmcrawl.archive import (
+    NO_ANSWER,
+    Archive,
+    Watch,
+    WatchedChange,
+    atom_feed,
+    feed_title,
+    watched_changes,
+)
+from mmcrawl.blocks import ElementSelector
 from tests.archive.conftest import URL, lesson
 
 OTHER = "http://physics.test/other.html"

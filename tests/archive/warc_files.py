@@ -10,8 +10,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from mmcrawl.archive import Archive, Version, Visit
-from mmcrawl.archive.warc import WarcImport
-from mmcrawl.archive.warc.heads import Head
+from mmcrawl.archive.warc import Head, WarcImport
 
 URL = "http://physics.test/levers"
 BODY = b"<html><body><p>A lever is a beam on a pivot.</p></body></html>"

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.content.beside import beside_text
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.content import beside_text
+from mmcrawl.blocks.layout import Measures, PageLines
 
 SAID = "A lever is a rigid bar on a pivot, and a small force lifts a heavy load with it."
 

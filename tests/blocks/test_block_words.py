@@ -6,15 +6,8 @@ import tracemalloc
 
 import pytest
 
-from mmcrawl.blocks.layout.block_words import (
-    AREAS,
-    TopicWords,
-    area_of_names,
-    begins_with,
-    holds,
-    lists_of,
-)
-from mmcrawl.page.looks import declarations
+from mmcrawl.blocks.layout import AREAS, TopicWords, area_of_names, begins_with, holds, lists_of
+from mmcrawl.page import declarations
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,8 @@ import random
 
 import pytest
 
-from mmcrawl.blocks.partition import Partition, partition
-from mmcrawl.blocks.partitioners.base import MAX_LEVEL
-from mmcrawl.blocks.partitioners.bwap import RULES, BlockRules, Bwap
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks import PageTree, Partition, partition, read_tree
+from mmcrawl.blocks.partitioners import MAX_LEVEL, RULES, BlockRules, Bwap
 
 # Figures 1 and 2: bars above, three columns, bars below.
 BAR = "<tr id={}><td><img src=/{}.gif></td><td>{} <a href=/1>one</a> <a href=/2>two</a></td></tr>"

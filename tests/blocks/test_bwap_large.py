@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.blocks.partition import Partition, partition
-from mmcrawl.blocks.partitioners.base import Cut
-from mmcrawl.blocks.partitioners.bwap import BlockRules, Bwap
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks import PageTree, Partition, partition, read_tree
+from mmcrawl.blocks.partitioners import BlockRules, Bwap, Cut
 
 
 def cut(html: str, level: int = 3, **options: float) -> Partition:

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import pytest
 
-from mmcrawl.blocks.layout.page_structure import TAG_TYPES, NodeType, PageStructure
+from mmcrawl.blocks import PageTree, read_tree
+from mmcrawl.blocks.layout import TAG_TYPES, NodeType, PageStructure
+from mmcrawl.blocks.partitioners import LEAST_AREAS, OTHER_LEAST_AREA, RULES, BlockRules
 from mmcrawl.blocks.partitioners import bwap as bwap_rules
-from mmcrawl.blocks.partitioners.bwap import LEAST_AREAS, OTHER_LEAST_AREA, RULES, BlockRules
-from mmcrawl.blocks.tree import PageTree, read_tree
 
 LAID_OUT = "<div><p>Levers lift<p>Wheels turn</div>"
 TWO_LAID_OUT = f"<div id=x>{LAID_OUT}{LAID_OUT}</div>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import page_content
-from mmcrawl.blocks.content.model import GENRES
+from mmcrawl.blocks.content import GENRES
 from mmcrawl.replay import DemoWeb
 
 NEWS_TEXT = (

@@ -10,18 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmcrawl.blocks.content.line_features import LineFeatures
-from mmcrawl.blocks.content.metadata import page_metadata
-from mmcrawl.blocks.content.model import (
+from mmcrawl.blocks import read_tree
+from mmcrawl.blocks.content import (
     GENRES,
     ContentModel,
+    LineFeatures,
     Scaling,
     Trees,
     content_model,
+    page_metadata,
 )
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks.layout import Measures, PageLines
 
 FILE = files("mmcrawl.blocks.content") / "content_model.npz"
 BODY = b"<title>Levers</title><h1>Levers</h1><p>A lever is a rigid bar on a pivot.<li>Home"

@@ -12,11 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.content.content import best_lines
-from mmcrawl.blocks.content.line_texts import line_words
-from mmcrawl.blocks.content.page_type import PAGE_TYPES
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.content import PAGE_TYPES, best_lines, line_words
+from mmcrawl.blocks.layout import Measures, PageLines
 from tests.blocks.growth import assert_linear
 
 PIECES = (

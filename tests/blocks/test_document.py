@@ -5,8 +5,7 @@ import json
 import pytest
 
 from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.rendering.mathml import mathml_to_tex
-from mmcrawl.blocks.rendering.parts import Formula, Paragraph
+from mmcrawl.blocks.rendering import Formula, Paragraph, mathml_to_tex
 from mmcrawl.errors import BlockError
 
 TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>"

@@ -12,12 +12,20 @@ from pathlib import Path
 import pytest
 from lxml import html as lxml_html
 
-from mmcrawl.blocks.drawing import KIND_COLOURS, draw, printable, short_path
-from mmcrawl.blocks.kinds import KINDS, BlockKind
-from mmcrawl.blocks.partition import Block, Partition
-from mmcrawl.blocks.partitioners.base import Cut
-from mmcrawl.blocks.safe_copy import safe_copy
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks import (
+    KIND_COLOURS,
+    KINDS,
+    Block,
+    BlockKind,
+    PageTree,
+    Partition,
+    draw,
+    printable,
+    read_tree,
+    safe_copy,
+    short_path,
+)
+from mmcrawl.blocks.partitioners import Cut
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""

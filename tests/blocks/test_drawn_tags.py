@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.layout.drawn_tags import drawn_tags
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks import PageTree, read_tree
+from mmcrawl.blocks.layout import drawn_tags
 
 NAMES = ("class", "id", "style", "bgcolor", "width", "height", "color", "size")
 PIECES = [*NAMES, "CLASS", "href", "data-id", "a", "=", "=", '"', '"', "'", " ", " ", "\n", "/"]

@@ -5,11 +5,8 @@ import sys
 
 import pytest
 
-from mmcrawl.blocks.export import partition_json, partition_record
-from mmcrawl.blocks.kinds import BlockKind
-from mmcrawl.blocks.partition import Partition
-from mmcrawl.blocks.partitioners.base import Cut
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import BlockKind, Partition, partition_json, partition_record, read_tree
+from mmcrawl.blocks.partitioners import Cut
 
 BODY = (
     "<html><body><div id=a><p id=b>光学 <a href=' x.htm '>透镜</a><p id=c>lens</div>"

@@ -7,9 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import page_content
-from mmcrawl.blocks.facts.authors import names_in
-from mmcrawl.blocks.facts.dates import date_in_address, dates_in, month_comes_first, read_date
-from mmcrawl.blocks.facts.facts import PageFacts
+from mmcrawl.blocks.facts import (
+    PageFacts,
+    date_in_address,
+    dates_in,
+    month_comes_first,
+    names_in,
+    read_date,
+)
 
 TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>" * 3
 

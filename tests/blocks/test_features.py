@@ -6,12 +6,16 @@ from collections.abc import Mapping
 
 import pytest
 
-from mmcrawl.blocks import partition
-from mmcrawl.blocks.layout.areas import PageAreas
-from mmcrawl.blocks.layout.features import PAGE_WIDTH, WINDOW_HEIGHT, is_topic_page, pixels
-from mmcrawl.blocks.layout.headlines import Headlines
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import partition, read_tree
+from mmcrawl.blocks.layout import (
+    PAGE_WIDTH,
+    WINDOW_HEIGHT,
+    Headlines,
+    Measures,
+    PageAreas,
+    is_topic_page,
+    pixels,
+)
 
 LONG = "The law of the lever was known to Archimedes. " * 10
 

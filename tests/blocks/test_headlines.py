@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import partition
-from mmcrawl.blocks.layout.headlines import Headlines
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import partition, read_tree
+from mmcrawl.blocks.layout import Headlines, Measures
 from tests.blocks.growth import assert_linear
 
 

@@ -9,15 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmcrawl.blocks import partition
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.kind_features import FEATURES, kind_features
-from mmcrawl.blocks.kind_model import ELSE, OWN, KindModel, kind_model, learnt_kinds, network_input
-from mmcrawl.blocks.kinds import KINDS, PAPER_KINDS
-from mmcrawl.blocks.page_blocks import PageBlocks
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import (
+    ELSE,
+    FEATURES,
+    KINDS,
+    OWN,
+    PAPER_KINDS,
+    TEXT,
+    KindModel,
+    PageBlocks,
+    kind_features,
+    kind_model,
+    learnt_kinds,
+    network_input,
+    partition,
+    read_tree,
+)
 from mmcrawl.errors import BlockError
-from mmcrawl.experiment.presets.labelled_pages import NodeLabels, pages_in
+from mmcrawl.experiment.presets import NodeLabels, pages_in
 
 LABELLED = Path(__file__).parents[2] / "benchmarks" / "data" / "block_kinds"
 TEXT_OF_LEVERS = (

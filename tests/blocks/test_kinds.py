@@ -8,11 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import Partition, partition
-from mmcrawl.blocks.kinds import KINDS, block_kinds
-from mmcrawl.blocks.layout.features import FEATURES, PageFacts
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import KINDS, Partition, block_kinds, partition, read_tree
+from mmcrawl.blocks.layout import FEATURES, Measures, PageFacts
 
 TEXT = (
     "The law of the lever was known to Archimedes, who wrote that equal weights at equal "

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
-from mmcrawl.blocks.content.metadata import page_metadata
-from mmcrawl.blocks.content.model import content_model
-from mmcrawl.blocks.content.surroundings import words_around
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import read_tree
+from mmcrawl.blocks.content import (
+    PAGE_COLUMNS,
+    LineFeatures,
+    content_model,
+    page_metadata,
+    words_around,
+)
+from mmcrawl.blocks.layout import Measures, PageLines
 from tests.blocks.growth import assert_linear
 
 WORDS = {"comment": -1.0, "content": 1.0, "share": -2.0}

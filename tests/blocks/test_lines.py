@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import Block, Partition
-from mmcrawl.blocks.layout.lines import PageLines, PageText
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.partitioners.base import Cut
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import Block, Partition, read_tree
+from mmcrawl.blocks.layout import Measures, PageLines, PageText
+from mmcrawl.blocks.partitioners import Cut
 
 
 def lines_of(html: str) -> PageLines:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import link_kinds, partition, partitioner_names
-from mmcrawl.blocks.kinds import KINDS
-from mmcrawl.blocks.link_kinds import BEST_FIRST
+from mmcrawl.blocks import BEST_FIRST, KINDS, link_kinds, partition, partitioner_names
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import open_web
 

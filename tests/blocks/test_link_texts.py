@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import Cut, Partition, partition
-from mmcrawl.blocks.layout.features import PageFacts
-from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, PageText
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks import Cut, PageTree, Partition, partition, read_tree
+from mmcrawl.blocks.layout import LONGEST_LINK_TEXT, Measures, PageFacts, PageText
 from tests.blocks.growth import assert_linear
 
 

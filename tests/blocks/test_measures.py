@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import partition, partitioner_names
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.layout.runs import shown_nodes
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import partition, partitioner_names, read_tree
+from mmcrawl.blocks.layout import Measures, shown_nodes
 from tests.blocks.growth import assert_linear
 
 

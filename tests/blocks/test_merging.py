@@ -5,9 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import Partition, partition
-from mmcrawl.blocks.kinds import KINDS, BlockKind
-from mmcrawl.blocks.merging import MergedPage, merge_blocks
+from mmcrawl.blocks import KINDS, BlockKind, MergedPage, Partition, merge_blocks, partition
 
 
 class JudgedPage(Partition):

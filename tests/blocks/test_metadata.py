@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import read_tree
+from mmcrawl.blocks.content import PageMetadata, page_metadata
 from tests.blocks.growth import assert_linear
 
 

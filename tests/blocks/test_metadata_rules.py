@@ -10,12 +10,11 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from mmcrawl.archive import Capture
-from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
-from mmcrawl.engine.crawls import check_settings
-from mmcrawl.engine.items import PageItem
+from mmcrawl.blocks import MetadataRules, ReceivedText
+from mmcrawl.engine import PageItem, check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page import parse_page
-from mmcrawl.pipelines.metadata import MetadataPipeline
+from mmcrawl.pipelines import MetadataPipeline
 
 HTML = """<html><head><meta name=Author content=""><meta name=author content=" A.  Medes ">
 <meta property="article:published_time" content="2010-08-01"></head>

@@ -6,7 +6,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.blocks import partition
-from mmcrawl.blocks.partitioners.registry import make_method, make_partitioner
+from mmcrawl.blocks.partitioners import make_method, make_partitioner
 from mmcrawl.errors import BlockError
 
 PAGE = b"<body><div><h1>Levers</h1><b>2010-08-01</b><p>A lever moves the world.</p></div></body>"

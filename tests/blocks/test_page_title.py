@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import page_content
-from mmcrawl.blocks.content.headline import page_headline
-from mmcrawl.blocks.content.metadata import page_metadata
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import page_content, read_tree
+from mmcrawl.blocks.content import page_headline, page_metadata
+from mmcrawl.blocks.layout import Measures, PageLines
 
 
 def headline(body: str, *, title: str = "", head: str = "", prose: str = "body") -> str:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mmcrawl.blocks import page_content
-from mmcrawl.blocks.content.model import GENRES
-from mmcrawl.blocks.content.page_type import ContentLinks, page_type
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import page_content, read_tree
+from mmcrawl.blocks.content import GENRES, ContentLinks, page_type
+from mmcrawl.blocks.layout import Measures, PageLines
 
 TEXT = (
     "<p>A lever is a rigid bar that turns on a fixed point, the fulcrum. A small force at its long "

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import Cut, Partition, partition, partitioner_names, read_tree
-from mmcrawl.blocks.partitioners.base import MAX_LEVEL
-from mmcrawl.blocks.partitioners.registry import Method, make_partitioner
-from mmcrawl.blocks.topics import TopicRules
+from mmcrawl.blocks import Cut, Partition, TopicRules, partition, partitioner_names, read_tree
+from mmcrawl.blocks.partitioners import MAX_LEVEL, Method, make_partitioner
 from mmcrawl.errors import BlockError
 
 METHODS = partitioner_names()

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import partition
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.partitioners.quark import TAG_CLASSES, Quark
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import TEXT, partition, read_tree
+from mmcrawl.blocks.layout import Measures
+from mmcrawl.blocks.partitioners import TAG_CLASSES, Quark
 from mmcrawl.errors import BlockError
 
 LONG = "The law of the lever was known to Archimedes, who wrote of it at length. " * 2

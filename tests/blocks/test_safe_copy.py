@@ -5,8 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.safe_copy import safe_copy
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import read_tree, safe_copy
 
 
 def test_the_layout_of_the_page_stays_recognisable() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import LONGEST_SELECTOR, ElementSelector, read_tree
 from mmcrawl.errors import SearchError
 
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.layout.sizes import (
+from mmcrawl.blocks import read_tree
+from mmcrawl.blocks.layout import (
     CHARACTER_WIDTH,
     IMAGE_SIDE,
     LINE_HEIGHT,
     PAGE_WIDTH,
+    Measures,
     declared_size,
     node_sizes,
 )
-from mmcrawl.blocks.tree import read_tree
 
 
 def test_a_column_halved_a_thousand_times_is_still_a_column() -> None:

@@ -10,12 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import page_content, read_tree, run_texts, tokens
-from mmcrawl.blocks.content import line_features, line_texts
-from mmcrawl.blocks.content.line_features import LineFeatures
-from mmcrawl.blocks.content.metadata import page_metadata
+from mmcrawl.blocks.content import LineFeatures, line_features, line_texts, page_metadata
+from mmcrawl.blocks.layout import Measures, PageLines
 from mmcrawl.blocks.layout import lines as layout_lines
-from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
 
 PIECES = (
     "<p>", "</p>", "<div class='comment x'>", "</div>", "<h2>Related</h2>", "<br>", "<b>",

@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import partition
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.layout.styles import Sheets
-from mmcrawl.blocks.partitioners.spcola import Spcola
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import TEXT, partition, read_tree
+from mmcrawl.blocks.layout import Measures, Sheets
+from mmcrawl.blocks.partitioners import Spcola
 from mmcrawl.errors import BlockError
 
 LEVERS = "The law of the lever was known to Archimedes."

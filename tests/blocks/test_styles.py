@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.layout.styles import RULES_PER_KEY, Sheets, Style, node_styles
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import TEXT, read_tree
+from mmcrawl.blocks.layout import RULES_PER_KEY, Measures, Sheets, Style, node_styles
 from tests.blocks.growth import assert_linear, least_of_three
 
 

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import partition
-from mmcrawl.blocks.phrases import extract, has_words, trim, words_of
-from mmcrawl.blocks.topics import PageTopics, TopicRules
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks import (
+    PageTopics,
+    PageTree,
+    TopicRules,
+    extract,
+    has_words,
+    partition,
+    read_tree,
+    trim,
+    words_of,
+)
 
 PROSE = "Archimedes of Syracuse said that he would move the earth, had he a place to stand. "
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks.building import ROOT, TEXT
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks import ROOT, TEXT, PageTree, read_tree
 from mmcrawl.errors import BlockError
 
 

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.tags import HIDDEN, VOID
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks import HIDDEN, TEXT, VOID, PageTree, read_tree
 from tests.blocks.growth import assert_linear
 
 # What lxml and a browser make into the same text, in the same order.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.tree import codec_name, markup_view
+from mmcrawl.blocks import codec_name, markup_view
 from mmcrawl.errors import BlockError
 
 

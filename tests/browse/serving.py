@@ -16,11 +16,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from mmcrawl.browse.context import Context
-from mmcrawl.browse.replay.cdx import cdx_routes
-from mmcrawl.browse.replay.memento import memento_routes
-from mmcrawl.browse.replay.serving import replay_routes
-from mmcrawl.browse.safety import guarded
+from mmcrawl.browse import Context, guarded
+from mmcrawl.browse.replay import cdx_routes, memento_routes, replay_routes
 
 
 def small_app(context: Context) -> ASGIApp:

@@ -9,8 +9,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.browse import Context, Limits, Options, open_context
-from mmcrawl.browse.app import create_app
+from mmcrawl.browse import Context, Limits, Options, create_app, open_context
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 DAY = 86_400.0

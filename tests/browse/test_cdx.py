@@ -9,10 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.warc.cdxj import sort_key
-from mmcrawl.browse.context import Limits, open_context
-from mmcrawl.browse.replay.addresses import read_stamp
-from mmcrawl.browse.replay.cdx import FIELDS
+from mmcrawl.archive.warc import sort_key
+from mmcrawl.browse import Limits, open_context
+from mmcrawl.browse.replay import FIELDS, read_stamp
 from tests.browse import hostile
 from tests.browse.serving import small_app
 

@@ -10,14 +10,11 @@ import pytest
 from lxml import html
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Options
-from mmcrawl.browse.crawl_numbers import CrawlWatch, kind_of_error
-from mmcrawl.crawling.reports import Totals
-from mmcrawl.frontier import open_store
-from mmcrawl.frontier.findings import Findings, MediaPageRecord
-from mmcrawl.page.model import MediaResource
-from mmcrawl.sharing.members import Sign
-from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.browse import CrawlWatch, Options, kind_of_error
+from mmcrawl.crawling import Totals
+from mmcrawl.frontier import Findings, MediaPageRecord, open_store
+from mmcrawl.page import MediaResource
+from mmcrawl.sharing import Sign, open_shared_store
 from tests.browse.shelf import FILM, START, browsing, fill
 from tests.databases import mongodb_uri
 

@@ -9,13 +9,10 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from mmcrawl.browse import Options
-from mmcrawl.browse.crawl_numbers import CrawlWatch
-from mmcrawl.browse.reports import reports_in
+from mmcrawl.browse import CrawlWatch, Options, reports_in
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import open_store
-from mmcrawl.frontier.findings import Findings, MediaPageRecord
-from mmcrawl.page.model import MediaResource
+from mmcrawl.frontier import Findings, MediaPageRecord, open_store
+from mmcrawl.page import MediaResource
 from tests.browse.shelf import FILM, START, browsing, fill
 
 FOUND = MediaPageRecord(

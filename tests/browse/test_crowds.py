@@ -12,9 +12,7 @@ from http.client import HTTPConnection
 import pytest
 
 from mmcrawl.archive import Capture
-from mmcrawl.browse import Limits, open_context
-from mmcrawl.browse.app import create_app
-from mmcrawl.browse.serving import server_of
+from mmcrawl.browse import Limits, create_app, open_context, server_of
 from tests.browse.shelf import fill
 
 ARRIVING = 3.0

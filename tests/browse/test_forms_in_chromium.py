@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mmcrawl.browse import open_context
-from mmcrawl.browse.app import create_app
-from mmcrawl.collecting.opening import folder_of
-from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.browse import create_app, open_context
+from mmcrawl.collecting import folder_of
+from mmcrawl.collecting.shelf import open_shelf
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import fill

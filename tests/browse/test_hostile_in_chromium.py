@@ -15,8 +15,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.browse.context import Options, open_context
-from mmcrawl.browse.replay.addresses import Mode, replay_address
+from mmcrawl.browse import Options, open_context
+from mmcrawl.browse.replay import Mode, replay_address
 from tests.browse import hostile
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import Outside, free_port, served, small_app

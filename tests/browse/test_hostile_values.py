@@ -9,7 +9,7 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture
-from mmcrawl.browse.text import isolated, live_address, plain, short
+from mmcrawl.browse import isolated, live_address, plain, short
 from tests.browse.shelf import START, browsing, fill
 
 _TYPE = ("Content-Type", "text/html; charset=utf-8")

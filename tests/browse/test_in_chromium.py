@@ -11,12 +11,9 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from mmcrawl.browse import Options, open_context
-from mmcrawl.browse.app import create_app
-from mmcrawl.collecting.opening import folder_of
-from mmcrawl.collecting.shelf.collections import Member
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.shelf.shelf import COLLECTIONS
+from mmcrawl.browse import Options, create_app, open_context
+from mmcrawl.collecting import folder_of
+from mmcrawl.collecting.shelf import COLLECTIONS, Member, open_shelf
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import FILM, LEVER, fill

@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from mmcrawl.browse.kept_files import kept_file
-from mmcrawl.collecting.files import open_files
+from mmcrawl.browse import kept_file
+from mmcrawl.collecting import open_files
 
 pytest.importorskip("fsspec")
 

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Archive, Capture, open_archive
-from mmcrawl.browse.context import Context, Options, open_context
+from mmcrawl.browse import Context, Options, open_context
 from tests.browse.serving import free_port, served, small_app
 
 ORIGIN = "http://127.0.0.1:8000"

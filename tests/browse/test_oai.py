@@ -15,12 +15,10 @@ from oaipmh_scythe import Scythe
 from oaipmh_scythe.exceptions import NoRecordsMatch
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, Options, oai
-from mmcrawl.browse.app import create_app
-from mmcrawl.collecting.opening import folder_of
-from mmcrawl.collecting.shelf.corrections import Correction
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.works.model import Work
+from mmcrawl.browse import Context, Options, create_app, oai
+from mmcrawl.collecting import folder_of
+from mmcrawl.collecting.shelf import Correction, open_shelf
+from mmcrawl.collecting.works import Work
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, store_of

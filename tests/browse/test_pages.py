@@ -15,8 +15,7 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse import Context, Options, open_context
-from mmcrawl.rank.duplicates.finding import find_duplicates
-from mmcrawl.rank.duplicates.results import save_duplicates
+from mmcrawl.rank.duplicates import find_duplicates, save_duplicates
 from mmcrawl.rank.results import RankedPages, save_ranks
 from tests.browse.shelf import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
 

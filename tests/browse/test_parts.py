@@ -12,22 +12,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive import BlockChange, Difference, StoredBlock, Version, Visit
-from mmcrawl.browse import Problem
-from mmcrawl.browse.figures import growth_of, months_of, timeline_of
-from mmcrawl.browse.pool import Pool
-from mmcrawl.browse.text import (
+from mmcrawl.browse import (
+    LANGUAGES,
+    Pool,
+    Problem,
+    Words,
     address,
     around,
+    growth_of,
     isolated,
     live_address,
     marked,
+    months_of,
     plain,
+    sentences,
     short,
     size,
+    timeline_of,
     when,
+    words_for,
 )
-from mmcrawl.browse.views.pages import lives_of
-from mmcrawl.browse.words import LANGUAGES, Words, sentences, words_for
+from mmcrawl.browse.views import lives_of
 
 TIMES = st.floats(0, 4e9)
 

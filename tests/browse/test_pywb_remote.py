@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.browse.context import Options, open_context
+from mmcrawl.browse import Options, open_context
 from tests.browse.serving import free_port, served, small_app
 
 PYWB = "MMCRAWL_TEST_PYWB"

@@ -10,8 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Options
-from mmcrawl.collecting.opening import folder_of
-from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting import folder_of
+from mmcrawl.collecting.shelf import open_shelf
 from mmcrawl.stores import sqlite_files
 from tests.browse.shelf import browsing, fill
 from tests.browse.test_crawls_shown import crawl

@@ -10,9 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.browse.context import Limits, open_context
-from mmcrawl.browse.replay.addresses import Mode, replay_address, stamp
-from mmcrawl.browse.replay.answers import original_headers
+from mmcrawl.browse import Limits, open_context
+from mmcrawl.browse.replay import Mode, original_headers, replay_address, stamp
 from tests.browse import hostile
 from tests.browse.serving import small_app
 

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.browse.replay.addresses import (
+from mmcrawl.browse.replay import (
+    Links,
     Mode,
     archived_url,
     read_stamp,
     replay_address,
+    rewrite_css,
+    rewrite_html,
     stamp,
     written_url,
 )
-from mmcrawl.browse.replay.css import rewrite_css
-from mmcrawl.browse.replay.html import rewrite_html
-from mmcrawl.browse.replay.links import Links
 from tests.browse import hostile
 
 BASE = "http://h.test/dir/page.html"

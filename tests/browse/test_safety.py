@@ -14,9 +14,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from mmcrawl.browse.context import Context, Limits, Options, open_context
-from mmcrawl.browse.replay.addresses import replay_address
-from mmcrawl.browse.safety import guarded, is_loopback
+from mmcrawl.browse import Context, Limits, Options, guarded, is_loopback, open_context
+from mmcrawl.browse.replay import replay_address
 from tests.browse import hostile
 from tests.browse.serving import small_app
 

@@ -13,9 +13,8 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture
 from mmcrawl.browse import Context, Options
-from mmcrawl.collecting.opening import folder_of
-from mmcrawl.collecting.shelf.marks import Marks
-from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting import folder_of
+from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.topic import load_topic
 from tests.browse.shelf import HTML, START, browsing, fill
 from tests.browse.works import keep_works, key_of, store_of

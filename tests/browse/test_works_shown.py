@@ -14,11 +14,9 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, Options
-from mmcrawl.collecting.opening import folder_of
-from mmcrawl.collecting.pictures import has_pictures
-from mmcrawl.collecting.shelf.collections import Collections
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.works.model import Work
+from mmcrawl.collecting import folder_of, has_pictures
+from mmcrawl.collecting.shelf import Collections, open_shelf
+from mmcrawl.collecting.works import Work
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import (
     MOVIE,

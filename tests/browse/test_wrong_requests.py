@@ -75,7 +75,7 @@ def test_a_wrong_request_is_told_what_to_do(
 def test_every_problem_has_its_sentences_in_both_languages() -> None:
     import re
 
-    from mmcrawl.browse.words import sentences
+    from mmcrawl.browse import sentences
 
     source = "".join(
         path.read_text() for path in Path(mmcrawl.browse.__file__).parent.rglob("*.py")

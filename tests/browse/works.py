@@ -9,13 +9,10 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Options
-from mmcrawl.collecting.model import MediaFile, State
-from mmcrawl.collecting.opening import folder_of, open_collection
-from mmcrawl.collecting.parts import SWF
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.works.model import Evidence, Licence, Sighting, Work, WorkFile
-from mmcrawl.replay.demo.mp4_writer import mp4_film
-from mmcrawl.replay.demo.swf_writer import animation
+from mmcrawl.collecting import SWF, MediaFile, State, folder_of, open_collection
+from mmcrawl.collecting.shelf import open_shelf
+from mmcrawl.collecting.works import Evidence, Licence, Sighting, Work, WorkFile
+from mmcrawl.replay.demo import animation, mp4_film
 from tests.browse.shelf import FILM
 
 MOVIE = mp4_film("Waves", 3, 128)

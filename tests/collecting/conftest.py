@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting.index import MediaIndex
-from mmcrawl.collecting.opening import open_index
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting import MediaIndex, open_index
+from mmcrawl.collecting.shelf import Shelf, open_shelf
 from tests.collecting.serving import Desk, MediaServer
 
 MONGODB = "MMCRAWL_TEST_MONGODB"

@@ -1,11 +1,9 @@
 """Pages with media, read as a crawl reads them, for tests of works."""
 
-from mmcrawl.blocks.partition import partition
-from mmcrawl.collecting.works.describing import FoundPage, Sources, describe
-from mmcrawl.collecting.works.model import Work
-from mmcrawl.collecting.works.page_facts import PageFacts, facts_of_page
-from mmcrawl.frontier.findings import MediaPageRecord
-from mmcrawl.page.parse import parse_page
+from mmcrawl.blocks import partition
+from mmcrawl.collecting.works import FoundPage, PageFacts, Sources, Work, describe, facts_of_page
+from mmcrawl.frontier import MediaPageRecord
+from mmcrawl.page import parse_page
 
 URL = "http://school.test/course/page.html"
 

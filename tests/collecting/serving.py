@@ -12,13 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 
-from mmcrawl.collecting import MediaFile
-from mmcrawl.collecting.index import Summary
-from mmcrawl.collecting.opening import Collection, open_collection
-from mmcrawl.frontier.findings import Findings, MediaPageRecord
-from mmcrawl.frontier.store import open_store
-from mmcrawl.page.media import media_kind
-from mmcrawl.page.model import MediaResource
+from mmcrawl.collecting import Collection, MediaFile, Summary, open_collection
+from mmcrawl.frontier import Findings, MediaPageRecord, open_store
+from mmcrawl.page import MediaResource, media_kind
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.spiders import collect
-from mmcrawl.spiders.collect import CollectSpider
+from mmcrawl.spiders import CollectSpider, collect
 
 HOST = "http://a.test"
 

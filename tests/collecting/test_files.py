@@ -7,10 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting.files import MediaFiles, open_files
-from mmcrawl.collecting.opening import media_beside, open_collection
-from mmcrawl.collecting.partial import Begun, PartialFile
-from mmcrawl.collecting.sizes import Budget, as_size, as_sizes
+from mmcrawl.collecting import (
+    Begun,
+    Budget,
+    MediaFiles,
+    PartialFile,
+    as_size,
+    as_sizes,
+    media_beside,
+    open_collection,
+    open_files,
+)
 from mmcrawl.errors import MediaError, StoreError
 
 BODY = b"some bytes" * 1_000

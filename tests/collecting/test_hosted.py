@@ -11,7 +11,7 @@ from io import BytesIO
 import pytest
 
 from mmcrawl.collecting import State
-from mmcrawl.collecting.works.file_tags import tags_of
+from mmcrawl.collecting.works import tags_of
 from tests.collecting.serving import Desk, MediaServer, Medium, film
 
 pytestmark = pytest.mark.processes

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting import MediaFile, State
-from mmcrawl.collecting.index import MediaIndex
-from mmcrawl.collecting.mongodb_index import MongoIndex
-from mmcrawl.collecting.opening import open_index
+from mmcrawl.collecting import MediaFile, MediaIndex, MongoIndex, State, open_index
 from mmcrawl.errors import StoreError
 
 NOW, LATER, MUCH_LATER = 1_000.0, 1_060.0, 2_000.0

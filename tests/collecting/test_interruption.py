@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 
-from mmcrawl.collecting import State
-from mmcrawl.collecting.partial import Begun, PartialFile
+from mmcrawl.collecting import Begun, PartialFile, State
 from tests.collecting.serving import Desk, MediaServer, Medium, film
 
 pytestmark = pytest.mark.processes

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.collecting.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
+from mmcrawl.collecting import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
 
 MP4 = b"\x00\x00\x00\x18ftypisom" + bytes(50)
 

@@ -7,12 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting.files import FolderFiles
-from mmcrawl.collecting.index import MediaIndex
-from mmcrawl.collecting.model import PART, MediaFile, State
-from mmcrawl.collecting.parts import SWF, parts_to_fetch, tree_of
-from mmcrawl.replay.demo.swf_writer import animation
-from mmcrawl.text.media_kinds import ANIMATION
+from mmcrawl.collecting import (
+    PART,
+    SWF,
+    FolderFiles,
+    MediaFile,
+    MediaIndex,
+    State,
+    parts_to_fetch,
+    tree_of,
+)
+from mmcrawl.replay.demo import animation
+from mmcrawl.text import ANIMATION
 
 PAGE = "http://site.test/lessons/lens.htm"
 MENU = "http://site.test/flash/menu.swf"

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.collecting.streams.dash import read_dash
-from mmcrawl.collecting.streams.hls import read_hls
-from mmcrawl.collecting.streams.model import MOST_PIECES, Piece, Track
+from mmcrawl.collecting.streams import MOST_PIECES, Piece, Track, read_dash, read_hls
 from mmcrawl.errors import MediaError
 
 BASE = "http://h.test/films/list"

@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.collecting.swf import Reference, addresses_in_text, read_swf
-from mmcrawl.collecting.swf.bits import Bytes
-from mmcrawl.collecting.swf.container import EndError
+from mmcrawl.collecting.swf import Bytes, EndError, Reference, addresses_in_text, read_swf
 from mmcrawl.errors import MediaError
-from mmcrawl.replay.demo.swf_writer import animation
+from mmcrawl.replay.demo import animation
 
 DO_ACTION, SPRITE, IMPORT, ABC_2, ATTRIBUTES = 12, 39, 57, 82, 69
 

@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mmcrawl.collecting.shelf.collections import BEST, Collections
-from mmcrawl.collecting.shelf.shelf import Shelf
-from mmcrawl.collecting.works.model import Work, WorkFile
+from mmcrawl.collecting.shelf import BEST, Collections, Shelf
+from mmcrawl.collecting.works import Work, WorkFile
 from mmcrawl.errors import CollectionError
 
 

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.partition import partition
-from mmcrawl.collecting.model import MediaFile, State
-from mmcrawl.collecting.works.describing import Sources
-from mmcrawl.collecting.works.file_tags import FileTags
-from mmcrawl.collecting.works.page_facts import facts_of_page
-from mmcrawl.page.parse import parse_page
+from mmcrawl.blocks import partition
+from mmcrawl.collecting import MediaFile, State
+from mmcrawl.collecting.works import FileTags, Sources, facts_of_page
+from mmcrawl.page import parse_page
 from tests.collecting.pages_of_works import facts, found, works
 
 YOUTUBE = "https://www.youtube.com/embed/dQw4w9WgXcQ"

@@ -24,18 +24,15 @@ import rispy
 from lxml import etree, html
 from pyld import jsonld
 
-from mmcrawl.collecting.exporting.as_lrmi import CONTEXT
-from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
-from mmcrawl.collecting.exporting.held_files import file_name
-from mmcrawl.collecting.parts import SWF, HeldPart
-from mmcrawl.collecting.works.model import (
-    Evidence,
-    Licence,
-    Sighting,
-    Subtitles,
-    Work,
-    WorkFile,
+from mmcrawl.collecting import SWF, HeldPart
+from mmcrawl.collecting.exporting import (
+    CONTEXT,
+    Shipment,
+    exporter_named,
+    exporter_names,
+    file_name,
 )
+from mmcrawl.collecting.works import Evidence, Licence, Sighting, Subtitles, Work, WorkFile
 from mmcrawl.errors import CollectionError, StoreError
 
 FILM = b"not really a film"

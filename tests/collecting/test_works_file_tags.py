@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
-from mmcrawl.collecting.works.file_tags import FileTags, tags_of
-from mmcrawl.replay.demo.files import file_at
+from mmcrawl.collecting.works import FileTags, tags_of
+from mmcrawl.replay.demo import file_at
 
 
 @pytest.mark.parametrize("path", ["/a/lens.swf", "/a/lens.mp3", "/a/lens.mp4"])

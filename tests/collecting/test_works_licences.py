@@ -2,9 +2,7 @@
 
 import pytest
 
-from mmcrawl.collecting.works.licence_names import licence_of_url, licences_in_text
-from mmcrawl.collecting.works.licences import best_first
-from mmcrawl.collecting.works.model import Licence
+from mmcrawl.collecting.works import Licence, best_first, licence_of_url, licences_in_text
 from tests.collecting.pages_of_works import facts
 
 TEXT = "<p>" + "Levers move the world, as the old books of physics say of them. " * 8 + "</p>"

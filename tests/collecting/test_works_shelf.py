@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting.shelf.corrections import Correction, read_corrections
-from mmcrawl.collecting.shelf.marks import Marks
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.shelf.shelf import Shelf
-from mmcrawl.collecting.shelf.sqlite_shelf import SqliteShelf
-from mmcrawl.collecting.works.model import Evidence, Licence, Work, WorkFile
+from mmcrawl.collecting.shelf import (
+    Correction,
+    Marks,
+    Shelf,
+    SqliteShelf,
+    open_shelf,
+    read_corrections,
+)
+from mmcrawl.collecting.works import Evidence, Licence, Work, WorkFile
 from mmcrawl.errors import CollectionError, StoreError
-from mmcrawl.stores.uris import is_server
+from mmcrawl.stores import is_server
 
 
 def work(*names: str, title: str = "Levers") -> tuple[Work, tuple[str, ...]]:

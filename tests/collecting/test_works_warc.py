@@ -10,9 +10,9 @@ from zipfile import ZipFile
 
 from warcio.archiveiterator import ArchiveIterator
 
-from mmcrawl.archive.model import Capture
-from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named
-from mmcrawl.collecting.works.model import Work, WorkFile
+from mmcrawl.archive import Capture
+from mmcrawl.collecting.exporting import Shipment, exporter_named
+from mmcrawl.collecting.works import Work, WorkFile
 from mmcrawl.errors import StoreError
 from tests.archive.test_wacz import WACZ
 from tests.archive.test_warc_pywb import python, replayed  # noqa: F401 - a fixture

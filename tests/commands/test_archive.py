@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
-from mmcrawl.crawling.archive_params import as_time
+from mmcrawl.crawling import as_time
 from tests.commands.running import Run, runner, typed
 
 URL = "http://optics.test/lens.html"

@@ -13,13 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Capture, Version, Visit, open_archive
-from mmcrawl.archive.lives import StoredAnew
-from mmcrawl.archive.revisits import Due
+from mmcrawl.archive import Capture, Due, StoredAnew, Version, Visit, open_archive
 from mmcrawl.commands import archive as module
-from mmcrawl.commands.archive.due import due_lines
-from mmcrawl.commands.archive.versions import version_lines
-from mmcrawl.terminal.archive import Revisits, revisit_tables
+from mmcrawl.commands.archive import due_lines, version_lines
+from mmcrawl.terminal import Revisits, revisit_tables
 from tests.commands.running import exit_code
 from tests.warm import python
 

@@ -13,11 +13,9 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
+from mmcrawl.commands import add_arguments, main, read_arguments
 from mmcrawl.commands.archive import Command as ArchiveCommand
-from mmcrawl.commands.base import add_arguments, read_arguments
-from mmcrawl.commands.program import main
-from mmcrawl.crawling.archive_params import as_time
-from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling import FocusedParams, as_time
 from mmcrawl.errors import MmcrawlError
 from tests.commands.running import exit_code, runner
 

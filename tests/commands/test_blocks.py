@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from mmcrawl.blocks import partitioner_names
-from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.blocks import KINDS, partitioner_names
 from mmcrawl.commands import blocks as module
-from mmcrawl.terminal.archive import KIND_STYLES
+from mmcrawl.terminal import KIND_STYLES
 from tests.commands.running import exit_code
 from tests.warm import python
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from mmcrawl.commands.fetching import MOST_SHEETS, ReceivedPage, with_sheets
+from mmcrawl.commands import MOST_SHEETS, ReceivedPage, with_sheets
 from tests.commands.test_blocks import Site, blocks, site
 
 __all__ = ["site"]  # the fixture

@@ -21,7 +21,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
-from mmcrawl.commands.base import read_arguments
+from mmcrawl.commands import read_arguments
 from tests.commands.running import Run, runner
 
 PROGRAM = "from mmcrawl.commands.program import main; main()"

@@ -12,7 +12,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from mmcrawl.commands import blocks as module
-from mmcrawl.terminal.extraction import run
+from mmcrawl.terminal import run
 from tests.commands.running import exit_code
 from tests.warm import python
 

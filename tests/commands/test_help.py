@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from scrapy import cmdline
 
-from mmcrawl.commands.program import main
-from mmcrawl.terminal.program import as_called, complain
+from mmcrawl.commands import main
+from mmcrawl.terminal import as_called, complain
 
 Run = Callable[..., str]
 

@@ -22,21 +22,22 @@ from pymongo import MongoClient
 from scrapy.settings import Settings
 
 from mmcrawl.commands import links as module
-from mmcrawl.crawling.history import looked_at
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.link_table import COLUMNS
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.reports import FetchedPage, PageReport
-from mmcrawl.engine.crawls import make_job
+from mmcrawl.crawling import COLUMNS, CrawlJob, FetchedPage, FocusedParams, PageReport, looked_at
+from mmcrawl.engine import make_job
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import HELD, LinkScores, NewLink, SqliteFrontier, WaitingLink, open_store
-from mmcrawl.frontier.interlink import InterLink
-from mmcrawl.page import parse_page
-from mmcrawl.page.urls import physical_layer
+from mmcrawl.frontier import (
+    HELD,
+    InterLink,
+    LinkScores,
+    NewLink,
+    SqliteFrontier,
+    WaitingLink,
+    open_store,
+)
+from mmcrawl.page import parse_page, physical_layer
 from mmcrawl.settings import declared
-from mmcrawl.sharing.places import Rules
-from mmcrawl.sharing.views.looking import opened_to_look
-from mmcrawl.sharing.worker import SharedJob
+from mmcrawl.sharing import Rules, SharedJob
+from mmcrawl.sharing.views import opened_to_look
 from tests.commands.running import Run, Said, runner
 from tests.databases import MONGODB, mongodb_uri
 from tests.warm import python

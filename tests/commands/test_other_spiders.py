@@ -13,8 +13,7 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
-from mmcrawl.spiders.focused import FocusedSpider
-from mmcrawl.spiders.revisit import RevisitSpider
+from mmcrawl.spiders import FocusedSpider, RevisitSpider
 from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[2]

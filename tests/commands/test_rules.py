@@ -9,12 +9,9 @@ import pytest
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import rules as module
-from mmcrawl.crawling.reports import Totals
-from mmcrawl.crawling.rules_file import read_rules
+from mmcrawl.crawling import Totals, read_rules
 from mmcrawl.frontier import Findings, PatternRecord, open_store
-from mmcrawl.sharing.learnt import Learnt, LearntStore
-from mmcrawl.sharing.members import Sign
-from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.sharing import Learnt, LearntStore, Sign, open_shared_store
 from tests.commands.running import Run, Said, runner
 from tests.databases import mongodb_uri
 

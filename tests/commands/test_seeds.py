@@ -13,9 +13,8 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from mmcrawl.archive.model import Capture
-from mmcrawl.archive.opening import open_archive
-from mmcrawl.crawling.seeds import read_seeds
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.crawling import read_seeds
 from tests.commands.running import typed
 
 _GOOD = "<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>"

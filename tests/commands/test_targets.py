@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.atom import is_own_feed
+from mmcrawl.archive import Capture, is_own_feed, open_archive
 from mmcrawl.commands.archive import SUBCOMMANDS
-from mmcrawl.terminal.targets import Target
+from mmcrawl.terminal import Target
 from tests.commands.running import exit_code
 from tests.test_documented_commands import COMMANDS, commands, parser_of
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.topic.loading import load_topic
-from mmcrawl.topic.topic import MEDIA_KINDS
+from mmcrawl.text import KINDS as MEDIA_KINDS
+from mmcrawl.topic import load_topic
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import open_archive
-from mmcrawl.collecting.opening import folder_of
-from mmcrawl.collecting.shelf.marks import Marks
-from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting import folder_of
+from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.learning import sampled
 from tests.topic.test_learning import BAD, GOOD, markup
 from tests.warm import python

@@ -14,10 +14,8 @@ from pathlib import Path
 import pytest
 from mutagen.wave import WAVE
 
-from mmcrawl.collecting.model import MediaFile, State
-from mmcrawl.collecting.opening import media_beside, open_collection, open_index
-from mmcrawl.collecting.shelf.collections import Collections
-from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting import MediaFile, State, media_beside, open_collection, open_index
+from mmcrawl.collecting.shelf import Collections, open_shelf
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]

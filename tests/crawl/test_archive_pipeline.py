@@ -19,14 +19,23 @@ from typing import Any
 import pytest
 import twisted.internet
 
-from mmcrawl.archive import Archive, Capture, Stored, open_archive
-from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, Visited
-from mmcrawl.archive.model import Unchanged
-from mmcrawl.archive.writer_process import ProcessStore
-from mmcrawl.engine.threads import News
+from mmcrawl.archive import (
+    Answers,
+    Archive,
+    ArchiveStore,
+    Capture,
+    Intake,
+    ProcessStore,
+    RefusedError,
+    Stored,
+    Unchanged,
+    Visited,
+    open_archive,
+)
+from mmcrawl.engine import News
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
-from mmcrawl.pipelines.archive import _Room
+from mmcrawl.pipelines import PageSemaphore
 from mmcrawl.replay import open_web
 from tests.warm import python
 
@@ -699,7 +708,7 @@ def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(
 
 
 def test_items_under_way_are_bounded_in_number_and_bytes_and_come_in_in_order() -> None:
-    room, inside = _Room(2, 100), []
+    room, inside = PageSemaphore(2, 100), []
 
     def come(name: str, size: int) -> None:
         room.enter(size).addCallback(lambda _: inside.append(name))

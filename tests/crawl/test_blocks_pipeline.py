@@ -12,15 +12,20 @@ import pytest
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.archive import open_archive
-from mmcrawl.archive.model import digest_of
+from mmcrawl.archive import digest_of, open_archive
 from mmcrawl.blocks import partition
-from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.reports import FetchedPage, Reporter
-from mmcrawl.engine.crawls import check_settings, make_job
+from mmcrawl.crawling import (
+    CrawlJob,
+    CutPage,
+    Cutter,
+    FetchedPage,
+    FocusedParams,
+    Reporter,
+    UncutPage,
+    cut_page,
+)
+from mmcrawl.crawling import explain_arguments as explain
+from mmcrawl.engine import check_settings, make_job
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import (
     Limits,
@@ -28,7 +33,7 @@ from mmcrawl.frontier import (
 )
 from mmcrawl.page import Link, Page, parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
-from mmcrawl.stores.child_process import ChildProcess
+from mmcrawl.stores import ChildProcess
 from mmcrawl.topic import topic_from_keywords
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.test import get_crawler
 
-from mmcrawl.engine.cookies import BoundedCookieJar, CookiesMiddleware
-from mmcrawl.spiders.focused import FocusedSpider
+from mmcrawl.engine import BoundedCookieJar, CookiesMiddleware
+from mmcrawl.spiders import FocusedSpider
 
 
 def sent(answered: str, cookie: str, asked: str) -> str:

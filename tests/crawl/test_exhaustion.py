@@ -5,9 +5,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture, open_archive
-from mmcrawl.archive.intake import ArchiveStore
-from mmcrawl.archive.levels import LevelManager
+from mmcrawl.archive import Archive, ArchiveStore, Capture, LevelManager, open_archive
 from mmcrawl.errors import ExhaustedError, StoreError, fatal_error
 
 # What PLACE names fails from its third call on, in crawls for which it is set.

@@ -3,11 +3,10 @@
 import io
 import json
 
-from mmcrawl.engine.extensions import MediaCsvExporter
-from mmcrawl.engine.items import MediaPageItem
-from mmcrawl.frontier.findings import MediaPageRecord
-from mmcrawl.page.model import MediaResource
-from mmcrawl.text.media_kinds import KINDS
+from mmcrawl.engine import MediaCsvExporter, MediaPageItem
+from mmcrawl.frontier import MediaPageRecord
+from mmcrawl.page import MediaResource
+from mmcrawl.text import KINDS
 
 FILM = MediaResource("http://h.test/z.webm", "video", "source", "Levers", ("http://h.test/z.mp4",))
 MUTE = MediaResource("http://h.test/b.mp3", "audio", "audio")

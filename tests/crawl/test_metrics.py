@@ -12,10 +12,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from mmcrawl.engine.metrics import Metrics
+from mmcrawl.engine import Metrics
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
-from mmcrawl.spiders.focused import FocusedSpider
+from mmcrawl.spiders import FocusedSpider
 from tests.commands.running import typed
 
 

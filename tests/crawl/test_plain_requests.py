@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 
-from mmcrawl.engine.requests import as_json, from_json
+from mmcrawl.engine import as_json, from_json
 from mmcrawl.errors import RequestError
-from mmcrawl.frontier.database import SCHEMA_VERSION
+from mmcrawl.frontier import SCHEMA_VERSION
 
 plain_values = st.recursive(
     st.none()

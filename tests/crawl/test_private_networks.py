@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.reports import FetchedPage, Reporter
+from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter
 from mmcrawl.frontier import Limits, NewLink, open_store
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest

@@ -13,10 +13,8 @@ from typing import Any
 import pytest
 from scrapy.http import Response
 
-from mmcrawl.archive import Archive, Capture, open_archive
-from mmcrawl.archive.model import Unchanged
-from mmcrawl.archive.revisits import NO_ANSWER
-from mmcrawl.spiders.revisit import RevisitSpider
+from mmcrawl.archive import NO_ANSWER, Archive, Capture, Unchanged, open_archive
+from mmcrawl.spiders import RevisitSpider
 from tests.warm import python
 
 DAY, HOUR = 86_400.0, 3_600.0

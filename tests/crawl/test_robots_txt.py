@@ -8,8 +8,7 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
-from mmcrawl.engine.robots import LIMIT
-from mmcrawl.engine.unreachable import UnreachableHosts
+from mmcrawl.engine import LIMIT, UnreachableHosts
 
 AGENT = "mmcrawl/0.1 (focused crawler)"
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from mmcrawl.engine.window import Window
+from mmcrawl.engine import Window
 
 PAGES = 600
 AT_ONCE = 8

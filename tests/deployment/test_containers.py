@@ -11,7 +11,7 @@ import pytest
 import yaml
 from scrapy.settings import Settings
 
-from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling import FocusedParams
 from mmcrawl.settings import value_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,11 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from mmcrawl.discovering import listing_kind, read_feed, read_list, read_opml, read_sitemap
-from mmcrawl.discovering.listings import Listing, unpacked
-from mmcrawl.discovering.sitemaps import sitemaps_of_robots
+from mmcrawl.discovering import (
+    Listing,
+    listing_kind,
+    read_feed,
+    read_list,
+    read_opml,
+    read_sitemap,
+    sitemaps_of_robots,
+    unpacked,
+)
 from mmcrawl.errors import ListingError
-from mmcrawl.page.xml_entries import xml_entries
+from mmcrawl.page import xml_entries
 
 URL = "http://h.test/list.xml"
 _MANY = 12

@@ -3,6 +3,7 @@
 import pytest
 
 from mmcrawl.discovering import (
+    MOST_LINES,
     alternates,
     cdx_query,
     listing_kind,
@@ -13,9 +14,8 @@ from mmcrawl.discovering import (
     read_opml,
     read_sitemap,
 )
-from mmcrawl.discovering.cdx import MOST_LINES
 from mmcrawl.errors import ListingError
-from mmcrawl.page.model import LISTED_PATHS
+from mmcrawl.page import LISTED_PATHS
 
 URL = "http://h.test/list"
 _OPML = b"""<?xml version="1.0"?><opml version="2.0"><body><outline text="Physics">

@@ -2,9 +2,8 @@
 
 import pytest
 
-from mmcrawl.discovering.shells import Choice, is_shell
-from mmcrawl.page.model import Link, MediaResource, Page
-from mmcrawl.page.parse import parse_page
+from mmcrawl.discovering import Choice, is_shell
+from mmcrawl.page import Link, MediaResource, Page, parse_page
 
 URL = "http://h.test/"
 SCRIPT = '<script src="/static/app.js"></script>'

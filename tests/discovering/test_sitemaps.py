@@ -5,8 +5,7 @@ import tracemalloc
 
 import pytest
 
-from mmcrawl.discovering import listing_kind, read_sitemap, unpacked
-from mmcrawl.discovering.listings import MOST_BYTES
+from mmcrawl.discovering import MOST_BYTES, listing_kind, read_sitemap, unpacked
 from mmcrawl.errors import ListingError
 
 URL = "http://h.test/sitemap.xml"

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mmcrawl.experiment import Algorithm, Outcome, Plan, crawl, run_experiment
-from mmcrawl.experiment.report import write_report
+from mmcrawl.experiment import Algorithm, Outcome, Plan, crawl, run_experiment, write_report
 from tests.warm import python, starts_warm
 
 HOST = "site.test"

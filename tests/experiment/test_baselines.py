@@ -7,12 +7,9 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.layout.sizes import node_sizes
-from mmcrawl.blocks.tree import PageTree, read_tree
-from mmcrawl.experiment.baselines import CELLS, Gdom, Ypm, nom
-from mmcrawl.experiment.baselines.ypm import node_places
+from mmcrawl.blocks import TEXT, PageTree, read_tree
+from mmcrawl.blocks.layout import Measures, node_sizes
+from mmcrawl.experiment.baselines import CELLS, Gdom, Ypm, node_places, nom
 
 Filter = Callable[[PageTree, Measures], tuple[list[range], list[range]]]
 LONG = "The law of the lever was known to Archimedes, who wrote of it at length. " * 40

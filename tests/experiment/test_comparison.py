@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment import Change, ExperimentError, compare
-from mmcrawl.experiment.results import FORMAT
+from mmcrawl.experiment import FORMAT, Change, ExperimentError, compare
 
 
 def folder(path: Path, recall: dict[str, float | None], web: str = "a", form: int = FORMAT) -> Path:

@@ -15,19 +15,19 @@ import pytest
 
 from mmcrawl.experiment import (
     Algorithm,
+    CrawlProcess,
     ExperimentError,
     Outcome,
     Plan,
+    area_share,
     compare,
+    find_truth,
+    output_folder,
     read_series,
+    series_of,
+    truth_key,
 )
 from mmcrawl.experiment import plan as plan_module
-from mmcrawl.experiment.crawl import CrawlProcess
-from mmcrawl.experiment.laboratory import _folder
-from mmcrawl.experiment.measures import area_share
-from mmcrawl.experiment.plan import truth_key
-from mmcrawl.experiment.series import series_of
-from mmcrawl.experiment.truth import find_truth
 from tests.experiment.conftest import FILMS, NEWS, Laboratory, plan_for, write_web
 
 Done = tuple[Outcome, Path]
@@ -346,12 +346,12 @@ def test_only_what_the_folder_is_to_blame_for_is_put_down_to_it(
     laboratory: Laboratory, tmp_path: Path
 ) -> None:
     plan = plan_for(laboratory.web, "breadth")
-    with pytest.raises(OSError, match="elsewhere"), _folder(tmp_path / "out", plan):
+    with pytest.raises(OSError, match="elsewhere"), output_folder(tmp_path / "out", plan):
         raise OSError("elsewhere")
     with (
-        _folder(tmp_path / "out", plan),  # was let go
+        output_folder(tmp_path / "out", plan),  # was let go
         pytest.raises(ExperimentError, match="in use by another experiment"),
-        _folder(tmp_path / "out", plan),
+        output_folder(tmp_path / "out", plan),
     ):
         pass
 

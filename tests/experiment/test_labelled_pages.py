@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import read_tree
+from mmcrawl.blocks.layout import Measures
 from mmcrawl.experiment import ExperimentError
-from mmcrawl.experiment.presets.labelled_pages import (
+from mmcrawl.experiment.presets import (
     RELATED,
     TOPIC,
     LabelledPage,

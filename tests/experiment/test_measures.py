@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.experiment import measures
-from mmcrawl.scoring.patterns import Pattern, generalise, url_parts
+from mmcrawl.scoring import Pattern, generalise, url_parts
 
 YES, NO = True, False
 

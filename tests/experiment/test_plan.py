@@ -7,9 +7,14 @@ import pytest
 
 import mmcrawl
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.experiment import Algorithm, ExperimentError, Plan, algorithms_of
-from mmcrawl.experiment.figures import styles_for
-from mmcrawl.experiment.plan import code_digest
+from mmcrawl.experiment import (
+    Algorithm,
+    ExperimentError,
+    Plan,
+    algorithms_of,
+    code_digest,
+    styles_for,
+)
 from mmcrawl.scoring import algorithm_names
 from tests.experiment.conftest import write_web
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment.presets.labelled_pages import LabelledPage
-from mmcrawl.experiment.presets.quark import (
+from mmcrawl.experiment.presets import (
     FINDING,
     TYPING,
+    LabelledPage,
     Scores,
     content_scores,
-    tables,
     type_scores,
 )
+from mmcrawl.experiment.presets import quark_tables as tables
 
 # 12 bytes of content among 20 of text; the choices of a form are none.
 BODY = b"<div>Home</div><h1>Levers</h1><p>A bar.</p><select><option>1</select><i>(c)1</i>"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mmcrawl.experiment.results import says
+from mmcrawl.experiment import says
 
 
 def results(**algorithms: tuple[float, float]) -> dict[str, Any]:

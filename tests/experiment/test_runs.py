@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, crawl
-from mmcrawl.experiment.figures import draw_figures
-from mmcrawl.experiment.results import warnings
-from mmcrawl.plugins.registry import Registry
+from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, crawl, draw_figures, warnings
+from mmcrawl.plugins import Registry
 from mmcrawl.scoring import Breadth
 from tests.experiment.conftest import FILMS, NEWS, Laboratory, page, plan_for, write_web
 

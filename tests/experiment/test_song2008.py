@@ -10,18 +10,22 @@ import pytest
 
 from mmcrawl.archive import open_archive
 from mmcrawl.experiment import ExperimentError
-from mmcrawl.experiment.presets.archive_cases import CASES
-from mmcrawl.experiment.presets.made_versions import KINDS, changed_text, versions
-from mmcrawl.experiment.presets.page_pairs import (
+from mmcrawl.experiment.presets import (
+    CASES,
+    KINDS,
+    WAYS,
     ChangedPart,
     Grade,
     Judgement,
     PagePair,
+    changed_text,
     grade_of,
     judge,
+    judged,
     labelled_pairs,
+    versions,
 )
-from mmcrawl.experiment.presets.song2008 import WAYS, judged, tables
+from mmcrawl.experiment.presets import song2008_tables as tables
 
 CORPORA = "MMCRAWL_CORPORA"
 WORDS = "lever pulley wheel lens prism field charge wave orbit spring".split()

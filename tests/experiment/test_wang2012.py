@@ -6,20 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.blocks import read_tree
 from mmcrawl.errors import BlockError
 from mmcrawl.experiment import ExperimentError
-from mmcrawl.experiment.presets import wang2012
-from mmcrawl.experiment.presets.labelled_pages import RELATED, LabelledPage, Ranges
-from mmcrawl.experiment.presets.wang2012 import (
+from mmcrawl.experiment.presets import (
     MEASURES,
     PUBLISHED,
+    RELATED,
+    LabelledPage,
+    Ranges,
     crawls,
     kept_of,
     method_of,
     six_measures,
-    tables,
+    wang2012,
 )
+from mmcrawl.experiment.presets import wang2012_tables as tables
 from tests.experiment.conftest import FILMS, NEWS, Laboratory
 
 # Noise of 12 characters and 2 links, a topic of 10 and 1, 4 and 1 of related links.

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.experiment import ExperimentError, Plan
-from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
-from mmcrawl.experiment.presets.yang2009 import ALGORITHMS, tables
+from mmcrawl.experiment.presets import ALGORITHMS, PaperTable, claim, write_tables
+from mmcrawl.experiment.presets import yang2009_tables as tables
 from tests.experiment.conftest import FILMS, HOST, NEWS, Laboratory, write_web
 
 PAGES = 2 + NEWS + FILMS + 1

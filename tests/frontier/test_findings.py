@@ -10,7 +10,7 @@ from mmcrawl.frontier import (
     PatternRecord,
     open_store,
 )
-from mmcrawl.page.model import MediaResource
+from mmcrawl.page import MediaResource
 
 LEVER = MediaResource("http://h.test/lever.swf", "animation", "embed", "杠杆")
 SONG = MediaResource("http://h.test/song.mp3", "audio", "a", "")

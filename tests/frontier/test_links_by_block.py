@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.blocks.link_kinds import BEST_FIRST
+from mmcrawl.blocks import BEST_FIRST
 from mmcrawl.frontier import (
+    LINKS,
+    OFF_TOPIC,
     LinkScores,
     NewLink,
     PageRecord,
@@ -15,7 +17,6 @@ from mmcrawl.frontier import (
     SqliteStore,
     open_store,
 )
-from mmcrawl.frontier.ranking import LINKS, OFF_TOPIC
 
 
 def scored(frontier: SqliteFrontier, *links: tuple[str, str, float]) -> list[int]:

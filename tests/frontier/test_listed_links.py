@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.reports import FetchedPage, Reporter
-from mmcrawl.discovering.listings import listed_link
-from mmcrawl.frontier import Limits, NewLink, open_store
-from mmcrawl.frontier.listed import place_of
-from mmcrawl.page.model import IN_FEED_WITH_MEDIA, IN_SITEMAP, Link, MediaResource, Page
-from mmcrawl.scoring import LinkSimilarity, TopicTest
-from mmcrawl.scoring.registry import make_scorer
+from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter
+from mmcrawl.discovering import listed_link
+from mmcrawl.frontier import Limits, NewLink, open_store, place_of
+from mmcrawl.page import IN_FEED_WITH_MEDIA, IN_SITEMAP, Link, MediaResource, Page
+from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.topic import topic_from_keywords
 
 HOST = "http://h.test"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from mmcrawl.frontier import (
+    ELSEWHERE,
     LinkScores,
     NewLink,
     PageRecord,
@@ -16,7 +17,6 @@ from mmcrawl.frontier import (
     Status,
     open_store,
 )
-from mmcrawl.frontier.reading import ELSEWHERE
 
 PAGE = PageRecord(
     "http://other.test/p", "", "", "", True, True, 2, 1.0, topic_score=0.7, new_media=1

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from mmcrawl.frontier import HELD, NewLink, SqliteFrontier, SqliteStore
-from mmcrawl.frontier.ranking import Ranking
-from mmcrawl.frontier.records import LinkScores
+from mmcrawl.frontier import HELD, LinkScores, NewLink, Ranking, SqliteFrontier, SqliteStore
 
 NAMES = "abcdef"
 

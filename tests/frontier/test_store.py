@@ -10,10 +10,17 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import Job, NewLink, SqliteFrontier, SqliteStore, open_store
-from mmcrawl.frontier.database import SCHEMA_VERSION
-from mmcrawl.frontier.interlink import InterLink
-from mmcrawl.frontier.ranking import ALL, Ranking
+from mmcrawl.frontier import (
+    ALL,
+    SCHEMA_VERSION,
+    InterLink,
+    Job,
+    NewLink,
+    Ranking,
+    SqliteFrontier,
+    SqliteStore,
+    open_store,
+)
 
 NOBODY = 65534
 

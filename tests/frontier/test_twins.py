@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from mmcrawl.frontier.twins import Twins, twin_key
+from mmcrawl.frontier import Twins, twin_key
 
 
 class Links:

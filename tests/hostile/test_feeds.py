@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mmcrawl.engine.items import MediaPageItem
+from mmcrawl.engine import MediaPageItem
 
 if TYPE_CHECKING:
     from tests.hostile.conftest import Desk, Run

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mmcrawl.page import parse_page
-from mmcrawl.page.urls import Resolver, resource_key
+from mmcrawl.page import Resolver, parse_page, resource_key
 
 FOLDER = Path(__file__).with_name("snippets")
 PAGE = "http://school.test/physics/lever.html"

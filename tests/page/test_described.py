@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.page import parse_page
-from mmcrawl.page.data_attributes import described_in
-from mmcrawl.page.described import described_media
+from mmcrawl.page import described_in, described_media, parse_page
 
 URL = "http://school.test/lever.html"
 

@@ -6,8 +6,7 @@ import codecs
 
 import pytest
 
-from mmcrawl.page import parse_page
-from mmcrawl.page.encoding import page_encoding
+from mmcrawl.page import page_encoding, parse_page
 
 URL = "http://school.test/"
 

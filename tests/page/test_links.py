@@ -6,8 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mmcrawl.page import parse_page, physical_layer
-from mmcrawl.page.urls import Resolver
+from mmcrawl.page import Resolver, parse_page, physical_layer
 
 URL = "http://school.test/physics/index.htm"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.page import media_kind, parse_page
-from mmcrawl.page.media import media_in_values
+from mmcrawl.page import media_in_values, media_kind, parse_page
 
 URL = "http://school.test/physics/index.htm"
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.blocks import KINDS
 from mmcrawl.rank import ArchiveGraph, BlockRecord, GraphBuilder, LinkRecord, PageRecord, ReadPage
 
 Block = tuple[int, str, Sequence[int]]

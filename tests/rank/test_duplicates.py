@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from mmcrawl.archive import Archive, open_search
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank import open_ranks
-from mmcrawl.rank.duplicates.finding import find_duplicates
-from mmcrawl.rank.duplicates.results import open_duplicates, save_duplicates
-from mmcrawl.rank.duplicates.similar import (
+from mmcrawl.rank.duplicates import (
     LEAST_TOKENS,
     bands,
     digest,
+    find_duplicates,
     groups_of,
+    open_duplicates,
+    save_duplicates,
     sketch,
     tokens_of,
 )
-from mmcrawl.rank.results.kept import open_store
-from mmcrawl.rank.results.ranks import DUPLICATES
+from mmcrawl.rank.results import DUPLICATES, open_store
 from tests.rank.conftest import Keep
 
 dice = random.Random(2026)

@@ -10,11 +10,11 @@ import pytest
 
 from mmcrawl.archive import Archive
 from mmcrawl.errors import RankError
-from mmcrawl.rank import Reading
-from mmcrawl.rank.page_class import (
+from mmcrawl.rank import (
     FEATURES,
     PAGE_CLASSES,
     PageClassModel,
+    Reading,
     classes_of,
     page_class,
     page_class_model,

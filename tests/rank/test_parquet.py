@@ -16,7 +16,7 @@ from tests.rank.graphs import read_page
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
 
-from mmcrawl.rank.parquet import COLUMNS, write_export  # noqa: E402
+from mmcrawl.rank import COLUMNS, write_export  # noqa: E402
 
 PAGE = '<p>A lever is a beam on a pivot.</p><a href="/b">the pulley</a><a href="/c">杠杆</a>'
 

@@ -10,15 +10,18 @@ import pytest
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.errors import RankError
 from mmcrawl.rank import (
+    KIND_WEIGHTS,
     GraphBuilder,
     Ranked,
     RankJob,
     Reading,
+    block_importance,
+    blocks_to_pages,
+    pages_to_blocks,
     quarkrank,
     rank_blocks,
     rank_media,
 )
-from mmcrawl.rank.graph import KIND_WEIGHTS, block_importance, blocks_to_pages, pages_to_blocks
 from tests.rank.conftest import HTML, Keep
 from tests.rank.graphs import dense_ranks
 

@@ -12,18 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.rank import (
+    KIND_WEIGHTS,
     ArchiveGraph,
     GraphBuilder,
     Ranking,
+    block_importance,
     block_pagerank,
     block_ranks,
+    blocks_to_pages,
+    converge,
     hits,
+    page_links,
     pagerank,
     quarkrank,
+    random_surfer,
     topic_pagerank,
 )
-from mmcrawl.rank.graph import KIND_WEIGHTS, block_importance, blocks_to_pages, page_links
-from mmcrawl.rank.ranks import converge, random_surfer
 from tests.rank.graphs import dense_ranks, graph_of, read_page, simple, webs
 
 Rank = Callable[[ArchiveGraph], Ranking]

@@ -10,9 +10,15 @@ import pytest
 
 from mmcrawl.archive import Archive
 from mmcrawl.errors import RankError, StoreError
-from mmcrawl.rank import RankedPages, RankJob, open_ranks, rank_pages, save_ranks
-from mmcrawl.rank.content import TopicContent
-from mmcrawl.rank.figure import draw_distribution
+from mmcrawl.rank import (
+    RankedPages,
+    RankJob,
+    TopicContent,
+    draw_distribution,
+    open_ranks,
+    rank_pages,
+    save_ranks,
+)
 from mmcrawl.topic import topic_from_keywords
 from tests.rank.conftest import Keep
 from tests.rank.graphs import read_page

@@ -15,10 +15,18 @@ import numpy as np
 import pytest
 
 from mmcrawl.archive import Archive
-from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.blocks import KINDS
 from mmcrawl.errors import RankError
-from mmcrawl.rank import METHODS, GraphBuilder, RankJob, Reading, ReadPage, rank_pages, spark_job
-from mmcrawl.rank.content import TopicContent
+from mmcrawl.rank import (
+    METHODS,
+    GraphBuilder,
+    RankJob,
+    Reading,
+    ReadPage,
+    TopicContent,
+    rank_pages,
+    spark_job,
+)
 from mmcrawl.topic import topic_from_keywords
 from tests.rank.conftest import Keep
 from tests.rank.graphs import read_page
@@ -64,7 +72,7 @@ def pages_of_a_web() -> list[ReadPage]:
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ReadPage], Path]:
-    from mmcrawl.rank.parquet import write_export
+    from mmcrawl.rank import write_export
 
     pages = pages_of_a_web()
     folder = tmp_path_factory.mktemp("export")
@@ -101,7 +109,7 @@ LESSON = (
 def test_topic_pagerank_of_an_archive_is_that_of_scipy(
     spark: Any, archive: Archive, uri: str, keep: Keep, tmp_path: Path
 ) -> None:
-    from mmcrawl.rank.parquet import write_export
+    from mmcrawl.rank import write_export
 
     for number, about in enumerate(("levers", "pulleys", "levers and cakes", "cakes", "杠杆")):
         text = f"All about {about}, and how they are made. " * 5
@@ -124,7 +132,7 @@ def test_topic_pagerank_of_an_archive_is_that_of_scipy(
 
 @needs_spark
 def test_pages_without_links_are_all_alike(spark: Any, tmp_path: Path) -> None:
-    from mmcrawl.rank.parquet import write_export
+    from mmcrawl.rank import write_export
 
     write_export([read_page(n, [(9, "topic", [n, -1])]) for n in range(3)], tmp_path)
     for name in ("quarkrank", "pagerank"):
@@ -133,7 +141,7 @@ def test_pages_without_links_are_all_alike(spark: Any, tmp_path: Path) -> None:
 
 @needs_spark
 def test_an_export_without_pages_is_told(spark: Any, tmp_path: Path) -> None:
-    from mmcrawl.rank.parquet import write_export
+    from mmcrawl.rank import write_export
 
     with pytest.raises(RankError, match=r"pages\.parquet is no file of an export .*export-parquet"):
         spark_job.rank_export(spark, str(tmp_path), "pagerank")

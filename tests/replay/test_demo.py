@@ -15,8 +15,7 @@ from parsel import Selector
 from scrapy.robotstxt import ProtegoRobotParser
 
 from mmcrawl.replay import DemoConfig, DemoWeb, StoredResponse
-from mmcrawl.replay.demo.texts import lessons
-from mmcrawl.replay.demo.traps import REDIRECTS
+from mmcrawl.replay.demo import REDIRECTS, lessons
 
 # Of all pages. It changes with their texts, never with the machine or the version of Python.
 KNOWN_DIGEST = "1d92cd5e13364f9209caa0735055f3b2c2192b0d4497525ad13007e480187eee"

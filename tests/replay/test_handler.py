@@ -12,8 +12,7 @@ from scrapy.utils.test import get_crawler
 from twisted.internet.error import DNSLookupError
 
 from mmcrawl.errors import WebError
-from mmcrawl.replay import DemoWeb
-from mmcrawl.replay.handler import ReplayDownloadHandler, web_of
+from mmcrawl.replay import DemoWeb, ReplayDownloadHandler, web_of
 from tests.warm import python
 
 CRAWL = """

@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.reports import FetchedPage
-from mmcrawl.engine.crawls import make_job
+from mmcrawl.crawling import FetchedPage, FocusedParams
+from mmcrawl.crawling import explain_arguments as explain
+from mmcrawl.engine import make_job
 from mmcrawl.errors import WebError
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
-from mmcrawl.replay.demo.texts import lessons
+from mmcrawl.replay.demo import lessons
 from mmcrawl.replay.simulated import pages
 
 DEAD = re.compile(r"/old[1-3]\.htm")

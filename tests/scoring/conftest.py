@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from mmcrawl.frontier import (
+    REDIRECT,
     LinkScores,
     NewLink,
     PageRecord,
@@ -13,12 +14,16 @@ from mmcrawl.frontier import (
     SqliteFrontier,
     open_store,
 )
-from mmcrawl.frontier.admission import REDIRECT
 from mmcrawl.page import physical_layer
-from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, make_scorer
-from mmcrawl.scoring.evidence import prior_of
-from mmcrawl.scoring.learned import Learned
-from mmcrawl.scoring.prospects import Prospects
+from mmcrawl.scoring import (
+    CrawledPage,
+    Learned,
+    LinkSimilarity,
+    Prospects,
+    Scorer,
+    make_scorer,
+    prior_of,
+)
 from mmcrawl.topic import Topic
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens")))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmcrawl.scoring.patterns import SitePatterns, url_parts
+from mmcrawl.scoring import SitePatterns, url_parts
 
 
 def parts(path):

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.scoring.evidence import COLUMNS, Evidence, prior_of, shipped_prior
-from mmcrawl.scoring.link_features import FLAGS, UNITS, WIDTH
+from mmcrawl.scoring import COLUMNS, FLAGS, UNITS, WIDTH, Evidence, prior_of, shipped_prior
 
 NO_FLAGS = np.zeros(1, dtype=np.uint8)
 NEVER = np.zeros(1, dtype=np.float32)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.errors import StoreError
-from mmcrawl.scoring.feature_rows import FeatureRows
+from mmcrawl.scoring import FeatureRows
 
 WIDTH, LINKS = 3, 120
 

@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 
 from mmcrawl.frontier import KnownLink
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
-from mmcrawl.scoring.graph.link_graph import shares_within
-from mmcrawl.scoring.graph.pagerank import PageRank, WeightedPageRank
-from mmcrawl.scoring.graph.topicrank import TopicCentricPageRank, TopicRank
+from mmcrawl.scoring.graph import (
+    PageRank,
+    TopicCentricPageRank,
+    TopicRank,
+    WeightedPageRank,
+    shares_within,
+)
 from mmcrawl.topic import Topic
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("透镜", "lens"), ("棱镜", "prism")))

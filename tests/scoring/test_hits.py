@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
-from mmcrawl.scoring.graph.hits import Hits
+from mmcrawl.scoring.graph import Hits
 from mmcrawl.topic import Topic
 
 SIMILARITY = LinkSimilarity(Topic("optics", "光学", (("光学", "optics"),)))

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring.knowledge import Contribution, Knowledge
-from mmcrawl.scoring.link_features import BITS, UNITS
+from mmcrawl.scoring import BITS, UNITS, Contribution, Knowledge
 
 FEATURES = st.lists(st.integers(1, 12), min_size=len(UNITS), max_size=len(UNITS))
 OUTCOMES = st.tuples(FEATURES, st.booleans(), st.booleans())

@@ -4,8 +4,7 @@ from math import exp, log, sqrt
 
 import pytest
 
-from mmcrawl.scoring.evidence import prior_of
-from mmcrawl.scoring.prospects import Prospects
+from mmcrawl.scoring import Prospects, prior_of
 
 SITE = {"/": ["/films/", "/texts/", "/talks/"]}
 SITE |= {folder: [f"{folder}{n}.htm" for n in range(20)] for folder in SITE["/"]}

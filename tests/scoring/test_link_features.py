@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.frontier import KnownLink
-from mmcrawl.scoring.link_features import (
+from mmcrawl.scoring import (
     BITS,
     FLAGS,
     UNITS,

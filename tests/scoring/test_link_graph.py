@@ -8,7 +8,7 @@ import pytest
 
 from mmcrawl.frontier import HELD
 from mmcrawl.scoring import CrawledPage
-from mmcrawl.scoring.graph.link_graph import Column, LinkGraph, RescoreSchedule, converge
+from mmcrawl.scoring.graph import Column, LinkGraph, RescoreSchedule, converge
 
 ALGORITHMS = ["pagerank", "weighted-pagerank", "topic-centric-pagerank", "hits", "topicrank"]
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)

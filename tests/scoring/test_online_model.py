@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring.online_model import OnlineLogisticModel
+from mmcrawl.scoring import OnlineLogisticModel
 
 
 def rows(*features: list[int]) -> np.ndarray:

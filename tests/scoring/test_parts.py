@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmcrawl.frontier.records import HELD
+from mmcrawl.frontier import HELD
 
 SUMS = {
     *("learned", "shark-improved", "topicrank", "urlrule"),

@@ -4,15 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring.patterns import (
-    ANY,
-    Pattern,
-    UrlParts,
-    distance,
-    generalise,
-    query_keys,
-    url_parts,
-)
+from mmcrawl.scoring import ANY, Pattern, UrlParts, distance, generalise, query_keys, url_parts
 
 paths = st.lists(st.sampled_from(["a", "b", "c.htm", "*", ""]), min_size=1, max_size=4)
 query_pairs = st.lists(

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring.patterns import generalise, query_keys, url_parts
-from mmcrawl.scoring.pinned_rules import (
+from mmcrawl.scoring import (
     PinnedRule,
     PinnedRules,
     address_form,
+    generalise,
     glob_of,
     glob_regex,
+    query_keys,
+    url_parts,
 )
 
 DIRECTORIES = st.lists(st.sampled_from(["", "a", "b.htm", "x*y", "%2A", "q.z"]), max_size=4)

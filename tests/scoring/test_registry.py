@@ -6,11 +6,15 @@ from math import inf
 import pytest
 
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.plugins.registry import Registry
-from mmcrawl.scoring import Breadth, LinkSimilarity, UrlRule, algorithm_names, make_scorer
-from mmcrawl.scoring.registry import (
+from mmcrawl.plugins import Registry
+from mmcrawl.scoring import (
+    Breadth,
+    LinkSimilarity,
+    UrlRule,
+    algorithm_names,
     default_parameters,
     is_random,
+    make_scorer,
     parameter_ranges,
     parse_parameters,
 )

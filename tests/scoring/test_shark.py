@@ -3,8 +3,7 @@
 import pytest
 
 from mmcrawl.frontier import KnownLink, NewLink, PageRecord, SqliteFrontier, open_store
-from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
-from mmcrawl.scoring.shark import Shark
+from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText, Shark
 from mmcrawl.topic import Topic
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens")))

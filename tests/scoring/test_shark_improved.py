@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.frontier import NewLink, PageRecord, PastFailure, SqliteFrontier, open_store
-from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
-from mmcrawl.scoring.graph.inlinks import InLinks
-from mmcrawl.scoring.shark_improved import SharkImproved
+from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText, SharkImproved
+from mmcrawl.scoring.graph import InLinks
 from mmcrawl.topic import Topic
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens")))

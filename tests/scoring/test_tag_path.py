@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from mmcrawl.scoring import tag_path
-from mmcrawl.scoring.tag_path import Arms
+from mmcrawl.scoring import Arms, tag_path
 
 FILMS = [f"/film/{n}" for n in range(40)]
 TEXTS = [f"/text/{n}" for n in range(40)]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from mmcrawl.frontier import PatternRecord
-from mmcrawl.scoring.evidence import prior_of
-from mmcrawl.scoring.prospects import Prospects
+from mmcrawl.scoring import Prospects, prior_of
 
 VIDEOS = [f"/v/{n}" for n in range(20)]
 NEWS = [f"/n/{n}" for n in range(20)]

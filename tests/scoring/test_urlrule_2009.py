@@ -6,8 +6,7 @@ import pytest
 
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import HELD, PatternRecord
-from mmcrawl.scoring import make_scorer
-from mmcrawl.scoring.registry import parse_parameters
+from mmcrawl.scoring import make_scorer, parse_parameters
 
 VIDEOS = [f"/v/{n}" for n in range(20)]
 NEWS = [f"/n/{n}" for n in range(20)]

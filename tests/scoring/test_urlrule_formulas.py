@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.frontier import HELD
-from mmcrawl.scoring.patterns import SitePatterns, url_parts
+from mmcrawl.scoring import SitePatterns, url_parts
 
 D, ALPHA, NUM2 = 0.85, 0.4, 5
 

@@ -6,10 +6,7 @@ from random import Random
 
 import pytest
 
-from mmcrawl.scoring import site_state, urlrule
-from mmcrawl.scoring.patterns import Pattern, url_parts
-from mmcrawl.scoring.site_state import NO_PATTERN, Links
-from mmcrawl.scoring.urlrule import UrlRule
+from mmcrawl.scoring import NO_PATTERN, Links, Pattern, UrlRule, site_state, url_parts, urlrule
 
 
 class OneByOne(Links):

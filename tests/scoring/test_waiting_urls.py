@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring.patterns import ANY, Pattern, url_parts
-from mmcrawl.scoring.site_state import TAKEN, WAITING, WaitingUrls
+from mmcrawl.scoring import ANY, TAKEN, WAITING, Pattern, WaitingUrls, url_parts
 
 names = st.sampled_from(["a", "b", "c.htm", "*", ""])
 values = st.sampled_from(["1", "2", "*", ""])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pymongo import MongoClient
 
-from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.sharing import open_shared_store
 from tests.databases import mongodb_uri
 
 ARGUMENTS = {"topic": "physics", "algo": "hits"}

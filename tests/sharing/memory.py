@@ -13,18 +13,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from mmcrawl.crawling.parts import CrawlParts
-from mmcrawl.crawling.reports import FetchedPage
-from mmcrawl.frontier import Job, Limits, WaitingLink
-from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.crawling import CrawlParts, FetchedPage
+from mmcrawl.frontier import Job, Limits, MediaPageRecord, WaitingLink
 from mmcrawl.page import parse_page
-from mmcrawl.scoring.pinned_rules import PinnedRules
-from mmcrawl.scoring.registry import default_parameters
-from mmcrawl.sharing.places import Rules
-from mmcrawl.sharing.server import name_of
-from mmcrawl.sharing.store import SharedStore
-from mmcrawl.sharing.worker import SharedJob
-from mmcrawl.stores.patient_server import Row
+from mmcrawl.scoring import PinnedRules, default_parameters
+from mmcrawl.sharing import Rules, SharedJob, SharedStore, name_of
+from mmcrawl.stores import Row
 from mmcrawl.topic import topic_from_keywords
 
 JOB = "job"

@@ -19,14 +19,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mmcrawl.crawling.reports import Totals
+from mmcrawl.crawling import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.changes import Rows
-from mmcrawl.sharing.exchange import OVER
-from mmcrawl.sharing.members import Sign
-from mmcrawl.sharing.own_parts import added
-from mmcrawl.sharing.places import Rules
-from mmcrawl.sharing.store import SharedStore, open_shared_store
+from mmcrawl.sharing import OVER, Rows, Rules, SharedStore, Sign, added, open_shared_store
 from mmcrawl.sharing.views import observing
 from tests.warm import python
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.sharing.budget import Budget
-from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing import Budget, Rules
 
 from .memory import MemoryStore
 

@@ -11,12 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import NewLink
-from mmcrawl.frontier.reading import JOB_SHIFT
-from mmcrawl.frontier.store import open_store
+from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
+from mmcrawl.sharing import Changes, Rows, Rules
 from mmcrawl.sharing import changes as module
-from mmcrawl.sharing.changes import Changes, Rows
-from mmcrawl.sharing.places import Rules
 
 from .memory import Gang, MadeWeb
 

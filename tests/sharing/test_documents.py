@@ -6,8 +6,7 @@ import os
 
 import pytest
 
-from mmcrawl.sharing.server import name_of
-from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.sharing import name_of, open_shared_store
 
 from .memory import MemoryStore
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing import Rules
 
 from .memory import MadeWeb
 from .trouble import TroubledGang

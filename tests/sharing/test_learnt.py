@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.frontier.findings import PatternRecord
-from mmcrawl.sharing.learnt import Learnt, LearntStore, learnt_patterns
-from mmcrawl.sharing.places import Rules
+from mmcrawl.frontier import PatternRecord
+from mmcrawl.sharing import Learnt, LearntStore, Rules, learnt_patterns
 
 from .memory import Gang, MadeWeb, MemoryStore
 

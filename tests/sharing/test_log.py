@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.sharing.log import PartLogs
+from mmcrawl.sharing import PartLogs
 
 from .memory import MemoryStore
 

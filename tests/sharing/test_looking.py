@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from mmcrawl import __version__
-from mmcrawl.crawling.history import looked_at
-from mmcrawl.crawling.why import explain
+from mmcrawl.crawling import explain_link as explain
+from mmcrawl.crawling import looked_at
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import Job, open_store
-from mmcrawl.frontier.reading import ELSEWHERE
-from mmcrawl.frontier.records import LinkRecord, Status
+from mmcrawl.frontier import ELSEWHERE, Job, LinkRecord, Status, open_store
 from mmcrawl.page import parse_page
-from mmcrawl.sharing.places import Rules
-from mmcrawl.sharing.views.looking import copy_to
+from mmcrawl.sharing import Rules
+from mmcrawl.sharing.views import copy_to
 
 from .memory import JOB, Gang, MadeWeb, MemoryStore
 

@@ -7,10 +7,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.crawling.job import PageElsewhere
+from mmcrawl.crawling import PageElsewhere
 from mmcrawl.frontier import NewLink
-from mmcrawl.sharing import mail
-from mmcrawl.sharing.mail import Letter, Mailboxes, Outgoing, decode_letters, encode_letters
+from mmcrawl.sharing import Letter, Mailboxes, Outgoing, decode_letters, encode_letters, mail
 
 from .memory import MemoryStore
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.sharing.members import Members, Sign
-from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing import Members, Rules, Sign
 
 RULES = Rules(parts=8, lease=4.0)
 NAMES = ("ann", "bob", "cat")

@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing import Rules
 
 from .memory import MadeWeb
 from .trouble import TroubledGang, TroubledWorker

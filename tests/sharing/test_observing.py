@@ -8,12 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from mmcrawl.crawling.reports import Totals
+from mmcrawl.crawling import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.members import Sign, signs_of
-from mmcrawl.sharing.places import Rules
-from mmcrawl.sharing.store import open_shared_store
-from mmcrawl.sharing.views.observing import CrawlView, Observation, Observer
+from mmcrawl.sharing import Rules, Sign, open_shared_store, signs_of
+from mmcrawl.sharing.views import CrawlView, Observation, Observer
 
 from .memory import JOB, Gang, MadeWeb
 

@@ -10,8 +10,7 @@ from pymongo.collection import Collection
 from pymongo.errors import OperationFailure
 
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.server import SCHEMA_VERSION
-from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.sharing import SCHEMA_VERSION, open_shared_store
 from tests.warm import python
 
 ARGUMENTS = {"topic": "physics", "algo": "hits"}
@@ -28,7 +27,7 @@ def refusal(uri, *, job="j", arguments=ARGUMENTS):
 
 
 def jobs(uri):
-    from mmcrawl.sharing.views.observing import Observer
+    from mmcrawl.sharing.views import Observer
 
     with Observer(uri) as observer:
         return observer.jobs()

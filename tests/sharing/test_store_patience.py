@@ -14,7 +14,7 @@ import pytest
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import MediaPageRecord
-from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.sharing import open_shared_store
 
 LOGGER = "mmcrawl.stores.patient_server"
 

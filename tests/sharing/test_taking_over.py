@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from mmcrawl.crawling.reports import settle
-from mmcrawl.sharing.places import Rules
+from mmcrawl.crawling import settle
+from mmcrawl.sharing import Rules
 
 from .memory import Gang, MadeWeb, Worker
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing import Rules
 
 from .memory import Gang, MadeWeb, MemoryStore, Worker
 

@@ -12,13 +12,9 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mmcrawl.frontier.reading import JOB_SHIFT
-from mmcrawl.frontier.store import SqliteStore, open_store
-from mmcrawl.sharing.changes import Changes
-from mmcrawl.sharing.mail import decode_letters
-from mmcrawl.sharing.members import signs_of
-from mmcrawl.sharing.places import Rules
-from mmcrawl.stores.patient_server import Row
+from mmcrawl.frontier import JOB_SHIFT, SqliteStore, open_store
+from mmcrawl.sharing import Changes, Rules, decode_letters, signs_of
+from mmcrawl.stores import Row
 
 from .memory import JOB, Crash, Gang, MadeWeb, MemoryStore, Worker
 
@@ -222,7 +218,7 @@ class TroubledGang(Gang):
     @contextmanager
     def _restored(self) -> Iterator[SqliteStore]:
         """Give all parts as they stand in the logs, in one store."""
-        from mmcrawl.sharing.log import PartLogs
+        from mmcrawl.sharing import PartLogs
 
         parts = PartLogs(MemoryStore(self.tables), "nobody").read({*range(self.rules.parts)})
         with open_store("memory:") as store:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.text.link_words import is_paging, names_media
-from mmcrawl.text.resources import data_lines
+from mmcrawl.text import data_lines, is_paging, names_media
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,8 @@
 
 import pytest
 
-from mmcrawl.crawling.arguments import parse_kinds
-from mmcrawl.text.link_words import names_kind, names_media
-from mmcrawl.text.media_kinds import CHINESE, DEFAULT_KINDS, KINDS, kind_named
+from mmcrawl.crawling import parse_kinds
+from mmcrawl.text import CHINESE, DEFAULT_KINDS, KINDS, kind_named, names_kind, names_media
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.tokens import _TOKEN as TOKEN
-from mmcrawl.blocks.tokens import START_TAG
-from mmcrawl.text.patterns import greedy, linear
+from mmcrawl.blocks import START_TAG, TOKEN
+from mmcrawl.text import greedy, linear
 
 PAGE = (
     b'<!doctype html>\n<html lang="en"><head><title>a < b</title><script>if (a<b) "</p>"</script>'

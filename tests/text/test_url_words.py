@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.text import Lexicon, UrlWord, split_url, translate_url, url_text, url_words
-from mmcrawl.text.url_words import UrlTable, url_table
+from mmcrawl.text import (
+    Lexicon,
+    UrlTable,
+    UrlWord,
+    split_url,
+    translate_url,
+    url_table,
+    url_text,
+    url_words,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-from mmcrawl.text.xml import xml_document, xml_text
+from mmcrawl.text import xml_document, xml_text
 
 
 def test_what_xml_cannot_hold_is_left_out_and_all_else_stays() -> None:

@@ -12,16 +12,17 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import MmcrawlError, TopicError
-from mmcrawl.learning import Example, Lesson, learn, read_examples, sampled, telling_words
-from mmcrawl.learning.fitting import folds_of
-from mmcrawl.page.parse import parse_page
-from mmcrawl.scoring import relevance
-from mmcrawl.scoring.base import LinkText
-from mmcrawl.scoring.page_features import page_terms
-from mmcrawl.scoring.relevance import EXAMPLES, TopicTest
-from mmcrawl.scoring.similarity import LinkSimilarity
-from mmcrawl.topic import PageModel, load_topic, load_topics, topic_from_keywords
-from mmcrawl.topic.loading import learnt_topic, own_topic_names
+from mmcrawl.learning import Example, Lesson, folds_of, learn, read_examples, sampled, telling_words
+from mmcrawl.page import parse_page
+from mmcrawl.scoring import EXAMPLES, LinkSimilarity, LinkText, TopicTest, page_terms, relevance
+from mmcrawl.topic import (
+    PageModel,
+    learnt_topic,
+    load_topic,
+    load_topics,
+    own_topic_names,
+    topic_from_keywords,
+)
 
 GOOD = "erhu bow strings tuning melody luthier 二胡 琴弦 演奏".split()
 BAD = "football league goal striker transfer keeper 足球 联赛 进球".split()

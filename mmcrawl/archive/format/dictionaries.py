@@ -66,7 +66,7 @@ def _segments_before(backend: Backend, reader: Reader, first: PackRow) -> Iterat
     for pack in reversed(backend.packs(first.stream)):
         if pack.chunk + pack.chunks <= first.chunk and pack.chunks and is_closed(pack):
             try:
-                depth = _depth(reader, pack)
+                depth = depth_of(reader, pack)
             except StoreError:
                 continue
             if depth < least:
@@ -90,13 +90,13 @@ def _version_before(
         for pack, at, count in reader.spans([run]):
             offsets = reader.manifest(pack).offsets
             size = offsets[at + count] - offsets[at]
-            if size <= left and _depth(reader, pack) <= _DEPTH + 1:
+            if size <= left and depth_of(reader, pack) <= _DEPTH + 1:
                 runs.append((place(pack.stream, pack.chunk + at), count))
                 left -= size
     return tuple(runs)
 
 
-def _depth(reader: Reader, pack: PackRow) -> int:
+def depth_of(reader: Reader, pack: PackRow) -> int:
     """Return how many packs are read one after the other before a pack can be."""
     return _packs_before(reader, reader.manifest(pack).like)
 
@@ -104,4 +104,4 @@ def _depth(reader: Reader, pack: PackRow) -> int:
 def _packs_before(reader: Reader, runs: Iterable[Run]) -> int:
     """Return the same of what is compressed with some chunks."""
     needed = {pack for pack, _, _ in reader.spans(runs)}
-    return max((1 + _depth(reader, pack) for pack in needed), default=0)
+    return max((1 + depth_of(reader, pack) for pack in needed), default=0)

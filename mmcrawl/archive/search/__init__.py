@@ -6,12 +6,38 @@ index is made from the archive, kept beside it in SQLite's FTS5, and can be thro
 :mod:`mmcrawl.archive.search.finding` for the order of what is found.
 """
 
-from mmcrawl.archive.search.finding import ORDERS, Counts, Order
-from mmcrawl.archive.search.hits import ArchivedHit, Hit, Snippet
-from mmcrawl.archive.search.index import DamagedError
-from mmcrawl.archive.search.query import MEDIA, as_filter
-from mmcrawl.archive.search.searching import IndexStats, Progress, Results, Search, open_search
-from mmcrawl.archive.search.updating import Updated
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.archive.search.blocks import (
+        areas_around,
+        block_text,
+        indexed_blocks,
+        option_text,
+        outside_of,
+    )
+    from mmcrawl.archive.search.finding import ORDERS, Counts, Order
+    from mmcrawl.archive.search.hits import ArchivedHit, Hit, Snippet, snippet_of
+    from mmcrawl.archive.search.index import (
+        KIND_WEIGHTS,
+        DamagedError,
+        Text,
+        bundles_of,
+        pack,
+        words_of,
+    )
+    from mmcrawl.archive.search.query import MEDIA, Choice, Term, as_filter, media_bit, parse_query
+    from mmcrawl.archive.search.searching import (
+        IndexStats,
+        Progress,
+        Results,
+        Search,
+        index_path,
+        open_search,
+    )
+    from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs, tokens
+    from mmcrawl.archive.search.updating import Updated
+    from mmcrawl.archive.search.writing import packed_documents, unpacked_documents
 
 __all__ = [
     "MEDIA",

@@ -4,8 +4,16 @@
 as one that other programs read and replay. What was exported comes back equal.
 """
 
-from mmcrawl.archive.warc.exporting import WarcExport, export_warc
-from mmcrawl.archive.warc.importing import WarcImport, import_warc
-from mmcrawl.archive.warc.records import WarcProblem
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.archive.warc.cdxj import sort_key
+    from mmcrawl.archive.warc.exporting import WarcExport, export_warc
+    from mmcrawl.archive.warc.heads import Head, as_date, as_time, is_http, uri_of
+    from mmcrawl.archive.warc.importing import WarcImport, import_warc
+    from mmcrawl.archive.warc.iterating import LONGEST_HEAD
+    from mmcrawl.archive.warc.payload import CodingError, body_of, is_digest_of
+    from mmcrawl.archive.warc.records import Record, WarcProblem
+    from mmcrawl.archive.warc.records import records as warc_records
 
 __all__ = ["WarcExport", "WarcImport", "WarcProblem", "export_warc", "import_warc"]

@@ -20,10 +20,8 @@ from mmcrawl.blocks.layout.block_words import lists_of
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING, Headlines
 from mmcrawl.blocks.layout.lines import PageText
 from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.layout.sizes import PAGE_WIDTH
 from mmcrawl.blocks.tree import PageTree
-
-PAGE_WIDTH = 1000.0
-"""Pixels."""
 
 WINDOW_HEIGHT = 768.0
 """Pixels of a page that a reader sees at once."""

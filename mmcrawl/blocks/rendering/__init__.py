@@ -3,3 +3,9 @@
 :func:`page_document` puts the chosen lines of a page into their places, with the markup that says
 what they are; it is written as Markdown, plain text or JSON.
 """
+
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.blocks.rendering.mathml import mathml_to_tex
+    from mmcrawl.blocks.rendering.parts import Formula, Paragraph

@@ -4,6 +4,16 @@ An exporter is found by its name (:func:`exporter_named`); another package adds 
 point.
 """
 
-from mmcrawl.collecting.exporting.exporter import Exporter, Shipment, exporter_named, exporter_names
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.collecting.exporting.as_lrmi import CONTEXT
+    from mmcrawl.collecting.exporting.exporter import (
+        Exporter,
+        Shipment,
+        exporter_named,
+        exporter_names,
+    )
+    from mmcrawl.collecting.exporting.held_files import file_name
 
 __all__ = ["Exporter", "Shipment", "exporter_named", "exporter_names"]

@@ -4,7 +4,10 @@ It is a program of its own, which users install, and is run one address at a tim
 network through a proxy of ours, so that no private address is asked that pages may not ask either.
 """
 
-from mmcrawl.collecting.hosted.players import Players
-from mmcrawl.collecting.hosted.ytdlp import YtDlp
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.collecting.hosted.players import Players
+    from mmcrawl.collecting.hosted.ytdlp import YtDlp
 
 __all__ = ["Players", "YtDlp"]

@@ -1,6 +1,13 @@
 """The shelf of a crawl: its works, and what an editor corrected, in a file or a database."""
 
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.collecting.shelf.collections import BEST, Collections, Member
+    from mmcrawl.collecting.shelf.corrections import Correction, read_corrections
+    from mmcrawl.collecting.shelf.marks import Marks
+    from mmcrawl.collecting.shelf.opening import open_shelf
+    from mmcrawl.collecting.shelf.shelf import COLLECTIONS, Shelf
+    from mmcrawl.collecting.shelf.sqlite_shelf import SqliteShelf
 
 __all__ = ["Shelf", "open_shelf"]

@@ -4,6 +4,12 @@ A playlist is fetched, read, and its pieces are fetched one by one as all media 
 put together, and only that file is held. See `Stream` for what is on the disk meanwhile.
 """
 
-from mmcrawl.collecting.streams.stream import Stream
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.collecting.streams.dash import read_dash
+    from mmcrawl.collecting.streams.hls import read_hls
+    from mmcrawl.collecting.streams.model import MOST_PIECES, Piece, Track
+    from mmcrawl.collecting.streams.stream import Stream
 
 __all__ = ["Stream"]

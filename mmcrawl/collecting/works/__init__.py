@@ -5,6 +5,21 @@ licence (:mod:`.page_facts`, :mod:`.licences`). Mentions of one work are grouped
 and described (:mod:`.describing`).
 """
 
-from mmcrawl.collecting.works.model import Evidence, Licence, Sighting, Subtitles, Work, WorkFile
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.collecting.works.describing import FoundPage, Sources, describe
+    from mmcrawl.collecting.works.file_tags import FileTags, tags_of
+    from mmcrawl.collecting.works.licence_names import licence_of_url, licences_in_text
+    from mmcrawl.collecting.works.licences import best_first
+    from mmcrawl.collecting.works.model import (
+        Evidence,
+        Licence,
+        Sighting,
+        Subtitles,
+        Work,
+        WorkFile,
+    )
+    from mmcrawl.collecting.works.page_facts import PageFacts, facts_of_page
 
 __all__ = ["Evidence", "Licence", "Sighting", "Subtitles", "Work", "WorkFile"]

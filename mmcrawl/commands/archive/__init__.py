@@ -12,7 +12,7 @@ from mmcrawl.commands.archive.check import CHECK
 from mmcrawl.commands.archive.classes import CLASSES
 from mmcrawl.commands.archive.copy import COPY
 from mmcrawl.commands.archive.diff import DIFF
-from mmcrawl.commands.archive.due import DUE
+from mmcrawl.commands.archive.due import DUE, due_lines
 from mmcrawl.commands.archive.duplicates import DUPLICATES
 from mmcrawl.commands.archive.export_parquet import EXPORT_PARQUET
 from mmcrawl.commands.archive.export_warc import EXPORT_WARC
@@ -33,7 +33,7 @@ from mmcrawl.commands.archive.subcommand import (
     given_options,
 )
 from mmcrawl.commands.archive.verify import VERIFY
-from mmcrawl.commands.archive.versions import VERSIONS
+from mmcrawl.commands.archive.versions import VERSIONS, version_lines
 from mmcrawl.commands.archive.watch import WATCH
 from mmcrawl.commands.base import (
     PLACE,

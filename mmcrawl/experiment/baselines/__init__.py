@@ -7,7 +7,7 @@ links are kept. They cut no blocks, so they are no partitioners: only the paper'
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.experiment.baselines.gdom import CELLS, Gdom
-from mmcrawl.experiment.baselines.ypm import Ypm
+from mmcrawl.experiment.baselines.ypm import Ypm, node_places
 
 __all__ = ["CELLS", "Gdom", "Ypm", "nom"]
 

@@ -1,1 +1,15 @@
 """Pages that say the same, or nearly."""
+
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.rank.duplicates.finding import find_duplicates
+    from mmcrawl.rank.duplicates.results import open_duplicates, save_duplicates
+    from mmcrawl.rank.duplicates.similar import (
+        LEAST_TOKENS,
+        bands,
+        digest,
+        groups_of,
+        sketch,
+        tokens_of,
+    )

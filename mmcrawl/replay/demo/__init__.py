@@ -5,7 +5,15 @@ them behind pages off the topic, GBK beside UTF-8, an animation on every page th
 neighbours with media about something else, and traps. It knows which of its pages are relevant.
 """
 
-from mmcrawl.replay.demo.model import DemoConfig
-from mmcrawl.replay.demo.web import DemoWeb
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.replay.demo.files import file_at
+    from mmcrawl.replay.demo.model import DemoConfig
+    from mmcrawl.replay.demo.mp4_writer import mp4_film
+    from mmcrawl.replay.demo.swf_writer import animation
+    from mmcrawl.replay.demo.texts import lessons
+    from mmcrawl.replay.demo.traps import REDIRECTS
+    from mmcrawl.replay.demo.web import DemoWeb
 
 __all__ = ["DemoConfig", "DemoWeb"]

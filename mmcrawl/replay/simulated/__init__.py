@@ -5,7 +5,10 @@ is, how media are spread over it and what lies in the way. It knows which of its
 Texts, layouts and ways of embedding media are those of the demo web.
 """
 
-from mmcrawl.replay.simulated.config import SimulationConfig
-from mmcrawl.replay.simulated.web import SimulatedWeb
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.replay.simulated.config import SimulationConfig
+    from mmcrawl.replay.simulated.web import SimulatedWeb
 
 __all__ = ["SimulatedWeb", "SimulationConfig"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pymongo import MongoClient
 
-from mmcrawl.archive.mongodb.backend import MongoBackend
+from mmcrawl.archive.mongodb import MongoBackend
 from tests.databases import mongodb_uri
 
 

@@ -10,10 +10,8 @@ from bson import ObjectId
 from pymongo.collection import Collection
 from pymongo.errors import AutoReconnect, OperationFailure
 
-from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.mongodb.backend import MongoBackend
-from mmcrawl.archive.mongodb.server import explained
-from mmcrawl.archive.rows import PackRow, VersionRow, place
+from mmcrawl.archive import Capture, PackRow, VersionRow, open_archive, place
+from mmcrawl.archive.mongodb import MongoBackend, explained
 from mmcrawl.errors import StoreError
 
 

@@ -19,8 +19,7 @@ import mmcrawl.archive.mongodb.backend as mongodb
 import mmcrawl.archive.mongodb.leases as mongodb_leases
 import mmcrawl.archive.mongodb.urls as mongodb_urls
 import mmcrawl.stores.mongodb as mongodb_server
-from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.rows import VersionRow
+from mmcrawl.archive import Capture, VersionRow, open_archive
 from mmcrawl.errors import StoreError
 from tests.warm import python
 

@@ -10,7 +10,7 @@ from pymongo import monitoring
 
 from mmcrawl.archive import Capture, PageBlocks, Unchanged, lookup, open_archive
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.ferretdb import CHANGED_AT_ONCE
+from mmcrawl.stores import CHANGED_AT_ONCE
 
 _BACKGROUND = {"hello", "ping", "endSessions"}
 

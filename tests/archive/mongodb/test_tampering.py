@@ -14,7 +14,7 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.mongodb.proofs import Proofs
+from mmcrawl.archive.mongodb import Proofs
 from mmcrawl.errors import StoreError
 from tests.databases import mongodb_uri
 
