@@ -117,8 +117,9 @@ def crawl(
     store: str = "memory:",
     scorer: ScorerMaker = make_scorer,
     blocks: bool = False,
+    most: int | None = None,
 ) -> Run:
-    """Crawl all of a web.
+    """Crawl all of a web, or some pages.
 
     Args:
         web: what is crawled.
@@ -127,6 +128,7 @@ def crawl(
         store: where the crawl is kept.
         scorer: is called as `make_scorer` is.
         blocks: links know the kinds of the blocks they stand in.
+        most: how many pages are fetched at most.
     """
     pages = _pages(web, cache)
     settings = Settings()
@@ -138,7 +140,7 @@ def crawl(
     done: list[StoredPage] = []
     media: list[frozenset[str]] = []
     begun = time.process_time()
-    while True:
+    while most is None or len(done) < most:
         link = job.next()
         if link is None:
             if job.interrupted:
