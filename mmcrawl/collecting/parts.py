@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, NamedTuple
-from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.collecting.files import MediaFiles
 from mmcrawl.collecting.index import MediaIndex
@@ -21,6 +20,7 @@ from mmcrawl.collecting.swf import addresses_in_text, read_swf
 from mmcrawl.collecting.swf.model import PAGE
 from mmcrawl.errors import MediaError
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.page.urls import absolute_url
 from mmcrawl.text.public_suffixes import split_host
 
 logger = logging.getLogger(__name__)
@@ -168,13 +168,9 @@ def _places(name: str, file: MediaFile) -> tuple[str, ...]:
     sites = {_site(base) for base in bases}
     places: dict[str, None] = {}
     for base in bases:
-        try:
-            url = urljoin(base, name).partition("#")[0]
-            is_web = urlsplit(url).scheme in ("http", "https")
-        except ValueError:
-            continue
-        if is_web and _site(url) in sites:
-            places[url.replace(" ", "%20")] = None
+        url = (absolute_url(base, name) or "").partition("#")[0]
+        if url.startswith(("http://", "https://")) and _site(url) in sites:
+            places[url] = None
     return tuple(places)
 
 

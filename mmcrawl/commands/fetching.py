@@ -4,7 +4,6 @@ import re
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urljoin
 
 from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
@@ -12,7 +11,6 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding, resolve_encoding
 from w3lib.html import get_base_url
-from w3lib.url import safe_url_string
 
 from mmcrawl.archive.model import Headers
 from mmcrawl.blocks.layout.styles import LONGEST_SHEET, linked_sheets
@@ -23,6 +21,7 @@ from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.page.encoding import page_encoding
+from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
 from mmcrawl.settings import value_of
@@ -124,7 +123,7 @@ class _OnePageSpider(Spider):
         base = get_base_url(text, page.url)
         hrefs_of: dict[str, list[str]] = {}
         for href in linked_sheets(read_tree(page.body, encoding=encoding)):
-            url = safe_url_string(_joined(base, href))
+            url = absolute_url(base, href, encoding) or ""
             if url.startswith(("http://", "https://")):
                 hrefs_of.setdefault(url, []).append(href)
             else:
@@ -229,13 +228,6 @@ def _header(response: Response, name: str) -> str:
 
 def _kind_of(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
-
-
-def _joined(base: str, href: str) -> str:
-    try:
-        return urljoin(base, href)
-    except ValueError:
-        return ""
 
 
 def _encoding_of(body: bytes, content_type: str, around: str) -> str:

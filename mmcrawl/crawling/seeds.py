@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from w3lib.url import safe_url_string
-
 from mmcrawl.crawling.list_files import checked, entries_of
 from mmcrawl.errors import SeedError
+from mmcrawl.page.urls import absolute_url
 from mmcrawl.topic.loading import load_topic
 
 _CREDENTIALS = re.compile(r"(^|//)[^\s/:]*:\S*@")
@@ -77,7 +76,14 @@ def _seed(_: str, words: list[str]) -> Seed:
         )
     if topic:
         load_topic(topic)
-    return Seed(safe_url_string(whole), topic)
+    address = absolute_url("", whole)
+    if address is None:
+        raise SeedError(
+            f"{_shown(url)!r} names a host that browsers refuse; a host is a name of letters,"
+            " digits and hyphens with dots between, or an IP address"
+        )
+    bare = not (parts.path or parts.query or parts.fragment)
+    return Seed(address.removesuffix("/") if bare else address, topic)
 
 
 def _shown(text: str) -> str:

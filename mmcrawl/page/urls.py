@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import NamedTuple
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import quote_from_bytes, unquote, urlsplit
 
-from w3lib.url import canonicalize_url, safe_url_string
+import ada_url
+from w3lib.url import canonicalize_url
 
 from mmcrawl.page.hosts import hosted_kind
 from mmcrawl.page.media import media_kind
@@ -31,31 +32,28 @@ _MEDIA_SCHEMES = PAGE_SCHEMES | {"ftp", "mms", "mmsh", "mmst", "pnm", "rtmp", "r
 _STREAMING = frozenset({"mms", "mmsh", "mmst", "pnm", "rtmp", "rtsp"})
 _COMPLETE = ("http://", "https://")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
-# Browsers strip C0 controls and spaces at the ends, and drop tabs and newlines anywhere.
+# Browsers strip C0 controls and spaces at the ends.
 _ENDS = "".join(map(chr, range(0x21)))
-_INNER_BREAKS = {9: None, 10: None, 13: None}
 # A navigation link is written the same way on every page of a site.
 _CACHED = 16_384
 _LONGEST = 8_192
-# Host names have at most 253 characters; the standard library is slow on longer ones.
-_LONG_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//[^/?]{256}", re.IGNORECASE)
+_LONGEST_HOST = 253
+_LONG_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,}[^/\\?]{256}", re.IGNORECASE)
 # An address that stands as it is: nothing in it is to be quoted, folded or encoded.
 _PLAIN_URL = linear(
     r"(?P<scheme>https?)://(?P<host>[a-z0-9-]++(?:\.[a-z0-9-]++)*+)(?P<path>/[\w/.~-]*+)"
     r"(?:\?(?P<query>[\w/.&=+-]++))?",
     re.ASCII,
 )
-_HAS_DOTS = re.compile(r"/(?:\.|%2e)", re.IGNORECASE)
 _DEFAULT_PORT = re.compile(r"^(?:http://([^/?]*):80|https://([^/?]*):443)(?=[/?]|$)")
-_NO_QUERY_ENCODINGS = ("utf-16", "utf-32", "hz")
+_NO_QUERY_ENCODINGS = ("utf-16", "utf-32", "hz", "iso2022_kr")
 
 
 class Target(NamedTuple):
     """What a reference points at.
 
     Attributes:
-        url: Absolute, without fragment and dot segments, percent-encoded as
-            ``w3lib.url.safe_url_string`` does.
+        url: Absolute, without fragment, as browsers write it (`absolute_url`).
         host: In lower case, without port.
         media: The kind of media file the path names, or None.
         hosted: The kind of the item on a media host that the URL names, or None.
@@ -151,35 +149,81 @@ class Resolver:
         return self._directory
 
 
+def absolute_url(base: str, reference: str, encoding: str = "utf-8") -> str | None:
+    """Return the address that browsers ask for, None for what they refuse.
+
+    Args:
+        base: Absolute; "" where the reference is.
+        reference: As written.
+        encoding: Of the page; the query is in it.
+
+    Source: the URL standard of WHATWG. Hosts come in ASCII (UTS 46), IPv4 addresses however they
+    are written with four numbers, paths without dot segments.
+
+    >>> absolute_url("http://h.test/a/b.htm", "..\\\\c d?x"), absolute_url("", "http://0x7f.1")
+    ('http://h.test/c%20d?x', 'http://127.0.0.1/')
+    >>> absolute_url("http://h.test/", "http://1.2.3.256/") is None
+    True
+    """
+    if not reference.isascii():
+        reference = _with_query_in(encoding, reference)
+    try:
+        url: str = ada_url.join_url(base, reference) if base else ada_url.normalize_url(reference)
+    except ValueError:  # also half of a surrogate pair
+        return None
+    return None if "xn--" in url and not _is_punycode(url) else url
+
+
+def _is_punycode(url: str) -> bool:
+    try:
+        labels = (urlsplit(url).hostname or "").split(".")
+        return all(x[4:].encode().decode("punycode") for x in labels if x.startswith("xn--"))
+    except ValueError:
+        return False
+
+
+def _with_query_in(encoding: str, reference: str) -> str:
+    """Return a reference in which the query of a page that is not in UTF-8 is percent-encoded."""
+    rest, mark, fragment = reference.partition("#")
+    path, question, query = rest.partition("?")
+    if query.isascii() or encoding == "utf-8":
+        return reference
+    written = query.encode(encoding, "xmlcharrefreplace")
+    if written != query.encode(encoding, "ignore"):
+        written = b"".join(
+            c.encode(encoding) if _fits(c, encoding) else b"%%26%%23%d%%3B" % ord(c) for c in query
+        )
+    kept = quote_from_bytes(written, safe="%!#$&'()*+,/:;=?@[]~\"<>\\^`{|}")
+    return path + question + kept + mark + fragment
+
+
+def _fits(character: str, encoding: str) -> bool:
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 @lru_cache(maxsize=_CACHED)
 def _resolve(base: str, reference: str, encoding: str) -> Target | None:
-    reference = reference.translate(_INNER_BREAKS)
-    path, mark, query = reference.partition("?")
-    path = path.replace("\\", "/")
-    if _LONG_AUTHORITY.match(path):
+    if _LONG_AUTHORITY.match(reference):
         return None
-    try:
-        absolute = urljoin(base, path + mark + query)
-    except ValueError:
-        return None
-    return _classify(absolute, encoding)
+    url = absolute_url(base, reference, encoding)
+    return _classify(url) if url is not None else None
 
 
 @lru_cache(maxsize=_CACHED)
-def _classify(absolute: str, encoding: str) -> Target | None:
-    plain = _PLAIN_URL.fullmatch(absolute)
-    if plain is not None and not _HAS_DOTS.search(plain["path"]):
-        return _target(absolute, *plain.group("scheme", "host", "path", "query"))
+def _classify(url: str) -> Target | None:
+    plain = _PLAIN_URL.fullmatch(url)
+    if plain is not None:
+        return _target(url, *plain.group("scheme", "host", "path", "query"))
     try:
-        url = _safe(absolute, encoding).partition("#")[0]
         parts = urlsplit(url)
-        if _HAS_DOTS.search(parts.path):
-            parts = parts._replace(path=_without_dots(parts.path))
-            url = parts.geturl()
         host = parts.hostname
     except ValueError:
         return None
-    if not host or parts.scheme not in _MEDIA_SCHEMES:
+    if not host or len(host) > _LONGEST_HOST or parts.scheme not in _MEDIA_SCHEMES:
         return None
     return _target(url, parts.scheme, host, parts.path, parts.query)
 
@@ -189,30 +233,6 @@ def _target(url: str, scheme: str, host: str, path: str, query: str | None) -> T
     hosted = hosted_kind(host, f"{path}?{query}" if query else path)
     is_page = scheme in PAGE_SCHEMES and media is None and not _is_download(path)
     return Target(url, host, media, hosted, is_page)
-
-
-def _safe(url: str, encoding: str) -> str:
-    try:
-        return safe_url_string(url, encoding)
-    except UnicodeEncodeError:  # the query holds a character the page's encoding lacks
-        return safe_url_string(url)
-
-
-def _without_dots(path: str) -> str:
-    """Return a path with its segments ``.`` and ``..`` resolved, as browsers do.
-
-    >>> _without_dots("/a/../b/./c/%2E%2e")
-    '/b/'
-    """
-    kept: list[str] = []
-    name = ""
-    for segment in path.split("/")[1:]:
-        name = segment.lower().replace("%2e", ".")
-        if name == "..":
-            del kept[-1:]
-        elif name != ".":
-            kept.append(segment)
-    return "/".join(["", *kept, *([""] if name in (".", "..") else [])])
 
 
 def _is_download(path: str) -> bool:

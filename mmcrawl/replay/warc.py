@@ -8,10 +8,8 @@ damage, up to a size, compared with the digest of their bytes.
 
 import logging
 import sqlite3
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urljoin
 
 from mmcrawl.archive.model import Headers
 from mmcrawl.archive.warc.answers import digest_doubts, head_in, message_at
@@ -19,6 +17,7 @@ from mmcrawl.archive.warc.catalogue import Catalogue, Place
 from mmcrawl.archive.warc.payload import CodingError, body_of, dechunked
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import WebError
+from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.web import StoredResponse, StoredWeb, for_method, not_found, page_key
 
 logger = logging.getLogger(__name__)
@@ -164,7 +163,8 @@ class _Index:
             return
         sent = {name.lower(): value for name, value in reversed(headers)}
         location = sent.get("location")
-        if status in REDIRECTS and location and page_key(_joined(url, location)) == key:
+        target = (absolute_url(url, location) or location) if location else ""
+        if status in REDIRECTS and target and page_key(target) == key:
             return  # from http to https: the same page here, so it would lead to itself
         self.captures[key] = _Capture(Place(file, record.offset), _size_of(record))
         self._revisits.pop(key, None)
@@ -209,9 +209,3 @@ def _index_file(index: _Index, number: int, path: Path) -> None:
 
 def _size_of(record: Record) -> int:
     return int(record.field("Content-Length") or 0)
-
-
-def _joined(base: str, location: str) -> str:
-    with suppress(ValueError):
-        return urljoin(base, location)
-    return location

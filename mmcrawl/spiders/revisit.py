@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from time import time
 from typing import Any, Self
-from urllib.parse import urljoin
 
 from rich.console import Console
 from scrapy import Request, Spider, signals
@@ -32,6 +31,7 @@ from mmcrawl.engine.failures import reason_of
 from mmcrawl.engine.items import VisitItem
 from mmcrawl.errors import StoreError, fatal_error
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
+from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import Revisits, revisit_tables
@@ -210,7 +210,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         location = response.headers.get("Location")
         if response.status // 100 != 3 or location is None or steps >= _MOST_STEPS:
             return
-        target = urljoin(url, location.decode("latin-1"))
+        target = absolute_url(url, location.decode("utf-8", "replace")) or ""
         if not target.startswith(("http://", "https://")) or _site(url) != _site(target):
             return
         if not self.private_hosts.may_ask(target):

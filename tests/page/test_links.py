@@ -211,3 +211,46 @@ def test_a_plain_address_is_what_quoting_leaves_of_it(host: str, path: str, quer
     assert quoted is not None
     assert quoted.url == plain.url + "%31"
     assert (quoted.host, quoted.is_page) == (plain.host, plain.is_page)
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("http://0x7f.1/a", "http://127.0.0.1/a"),
+        ("http://2130706433/a", "http://127.0.0.1/a"),
+        ("http://0300.0250.257/a", "http://192.168.1.1/a"),
+        ("http://127。0。0。1/a", "http://127.0.0.1/a"),
+        ("http://[1:0::0]/a", "http://[1::]/a"),
+        ("https://faß.example/a", "https://xn--fa-hia.example/a"),
+        ("HTTP://EXAMPLE.test:80/a", "http://example.test/a"),
+        ("https://u:@example.test/a", "https://u@example.test/a"),
+        ("///other.test/a", "http://other.test/a"),
+        ("\\\\other.test\\a", "http://other.test/a"),
+        ("/\t//other.test/a", "http://other.test/a"),
+        ("http:a", "http://h.test/d/a"),
+        ("https:other.test/a", "https://other.test/a"),
+        ("x/%2e%2E/./a b[1]|?q=é'", "http://h.test/d/a%20b[1]|?q=%C3%A9%27"),
+        *((f"http://{host}/a", None) for host in (
+            "1.2.3.256", "1.2.3.08", "0x100000000", "a.1.2", "a b", "a%00b", "a<b", "[::g]", "xn--",
+            "h:99999", "u:p@", "a\x7fb",
+        )),
+    ],
+)  # fmt: skip
+def test_addresses_are_what_browsers_ask_for(href, url):
+    target = Resolver("http://h.test/d/e.htm", "utf-8")(href)
+    assert (target and target.url) == url
+
+
+@pytest.mark.parametrize(
+    ("encoding", "query", "sent"),
+    [
+        ("cp1251", "q=Физика", "q=%D4%E8%E7%E8%EA%E0"),
+        ("gb18030", "q=物理&x=a b", "q=%CE%EF%C0%ED&x=a%20b"),
+        ("cp1252", "q=é理", "q=%E9%26%2329702%3B"),
+        ("utf-16-le", "q=é", "q=%C3%A9"),
+    ],
+)
+def test_a_query_is_sent_in_the_encoding_of_its_page(encoding, query, sent):
+    target = Resolver("http://h.test/", encoding)(f"s.php?{query}")
+    assert target is not None
+    assert target.url == f"http://h.test/s.php?{sent}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from mmcrawl.blocks.facts.authors import AuthorReader
 from mmcrawl.blocks.facts.dates import Dated, month_comes_first
@@ -15,6 +15,7 @@ from mmcrawl.blocks.facts.said import Said, first_text, types_of
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.urls import absolute_url
 from mmcrawl.text.scripts import HAN, has_han
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
@@ -204,10 +205,7 @@ def _language(said: Said, lines: PageLines) -> str:
 
 
 def _absolute(address: str, base: str) -> str:
-    try:
-        return urljoin(base, address) if address else ""
-    except ValueError:
-        return address
+    return absolute_url(base, address) or address if address else ""
 
 
 def _licence_address(licence: str, base: str) -> str:

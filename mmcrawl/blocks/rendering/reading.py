@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urljoin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +40,7 @@ from mmcrawl.blocks.rendering.parts import (
 )
 from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.urls import absolute_url
 
 _STYLES: Mapping[str, Style] = {
     "b": "strong", "strong": "strong", "i": "emphasis", "em": "emphasis", "cite": "emphasis",
@@ -387,10 +387,7 @@ def _joined(url: str, address: str) -> str:
         return ""
     if address.startswith(("http://", "https://")):
         return address
-    try:
-        return urljoin(url, address)
-    except ValueError:
-        return ""
+    return absolute_url(url, address) or ""
 
 
 def _span(written: str) -> int:

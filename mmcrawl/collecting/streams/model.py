@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.errors import MediaError
+from mmcrawl.page.urls import absolute_url
 
 MOST_PIECES = 20_000
 """Pieces of a track, at most: four seconds each in a day of film."""
@@ -80,11 +80,7 @@ def address(base: str, name: str | None) -> str:
     Raises:
         MediaError: it is none of the web.
     """
-    try:
-        url = urljoin(base, name or "").partition("#")[0]
-        parts = urlsplit(url)
-        if name and parts.scheme in ("http", "https") and parts.hostname:
-            return url.replace(" ", "%20")
-    except ValueError:
-        pass  # said below
+    url = (absolute_url(base, name) or "").partition("#")[0] if name else ""
+    if url.startswith(("http://", "https://")):
+        return url
     raise MediaError(f"it is a playlist that names {str(name)[:80]!r}, which is no web address")
