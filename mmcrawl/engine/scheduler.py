@@ -42,6 +42,7 @@ logger = logging.getLogger(__name__)
 
 _COMMIT_SECONDS = 1.0
 _COMMIT_REPORTS = 100
+_LOOK_SECONDS = 1.0
 
 
 class FocusedScheduler(BaseScheduler):
@@ -158,7 +159,8 @@ class FocusedScheduler(BaseScheduler):
         """Return the best request of a free host; None if there is none, or all hosts are busy."""
         if self.job is None or self._failed or self._at_work or self.limit_reached:
             return None
-        if not self._window.has_room(len(self._under_way)):
+        if not self._window.has_room():
+            self._hosts.ask_again(_LOOK_SECONDS)  # for what is overdue by then
             return None
         with self._giving_up():
             link = self.job.next(self._hosts.test())
@@ -169,6 +171,7 @@ class FocusedScheduler(BaseScheduler):
             request = self._request_or_none(link)
             if request is not None:
                 self._under_way[link.id] = request
+                self._window.handed_out(link.id)
             return request
         return None
 

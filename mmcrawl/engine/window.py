@@ -18,6 +18,7 @@ _FEWEST = 2.0  # while one page is taken in, the next one comes
 _WAITING = 3.0  # pages that wait for others: with fewer the crawl does, as they come by chance
 _WEIGHT = 1 / 8  # of the last page in what is known of all
 _LONGEST = 128  # pages after which one is let come alone
+_OVERDUE, _SOONEST = 4.0, 1.0  # times what the network takes on average; seconds at least
 
 
 class Window:
@@ -35,31 +36,40 @@ class Window:
         self.size = float(fixed or _FIRST)
         self._fixed = bool(fixed)
         self._now = now
+        self._on_the_way: dict[int, float] = {}
         self._fetched: dict[int, float] = {}
         self._alone: int | None = None
         self._since_alone = 0
         self._held_back = self._was_full = False
         self._inside = 1.0  # pages that are there when one has come, itself included
+        self._flight = _Mean()
         self._seconds = _Mean()
         self._seconds_alone = _Mean()
 
-    def has_room(self, under_way: int) -> bool:
-        """Tell whether one more link may be handed out beside those that are."""
+    def has_room(self) -> bool:
+        """Tell whether one more link may be handed out beside those that are under way."""
         most = 1 if not self._fixed and self._since_alone > _LONGEST else int(self.size)
-        if under_way < most:
+        if len(self._fetched) + self._expected() < most:
             return True
         self._held_back = True
         return False
 
+    def handed_out(self, link: int) -> None:
+        """Note that a link is under way."""
+        self._on_the_way[link] = self._now()
+
     def fetched(self, link: int) -> None:
         """Note that the page of a link has come."""
+        now = self._now()
+        self._flight.add(now - self._on_the_way.pop(link, now))
         if not self._fetched:
             self._alone = link
-        self._fetched[link] = self._now()
+        self._fetched[link] = now
         self._inside += _WEIGHT * (len(self._fetched) - self._inside)
 
     def ended(self, link: int) -> None:
         """Note that a link is under way no more, and adapt the bound if it held links back."""
+        self._on_the_way.pop(link, None)
         came = self._fetched.pop(link, None)
         if came is None or self._fixed:
             return
@@ -72,6 +82,13 @@ class Window:
         if self._held_back:
             self._held_back = False
             self._adapt()
+
+    def _expected(self) -> int:
+        """Return how many of the pages on the way may come soon."""
+        if self._fixed:
+            return len(self._on_the_way)
+        since = self._now() - max(_SOONEST, _OVERDUE * self._flight.value)
+        return sum(begun > since for begun in self._on_the_way.values())
 
     def _adapt(self) -> None:
         alone, seconds = self._seconds_alone.value, self._seconds.value
