@@ -11,11 +11,14 @@ long the network takes, or a browser that renders, does not count: it is waited 
 """
 
 from collections.abc import Callable
-from time import monotonic
+from math import exp
+from time import monotonic, thread_time
 
 _FIRST = 4.0
 _FEWEST = 2.0  # while one page is taken in, the next one comes
-_WAITING = 3.0  # pages that wait for others: with fewer the crawl does, as they come by chance
+_WAITING = 2.0  # pages that wait for others: with fewer the crawl does, as they come by chance
+_BUSY, _STEEP = 0.97, 40.0  # share of time the reactor is at work; with less it does more
+_SPAN = 0.25  # seconds over which that is looked at, or what the network takes
 _WEIGHT = 1 / 8  # of the last page in what is known of all
 _LONGEST = 128  # pages after which one is let come alone
 _OVERDUE, _SOONEST = 4.0, 1.0  # times what the network takes on average; seconds at least
@@ -27,15 +30,22 @@ class Window:
     Args:
         fixed: as many at most; 0 adapts the bound.
         now: the time in seconds.
+        busy: how long the reactor has been at work, in seconds.
 
     Attributes:
         size: the bound now.
     """
 
-    def __init__(self, fixed: int = 0, now: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        fixed: int = 0,
+        now: Callable[[], float] = monotonic,
+        busy: Callable[[], float] | None = None,
+    ) -> None:
         self.size = float(fixed or _FIRST)
         self._fixed = bool(fixed)
-        self._now = now
+        self._now, self._busy = now, busy or busy_seconds
+        self._looked, self._at_work = (self._now(), self._busy()), 0.0
         self._on_the_way: dict[int, float] = {}
         self._fetched: dict[int, float] = {}
         self._alone: int | None = None
@@ -68,7 +78,7 @@ class Window:
         self._inside += _WEIGHT * (len(self._fetched) - self._inside)
 
     def ended(self, link: int) -> None:
-        """Note that a link is under way no more, and adapt the bound if it held links back."""
+        """Note that a link is under way no more, and adapt the bound; it grows if it held back."""
         self._on_the_way.pop(link, None)
         came = self._fetched.pop(link, None)
         if came is None or self._fixed:
@@ -79,9 +89,7 @@ class Window:
         if link == self._alone:
             self._since_alone = 0
             self._seconds_alone.add(seconds)
-        if self._held_back:
-            self._held_back = False
-            self._adapt()
+        self._adapt()
 
     def _expected(self) -> int:
         """Return how many of the pages on the way may come soon."""
@@ -93,9 +101,33 @@ class Window:
     def _adapt(self) -> None:
         alone, seconds = self._seconds_alone.value, self._seconds.value
         waiting = self._inside * (1 - min(alone / seconds, 1.0)) if seconds else 0.0
-        self._was_full |= waiting > _WAITING
-        change = (_WAITING - waiting) / (self.size if self._was_full else 1.0)
-        self.size = max(_FEWEST, self.size + min(change, 1.0))
+        change = min(_WAITING - waiting, _STEEP * (_BUSY - self._share_busy()))
+        self._was_full |= change < 0
+        if self._was_full:
+            change /= self.size
+        if change < 0 or self._held_back:
+            self._held_back = False
+            self.size = max(_FEWEST, self.size + min(change, 1.0))
+
+    def _share_busy(self) -> float:
+        """Return for what share of the last time the reactor had something to do, in [0, 1]."""
+        then, self._looked = self._looked, (self._now(), self._busy())
+        passed = self._looked[0] - then[0]
+        if passed > 0:
+            share = min((self._looked[1] - then[1]) / passed, 1.0)
+            weight = 1 - exp(-passed / max(_SPAN, self._flight.value))
+            self._at_work += weight * (share - self._at_work)
+        return self._at_work
+
+
+def busy_seconds() -> float:
+    """Return how long this thread has had something to do, or waited for a core to do it."""
+    try:
+        with open("/proc/thread-self/schedstat", encoding="ascii") as file:
+            on_core, for_core, _ = file.read().split()
+    except (OSError, ValueError):  # not Linux
+        return thread_time()
+    return (int(on_core) + int(for_core)) / 1e9
 
 
 class _Mean:
