@@ -87,14 +87,15 @@ def good_records(path: Path) -> Iterator[Good]:
 def as_good(record: object) -> Good | None:
     """Return a record that tells of a page, None for any other."""
     fields = record.rec_headers
-    url = fields.get_header("WARC-Target-URI") or ""
+    url = str(fields.get_header("WARC-Target-URI") or "")
     is_response = record.rec_type == "response" and record.http_headers is not None
     if not url.startswith(("http:", "https:")) or not (
         is_response or record.rec_type == "resource"
     ):
         return None
     try:
-        date = datetime.strptime(fields.get_header("WARC-Date")[:19], "%Y-%m-%dT%H:%M:%S")
+        written = fields.get_header("WARC-Date") or ""
+        date = datetime.strptime(written[:19], "%Y-%m-%dT%H:%M:%S")
         second = int(date.replace(tzinfo=UTC).timestamp())
     except ValueError:
         second = None

@@ -116,8 +116,8 @@ class WarcWeb(StoredWeb):
     def _response(self, place: Place) -> StoredResponse:
         message = message_at(self._paths[place.file], place.offset)
         headers, body = _decoded(message.headers, message.payload)
-        if message.certain is False:
-            digest_doubts(message, body)  # raises, unless the payload has its digest
+        if message.certain is False and digest_doubts(message, body)[1]:
+            raise BadRecordError("its bytes are not those of its digest")
         headers = tuple(pair for pair in headers if pair[0].lower() not in _OF_THE_WIRE)
         return StoredResponse(message.status, (*headers, ("Content-Length", str(len(body)))), body)
 

@@ -9,7 +9,7 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.archive.warc.cdxj import sort_key
     from mmcrawl.archive.warc.exporting import WarcExport, export_warc
-    from mmcrawl.archive.warc.heads import Head, as_date, as_time, is_http, uri_of
+    from mmcrawl.archive.warc.heads import DOUBT, Head, as_date, as_time, is_http, uri_of
     from mmcrawl.archive.warc.importing import WarcImport, import_warc
     from mmcrawl.archive.warc.iterating import LONGEST_HEAD
     from mmcrawl.archive.warc.payload import CodingError, body_of, is_digest_of

@@ -11,8 +11,8 @@ from typing import Any
 from warcio.statusandheaders import StatusAndHeadersParser
 
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Headers
-from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, as_time, note_of, restored
-from mmcrawl.archive.warc.payload import CodingError, body_of, dechunked, is_digest_of
+from mmcrawl.archive.warc.heads import DOUBT, NO_PLACE, ORIGINAL, as_time, note_of, restored
+from mmcrawl.archive.warc.payload import CodingError, DamagedError, body_of, dechunked, is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, record_at
 from mmcrawl.frontier.urls import url_key
 
@@ -51,6 +51,7 @@ class Answer:
         has_head: Whether it has a head of HTTP: a revisit may do without.
         note: Its field :data:`~mmcrawl.archive.warc.heads.ORIGINAL`.
         doubts: What is wrong with it, though it can be used.
+        is_other: Whether its bytes are not those of its digest; its capture is marked by a header.
     """
 
     record: Record
@@ -58,6 +59,7 @@ class Answer:
     has_head: bool
     note: dict[str, Any]
     doubts: tuple[str, ...]
+    is_other: bool = False
 
     @property
     def finds_nothing(self) -> bool:
@@ -103,14 +105,21 @@ def answer_at(path: Path, offset: int) -> Answer:
         raise BadRecordError(NO_PLACE)
     if record.kind == "metadata" and "status" not in note:
         raise BadRecordError(f"its field {ORIGINAL} cannot be read")
+    if record.is_short:
+        doubts.append("it has fewer bytes than its Content-Length says")
     if record.loose:
         doubts.append("no blank lines follow it: its Content-Length may be wrong")
     truncated = record.field("WARC-Truncated")
     if truncated and record.has_body:  # a revisit is, that is its point
         doubts.append(f"the capture is truncated ({truncated})")
-    body = _body(message, doubts) if record.has_body else b""
+    body, is_other, headers = b"", False, message.headers
+    if record.has_body:
+        body = _body(message, doubts)
+        wrong, is_other = digest_doubts(message, body)
+        doubts += wrong
+        headers = (*headers, (DOUBT, wrong[0])) if is_other else headers
     status = message.status or 304
-    capture = Capture(url, body, time, status, message.headers, message.reason)
+    capture = Capture(url, body, time, status, headers, message.reason)
     try:
         capture = restored(capture, note)
     except (ValueError, TypeError, LookupError):
@@ -121,7 +130,7 @@ def answer_at(path: Path, offset: int) -> Answer:
         url_key(0, capture.url)
     except ValueError as error:
         raise BadRecordError(f"its WARC-Target-URI is no URL ({error})") from error
-    return Answer(record, capture, bool(message.status), note, tuple(doubts))
+    return Answer(record, capture, bool(message.status), note, tuple(doubts), is_other)
 
 
 def _note(record: Record, doubts: list[str]) -> dict[str, Any]:
@@ -155,32 +164,29 @@ def head_in(block: bytes) -> tuple[int, str, Headers, bytes]:
     code, _, reason = head.statusline.partition(" ")
     if not head.protocol.upper().startswith("HTTP/") or not _STATUS.fullmatch(code):
         raise BadRecordError("it has no status line of HTTP")
-    headers = tuple((str(name), str(value)) for name, value in head.headers)
+    headers = tuple((str(name), str(value).strip()) for name, value in head.headers)
     return int(code), reason.strip(), headers, block[stream.tell() :]
 
 
 def _body(message: Message, doubts: list[str]) -> bytes:
     try:
         body = body_of(message.payload, message.headers)
+    except DamagedError as error:
+        body = error.unpacked or message.payload
+        doubts.append(f"{error}: what could be unpacked is kept" if error.unpacked else str(error))
     except CodingError as error:
         raise BadRecordError(str(error)) from error
     if len(body) > LARGEST_BODY:
         raise BadRecordError(f"its body has {len(body):,} bytes; up to {LARGEST_BODY:,} are kept")
-    doubts += digest_doubts(message, body)
     return body
 
 
-def digest_doubts(message: Message, body: bytes) -> list[str]:
-    """Compare a payload with its digest.
+def digest_doubts(message: Message, body: bytes) -> tuple[list[str], bool]:
+    """Return what speaks against the digests of a record, and whether its bytes are others.
 
-    Programs take it before the transfer coding is undone, after, or after all codings are (WARC
-    1.1, section 5.9, means the second), so any of these is right.
-
-    One of block and payload that is right vouches for the bytes: some programs wrote wrong digests
-    of blocks.
-
-    Raises:
-        BadRecordError: one is wrong, and nothing else vouches for the bytes.
+    Programs take that of a payload before the transfer coding is undone, after, or after all
+    codings are (WARC 1.1, section 5.9, means the second), so any of these is right. One of block
+    and payload that is right vouches for the bytes: some programs wrote wrong digests of blocks.
     """
     digest, payload = message.record.field("WARC-Payload-Digest"), message.payload
     rights = [is_digest_of(digest, one) for one in (payload, body)] if digest else []
@@ -188,14 +194,10 @@ def digest_doubts(message: Message, body: bytes) -> list[str]:
     if message.certain is False:
         block = message.record.field("WARC-Block-Digest")
         wrong = f"its bytes are not those of its digest {block}"
-        if not is_right:
-            raise BadRecordError(wrong)
-        return [f"{wrong}, though its payload is"]
+        return [f"{wrong}, though its payload is" if is_right else wrong], not is_right
     if not digest or is_right:
-        return []
+        return [], False
     if None in rights:
-        return [f"the algorithm of its digest {digest} is not known"]
+        return [f"the algorithm of its digest {digest} is not known"], False
     wrong = f"its payload is not that of its digest {digest}"
-    if not message.certain:
-        raise BadRecordError(wrong)
-    return [f"{wrong}, though its block is"]
+    return [f"{wrong}, though its block is" if message.certain else wrong], not message.certain

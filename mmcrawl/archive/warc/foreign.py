@@ -1,10 +1,15 @@
-"""Files that are no WARC files, but hold some (WACZ), or were their predecessors (ARC)."""
+"""Files that are no WARC files, but hold some (WACZ), or were their predecessors (ARC).
+
+And WARC files that are compressed as a whole, in which no record could be found again.
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
+import sys
 import zlib
+from gzip import BadGzipFile, GzipFile
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile, is_zipfile
@@ -17,6 +22,9 @@ from mmcrawl.archive.warc.records import WarcProblem
 from mmcrawl.errors import StoreError
 
 _IS_WARC = re.compile(r"archive/[^/]+\.warc(?:\.gz)?", re.IGNORECASE)
+_LENGTH = re.compile(
+    rb"^Content-Length:[ \t]*([0-9]{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
+)
 _PORTION = 1 << 20  # bytes
 _ARC = b"filedesc:"
 _DAMAGE = (ArchiveLoadFailed, zlib.error, EOFError, ValueError)  # what warcio raises on it
@@ -39,7 +47,10 @@ def warc_files_of(path: Path, folder: Path) -> tuple[list[Path], WarcProblem | N
         return _of_wacz(path, folder) or [path], None
     with path.open("rb") as stream:
         if not _is_arc(stream):
-            return [path], None
+            if not _is_one_stream(stream):
+                return [path], None
+            made, problem = _unpacked(path, stream, folder)
+            return [made], problem
         made, problem = _of_arc(path, stream, folder)
         return [made], problem
 
@@ -70,6 +81,35 @@ def _is_arc(stream: BinaryIO) -> bool:
     return begin.startswith(_ARC)
 
 
+def _is_one_stream(stream: BinaryIO) -> bool:
+    """Whether the first member of a gzip file holds more than the first record."""
+    begin = stream.read(_PORTION)
+    stream.seek(0)
+    try:
+        begin = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(begin, _PORTION)
+    except zlib.error:
+        return False
+    head, _, rest = begin.partition(b"\r\n\r\n")
+    length = _LENGTH.search(head)
+    behind = rest[int(length[1]) :] if length is not None else b""
+    return head.startswith(b"WARC/") and behind[:64].lstrip(b"\r\n").startswith(b"WARC/")
+
+
+def _unpacked(path: Path, stream: BinaryIO, folder: Path) -> tuple[Path, WarcProblem | None]:
+    """Unpack a file that is compressed as a whole, up to where it is damaged."""
+    made = folder / f"0-{path.name}.warc"
+    spare = shutil.disk_usage(folder).free
+    with GzipFile(fileobj=stream) as source, made.open("xb") as target:
+        try:
+            while piece := source.read1(_PORTION):
+                spare -= len(piece)
+                _check_room(len(piece) if spare > 0 else sys.maxsize, path, folder)
+                target.write(piece)
+        except (*_DAMAGE, BadGzipFile) as error:
+            return made, WarcProblem(path, None, f"its compression is damaged ({error})")
+    return made, None
+
+
 def _of_arc(path: Path, stream: BinaryIO, folder: Path) -> tuple[Path, WarcProblem | None]:
     """Write the records of an ARC file as a WARC file, up to the first that is damaged.
 
@@ -83,14 +123,11 @@ def _of_arc(path: Path, stream: BinaryIO, folder: Path) -> tuple[Path, WarcProbl
         writer, iterator = WARCWriter(target, gzip=True), ArchiveIterator(stream, arc2warc=True)
         try:
             for record in iterator:
-                place = target.tell()
                 writer.write_record(record)
                 iterator.read_to_end(record)
                 if record.raw_stream.limit > 1:  # some count the line's end that is behind it
-                    target.truncate(place)
-                    target.seek(place)
-                    reason = "the record is cut off"
-                    break
+                    what = "fewer bytes are there than the last record says"
+                    return made, WarcProblem(path, iterator.get_record_offset(), what, taken=True)
                 end = max(end, iterator.get_record_offset() + iterator.get_record_length())
                 count += 1
         except _DAMAGE as error:

@@ -24,6 +24,8 @@ from warcio.statusandheaders import StatusAndHeaders
 from mmcrawl.archive.model import Capture
 
 ORIGINAL = "Mmcrawl-Original"
+DOUBT = "X-Archive-Doubt"
+"""Name of a header that says what speaks against a capture that was taken in all the same."""
 NO_PLACE = "it has no WARC-Target-URI, or no WARC-Date that can be read"
 SET_ASIDE = "X-Archive-Orig-"
 

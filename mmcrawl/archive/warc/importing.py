@@ -40,6 +40,7 @@ class WarcImport:
         versions: New versions.
         unchanged: Visits without a new version: they found what was known, failed, or are in the
             archive already.
+        doubtful: Captures whose bytes are not those of their digest; they are marked by a header.
         skipped: Records that were left out, by reason; a type of record is a reason.
         problems: What was wrong, with file and offset, in the order met.
     """
@@ -48,6 +49,7 @@ class WarcImport:
     captures: int
     versions: int
     unchanged: int
+    doubtful: int
     skipped: Mapping[str, int]
     problems: tuple[WarcProblem, ...]
 
@@ -131,7 +133,7 @@ class _Intake:
         self._method = method
         self._files = files
         self._catalogue = catalogue
-        self._records = self._versions = self._unchanged = 0
+        self._records = self._versions = self._unchanged = self._doubtful = 0
         self._skipped: Counter[str] = Counter()
         self._problems: list[WarcProblem] = []
         self._waiting: list[Capture] = []
@@ -148,6 +150,7 @@ class _Intake:
             captures=self._versions + self._unchanged,
             versions=self._versions,
             unchanged=self._unchanged,
+            doubtful=self._doubtful,
             skipped=dict(sorted(self._skipped.items())),
             problems=tuple(self._problems),
         )
@@ -214,6 +217,7 @@ class _Intake:
             except UnresolvedError as error:
                 self._leave_out(path, place.offset, "unresolved revisit", str(error))
             else:
+                self._doubtful += answer.is_other
                 for doubt in answer.doubts:
                     self._problems.append(WarcProblem(path, place.offset, doubt, taken=True))
             if progress is not None:

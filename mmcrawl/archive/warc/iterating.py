@@ -14,10 +14,12 @@ from typing import Any, BinaryIO
 
 from warcio.archiveiterator import WARCIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
+from warcio.statusandheaders import StatusAndHeadersParser
 
 LONGEST_HEAD = 1 << 20
 """Bytes of a record's named fields."""
 
+_VERSIONS = [f"WARC/{one}" for one in ("1.0", "1.1", "1.2", "0.17", "0.18")]  # warcio: up to 1.1
 _PIECE = 1 << 16
 _PACKED = 512  # bytes that are unpacked at once: what is before damage among them is lost
 _FIRST_LINE = re.compile(rb"^WARC/|WARC/[01]\.[0-9]{1,2}\r?\n\Z")  # also behind one cut short
@@ -32,6 +34,7 @@ class RecordIterator(WARCIterator):  # type: ignore[misc]
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, no_record_parse=True)
+        self.loader.warc_parser = StatusAndHeadersParser(_VERSIONS)
         self.reader = _Reader(file)
 
     @property

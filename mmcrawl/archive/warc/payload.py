@@ -22,11 +22,17 @@ class CodingError(Exception):
     """A content coding cannot be undone."""
 
 
-class _DamagedError(CodingError):
-    """Bytes are not, or not all, in a coding."""
+class DamagedError(CodingError):
+    """Bytes are not, or not all, in a coding.
+
+    Attributes:
+        unpacked: What came before the damage.
+    """
+
+    unpacked = b""
 
 
-class _BrokenOffError(CodingError):
+class _BrokenOffError(DamagedError):
     """Bytes end before the coding does."""
 
     def __init__(self) -> None:
@@ -90,11 +96,17 @@ def _codings(headers: tuple[tuple[str, str], ...], name: str) -> list[str]:
 def _joined(pieces: Iterator[bytes], coding: str) -> bytes:
     """Join what is unpacked, up to the size that is kept."""
     found, size = [], 0
-    for piece in pieces:
-        found.append(piece)
-        size += len(piece)
-        if size > LARGEST_BODY:
-            raise CodingError(f"its body unpacks to more than {LARGEST_BODY:,} bytes ({coding})")
+    try:
+        for piece in pieces:
+            found.append(piece)
+            size += len(piece)
+            if size > LARGEST_BODY:
+                raise CodingError(
+                    f"its body unpacks to more than {LARGEST_BODY:,} bytes ({coding})"
+                )
+    except DamagedError as error:
+        error.unpacked = b"".join(found)
+        raise
     return b"".join(found)
 
 
@@ -116,7 +128,7 @@ def _inflated(unpacker: Any, payload: bytes) -> Iterator[bytes]:
             payload = unpacker.unconsumed_tail
         yield unpacker.flush()
     except zlib.error as error:
-        raise _DamagedError(f"its content coding is damaged ({error})") from error
+        raise DamagedError(f"its content coding is damaged ({error})") from error
     if not unpacker.eof:
         raise _BrokenOffError
 
@@ -127,11 +139,13 @@ def _deflated(payload: bytes) -> bytes:
         return payload
     try:
         return _joined(_inflated(zlib.decompressobj(), payload), "deflate")
-    except _DamagedError:
+    except _BrokenOffError:
+        raise
+    except DamagedError:
         pass
     try:
         return _joined(_inflated(zlib.decompressobj(-zlib.MAX_WBITS), payload), "deflate")
-    except (_DamagedError, _BrokenOffError):
+    except DamagedError:
         return payload  # text, undone already, may look like the begin of a bare one
 
 

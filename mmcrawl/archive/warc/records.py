@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from textwrap import shorten
@@ -29,6 +29,7 @@ _START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/[01]\.")
 # Behind a record that was cut short there need not be the end of a line.
 _START_BEHIND = re.compile(_START.pattern + rb"|WARC/[01]\.[0-9]{1,2}\r?\n(?=[A-Za-z-]{1,40}:)")
 _OVERLAP = 64
+_LONGEST_BLOCK = 1 << 40  # bytes; a length beyond it tells nothing
 _BLANK = 64  # bytes behind a record that are looked at
 # What damaged members may unpack to in all, bytes: these, and so many for each byte of the file.
 _LEAST_UNPACKED, _MOST_UNPACKED = 16 << 20, 32
@@ -83,12 +84,14 @@ class Record:
         fields: Its named fields, names in lower case; the first of several.
         loose: Whether the blank lines are missing that end a record; known once it is read.
         begin: The first bytes of its block, if they were asked for.
+        is_short: Whether its block ends before its length says, though its member is whole.
     """
 
     offset: int
     fields: dict[str, str]
     loose: bool = False
     begin: bytes = b""
+    is_short: bool = False
 
     def field(self, name: str) -> str:
         """Return a named field, case folded, or ""."""
@@ -106,8 +109,9 @@ class Record:
 
     @property
     def is_http(self) -> bool:
-        """Whether its block is of HTTP, by its content type."""
-        return self.field("Content-Type").strip().lower().startswith(_HTTP)
+        """Whether its block is of HTTP: by its content type, or where none is said."""
+        kind = self.field("Content-Type").strip().lower()
+        return kind.startswith(_HTTP) or not kind
 
 
 def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
@@ -184,7 +188,7 @@ def _until_damage(
                 first = bytes(found.raw_stream.read(begin)) if is_whole and begin else b""
                 if is_whole and resume is None:
                     iterator.read_to_end()
-                    is_whole = found.raw_stream.limit <= 0
+                    is_whole = found.raw_stream.limit <= 0 or _is_short(file, iterator, found, last)
                     resume = None if is_whole else last + 1
                 if is_whole:
                     yield _record(found, last, begin=first)
@@ -237,6 +241,16 @@ def _end_of(file: BinaryIO, iterator: RecordIterator, found: Any) -> tuple[bool,
         if (other := _next_start(file, begin, _START_BEHIND, end)) is not None:
             return False, other
         return True, end if rest == behind else None
+    finally:
+        file.seek(here)
+
+
+def _is_short(file: BinaryIO, iterator: RecordIterator, found: Any, at: int) -> bool:
+    """Whether a record that is not whole is all that its member holds: then its length is wrong."""
+    here = file.tell()
+    try:
+        is_possible = iterator.is_packed and found.length < _LONGEST_BLOCK
+        return is_possible and not _lacks_its_end(file, at)
     finally:
         file.seek(here)
 
@@ -327,9 +341,11 @@ def record_at(path: Path, offset: int, largest: int) -> tuple[Record, bytes]:
                 if length > largest:
                     raise BadRecordError(f"it has {length:,} bytes; {largest:,} are read at most")
                 block = found.raw_stream.read()
-                if len(block) != length:
+                is_short = len(block) != length
+                if is_short and not _is_short(file, iterator, found, offset):
                     raise BadRecordError("the record is damaged or cut off")
                 iterator.read_to_end()
-                return _record(found, offset, loose=iterator.err_count > 0), block
+                record = _record(found, offset, loose=iterator.err_count > 0)
+                return replace(record, is_short=is_short), block
     except _DAMAGE as error:
         raise BadRecordError(f"it cannot be read ({error})") from error

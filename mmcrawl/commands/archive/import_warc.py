@@ -30,6 +30,10 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         line = (
             f"{report.records:,} records: {report.versions:,} new versions,"
             f" {report.unchanged:,} visits without change"
+            + (
+                f", {report.doubtful:,} of them with bytes of another digest"
+                * bool(report.doubtful)
+            )
         )
         print_line(console, printable(line + (f"; passed over: {skipped}" if skipped else "")))
     print_problems(report.problems)
