@@ -159,7 +159,7 @@ def test_what_a_pipeline_adds_is_a_column_of_the_feeds(place: int, folder: Path,
     crawl(folder, site, *feeds, ITEM_PIPELINES={"licence.Licence": place})
     rows = rows_of(folder / "media.jsonl")
     assert {name: row["licence"] for name, row in rows.items()} == {"": "CC", "next.html": ""}
-    with (folder / "media.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / "media.csv").open(encoding="utf-8-sig", newline="") as file:
         cells = {row["url"].rpartition("/")[2]: row["licence"] for row in csv.DictReader(file)}
     assert cells == {"": "CC", "next.html": ""}
     crawl(folder, site, "-O", "again.jsonl")  # finished before: from the store

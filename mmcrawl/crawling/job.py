@@ -19,7 +19,14 @@ from mmcrawl.crawling.history import (
     tell_elsewhere,
 )
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, page_record, seed_link
-from mmcrawl.crawling.reports import FetchedPage, PageReport, RecentHarvest, Reporter, Totals
+from mmcrawl.crawling.reports import (
+    HARVEST_PAGES,
+    FetchedPage,
+    PageReport,
+    RecentHarvest,
+    Reporter,
+    Totals,
+)
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
@@ -40,6 +47,7 @@ from mmcrawl.topic.topic import Topic
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_CHECKPOINTS = 500
+_PAGES_LOOKED_THROUGH = 200_000  # for the last ones; it takes a second
 _MOST_POINTLESS_LINKS = 200
 
 
@@ -149,6 +157,8 @@ class CrawlJob:
         self._judge = Judge(self._test, Sightings(store, job), self.frontier, self.findings)
         self._patterns = self.findings.patterns()
         self._recent = RecentHarvest()
+        if portion is None and self.frontier.pages <= _PAGES_LOOKED_THROUGH:
+            self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
         self._rules, self._links = rules or PinnedRules(), links
         self._seeds, self._taught = seeds, portion.taught if portion else None
         if portion is None:
@@ -177,7 +187,10 @@ class CrawlJob:
 
     @property
     def harvest_rate(self) -> float:
-        """Share of relevant pages among the last 500 crawled in this run, in [0, 1]."""
+        """Share of relevant pages among the last 500 of the crawl, in [0, 1].
+
+        Of a crawl of more pages than are looked through, among those of this run.
+        """
         return self._recent.rate
 
     @property

@@ -10,7 +10,7 @@ Where a crawl stands, in numbers.
 import json
 import logging
 from collections import deque
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 
 logger = logging.getLogger(__name__)
 
-_HARVEST_PAGES = 500
+HARVEST_PAGES = 500
 
 
 @dataclass(slots=True)
@@ -154,13 +154,17 @@ class RecentHarvest:
     """Which of the last 500 pages were relevant."""
 
     def __init__(self) -> None:
-        self._pages: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
+        self._pages: deque[tuple[int, bool]] = deque(maxlen=HARVEST_PAGES)
 
     @property
     def rate(self) -> float:
         """Share of those that were, in [0, 1]."""
         found = sum(relevant for _, relevant in self._pages)
         return found / len(self._pages) if self._pages else 0.0
+
+    def recall(self, pages: Iterable[tuple[int, bool]]) -> None:
+        """Take in pages of an earlier run, the last one last."""
+        self._pages.extend(pages)
 
     def add(self, link: int, *, relevant: bool) -> None:
         """Take in a page."""
@@ -169,7 +173,7 @@ class RecentHarvest:
     def revise(self, links: Container[int]) -> None:
         """Note that pages called relevant are not."""
         recent = ((link, relevant and link not in links) for link, relevant in self._pages)
-        self._pages = deque(recent, maxlen=_HARVEST_PAGES)
+        self._pages = deque(recent, maxlen=HARVEST_PAGES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 import json
 import logging
 import sys
+from codecs import BOM_UTF8
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
@@ -66,6 +68,7 @@ class CrawlProgress:
         self._panel = terminal and self._shown
         self._ticks = create_looping_call(self._tick)
         self._started = monotonic()
+        self._before = 0  # pages of earlier runs
         self._seen: deque[tuple[float, int]] = deque()
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
@@ -76,6 +79,7 @@ class CrawlProgress:
 
     def _opened(self) -> None:
         job = self._job()
+        self._before = job.pages if job is not None else 0
         if job is None or job.job.finished_at is not None:
             return
         self._started = monotonic()
@@ -162,6 +166,7 @@ class CrawlProgress:
             ending=_ending(spider, job, reason, stats.get_value("mmcrawl/store_error", "")),
             progress=progress,
             seconds=monotonic() - self._started,
+            pages_before=self._before,
             best=job.best(20),
             patterns=job.patterns(),
             errors=job.error_reasons(),
@@ -228,13 +233,27 @@ class MediaCsvExporter(CsvItemExporter):
     """CSV whose cells of several values are joined by "; ", since addresses may hold commas."""
 
     def __init__(self, file: Any, **kwargs: Any) -> None:
+        if _is_empty(file) and (kwargs.get("encoding") or "utf-8").lower() in ("utf-8", "utf8"):
+            file.write(BOM_UTF8)  # by which spreadsheets know that it is UTF-8
         super().__init__(file, **{"join_multivalued": "; "} | kwargs)
 
     def serialize_field(self, field: Any, name: str, value: Any) -> Any:
-        """Return the value of a cell: records, such as those of the media, as JSON."""
+        """Return the value of a cell: times in local time, media as text, other records as JSON."""
+        if name in ("visited_at", "time") and isinstance(value, float):
+            return datetime.fromtimestamp(value).strftime("%Y-%m-%d %H:%M:%S")
+        if name == "media" and isinstance(value, list):
+            value = [f"{one['kind']} {one['url']} {one['text']}".rstrip() for one in value]
         if isinstance(value, list) and any(isinstance(one, dict) for one in value):
             return json.dumps(value, ensure_ascii=False)
         return super().serialize_field(field, name, value)
+
+
+def _is_empty(file: Any) -> bool:
+    """Tell whether nothing stands before what is written now; a pipe is never told to be."""
+    try:
+        return bool(file.tell() == 0)
+    except OSError:
+        return False
 
 
 def _rows(job: Crawl) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
 
+from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import hash64
 from mmcrawl.page.model import MediaResource
@@ -156,6 +157,15 @@ class Findings:
         pages = [page for url in urls for page in self._records(f"{_MEDIA_PAGES} AND url = ?", url)]
         there = {page.url for page in pages}
         return pages, [url for url in urls if url not in there]
+
+    def recent_pages(self, most: int) -> list[tuple[int, bool]]:
+        """Return the last pages of the job, the last one last: link, and whether it is relevant."""
+        rows = self._store.db.execute(
+            "SELECT id & ?, relevant FROM page WHERE id >> ? = ?"
+            " ORDER BY visited_at DESC, id DESC LIMIT ?",
+            ((1 << JOB_SHIFT) - 1, JOB_SHIFT, self._job, most),
+        )
+        return [(link, bool(relevant)) for link, relevant in rows][::-1]
 
     def best(self, most: int) -> list[MediaPageRecord]:
         """Return the media pages with the best topic scores."""

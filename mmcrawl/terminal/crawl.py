@@ -50,6 +50,8 @@ class Summary:
     """What a crawl came to.
 
     Attributes:
+        seconds: that this run took.
+        pages_before: pages of earlier runs, which `progress` counts as well.
         left_alone: hosts whose robots.txt cannot be had, with the reason, and how often each was
             asked.
         archived: None where nothing is archived.
@@ -66,6 +68,7 @@ class Summary:
     errors: Counter[str]
     left_alone: Counter[str] = field(default_factory=Counter)
     archived: Archived | None = None
+    pages_before: int = 0
 
 
 def progress_line(progress: Progress) -> str:
@@ -130,7 +133,9 @@ def _heading(summary: Summary) -> Text:
 def _totals(summary: Summary) -> Table:
     progress = summary.progress
     share = progress.media_pages / progress.pages if progress.pages else 0.0
-    rate = f" in {summary.seconds:.0f} s" if summary.seconds >= 1 else ""
+    now = progress.pages - summary.pages_before
+    these = f", {now} of them" if summary.pages_before else ""
+    rate = f"{these} in {summary.seconds:.0f} s" if now and summary.seconds >= 1 else ""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_row("pages crawled", f"{progress.pages}{rate}")
     table.add_row("with media on topic", f"{progress.media_pages}  ({share:.1%})")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,12 +35,17 @@ class Pieces:
         return [json.loads(line) for line in lines]
 
     def csv_rows(self, name: str) -> list[dict[str, str]]:
-        with (self.desk.folder / name).open(encoding="utf-8", newline="") as file:
+        with (self.desk.folder / name).open(encoding="utf-8-sig", newline="") as file:
             return list(csv.DictReader(file))
 
     def resources(self, page: str, kind: str) -> list[str]:
         query = "SELECT url FROM media_resource WHERE page = '{}' AND kind = '{}' ORDER BY url"
         return [str(row[0]) for row in self.desk.rows("crawl.db", query.format(page, kind))]
+
+
+def pages_of(run: Run) -> int:
+    [pages] = re.findall(r"pages crawled (\d+)", run.words)
+    return int(pages)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,7 @@ def pieces(open_desk: Callable[[], Desk]) -> Pieces:
     (desk.folder / "media.csv").write_text("what was there before")
     feeds = ("-O", "media.jsonl", "-O", "media.csv", "-O", "table:csv")
     second = desk.crawl(*DEMO, *feeds, STATS_DUMP="1")
-    again = desk.crawl(*DEMO, "-O", "again.jsonl")
+    again = desk.crawl(*DEMO, "-O", "again.jsonl", STATS_DUMP="1")
     return Pieces(desk, first, found_first, second, again)
 
 
@@ -101,11 +107,17 @@ def test_media_that_turned_out_to_be_site_wide_are_in_no_row(pieces: Pieces) -> 
 @pytest.mark.parametrize("name", ["media.csv", "table"])
 def test_a_csv_feed_has_the_same_rows(name: str, pieces: Pieces) -> None:
     expected = {str(row["url"]): row for row in pieces.json_rows("media.jsonl")}
+    assert (pieces.desk.folder / name).read_bytes().startswith(b"\xef\xbb\xbfurl,")
     rows = pieces.csv_rows(name)
     assert [row["url"] for row in rows] == list(expected)
     for row in rows:
         same = expected[row["url"]]
         assert row["title"] == same["title"]
+        seen = datetime.fromtimestamp(float(same["visited_at"]))  # type: ignore[arg-type]
+        assert row["visited_at"] == f"{seen:%Y-%m-%d %H:%M:%S}"
+        first = same["media"][0]  # type: ignore[index]
+        assert row["media"].startswith(f"{first['kind']} {first['url']}")
+        assert "{" not in "".join(row.values())
         assert row["words"] == "; ".join(same["words"])  # type: ignore[arg-type]
         assert [int(row[f"{kind}_count"]) for kind in KINDS] == [same[f"{k}_count"] for k in KINDS]
 
@@ -134,7 +146,10 @@ def test_the_stats_hold_the_numbers_of_the_closing_table(pieces: Pieces) -> None
         count = desk.rows("crawl.db", query.format(kind))[0][0]
         assert stats[f"mmcrawl/media/{kind}"] == count
         assert f"{kind} resources {count}" in pieces.second.words
-    assert f"pages crawled {pages}" in pieces.second.words
+    now = pages - pages_of(pieces.first)
+    assert re.search(rf"pages crawled {pages}, {now} of them in \d+ s", pieces.second.words)
+    assert pages_of(pieces.again) == pages
+    assert stats_of(pieces.again)["mmcrawl/harvest_rate"] == stats["mmcrawl/harvest_rate"]
 
 
 def test_an_output_that_is_no_terminal_gets_plain_lines(pieces: Pieces) -> None:
