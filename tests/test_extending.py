@@ -34,6 +34,7 @@ PAGES = {
     "/contents.html": b"<title>Contents</title><ul><li><a href='/only-there.html'>x</a></ul>",
     "/only-there.html": LENS % (b"three", b""),
     "/robots.txt": b"",
+    "/sitemap.xml": b"<urlset><url><loc>/contents.html</loc></url></urlset>",
 }
 HANDLER = """
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
@@ -58,6 +59,27 @@ class Mine(FocusedSpider):
     custom_settings = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
 """
 
+OWN_REQUEST = """
+from mmcrawl.spiders import FocusedSpider
+
+class Feeds:
+    def process_item(self, item):
+        if item.page.url.endswith(".xml"):
+            print("SEEN", item.blocks)
+        return item
+
+class Mine(FocusedSpider):
+    name = "mine"
+    custom_settings = {"ITEM_PIPELINES": {Feeds: 60}}
+
+    async def parse(self, response):
+        async for item in super().parse(response):
+            yield item
+        yield response.follow("/next.html", self.parse_about)
+
+    def parse_about(self, response):
+        print("ABOUT", response.url)
+"""
 WITHOUT_PIPELINES = """
 from mmcrawl.spiders import FocusedSpider
 
@@ -195,6 +217,15 @@ def test_a_subclass_asks_for_more_and_an_exporter_writes_it(
     lines = (folder / "found.txt").read_text(encoding="utf-8").splitlines()
     assert sorted(lines) == [f"Optics one: {site}", f"Optics three: {site}only-there.html",
                              f"Optics two: {site}next.html"]  # fmt: skip
+
+
+def test_a_request_of_the_spider_is_fetched_instead_of_a_link_to_the_same_page(
+    folder: Path, site: str
+) -> None:
+    (folder / "mine.py").write_text(OWN_REQUEST)
+    done = crawl(folder, site, "-a", "max_pages=20", spider="mine", SPIDER_MODULES="mine")
+    assert re.findall(r"ABOUT \S+/(\S*)", done.stdout) == ["next.html"]
+    assert re.findall(r"SEEN (\S+)", done.stdout) == ["()"]  # the blocks of the feed
 
 
 def test_algorithms_and_partitioners_are_found_by_their_entry_points(

@@ -181,7 +181,7 @@ def _told(listing: Listing, response: Response) -> PageItem | NoPage:
     if not page.links and not page.media:
         return NoPage("no page: a sitemap or feed that names none")
     digest = page_digest(page.url, response.body, (resource.url for resource in page.media))
-    return PageItem(page, response.status, digest)
+    return PageItem(page, response.status, digest, blocks=())
 
 
 def _lists(addresses: Sequence[str], response: Response) -> Iterator[Request]:

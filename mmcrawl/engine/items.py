@@ -1,13 +1,60 @@
 """What flows through the item pipelines."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 from mmcrawl.archive.model import Capture, StoredBlock
+from mmcrawl.blocks.partition import Block, Partition
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
+from mmcrawl.blocks.tree import read_tree
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.text.media_kinds import KINDS
+
+
+@dataclass(frozen=True)
+class BlockSource:
+    """What the texts of a page's blocks are read from, once somebody asks for one.
+
+    Attributes:
+        body: of the page, as the blocks were cut from it.
+        encoding: of the body.
+    """
+
+    body: bytes = field(repr=False)
+    encoding: str
+
+    @cached_property
+    def page(self) -> Partition:
+        """The tree of the page, in no blocks."""
+        tree = read_tree(self.body, encoding=self.encoding)
+        return Partition(tree, (), method=DEFAULT_METHOD, level=DEFAULT_LEVEL)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemBlock(StoredBlock):
+    """A block of a page on its way through the pipelines.
+
+    Attributes:
+        source: the page that it was cut from.
+    """
+
+    source: BlockSource = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, block: StoredBlock, source: BlockSource) -> Self:
+        """Return a block of a page with its text."""
+        return cls(
+            block.start, block.end, block.kind, block.topic, block.level, block.path, block.digest,
+            source,
+        )  # fmt: skip
+
+    @property
+    def text(self) -> str:
+        """The visible text of the block, white space collapsed."""
+        return Block(self.source.page, self.start, self.end, self.level, node=0).text
 
 
 @dataclass(slots=True)
@@ -26,13 +73,14 @@ class PageItem(FetchedPage):
             (text, numbers, truth values, lists and dictionaries of them) by name.
         capture: what the server answered, for the archive.
         rendered: what a browser made of it, for the archive; None where it was not rendered.
-        blocks: the blocks of the page, each before those inside of it; set by the blocks pipeline,
-            None where the page was not cut.
+        blocks: the blocks of the page, each before those inside of it; set by the blocks pipeline.
+            () for a sitemap or feed, None for a page that is not cut (MMCRAWL_BLOCKS=off, more than
+            4 MB, or cutting failed).
     """
 
     capture: Capture | None = field(default=None, repr=False)
     rendered: Capture | None = field(default=None, repr=False)
-    blocks: tuple[StoredBlock, ...] | None = field(default=None, repr=False)
+    blocks: tuple[ItemBlock, ...] | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)

@@ -128,7 +128,8 @@ class SqliteFrontier(InterLink):
         """Take in links found on the page `parent`; return the id of each, and whether it is new.
 
         New links are held until `apply` gives them a score. A link that is there already, under
-        any spelling of its URL, keeps its record. One that is refused is only recorded: it is not
+        any spelling of its URL, keeps its record; one that waits to be fetched as a mere address
+        takes the request that is given for it. One that is refused is only recorded: it is not
         among those returned, and does not stand in the way of others with its URL. Nor are those
         that belong elsewhere.
         """
@@ -137,6 +138,7 @@ class SqliteFrontier(InterLink):
         keys = [self._key(link) for link in links]
         rows, answer = [], []
         unwritten: dict[int, int] = {}
+        requests: list[tuple[bytes, int, str]] = []
         with self.store.writing() as db:
             for link, key in zip(links, keys, strict=True):
                 known = None
@@ -150,9 +152,15 @@ class SqliteFrontier(InterLink):
                     self._counts[Status.ERROR if link.refused else Status.WAITING] += 1
                     if key is not None:
                         unwritten[key] = known
+                elif link.request is not None and not link.refused:
+                    requests.append((link.request, self._base + known, Status.WAITING.value))
                 if not link.refused:
                     answer.append((known, new))
             db.executemany(NEW_LINK, rows)
+            db.executemany(
+                "UPDATE link SET request = ? WHERE id = ? AND status = ? AND request IS NULL",
+                requests,
+            )
         for key, known in unwritten.items():
             self._note_key(key, known)
         return answer

@@ -11,7 +11,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from mmcrawl.archive.model import PageBlocks
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage
-from mmcrawl.engine.items import PageItem
+from mmcrawl.engine.items import BlockSource, ItemBlock, PageItem
 from mmcrawl.engine.scheduler import has_something_to_do
 from mmcrawl.engine.threads import News, has_another_core
 from mmcrawl.page.model import Page
@@ -51,12 +51,15 @@ class BlocksPipeline:
         if self._cutter is None or not isinstance(item, PageItem) or item.capture is None:
             return item
         seen = item.rendered or item.capture
+        kept = None
         if len(seen.body) <= _LARGEST:
             page = UncutPage(item.page.url, item.page.encoding, seen.body)
             cut = await maybe_deferred_to_future(self._news.of(self._cutter.cut(page)))
-            item.blocks = cut.blocks
+            kept, source = cut.blocks, BlockSource(seen.body, item.page.encoding)
+            if kept is not None:
+                item.blocks = tuple(ItemBlock.of(one, source) for one in kept)
             item.page = _with_kinds(item.page, cut.link_kinds)
-        blocks = PageBlocks(self._method, DEFAULT_LEVEL, item.blocks)
+        blocks = PageBlocks(self._method, DEFAULT_LEVEL, kept)
         # The archive does not cut it again.
         if item.rendered is None:
             item.capture = replace(item.capture, blocks=blocks)

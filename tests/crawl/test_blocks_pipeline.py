@@ -110,7 +110,8 @@ class After:
         kinds = {link.url.rpartition("/")[2]: link.block for link in item.page.links}
         blocks = None
         if item.blocks is not None:
-            blocks = [[b.start, b.end, b.kind, b.topic, b.level, b.digest] for b in item.blocks]
+            blocks = [[b.start, b.end, b.kind, b.topic, b.level, b.digest, b.text]
+                      for b in item.blocks]
         seen.append([item.page.url.rpartition("/")[2], blocks, kinds])
         return item
 
@@ -140,7 +141,15 @@ def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(
         body = pages[f"/{address}"].encode()
         told = partition(body, method=method, url=f"http://h.test/{address}")
         assert blocks == [
-            [b.start, b.end, b.kind, " ".join(b.topic.split()), b.level, digest_of(b.content)]
+            [
+                b.start,
+                b.end,
+                b.kind,
+                " ".join(b.topic.split()),
+                b.level,
+                digest_of(b.content),
+                b.text,
+            ]
             for b in told
         ]
         assert kinds["home"] == "navigation"

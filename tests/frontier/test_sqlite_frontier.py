@@ -348,3 +348,15 @@ def test_two_jobs_of_a_store_know_nothing_of_each_other(store):
     assert (one.errors(), two.errors()) == (Counter({"404": 1}), Counter())
     assert ([past.id for past in one.history()], list(two.history())) == ([0, 1], [])
     assert two.ready == 2
+
+
+def test_a_link_that_waits_takes_the_request_that_is_given_for_its_address(frontier):
+    plain, own = NewLink(f"{H}/about"), NewLink(f"{H}/about", request=b"own")
+    [(number, _)] = frontier.add([plain])
+    frontier.apply(LinkScores([number], [0.5], [0.0]))
+    assert frontier.add([own, NewLink(f"{H}/about", request=b"later")]) == [(number, False)] * 2
+    waiting = frontier.next()
+    assert (waiting.id, waiting.request) == (number, b"own")
+    frontier.add([NewLink(f"{H}/about", request=b"late")])
+    frontier.requeue(number, waiting.request, 0)
+    assert frontier.next().request == b"own"
