@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from math import isnan
 
+from mmcrawl.page.headers import bounded
+
 LARGEST_BODY = 512 << 20
 """Bytes of a body that an archive keeps; what is larger is refused."""
 
@@ -88,7 +90,7 @@ class Capture:
     @property
     def media_type(self) -> str:
         """The declared content type: as given, else of the headers, else ""."""
-        return self.content_type or self.header("content-type")
+        return bounded(self.content_type or self.header("content-type"))
 
 
 @dataclass(frozen=True, slots=True)

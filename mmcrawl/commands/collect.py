@@ -1,7 +1,6 @@
 """`scrapy collect`: the media that a crawl found are kept, and told of."""
 
 import argparse
-import csv
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -26,6 +25,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.collecting import collection_tables, tree_of_parts
+from mmcrawl.text.spreadsheets import CsvWriter
 
 _STATUS, _LIST, _PARTS = "status", "list", "parts"
 
@@ -139,9 +139,10 @@ def _write_jsonl(rows: Iterable[dict[str, Any]], stream: TextIO) -> None:
 
 
 def _write_csv(rows: Iterable[dict[str, Any]], stream: TextIO) -> None:
-    writer = csv.DictWriter(stream, [field.name for field in fields(MediaFile)])
-    writer.writeheader()
-    writer.writerows(rows)
+    names = [field.name for field in fields(MediaFile)]
+    writer = CsvWriter(stream)
+    writer.writerow(names)
+    writer.writerows([row[name] for name in names] for row in rows)
 
 
 _WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {

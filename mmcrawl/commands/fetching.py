@@ -21,6 +21,7 @@ from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.page.encoding import page_encoding
+from mmcrawl.page.headers import header_text
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
@@ -98,7 +99,7 @@ class _OnePageSpider(Spider):
             yield request
 
     def parse(self, response: Response) -> Iterator[Request]:
-        content_type = _header(response, "Content-Type")
+        content_type = header_text(response.headers, "Content-Type")
         kind = _kind_of(content_type)
         if response.status != 200:
             self.outcome.reason = f"HTTP {response.status}"
@@ -145,7 +146,7 @@ class _OnePageSpider(Spider):
 
     def parse_sheet(self, response: Response, hrefs: list[str], encoding: str) -> None:
         """Take a sheet, if it is one and there is room for it."""
-        content_type = _header(response, "Content-Type")
+        content_type = header_text(response.headers, "Content-Type")
         if (kind := _kind_of(content_type)) not in _SHEET_TYPES:
             self.outcome.missing.append(f"{response.url}: no style sheet: {kind}")
         elif response.status != 200:
@@ -220,10 +221,6 @@ def _run(command: ScrapyCommand, web: str, *, styles: bool, **attributes: Any) -
     process: Any = command.crawler_process
     process.crawl(spider, styles=styles, **attributes)
     process.start()
-
-
-def _header(response: Response, name: str) -> str:
-    return (response.headers.get(name) or b"").decode("latin-1")
 
 
 def _kind_of(content_type: str) -> str:

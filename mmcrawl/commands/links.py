@@ -1,7 +1,6 @@
 """`scrapy links`: the links of a crawl, and why one was fetched when it was, or was not."""
 
 import argparse
-import csv
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
@@ -29,6 +28,7 @@ from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.sharing.views.looking import opened_to_look
 from mmcrawl.terminal.links import link_lines, why_page
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
+from mmcrawl.text.spreadsheets import CsvWriter
 
 _SHOWN = 20
 _TABLE = "table"
@@ -160,7 +160,7 @@ def _write_json(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
 
 
 def _write_csv(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = CsvWriter(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for row in found:
         writer.writerow(_cell(value) for value in row.values())

@@ -18,6 +18,7 @@ from twisted.web.client import HTTPConnectionPool
 from zope.interface import implementer
 
 from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_address
+from mmcrawl.page.headers import bound_headers
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -59,7 +60,9 @@ class DownloadHandler(HTTP11DownloadHandler):
 
     async def answer(self, request: Request) -> Response:
         """Return the response to a request that may be made."""
-        return await super().download_request(request)
+        response = await super().download_request(request)
+        bound_headers(response.headers)
+        return response
 
 
 class _ConnectionPool(HTTPConnectionPool):

@@ -25,6 +25,7 @@ from twisted.web.iweb import UNKNOWN_LENGTH
 from mmcrawl.collecting.download import Download
 from mmcrawl.engine.connections import DownloadHandler
 from mmcrawl.errors import MediaError
+from mmcrawl.page.headers import header_text
 from mmcrawl.replay.handler import ReplayDownloadHandler
 from mmcrawl.settings import value_of
 
@@ -238,4 +239,4 @@ def _nothing() -> None:
 
 
 def _header(headers: Headers) -> Any:
-    return lambda name: (headers.get(name) or b"").decode("latin-1")
+    return partial(header_text, headers)

@@ -14,6 +14,7 @@ from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import raise_if_fatal
 from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
+from mmcrawl.page.headers import header_text
 from mmcrawl.page.model import Page
 from mmcrawl.settings import value_of
 
@@ -84,7 +85,7 @@ class DynamicLinksMiddleware:
             return None
         if response.status != _OK:
             return None
-        headers = response.headers.to_unicode_dict()
+        names = ("Content-Type", "Content-Disposition")
         return kind_by_headers(
-            response.url, headers.get("Content-Type", ""), headers.get("Content-Disposition", "")
+            response.url, *(header_text(response.headers, name) for name in names)
         )

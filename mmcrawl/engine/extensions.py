@@ -5,7 +5,7 @@ import logging
 import sys
 from codecs import BOM_UTF8
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -40,6 +40,7 @@ from mmcrawl.terminal.crawl import (
     progress_panel,
     sentence,
 )
+from mmcrawl.text.spreadsheets import harmless
 
 logger = logging.getLogger(__name__)
 
@@ -230,7 +231,7 @@ class MediaFeedExporter(FeedExporter):
 
 
 class MediaCsvExporter(CsvItemExporter):
-    """CSV whose cells of several values are joined by "; ", since addresses may hold commas."""
+    """CSV without formulas, of which "; " joins several values: addresses may hold commas."""
 
     def __init__(self, file: Any, **kwargs: Any) -> None:
         if _is_empty(file) and (kwargs.get("encoding") or "utf-8").lower() in ("utf-8", "utf8"):
@@ -246,6 +247,9 @@ class MediaCsvExporter(CsvItemExporter):
         if isinstance(value, list) and any(isinstance(one, dict) for one in value):
             return json.dumps(value, ensure_ascii=False)
         return super().serialize_field(field, name, value)
+
+    def _build_row(self, values: Iterable[Any]) -> Iterable[Any]:
+        return map(harmless, super()._build_row(values))
 
 
 def _is_empty(file: Any) -> bool:

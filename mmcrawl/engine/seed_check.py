@@ -20,6 +20,7 @@ from mmcrawl.engine.robots import LIMIT, RobotsTxtParser
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.urls import canonical
+from mmcrawl.page.headers import header_text
 from mmcrawl.page.parse import parse_page
 from mmcrawl.seeking.checking import ALIVE, DEAD, FORBIDDEN, REDIRECTS, CheckedSeed
 from mmcrawl.settings import value_of
@@ -85,7 +86,7 @@ class SeedCheckSpider(Spider):
             status=response.status,
         )
         if isinstance(response, TextResponse):
-            declared = (response.headers.get("Content-Type") or b"").decode("latin-1")
+            declared = header_text(response.headers, "Content-Type")
             page = parse_page(response.body, response.url, declared)
             found = replace(
                 found,

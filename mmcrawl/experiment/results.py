@@ -5,7 +5,6 @@ All that the same inputs give again, byte for byte, is in `results.json`; what a
 defined is null.
 """
 
-import csv
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ from mmcrawl.experiment.measures import (
 from mmcrawl.experiment.plan import Algorithm, Plan
 from mmcrawl.experiment.series import Series
 from mmcrawl.experiment.truth import Truth
+from mmcrawl.text.spreadsheets import CsvWriter
 
 FORMAT = 3
 _FEW = 5  # hosts and titles that are named
@@ -209,7 +209,7 @@ def _times(label: str, runs: Sequence[Series]) -> dict[str, Any]:
 def results_csv(results: Mapping[str, Any]) -> str:
     """Return one row for each algorithm: mean, least and largest of every measure."""
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = CsvWriter(text, lineterminator="\n")
     parts = [(name, part) for name in _SPREADS for part in ("mean", "min", "max")]
     names = [name if part == "mean" else f"{name}_{part}" for name, part in parts]
     writer.writerow(("algorithm", "repeats", *names))

@@ -1,6 +1,5 @@
 """What a run fetched, page after page, judged by the truth; written as CSV and JSON."""
 
-import csv
 import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -10,6 +9,7 @@ from mmcrawl.experiment.measures import best_pattern, pattern_of
 from mmcrawl.experiment.recorder import read_clock
 from mmcrawl.experiment.stores import read_end, read_pages, read_patterns
 from mmcrawl.experiment.truth import Truth
+from mmcrawl.text.spreadsheets import CsvWriter
 
 _COLUMNS = ("url", "relevant", "media", "layer", "pattern", "seconds", "cpu_seconds")
 
@@ -89,7 +89,7 @@ def series_of(algorithm: str, repeat: int, store: Path, clock: Path, truth: Trut
 def write_series(series: Series, base: Path) -> None:
     """Write BASE.csv and then BASE.json, which says that the run is complete."""
     with _beside(base, "csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = CsvWriter(file, lineterminator="\n")
         writer.writerow(("number", *_COLUMNS))
         columns = asdict(series) | {"relevant": map(int, series.relevant)}
         rows = zip(*(columns[name] for name in _COLUMNS), strict=True)

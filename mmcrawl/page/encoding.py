@@ -31,6 +31,7 @@ from mmcrawl.page.guessed_encoding import (
     shifted_encoding,
     wide_encoding,
 )
+from mmcrawl.page.headers import bounded
 
 # Python names of the encodings that browsers know, and of those that older programs wrote; other
 # codecs (rot13, hex, utf-7) are no charsets.
@@ -132,8 +133,9 @@ def _encoding_without_bom(body: bytes, content_type: str | None) -> str:
 
 
 def _in_header(content_type: str | None) -> str | None:
+    content_type = bounded(content_type or "")
     encoding = http_content_type_encoding(content_type)
-    if encoding is None and (label := _HEADER_LABEL.search(content_type or "")):
+    if encoding is None and (label := _HEADER_LABEL.search(content_type)):
         encoding = _by_label(label[1])
     return _known(encoding)
 

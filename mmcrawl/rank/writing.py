@@ -5,11 +5,12 @@ Another format is one :class:`Writer` more in :data:`WRITERS`; `scrapy rank` has
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, BinaryIO, NamedTuple
+
+from mmcrawl.text.spreadsheets import CsvWriter
 
 Rows = Iterable[dict[str, Any]]
 
@@ -34,9 +35,9 @@ def _write_json(rows: Rows, columns: Mapping[str, str], stream: BinaryIO) -> Non
 
 def _write_csv(rows: Rows, columns: Mapping[str, str], stream: BinaryIO) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-    writer = csv.DictWriter(text, list(columns))
-    writer.writeheader()
-    writer.writerows(rows)
+    writer = CsvWriter(text)
+    writer.writerow(columns)
+    writer.writerows([row[name] for name in columns] for row in rows)
     text.detach()
 
 

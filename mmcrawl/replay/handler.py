@@ -26,6 +26,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import DNSLookupError
 
 from mmcrawl.errors import WebError
+from mmcrawl.page.headers import bound_headers
 from mmcrawl.replay.latency import Latency
 from mmcrawl.replay.opening import open_web
 from mmcrawl.replay.web import StoredResponse, StoredWeb, host_of, split_url
@@ -147,5 +148,6 @@ def _scrapy_response(request: Request, stored: StoredResponse) -> Response:
     headers = Headers()
     for name, value in stored.headers:
         headers.appendlist(name, value)
+    bound_headers(headers)
     make = responsetypes.from_args(headers=headers, url=request.url, body=stored.body)
     return make(url=request.url, status=stored.status, headers=headers, body=stored.body)

@@ -30,6 +30,7 @@ from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.urls import page_digest
+from mmcrawl.page.headers import header_text
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
@@ -137,7 +138,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         if not isinstance(response, TextResponse) or (kind and kind not in _PAGE_TYPES):
             yield NoPage(f"no page: {kind or 'binary data'}")
             return
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = header_text(response.headers, "Content-Type")
         if len(response.body) < _LARGE:
             page, digest = _parsed(response.body, response.url, content_type)
         else:
@@ -165,5 +166,4 @@ def _parsed(body: bytes, url: str, content_type: str) -> tuple[Page, int]:
 
 def _page_type(headers: Headers) -> str:
     """Return the declared media type in lower case, "" if there is none."""
-    content_type = (headers.get("Content-Type") or b"").decode("latin-1")
-    return content_type.partition(";")[0].strip().lower()
+    return header_text(headers, "Content-Type").partition(";")[0].strip().lower()

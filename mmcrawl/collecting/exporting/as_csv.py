@@ -1,12 +1,12 @@
 """CSV that spreadsheets open rightly: UTF-8 with a byte order mark, dates as they read them."""
 
-import csv
 import io
 from datetime import datetime
 from pathlib import Path
 
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
-from mmcrawl.collecting.exporting.table import COLUMNS, Cell, harmless, rows
+from mmcrawl.collecting.exporting.table import COLUMNS, Cell, rows
+from mmcrawl.text.spreadsheets import CsvWriter
 
 
 class Csv:
@@ -18,7 +18,7 @@ class Csv:
     def export(self, shipment: Shipment, target: Path) -> list[str]:
         with whole_file(target) as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-            writer = csv.writer(text)
+            writer = CsvWriter(text)
             writer.writerow(COLUMNS)
             writer.writerows([_written(cell) for cell in row] for row in rows(shipment.works))
             text.detach()
@@ -28,4 +28,4 @@ class Csv:
 def _written(cell: Cell) -> Cell:
     if isinstance(cell, datetime):
         return cell.strftime("%Y-%m-%d %H:%M:%S")
-    return harmless(cell)
+    return cell

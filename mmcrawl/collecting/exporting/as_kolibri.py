@@ -4,7 +4,6 @@ makes a channel of (``linecook --channeldir=…``).
 Kolibri shows MP4, WebM and MP3, and wants a licence and a copyright holder of all it shows.
 """
 
-import csv
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in, folder_name
 from mmcrawl.collecting.works.licence_names import RESERVED
 from mmcrawl.collecting.works.model import Work, WorkFile
+from mmcrawl.text.spreadsheets import CsvWriter
 
 _CHANNEL = "channel"
 _CHANNEL_COLUMNS = ("Title", "Description", "Domain", "Source ID", "Language", "Thumbnail")
@@ -98,7 +98,7 @@ def _language(rows: Sequence[tuple[str, ...]]) -> str:
 
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     with path.open("w", encoding="utf-8", errors="replace", newline="") as stream:
-        table = csv.writer(stream)
+        table = CsvWriter(stream)
         table.writerow(columns)
         table.writerows(rows)
 

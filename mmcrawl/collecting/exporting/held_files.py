@@ -16,8 +16,14 @@ from mmcrawl.collecting.exporting.exporter import Shipment
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.errors import StoreError
 
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*%\ud800-\udfff\ufffe\uffff]+')
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
+# Besides what file systems refuse: what does not show, or turns the letters of a name around.
+_FORBIDDEN = re.compile(
+    r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*%\ud800-\udfff\ufffe\uffff'
+    r"\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+"
+)
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])\s*(?:\.|$)", re.IGNORECASE
+)
 _LONGEST = 150  # bytes of a name, without its suffix: file systems take 255
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _PORTION = 1 << 20  # bytes

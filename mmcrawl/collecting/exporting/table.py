@@ -1,8 +1,4 @@
-"""Works as a table: a row for each medium, what is said of the work repeated in each of its rows.
-
-A spreadsheet takes a cell that begins with ``=`` for a formula, and a page can be titled
-``=HYPERLINK(…)``: such texts get an apostrophe before them in CSV, where cells have no type.
-"""
+"""Works as a table: a row for each medium, what is said of the work repeated in each row."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -19,7 +15,6 @@ COLUMNS = (
     *("caption", "poster", "subtitles", "title_from", "corrected"),
     *("tags", "note", "rating"),
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def rows(works: Iterable[Work]) -> Iterator[tuple[Cell, ...]]:
@@ -27,15 +22,6 @@ def rows(works: Iterable[Work]) -> Iterator[tuple[Cell, ...]]:
     for work in works:
         for file in work.files:
             yield _row(work, file)
-
-
-def harmless(cell: Cell) -> Cell:
-    """Return a cell that no spreadsheet takes for a formula.
-
-    >>> harmless("=1+1"), harmless("a=1"), harmless(-1)
-    ("'=1+1", 'a=1', -1)
-    """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _row(work: Work, file: WorkFile) -> tuple[Cell, ...]:

@@ -1,0 +1,55 @@
+"""CSV in which no spreadsheet finds a formula, whoever wrote the text of its cells.
+
+A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and a page
+can be titled ``=HYPERLINK(…)``. Such a text gets an apostrophe before it, since cells of CSV have
+no type: https://owasp.org/www-community/attacks/CSV_Injection
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+_SIGNS = frozenset("=+-@\u2212")  # after full-width and small forms were made plain
+_UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me"))
+_NUMBER = re.compile(r"-\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,4})?")
+
+
+def harmless(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula.
+
+    What does not show (spaces, byte order marks, direction marks, controls) may stand before the
+    sign. A negative number stays one.
+
+    >>> harmless("=1+1"), harmless("\ufeff ＝1"), harmless("a=1"), harmless(-1), harmless("-1.5")
+    ("'=1+1", "'\ufeff ＝1", 'a=1', -1, '-1.5')
+    """
+    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+        return cell
+    first = next((c for c in cell if unicodedata.category(c) not in _UNSEEN), "")
+    is_formula = cell[:1] in ("\t", "\r", "\n") or unicodedata.normalize("NFKC", first) in _SIGNS
+    return f"'{cell}" if is_formula else cell
+
+
+class CsvWriter:
+    """What `csv.writer` does, with cells that are `harmless`.
+
+    Args:
+        stream: Opened with ``newline=""``.
+        options: Of `csv.writer`.
+    """
+
+    def __init__(self, stream: TextIO, **options: Any) -> None:
+        self._writer = csv.writer(stream, **options)
+
+    def writerow(self, row: Iterable[Any]) -> None:
+        """Write a row."""
+        self._writer.writerow([harmless(cell) for cell in row])
+
+    def writerows(self, rows: Iterable[Iterable[Any]]) -> None:
+        """Write some rows."""
+        for row in rows:
+            self.writerow(row)

@@ -1,0 +1,45 @@
+"""Headers of strangers are bounded before they are read, wherever they come from."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from scrapy.http import HtmlResponse
+from scrapy.http.headers import Headers
+
+from mmcrawl.archive.model import Capture
+from mmcrawl.page.encoding import decode_page, page_encoding
+from mmcrawl.page.headers import bound_headers, header_text
+from mmcrawl.page.parse import parse_page
+from mmcrawl.spiders.focused import _page_type
+
+SPACES = "text/html; charset" + 400_000 * " "
+QUOTES = "text/html; charset=" + 200_000 * "\" '"
+
+
+@pytest.mark.parametrize("value", [SPACES, QUOTES, SPACES + "\r\n\t" + SPACES, ";" * 400_000])
+def test_a_header_of_any_length_costs_nothing(value: str) -> None:
+    start = time.process_time()
+    assert page_encoding(b"<p>a", value) == "utf-8"
+    assert decode_page(b"<p>a", value)[0] == "utf-8"
+    parse_page(b"<p>a", "http://h.test/", value)
+    capture = Capture("http://h.test/", b"<p>a", 0.0, headers=(("Content-Type", value),))
+    assert len(capture.media_type) <= 1_024
+    headers = Headers({"Content-Type": value, "Set-Cookie": [value, "a=b"]})
+    _page_type(headers)
+    assert len(header_text(headers, "Content-Type")) <= 1_024
+    bound_headers(headers)
+    response = HtmlResponse("http://h.test/", headers=headers, body=b"<p>a")
+    assert response.encoding  # as Scrapy reads it
+    assert [len(one) <= 16_384 for one in headers.getlist("Set-Cookie")] == [True, True]
+    assert headers.getlist("Set-Cookie")[1] == b"a=b"
+    assert time.process_time() - start < 0.5
+
+
+def test_what_a_header_says_is_read_as_before() -> None:
+    assert page_encoding(b"\xe9", "text/html;\r\n\t charset = 'windows-1251'") == "cp1251"
+    headers = Headers({"Content-Type": "text/html; charset=gbk", "ETag": '"x"'})
+    bound_headers(headers)
+    assert header_text(headers, "content-type") == "text/html; charset=gbk"
+    assert header_text(headers, "Location") == ""

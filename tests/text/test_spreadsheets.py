@@ -1,0 +1,56 @@
+"""No CSV that the project writes has a cell that a spreadsheet takes for a formula."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+import mmcrawl
+from mmcrawl.engine.extensions import MediaCsvExporter
+from mmcrawl.text.spreadsheets import CsvWriter, harmless
+
+SIGNS = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\u2212"]
+BEFORE = ["", " ", "\ufeff", "\u200b", "\u202e", "\u00a0", "\t", "\r", "\n", "\0", "\u3000\u2066"]
+FORMULAS = [f"{before}{sign}HYPERLINK(1)" for before in BEFORE for sign in SIGNS] + ["\ta", "\ra"]
+PLAIN = ["-1", "-1.5", "-1e-5", "a=1", "", "'=1", "1-2", "工 = 1", -3, 2.5, None]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_formula_is_text(formula: str) -> None:
+    assert harmless(formula) == f"'{formula}"
+    assert harmless(harmless(formula)) == f"'{formula}"
+
+
+def test_numbers_and_texts_stay() -> None:
+    assert [harmless(cell) for cell in PLAIN] == PLAIN
+    assert harmless("-1+cmd|' /C calc'!A0").startswith("'")
+
+
+def test_items_of_a_crawl_have_no_formulas() -> None:
+    file = io.BytesIO()
+    exporter = MediaCsvExporter(file, fields_to_export=["title", "media", "score"])
+    exporter.start_exporting()
+    exporter.export_item({"title": FORMULAS[1], "media": ["=a", "b"], "score": -1.5})
+    exporter.export_item({"title": "a", "media": [{"url": "=1"}], "score": 1})
+    exporter.finish_exporting()
+    rows = list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))
+    assert rows[1:] == [["'" + FORMULAS[1], "'=a; b", "-1.5"], ["a", '[{"url": "=1"}]', "1"]]
+
+
+def test_rows_are_written_as_csv_does() -> None:
+    text = io.StringIO()
+    CsvWriter(text, lineterminator="\n").writerows([["a", "=b"], [1, None]])
+    assert text.getvalue() == "a,'=b\n1,\n"
+
+
+def test_nothing_writes_csv_in_another_way() -> None:
+    root = Path(mmcrawl.__file__).parent
+    for path in root.rglob("*.py"):
+        if path.name != "spreadsheets.py":
+            tree = ast.parse(path.read_text("utf-8"))
+            used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            assert not used & {"csv.writer", "csv.DictWriter"}, path
