@@ -34,6 +34,7 @@ from mmcrawl.collecting.exporting import (
 )
 from mmcrawl.collecting.works import Evidence, Licence, Sighting, Subtitles, Work, WorkFile
 from mmcrawl.errors import CollectionError, StoreError
+from tests.collecting.hostile_names import HOSTILE
 
 FILM = b"not really a film"
 DIGEST = sha256(FILM).hexdigest()
@@ -418,3 +419,44 @@ def test_there_is_an_exporter_behind_every_name() -> None:
         assert exporter_named(name).summary
     with pytest.raises(CollectionError, match="csv"):
         exporter_named("paper")
+
+
+def hostile_works() -> tuple[list[Work], dict[str, bytes]]:
+    """Return a work for each hostile name, which stands wherever a text can, and the files."""
+    works, files = [], {}
+    for number, name in enumerate(HOSTILE):
+        digest = sha256(b"%d" % number).hexdigest()
+        files[digest] = b"%d" % number
+        address = f"http://h.test/{name}"
+        made = (
+            WorkFile(f"http://h.test/x.mp4?{name}", "video", "video/mp4", 3, 6.5, digest, "held"),
+            WorkFile(address, "video"),
+        )
+        texts = dict.fromkeys(("title", "creator", "caption", "topic", "level", "date"), name)
+        lists = {"languages": (name,), "tags": (name,), "subtitles": (Subtitles(address, name),)}
+        pages = (Sighting(address, name, name, 1_700_000_000.0),)
+        whole: dict[str, Any] = {"id": f"{number:016x}", "files": made, "pages": pages}
+        works.append(replace(LEVERS, **whole, **texts, **lists))
+    return works, files
+
+
+@pytest.mark.parametrize("format", exporter_names())
+def test_no_name_keeps_a_work_from_its_export(format: str, tmp_path: Path) -> None:
+    works, files = hostile_works()
+    exporter = exporter_named(format)
+    target = tmp_path / f"out{exporter.suffix}"
+    shipment = Shipment(works, HOSTILE[3], lambda digest: io.BytesIO(files[digest]), 1.7e9)
+    assert exporter.export(shipment, target) == []
+    assert list(tmp_path.iterdir()) == [target]
+    if format == "zim":
+        from libzim.reader import Archive
+
+        archive = Archive(target)
+        assert all(archive.has_entry_by_path(f"works/{work.id}.html") for work in works)
+    if target.is_dir():
+        names = [path for path in target.rglob("*") if path.is_file() and path.suffix == ".mp4"]
+        assert len(names) == len(works)
+        for path in names:
+            assert not set(path.name) & set('\u202e\u2066\u200e\u200f<>:"\\\\|?*\0\n'), path
+            assert len(path.name.encode()) < 255
+            assert path.name.partition(".")[0].strip().lower() not in ("con", "nul", "aux", "com1")

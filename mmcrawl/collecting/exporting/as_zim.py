@@ -22,6 +22,7 @@ from mmcrawl.text.xml import xml_text
 _PROGRAM = "mmcrawl.collecting.exporting.zim_program"
 _MAIN = "index.html"
 _TITLE, _DESCRIPTION = 30, 80  # characters, of the format
+_WORD, _INDEXED = 200, 400  # bytes, of a word and of a title in the index
 _LANGUAGES = {
     **{"ar": "ara", "de": "deu", "en": "eng", "es": "spa", "fr": "fra", "it": "ita", "ja": "jpn"},
     **{"ko": "kor", "nl": "nld", "pl": "pol", "pt": "por", "ru": "rus", "zh": "zho"},
@@ -117,7 +118,7 @@ class _Pages:
         place = self._folder / path
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(page)
-        self._entries.append((path, " ".join(xml_text(title).split()) or path, "text/html"))
+        self._entries.append((path, _index_title(title) or path, "text/html"))
 
     def _ruffle(self) -> str:
         """Take Ruffle in, if it is there; return the path of its program."""
@@ -131,6 +132,21 @@ class _Pages:
                 mime = "text/javascript" if file.suffix == ".js" else "application/wasm"
                 self._entries.append((f"ruffle/{file.name}", "", mime))
         return "ruffle/ruffle.js"
+
+
+def _index_title(title: str) -> str:
+    """Return a title that libzim can index: for one that it cannot, it gives up the whole file.
+
+    It loses words of more than 240 bytes and what is no word, and bears little loss.
+    """
+    words = xml_text(title).split()
+    if len(" ".join(words).encode("utf-8", "replace")) > _WORD:
+        words = [_cut(word, _WORD) for word in words if any(map(str.isalnum, word))]
+    return _cut(" ".join(words), _INDEXED).rstrip()
+
+
+def _cut(text: str, size: int) -> str:
+    return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")
 
 
 def _path(work: Work) -> str:
