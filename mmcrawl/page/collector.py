@@ -107,7 +107,7 @@ class PageCollector:
         if attributes:
             if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
                 self._note_attributes(tag, attributes)
-            if _tells_scripts(attributes):
+            if "-" in tag or _tells_scripts(attributes):
                 self._note_data(tag, attributes)
         opener = _OPENERS.get(tag)
         if opener is not None:

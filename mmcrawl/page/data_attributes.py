@@ -53,12 +53,18 @@ def described_in(tag: str, attributes: Attributes) -> Iterator[Described]:
 
     >>> [d.addresses for d in described_in("li", {"data-mp3": "a.mp3", "data-id": "7"})]
     [('a.mp3',)]
+    >>> [d.addresses for d in described_in("ruffle-embed", {"src": "q.swf"})]
+    [('q.swf',)]
     >>> [d.addresses for d in described_in("div", {"data-vimeo-id": "19231868"})]
     [('https://player.vimeo.com/video/19231868',)]
     """
     plain: list[str] = []
+    # A custom element has a dash in its name, and any attributes.
+    is_custom = "-" in tag and not _NO_MEDIUM.search(tag)
     for name, written in attributes.items():
-        if not name.startswith("data-") or len(written) > _LONGEST or _NO_MEDIUM.search(name):
+        if not (is_custom or name.startswith("data-")):
+            continue
+        if len(written) > _LONGEST or _NO_MEDIUM.search(name):
             continue
         value = written.strip()
         if value.startswith(("{", "[")):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 from mmcrawl.text.media_kinds import AUDIO, DOCUMENT, SIMULATION, VIDEO
 
@@ -268,6 +269,28 @@ _MAY_BE_ANYWHERE = re.compile(
 )
 
 
+_EMBEDS = Path(__file__).with_name("embeds.tsv")
+# In a frame, what an address on a host that no table has says of itself: it plays …
+_PLAYS = re.compile(
+    r"video|(?<![a-z])vods?(?![a-z])|player(?!s?[/.]?(?:id|stats))|podcast|(?<![a-z])audio|radio"
+    r"|(?<![a-z])(?:media|tv|film|movie|clip|episode|stream)s?(?![a-z])",
+    re.IGNORECASE,
+)
+# … it is made to stand in other pages …
+_STANDS_IN_PAGES = re.compile(r"embed|iframe|player|external", re.IGNORECASE)
+# … it names something …
+_NAMES_AN_ITEM = re.compile(r"[/=_.:-](?=[\w-]*\d)[\w-]{5,}|[/=][\da-zA-Z-]{8,}(?:[/?&]|$)|=\d+")
+# … and it is nothing else that pages have in frames.
+_NO_PLAYER = re.compile(
+    r"(?<![a-z])(?:ads?|adserver|adsystem|maps?|captcha|chat|comments?|calendar|forms?|survey|poll"
+    r"|login|likes?|share|follow|tweets?|timeline|post|weather|widgets?/(?:map|weather|chat)|social"
+    r"|stats?|analytics|consent|cookie|signup|newsletter|subscribe|banners?|pixel|sync|quiz|donate"
+    r"|checkout|pay)(?![a-z])|doubleclick|googlesyndication|advert|disqus|recaptcha|livechat",
+    re.IGNORECASE,
+)
+_LONGEST_EMBED = 2_000
+_SOUNDS = re.compile(r"podcast|audio|radio|music|sound", re.IGNORECASE)
+
 _CONTINUED = re.compile(r"\n[ ]+")  # a pattern that goes on in the next line
 
 
@@ -280,6 +303,10 @@ def _domains() -> Mapping[str, list[tuple[str, str]]]:
             if line:
                 domain, path = line.split(maxsplit=1)
                 found.setdefault(domain, []).append((path, kind))
+    for line in _EMBEDS.read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            kind, domain, path = line.split("\t")
+            found.setdefault(domain, []).append((path, kind))
     return found
 
 
@@ -317,3 +344,23 @@ def hosted_kind(host: str, path_and_query: str) -> str | None:
         found = (kind for item, kind in _items_anywhere() if item.match(path_and_query))
         return next(found, None)
     return None
+
+
+def embedded_kind(host: str, path_and_query: str) -> str | None:
+    """Return the kind of what a frame from another host plays, as its address says, or None.
+
+    Args:
+        host: In lower case, without port; in no table.
+        path_and_query: From the first slash on.
+
+    >>> embedded_kind("tube.school.test", "/embed/video/4f2a91")
+    'video'
+    >>> embedded_kind("maps.school.test", "/embed?pb=12345678") is None
+    True
+    """
+    address = (host + path_and_query)[:_LONGEST_EMBED]
+    if not (_STANDS_IN_PAGES.search(address) and _PLAYS.search(address)):
+        return None
+    if _NO_PLAYER.search(address) or not _NAMES_AN_ITEM.search(path_and_query[:_LONGEST_EMBED]):
+        return None
+    return AUDIO if _SOUNDS.search(address) else VIDEO

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from mmcrawl.page.hosts import embedded_kind
 from mmcrawl.page.media import (
     PLAYED,
     is_frame_of_a_site,
@@ -223,6 +224,10 @@ def kind_of_reference(reference: Reference, target: Target, page_host: str) -> s
         return kind
     if target.hosted and not _is_navigation(reference, target, page_host):
         return target.hosted
+    if reference.tag == "iframe" and not target.media and target.host != page_host:
+        told = embedded_kind(target.host, target.url.partition(target.host)[2])
+        if told is not None:
+            return told
     if reference.may_be_page:
         if target.media is None and _is_moving_picture(reference, target):
             return IMAGE_ANIMATION

@@ -1,0 +1,93 @@
+"""Players that pages show by custom elements, and in frames of other hosts."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.page import parse_page
+from mmcrawl.page.hosts import hosted_kind
+
+URL = "http://school.test/a/b.htm"
+
+
+def media(markup: str) -> list[tuple[str, str]]:
+    return [(one.url, one.kind) for one in parse_page(markup.encode(), URL).media]
+
+
+@pytest.mark.parametrize(
+    ("element", "address", "kind"),
+    [
+        ('<ruffle-embed src="q.swf">', "http://school.test/a/q.swf", "animation"),
+        ('<media-player src="/n.mp4" poster="p.mp4">', "http://school.test/n.mp4", "video"),
+        ('<hls-video src="//cdn.test/x.m3u8">', "http://cdn.test/x.m3u8", "video"),
+        ('<x-sound data-src="s.mp3">', "http://school.test/a/s.mp3", "audio"),
+        ('<some-thing url="s.ogg" icon="i.mp3">', "http://school.test/a/s.ogg", "audio"),
+        ("""<my-player options='{"file": "v.webm"}'>""", "http://school.test/a/v.webm", "video"),
+        ("""<my-player :sources='[{"src": "w.mp4"}]'>""", "http://school.test/a/w.mp4", "video"),
+        ('<geo-gebra file="c.ggb">', "http://school.test/a/c.ggb", "simulation"),
+        ('<video-embed src="https://vimeo.com/76979871">', "https://vimeo.com/76979871", "video"),
+        ('<a-player><source src="n.mp4"></a-player>', "http://school.test/a/n.mp4", "video"),
+    ],
+)  # fmt: skip
+def test_the_attribute_of_a_custom_element_decides(element, address, kind):
+    assert media(f"<p>{element}</p>") == [(address, kind)]
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<social-share url="https://vimeo.com/76979871">',
+        '<media-player thumbnail="t.mp4" src="play.php">',
+        '<my-card href="page.htm" src="photo.jpg">',
+        '<div src="n.mp4">',
+    ],
+)
+def test_other_attributes_and_elements_play_nothing(element):
+    assert media(element) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"),
+    [
+        ("https://videopress.com/embed/kUJmAcSf", "video"),
+        ("https://ok.ru/videoembed/1484130554189", "video"),
+        ("https://muse.ai/embed/YdTWvUW", "video"),
+        ("https://vocaroo.com/embed/12WqtjLnpj6g?autoplay=0", "audio"),
+        ("https://player.mux.com/OCtRWZiZqKvLbnZ32WSEYiGNvHdAmB01j", "video"),
+        ("https://tunein.com/embed/player/t236404354/", "audio"),
+        ("https://www.aparat.com/video/video/embed/videohash/wP8On/vt/frame", "video"),
+        # in no table
+        ("https://tube.college.test/embed/video/4f2a91", "video"),
+        ("https://video.college.test/videos/iframe/9f86d081", "video"),
+        ("https://player.college.test/v/2fb91c44", "video"),
+        ("https://radio.college.test/embed/episode/20394", "audio"),
+    ],
+)
+def test_a_frame_of_a_player_is_a_medium(address, kind):
+    assert media(f'<iframe src="{address}"></iframe>') == [(address, kind)]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://www.google.com/maps/embed?pb=!1m18!1m12!1m3",
+        "https://platform.test/embed/Tweet.html?id=1234567890",
+        "https://ads.test/video/player/iframe/728x90?slot=12345678",
+        "https://disqus.com/embed/comments/?base=default&f=videos12345",
+        "https://calendar.google.com/calendar/embed?src=abc12345",
+        "https://chat.test/embed/video-room/1234567",
+        "https://forms.test/embed/survey/video/1234567",
+        "https://www.googletagmanager.com/ns.html?id=GTM-P9FVTRJ",
+        "https://tube.college.test/embed/",
+        "https://padlet.test/embed/9f86d081884c",
+        "/video/player/embed/123456",
+    ],
+)
+def test_frames_that_play_nothing_are_no_media(address):
+    assert media(f'<iframe src="{address}"></iframe>') == []
+
+
+def test_each_line_of_the_table_has_a_kind_that_is_found():
+    assert hosted_kind("embed.ted.com", "/talks/x") == "video"
+    assert hosted_kind("vocaroo.com", "/upload") is None
+    assert hosted_kind("ok.ru", "/profile/5") is None
