@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -46,3 +47,16 @@ def _caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         patched.delenv("COLUMNS", raising=False)  # pytest-xdist's own, which is no reader's
         yield
+
+
+def _environment_as_before() -> Iterator[None]:
+    """Take back what a test leaves in the environment: Scrapy sets SCRAPY_SETTINGS_MODULE."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+# What a fixture of a module left is taken back when the module ends.
+_of_a_module = pytest.fixture(autouse=True, scope="module")(_environment_as_before)
+_of_a_test = pytest.fixture(autouse=True)(_environment_as_before)

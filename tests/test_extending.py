@@ -19,6 +19,7 @@ from scrapy.utils.test import get_crawler
 from mmcrawl.archive import open_archive
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.spiders import FocusedSpider
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -155,7 +156,7 @@ def scrapy(
         },
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
     assert done.returncode == exit_code, done.stdout + done.stderr

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import HANG
+
 ROOT = Path(__file__).resolve().parents[1]
 MEDIA_PAGES_OF_DEMO = 100
 OWN_SPIDER = """
@@ -85,7 +87,7 @@ def run(venv: Path) -> Run:
             env=kept,
             capture_output=True,
             encoding="utf-8",
-            timeout=300,
+            timeout=HANG,
             check=False,
         )
         assert done.returncode == exit_code, done.stdout + done.stderr

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import mmcrawl
+from tests.waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -193,7 +194,7 @@ def run(
         env=env,
         capture_output=True,
         encoding="utf-8",
-        timeout=300,
+        timeout=HANG,
         check=False,
     )
     assert done.returncode == exit_code, done.stdout + done.stderr

@@ -10,7 +10,9 @@ with lazy_imports(__name__):
     from mmcrawl.page.data_attributes import described_in
     from mmcrawl.page.described import described_media
     from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
-    from mmcrawl.page.encoding import page_encoding
+    from mmcrawl.page.encoding import decode_page, page_encoding
+    from mmcrawl.page.headers import bound_headers, header_text
+    from mmcrawl.page.hosts import hosted_kind
     from mmcrawl.page.looks import declarations
     from mmcrawl.page.media import media_in_values, media_kind
     from mmcrawl.page.model import (

@@ -134,7 +134,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
             return
         for request in discovery.ways_of(response):
             yield request
-        kind = _page_type(response.headers)
+        kind = declared_type(response.headers)
         if not isinstance(response, TextResponse) or (kind and kind not in _PAGE_TYPES):
             yield NoPage(f"no page: {kind or 'binary data'}")
             return
@@ -155,7 +155,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     def _stop_at_media(self, headers: Headers, request: Request) -> None:
         """End the download of what turns out, by its headers, to be no page."""
-        if LINK_KEY in request.meta and _page_type(headers).startswith(_BULKY_TYPES):
+        if LINK_KEY in request.meta and declared_type(headers).startswith(_BULKY_TYPES):
             raise StopDownload(fail=False)
 
 
@@ -164,6 +164,6 @@ def _parsed(body: bytes, url: str, content_type: str) -> tuple[Page, int]:
     return page, page_digest(url, body, (resource.url for resource in page.media))
 
 
-def _page_type(headers: Headers) -> str:
+def declared_type(headers: Headers) -> str:
     """Return the declared media type in lower case, "" if there is none."""
     return header_text(headers, "Content-Type").partition(";")[0].strip().lower()

@@ -16,6 +16,7 @@ with lazy_imports(__name__):
     from mmcrawl.text.resources import data_lines
     from mmcrawl.text.scripts import has_han, unify
     from mmcrawl.text.segmentation import Lexicon, segment
+    from mmcrawl.text.spreadsheets import CsvWriter, harmless
     from mmcrawl.text.url_words import (
         UrlTable,
         UrlWord,

@@ -19,6 +19,7 @@ from warcio.archiveiterator import ArchiveIterator
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.warc import export_warc
 from mmcrawl.errors import StoreError
+from tests.waiting import HANG
 
 WACZ, PYWB = "MMCRAWL_TEST_WACZ", "MMCRAWL_TEST_PYWB"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
@@ -80,7 +81,11 @@ def test_it_is_what_cdxj_indexer_writes(warc: Path) -> None:
         pytest.skip(f"no py-wacz: name the program in the variable {WACZ}")
     indexer = Path(program).with_name("cdxj-indexer")
     run = subprocess.run(
-        [str(indexer), "--sort", str(warc)], capture_output=True, text=True, check=True, timeout=60
+        [str(indexer), "--sort", str(warc)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=HANG,
     )
     ours, theirs = lines_of((warc.parent / "all.cdxj").read_text()), lines_of(run.stdout)
     assert len(ours) == len(theirs) == 4
@@ -109,7 +114,7 @@ def test_pywb_replays_by_it(warc: Path) -> None:
             cwd=pages.parent.parent,
             capture_output=True,
             check=False,
-            timeout=120,
+            timeout=HANG,
         )
         assert run.stdout.partition(b"ANSWER ")[2] == body, run.stderr
 

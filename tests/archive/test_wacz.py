@@ -21,6 +21,7 @@ from warcio.archiveiterator import ArchiveIterator
 from mmcrawl.archive import RENDERED, Archive, Capture, open_archive
 from mmcrawl.archive.warc import export_warc, import_warc
 from mmcrawl.errors import StoreError
+from tests.waiting import HANG
 
 WACZ = "MMCRAWL_TEST_WACZ"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
@@ -106,7 +107,7 @@ def test_its_validator_finds_no_fault(wacz: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANG,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "invalid" not in run.stdout.lower()

@@ -13,6 +13,7 @@ import zstandard
 from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import body_of, import_warc, is_digest_of
 from tests.archive.warc_files import BODY, HTML, TIME, URL, Warc, all_of, whats
+from tests.waiting import HANG
 from tests.warm import python
 
 
@@ -163,7 +164,7 @@ def kill(done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 import_warc(open_archive(sys.argv[1]), [sys.argv[2]], progress=kill)
 """
-    run = subprocess.run([python(), "-c", killed, uri, str(path)], check=False, timeout=60)
+    run = subprocess.run([python(), "-c", killed, uri, str(path)], check=False, timeout=HANG)
     assert run.returncode == -signal.SIGKILL
     with open_archive(uri) as archive, open_archive(f"sqlite:///{tmp_path}/whole.db") as whole:
         assert archive.visits(URL)

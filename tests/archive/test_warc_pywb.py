@@ -20,6 +20,7 @@ import pytest
 
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.warc import export_warc
+from tests.waiting import HANG
 
 PYWB = "MMCRAWL_TEST_PYWB"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
@@ -64,7 +65,7 @@ def replayed(python: str, path: Path, *places: str) -> list[tuple[int, dict[str,
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=HANG,
     )
     lines = [line for line in run.stdout.splitlines() if line.startswith("ANSWER ")]
     answers: list[Any] = [json.loads(line.removeprefix("ANSWER ")) for line in lines]

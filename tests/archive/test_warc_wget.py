@@ -15,6 +15,7 @@ import pytest
 from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import export_warc, import_warc
 from tests.archive.warc_files import all_of
+from tests.waiting import HANG
 
 KEPT = Path(__file__).parent / "data" / "wget.warc.gz"
 SITE = "http://127.0.0.1:18432"
@@ -118,7 +119,7 @@ def test_revisits_of_wget_are_visits(archive: Archive, tmp_path: Path, site: str
     first = ["--warc-file=first", "--warc-cdx"]
     second = ["--warc-file=second", "--warc-dedup=first.cdx"]
     for options in (first, second):
-        subprocess.run([*fetch, *options, site], cwd=tmp_path, check=False, timeout=60)
+        subprocess.run([*fetch, *options, site], cwd=tmp_path, check=False, timeout=HANG)
     again = tmp_path / "second.warc.gz"
     assert b"WARC-Type: revisit" in gzip.decompress(again.read_bytes())
     done = import_warc(archive, [again, tmp_path / "first.warc.gz"])

@@ -26,6 +26,7 @@ from mmcrawl.blocks import (
     short_path,
 )
 from mmcrawl.blocks.partitioners import Cut
+from tests.waiting import HANG
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -317,7 +318,7 @@ def opened(folder: Path, content: str) -> Node:
     done = subprocess.run(
         [CHROMIUM, *options, f"--user-data-dir={folder / 'profile'}", "--dump-dom", file.as_uri()],
         capture_output=True,
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
     assert b"<html" in done.stdout, done.stderr

@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from mmcrawl.browse import Context, Options
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import key_of, store_of
+from tests.waiting import HANG
 
 _SCORES = "//ol//span[@class='score']"
 
@@ -47,7 +48,7 @@ def site() -> Iterator[str]:
 
 
 def until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + 90
+    end = time.monotonic() + HANG
     while not done():
         assert time.monotonic() < end
         time.sleep(0.1)

@@ -21,6 +21,7 @@ from mmcrawl.collecting.shelf import Collections, open_shelf
 from mmcrawl.collecting.works import Work
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, key_of, store_of
+from tests.waiting import HANG
 
 
 @pytest.fixture
@@ -200,7 +201,7 @@ def test_what_cannot_be_written_is_a_sentence(
 def exported(client: TestClient, id_: str, format_: str) -> Any:
     """Make an export; return the page of the collection when it is done."""
     send(client, "/collection/export", id=id_, to=format_)
-    end = time.monotonic() + 60
+    end = time.monotonic() + HANG
     while "data-again" in (text := client.get(f"/collection?id={id_}").text):
         assert time.monotonic() < end
         time.sleep(0.1)

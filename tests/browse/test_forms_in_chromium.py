@@ -16,10 +16,11 @@ from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import fill
 from tests.browse.works import TONE, WAVES, keep_works, store_of
+from tests.waiting import HANG
 
 pytestmark = needs_chromium
 
-PATIENCE = 30.0  # seconds for a page that a form leads to
+PATIENCE = HANG  # seconds for a page that a form leads to
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from mmcrawl.browse.replay import Mode, replay_address
 from tests.browse import hostile
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import Outside, free_port, served, small_app
+from tests.waiting import HANG
 
 pytestmark = needs_chromium
 
@@ -116,7 +117,7 @@ def test_the_same_pages_do_harm_where_nothing_holds_them(
 
     with served(Starlette(routes=[Route("/", live)]), free_port()) as origin:
         browser.get(origin)
-        end = time.monotonic() + 30
+        end = time.monotonic() + HANG
         while not outside.paths and time.monotonic() < end:
             time.sleep(0.05)
         assert outside.paths != []

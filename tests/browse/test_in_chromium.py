@@ -19,13 +19,14 @@ from tests.browse.serving import free_port, served
 from tests.browse.shelf import FILM, LEVER, fill
 from tests.browse.test_crawls_shown import crawl, report
 from tests.browse.works import RIPPLES, WAVES, keep_works
+from tests.waiting import HANG
 
 pytestmark = needs_chromium
 
 AXE = "MMCRAWL_TEST_AXE"
 SERIOUS = ("serious", "critical")
 PHONE = 360  # CSS pixels of a small one
-PATIENCE = 30.0  # seconds for a page that was clicked for
+PATIENCE = HANG  # seconds for a page that was clicked for
 LEAST_CONTRAST = 4.5  # WCAG 2, level AA, for text of usual size
 
 PAGES = {

@@ -22,6 +22,7 @@ from mmcrawl.collecting.works import Work
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, store_of
+from tests.waiting import HANG
 
 NAMES = {"o": "http://www.openarchives.org/OAI/2.0/", "dc": "http://purl.org/dc/elements/1.1/"}
 WORKS = (WAVES, RIPPLES, TONE)
@@ -41,7 +42,7 @@ def client(browsed: tuple[TestClient, Context]) -> TestClient:
 @pytest.fixture
 def harvester(browsed: tuple[TestClient, Context]) -> Iterator[Scythe]:
     app, port = create_app(browsed[1]), free_port()
-    with served(app, port) as origin, Scythe(f"{origin}/oai", timeout=30) as scythe:
+    with served(app, port) as origin, Scythe(f"{origin}/oai", timeout=HANG) as scythe:
         yield scythe
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.browse import programs
+from tests.waiting import HANG
 
 pytestmark = pytest.mark.processes
 
@@ -27,7 +28,7 @@ time.sleep(300)
 
 
 def until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + HANG
     while not done():
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -17,6 +17,7 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse import Options, open_context
 from tests.browse.serving import free_port, served, small_app
+from tests.waiting import HANG
 
 PYWB = "MMCRAWL_TEST_PYWB"
 URL = "http://physics.test/levers"
@@ -92,7 +93,7 @@ def test_pywb_replays_from_a_running_server(
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=HANG,
     )
     lines = [line for line in run.stdout.splitlines() if line.startswith("ANSWER ")]
     answers = [json.loads(line.removeprefix("ANSWER ")) for line in lines]

@@ -20,9 +20,10 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.warc import export_warc
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
+from tests.waiting import HANG
 
 PLAYER = "MMCRAWL_TEST_REPLAYWEBPAGE"
-PATIENCE = 60.0
+PATIENCE = HANG
 TIME = 1_700_000_000.0
 PAGE = "http://physics.test/levers"
 

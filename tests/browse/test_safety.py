@@ -18,6 +18,7 @@ from mmcrawl.browse import Context, Limits, Options, guarded, is_loopback, open_
 from mmcrawl.browse.replay import replay_address
 from tests.browse import hostile
 from tests.browse.serving import small_app
+from tests.waiting import HANG
 
 ORIGIN = "http://127.0.0.1:8000"
 TOKEN = "correct horse"
@@ -259,8 +260,8 @@ def test_only_so_many_requests_are_worked_on_at_once(uri: str) -> None:
             ]
             for thread in threads:
                 thread.start()
-            assert entered.acquire(timeout=30)
-            assert entered.acquire(timeout=30)
+            assert entered.acquire(timeout=HANG)
+            assert entered.acquire(timeout=HANG)
             refused = client.get("/")
             go_on.set()
             for thread in threads:

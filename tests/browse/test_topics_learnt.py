@@ -18,6 +18,7 @@ from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.topic import load_topic
 from tests.browse.shelf import HTML, START, browsing, fill
 from tests.browse.works import keep_works, key_of, store_of
+from tests.waiting import HANG
 
 GOOD = "erhu bow strings tuning melody luthier".split()
 BAD = "football league goal striker transfer keeper".split()
@@ -72,7 +73,7 @@ def test_pages_are_offered_marked_and_learnt_from(client: TestClient, tmp_path: 
     assert "Nothing is learnt yet" in shown
 
     assert post(client, "/topic/learn", name="fiddles") == "/topic?name=fiddles"
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + HANG
     while "It is being learnt" in (shown := client.get("/topic?name=fiddles").text):
         assert time.monotonic() < ends
         time.sleep(0.2)
@@ -100,7 +101,7 @@ def test_pages_are_offered_marked_and_learnt_from(client: TestClient, tmp_path: 
 def test_what_cannot_be_learnt_is_told(client: TestClient) -> None:
     mark(client, 0)
     post(client, "/topic/learn", name="fiddles")
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + HANG
     while "It is being learnt" in (shown := client.get("/topic?name=fiddles").text):
         assert time.monotonic() < ends
         time.sleep(0.2)

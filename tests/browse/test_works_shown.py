@@ -29,6 +29,7 @@ from tests.browse.works import (
     key_of,
     store_of,
 )
+from tests.waiting import HANG
 
 OWN = {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}
 
@@ -197,7 +198,7 @@ def test_a_collection_is_exported_in_its_order(client: TestClient, format: str) 
     post(client, "/collection", id=id_, work=RIPPLES.id, do="first")
     post(client, "/collection/export", id=id_, to=format)
     address = f"/collection/export?{urlencode({'id': id_, 'to': format})}"
-    end = time.monotonic() + 60
+    end = time.monotonic() + HANG
     while (answer := client.get(address)).status_code == 404 and time.monotonic() < end:
         time.sleep(0.2)
     assert answer.status_code == 200, client.get(to).text
@@ -294,7 +295,7 @@ def test_what_was_not_described_is_described_by_a_button(tmp_path: Path) -> None
         assert "Describe what was found" in client.get("/works").text
         assert client.get("/collections").status_code == 404
         post(client, "/works/describe")
-        end = time.monotonic() + 60
+        end = time.monotonic() + HANG
         while context.catalogue.is_describing and time.monotonic() < end:
             time.sleep(0.1)
         assert "could not be described" in client.get("/works").text  # there is no crawl

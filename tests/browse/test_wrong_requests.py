@@ -15,6 +15,7 @@ import mmcrawl.browse
 from mmcrawl.browse import Limits
 from mmcrawl.errors import StoreError
 from tests.browse.shelf import FILM, LEVER, browsing, client_of, fill
+from tests.waiting import HANG
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +135,7 @@ def test_more_than_may_wait_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
         with ThreadPoolExecutor(6) as readers:
             answers = [readers.submit(asked, n) for n in range(6)]
-            deadline = time.monotonic() + 15
+            deadline = time.monotonic() + HANG
             while sum(one.done() for one in answers) < 4 and time.monotonic() < deadline:
                 time.sleep(0.01)
             release.set()

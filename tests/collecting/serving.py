@@ -15,6 +15,7 @@ from random import Random
 from mmcrawl.collecting import Collection, MediaFile, Summary, open_collection
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource, media_kind
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -212,7 +213,7 @@ class Desk:
         """Run `scrapy collect` to its end; arguments as for `start`."""
         with self.start(*arguments, before=before, **settings) as process:
             try:
-                out, err = process.communicate(timeout=60)
+                out, err = process.communicate(timeout=HANG)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise

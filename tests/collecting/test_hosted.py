@@ -13,6 +13,7 @@ import pytest
 from mmcrawl.collecting import State
 from mmcrawl.collecting.works import tags_of
 from tests.collecting.serving import Desk, MediaServer, Medium, film
+from tests.waiting import HANG
 
 pytestmark = pytest.mark.processes
 YTDLP = os.environ.get("MMCRAWL_TEST_YTDLP", "")
@@ -124,13 +125,13 @@ def test_the_program_ends_with_whoever_started_it_and_goes_on_later(
 ) -> None:
     desk.found([watch("slow")])
     with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANG
         while not (desk.folder / "asked").exists():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         time.sleep(0.3)
         process.send_signal(sent)
-        process.communicate(timeout=15)
+        process.communicate(timeout=HANG)
     time.sleep(0.5)
     assert processes(program) == []
     assert len(list((desk.folder / "crawl-media" / "partial").glob("*.player/*.part"))) == 1

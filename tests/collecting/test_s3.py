@@ -18,6 +18,7 @@ import pytest
 
 from mmcrawl.collecting import State
 from tests.collecting.serving import ROOT, Desk, MediaServer, Medium, film
+from tests.waiting import HANG
 
 PYTHON = os.environ.get("MMCRAWL_TEST_S3", "")
 pytestmark = [
@@ -59,7 +60,7 @@ def served(environment: dict[str, str]) -> "tuple[subprocess.Popen[bytes], str]"
     process = subprocess.Popen(
         command, env={**os.environ, **environment}, stdout=-3, stderr=-3, stdin=-3
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG
     while time.monotonic() < deadline and process.poll() is None:
         with closing(socket.socket()) as tried:
             if tried.connect_ex(("127.0.0.1", port)) == 0:
@@ -141,13 +142,13 @@ def test_media_are_kept_in_a_bucket_and_fetched_once(far: Desk, server: MediaSer
 def test_kills_while_a_file_is_sent_leave_nothing_half(far: Desk, server: MediaServer) -> None:
     for number in range(4):
         with far.start(**STORE) as process:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + HANG
             while far.noted(server.url("/a.mp4")) < 20 << 20 and process.poll() is None:
                 assert time.monotonic() < deadline
                 time.sleep(0.005)
             time.sleep(0.05 * number)
             process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=30)
+            process.communicate(timeout=HANG)
         assert set(objects()) <= {digest(film(20 << 20)), digest(film(500, 2))}
         assert objects().get(digest(film(20 << 20)), 20 << 20) == 20 << 20
     assert far.collect(**STORE).code == 0

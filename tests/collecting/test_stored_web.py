@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mmcrawl.collecting import State
 from tests.collecting.serving import ROOT, Desk
+from tests.waiting import HANG
 from tests.warm import python
 
 
@@ -19,7 +20,7 @@ def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
         env=environment,
         capture_output=True,
         encoding="utf-8",
-        timeout=100,
+        timeout=HANG,
         check=False,
     )
 

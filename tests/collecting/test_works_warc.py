@@ -28,6 +28,7 @@ from tests.collecting.test_works_exports import (
     opened,
     parts_of,
 )
+from tests.waiting import HANG
 
 BODY = '<title>杠杆课</title><video src="l.mp4">'.encode()
 MIRROR = WorkFile("http://mirror.test/l.mp4", "video", "video/mp4", len(FILM), 0, DIGEST, "held")
@@ -98,7 +99,7 @@ def test_a_wacz_file_lists_its_pages_and_its_validator_is_content(tmp_path: Path
     assert "test,h)/l.mp4 20231114221320" in lines
     if program := os.environ.get(WACZ):
         run = subprocess.run(
-            [program, "validate", "-f", str(path)], capture_output=True, check=False, timeout=60
+            [program, "validate", "-f", str(path)], capture_output=True, check=False, timeout=HANG
         )
         assert run.returncode == 0, run.stdout
 

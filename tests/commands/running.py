@@ -14,6 +14,7 @@ from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
+from tests.waiting import HANG
 from tests.warm import python
 
 
@@ -58,7 +59,7 @@ def typed(
         cwd=folder,
         env=os.environ | environment,
         input=answer,
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
 

@@ -17,6 +17,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from tests.commands.running import exit_code
 from tests.databases import mongodb_uri
+from tests.waiting import HANG
 
 pytest.importorskip("pymongo")
 
@@ -159,7 +160,7 @@ def guarded_server(tmp_path: Path) -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             host, port = address.split(":")
-            end = time.monotonic() + 30
+            end = time.monotonic() + HANG
             while True:
                 try:
                     socket.create_connection((host, int(port)), 1).close()

@@ -18,6 +18,7 @@ from mmcrawl.blocks import KINDS, partitioner_names
 from mmcrawl.commands import blocks as module
 from mmcrawl.terminal import KIND_STYLES
 from tests.commands.running import exit_code
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +44,7 @@ def blocks(*args: str, **environ: str) -> subprocess.CompletedProcess[str]:
         encoding="utf-8",
         cwd=ROOT,
         env=os.environ | {"PYTHONIOENCODING": "utf-8", "no_proxy": "*"} | environ,
-        timeout=60,
+        timeout=HANG,
         check=False,
     )
 

@@ -23,6 +23,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
 from mmcrawl.commands import read_arguments
 from tests.commands.running import Run, runner
+from tests.waiting import HANG
 
 PROGRAM = "from mmcrawl.commands.program import main; main()"
 PAGE = "http://optics.test/lens.html"
@@ -56,7 +57,7 @@ def started(desk: Path, *args: str) -> Iterator[str]:
         yield line
     finally:
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=HANG)
     assert "Traceback" not in errors
     assert process.returncode == 0, errors
 

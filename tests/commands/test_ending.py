@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
+from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,16 +53,16 @@ def test_a_command_that_reads_with_several_processes_leaves_none_of_their_semaph
             children = wait_for_readers(psutil.Process(process.pid))
         finally:
             process.terminate()
-        said = process.communicate(timeout=60)[1]
+        said = process.communicate(timeout=HANG)[1]
     assert process.returncode in (0, 130), said
     assert "leaked" not in said
     assert "Traceback" not in said
-    assert psutil.wait_procs(children, timeout=20)[1] == []
+    assert psutil.wait_procs(children, timeout=HANG)[1] == []
 
 
 def wait_for_readers(process: psutil.Process) -> list[psutil.Process]:
     """Return the processes that a process has started, once one of them reads."""
-    end = monotonic() + 30
+    end = monotonic() + HANG
     while monotonic() < end:
         children = process.children()
         if any("spawn_main" in " ".join(child.cmdline()) for child in children):

@@ -14,6 +14,7 @@ from warcio.warcwriter import WARCWriter
 from mmcrawl.commands import blocks as module
 from mmcrawl.terminal import run
 from tests.commands.running import exit_code
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -159,7 +160,11 @@ def test_what_needs_more_is_left_to_the_command(words: list[str]) -> None:
 def test_an_address_is_fetched(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     command = [python(), "-m", "scrapy", "blocks", "--web", "demo", "--format", "md"]
     shown = subprocess.run(
-        [*command, "http://wuli.demo.test/"], capture_output=True, cwd=ROOT, timeout=60, check=False
+        [*command, "http://wuli.demo.test/"],
+        capture_output=True,
+        cwd=ROOT,
+        timeout=HANG,
+        check=False,
     )
     assert shown.returncode == 0
     assert shown.stdout.decode().startswith("# ")
@@ -175,7 +180,7 @@ def test_extracting_loads_neither_scrapy_nor_what_trains_models(folder: Path) ->
         "print(sorted(heavy & sys.modules.keys()), file=sys.stderr)"
     )
     shown = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, cwd=folder, timeout=60, check=False,
+        [sys.executable, "-c", code], capture_output=True, cwd=folder, timeout=HANG, check=False,
         env={"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert shown.stdout.startswith(b"# Levers")

@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from mmcrawl.spiders import FocusedSpider, RevisitSpider
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,7 +79,7 @@ def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
         env=environment,
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr

@@ -8,6 +8,7 @@ import pytest
 
 from mmcrawl.text import KINDS as MEDIA_KINDS
 from mmcrawl.topic import load_topic
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,7 @@ def topic(*args: str, terminal: str = "utf-8") -> subprocess.CompletedProcess[st
         errors="replace",
         cwd=ROOT,
         env=os.environ | {"PYTHONIOENCODING": terminal},
-        timeout=60,
+        timeout=HANG,
         check=False,
     )
 

@@ -15,6 +15,7 @@ from mmcrawl.collecting import folder_of
 from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.learning import sampled
 from tests.topic.test_learning import BAD, GOOD, markup
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +29,7 @@ def scrapy(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         errors="replace",
         cwd=cwd,
         env=os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
 

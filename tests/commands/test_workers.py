@@ -30,6 +30,7 @@ from mmcrawl.sharing.views import CrawlView, JobView, WorkerView
 from mmcrawl.terminal import crawl_tables, jobs_table
 from tests.commands.running import Run, runner
 from tests.databases import MONGODB, mongodb_uri
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -158,7 +159,7 @@ def crawl(store: str, tmp_path: Path) -> Iterator[str]:
 
 
 def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str) -> None:  # type: ignore[no-untyped-def]
-    end = time.monotonic() + 90
+    end = time.monotonic() + HANG
     alive: list[dict[str, Any]] = []
     while len(alive) < 2:
         assert time.monotonic() < end
@@ -190,7 +191,7 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
     tell(shared, number=2)
     written += read_until(ours, b"alive")
     watch.send_signal(signal.SIGINT)
-    end, again = time.monotonic() + 60, time.monotonic() + 20
+    end, again = time.monotonic() + HANG, time.monotonic() + 20
     while watch.poll() is None and time.monotonic() < end:  # who fills a terminal waits for readers
         if time.monotonic() > again:  # Python ignores one that comes while an object is deleted
             watch.send_signal(signal.SIGINT)

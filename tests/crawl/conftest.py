@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -240,7 +241,7 @@ class Tools:
             env=self.environ,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=HANG,
             check=False,
         )
         assert run.returncode == 0, run.stderr

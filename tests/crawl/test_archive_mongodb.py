@@ -19,6 +19,7 @@ from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
 from tests.databases import mongodb_uri
+from tests.waiting import HANG
 from tests.warm import python
 
 pytestmark = pytest.mark.processes
@@ -68,7 +69,7 @@ class Crawls:
 
 def end_of(process: subprocess.Popen[str], code: int = 0) -> str:
     """Wait for a run; return what it said."""
-    said = process.communicate(timeout=120)[1]
+    said = process.communicate(timeout=HANG)[1]
     assert process.returncode == code, said
     assert "Traceback" not in said
     return " ".join(said.split())
@@ -141,7 +142,7 @@ def own_server(tmp_path: Path) -> Iterator[OwnServer]:
 
 def wait_for_versions(server: OwnServer, count: int, process: subprocess.Popen[str]) -> None:
     with pymongo.MongoClient(server.address) as client:
-        end = monotonic() + 60
+        end = monotonic() + HANG
         while client["pages"]["archive_version"].count_documents({}) < count:
             assert process.poll() is None, process.stderr and process.stderr.read()
             assert monotonic() < end

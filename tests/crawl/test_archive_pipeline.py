@@ -37,6 +37,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
 from mmcrawl.pipelines import PageSemaphore
 from mmcrawl.replay import open_web
+from tests.waiting import HANG
 from tests.warm import python
 
 # A spider whose archive, written by its own process, can be told how to behave by CHANGE.
@@ -422,7 +423,7 @@ class Killed:
             text=True,
             start_new_session=True,
         ) as process:
-            deadline = monotonic() + 60
+            deadline = monotonic() + HANG
             while kill_at is not None and self._archived() < kill_at:
                 assert process.poll() is None
                 assert monotonic() < deadline
@@ -430,7 +431,7 @@ class Killed:
             if kill_at is not None:
                 sleep(later)
                 os.killpg(process.pid, by)  # as a terminal does
-            return process.communicate(timeout=120)[1]
+            return process.communicate(timeout=HANG)[1]
 
     def _archived(self) -> int:
         path = self.store.with_name("crawl-archive.db")
@@ -489,7 +490,7 @@ def test_a_writer_ends_when_its_crawl_is_killed(tools: Any, tmp_path: Path) -> N
     command = [python(), "-c", ORPHANED, uri]
     # The writer holds the other end of standard error: there is an end of it when both are gone.
     run = subprocess.run(
-        command, env=tools.environ, capture_output=True, text=True, timeout=60, check=False
+        command, env=tools.environ, capture_output=True, text=True, timeout=HANG, check=False
     )
     assert run.returncode == -signal.SIGKILL
     assert int(run.stdout) > 0

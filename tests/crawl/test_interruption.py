@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from mmcrawl.frontier import canonical
+from tests.waiting import HANG
 from tests.warm import python
 
 PHYSICS = ["seeds=http://physics.demo.test/", "topic=physics-senior"]
@@ -43,21 +44,21 @@ class Crawl:
     def run(self) -> str:
         """Run to the end; return what a person sees."""
         with self.start() as process:
-            said = process.communicate(timeout=120)[1]
+            said = process.communicate(timeout=HANG)[1]
             assert process.returncode == 0, said
         return said
 
     def stop_at(self, pages: int, how: signal.Signals, later: float = 0.0) -> str:
         """Run until so many pages are committed and some seconds have gone by; then signal."""
         with self.start() as process:
-            deadline = monotonic() + 60
+            deadline = monotonic() + HANG
             while self._committed() < pages:
                 assert process.poll() is None, process.stderr and process.stderr.read()
                 assert monotonic() < deadline
                 sleep(0.01)
             sleep(later)
             process.send_signal(how)
-            said = process.communicate(timeout=60)[1]
+            said = process.communicate(timeout=HANG)[1]
             self.returncode = process.returncode
         return said
 
@@ -103,7 +104,7 @@ def undisturbed(tools):  # type: ignore[no-untyped-def]
 
     def crawl(args: Sequence[str]) -> Crawl:
         done, process = running[tuple(args)]
-        process.communicate(timeout=120)
+        process.communicate(timeout=HANG)
         assert process.returncode == 0
         return done
 
@@ -254,7 +255,7 @@ def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None
         env=tools.environ,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 20.0
+from tests.waiting import HANG
+
+PATIENCE = HANG
 
 
 def held(tools: Any, hosts: tuple[str, str], count: int) -> tuple[list[Any], dict[str, bool]]:

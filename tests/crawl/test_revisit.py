@@ -15,6 +15,7 @@ from scrapy.http import Response
 
 from mmcrawl.archive import NO_ANSWER, Archive, Capture, Unchanged, open_archive
 from mmcrawl.spiders import RevisitSpider
+from tests.waiting import HANG
 from tests.warm import python
 
 DAY, HOUR = 86_400.0, 3_600.0
@@ -64,7 +65,7 @@ class Visits:
             env={**self.tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=HANG,
             check=False,
         )
         assert done.returncode == code, done.stderr

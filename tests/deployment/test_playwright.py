@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import HANG
+
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = "MMCRAWL_TEST_PLAYWRIGHT"
 CHROMIUM = shutil.which("chromium")
@@ -98,7 +100,7 @@ def crawl(python: str, folder: Path, site: str, *options: str) -> dict[str, list
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANG,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

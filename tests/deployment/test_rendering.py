@@ -19,6 +19,7 @@ import pytest
 
 from mmcrawl.archive import open_archive
 from tests.deployment.test_playwright import ROOT, python  # noqa: F401 - a fixture
+from tests.waiting import HANG
 
 PROGRAM = """
 import sys
@@ -86,7 +87,7 @@ def crawl(
         env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         encoding="utf-8",
-        timeout=180,
+        timeout=HANG,
         check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr

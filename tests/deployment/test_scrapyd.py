@@ -23,12 +23,14 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import HANG
+
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = "MMCRAWL_TEST_SCRAPYD"
 PACKAGES = ("mmcrawl", "spiders", "pipelines", "dictionaries")
 FILES = ("pyproject.toml", "setup.py", "scrapy.cfg", "README.md", "LICENSE")
 MEDIA_PAGES_OF_DEMO = 100
-START, CRAWL = 60.0, 240.0  # seconds, at most
+START = CRAWL = HANG
 
 CONFIGURATION = """
 [scrapyd]
@@ -52,7 +54,7 @@ class Scrapyd:
         posted = words.encode() if name == "schedule" else None
         url = f"{self.url}{name}.json" + (f"?{words}" if words and posted is None else "")
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(url, posted, timeout=60) as answer:
+        with opener.open(url, posted, timeout=HANG) as answer:
             told: dict[str, Any] = json.load(answer)
         assert told["status"] == "ok", told
         return told

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "MMCRAWL_ROBOTS_PAUSE": "0.2"}
-SECONDS = 180
+SECONDS = HANG
 
 
 @dataclass

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.waiting import HANG
+
 if TYPE_CHECKING:
     from tests.hostile.conftest import Desk, Run, Site
 
@@ -239,7 +241,7 @@ def test_a_page_that_drips_does_not_hold_up_its_site_while_it_is_probed(
 
     def drip(connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
-        end = time.monotonic() + 20
+        end = time.monotonic() + HANG
         while time.monotonic() < end and not {*pages} <= {*site.asked}:
             connection.sendall(b".")
             time.sleep(0.1)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mmcrawl.archive import open_archive
+from tests.waiting import HANG
 
 if TYPE_CHECKING:
     from tests.hostile.conftest import Desk, Site
@@ -113,7 +114,7 @@ def test_a_store_in_use_is_told_and_the_crawl_that_has_it_goes_on(desk: Desk, si
             second = desk.crawl(*arguments)
         finally:
             go_on.set()
-        first.communicate(timeout=60)
+        first.communicate(timeout=HANG)
     assert second.code == 1
     assert second.errors == [
         "store crawl.db is in use by another crawl; wait for it, or name another store"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.waiting import HANG
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -102,7 +104,7 @@ def test_whatever_bytes_are_damaged_it_is_told_in_a_sentence_that_says_what_to_d
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANG,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
+from tests.waiting import HANG
+
 if TYPE_CHECKING:
     from tests.hostile.conftest import Desk, Site
 
@@ -40,7 +42,7 @@ def run_on_terminal(desk: Desk, *arguments: str) -> tuple[int, str]:
     reader.start()
     with desk.start(*arguments, stderr=theirs) as process:
         os.close(theirs)
-        process.communicate(timeout=120)
+        process.communicate(timeout=HANG)
     reader.join(30)
     os.close(ours)
     return process.returncode, b"".join(pieces).decode("utf-8")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.page import parse_page
-from mmcrawl.page.hosts import hosted_kind
+from mmcrawl.page import hosted_kind, parse_page
 
 URL = "http://school.test/a/b.htm"
 

@@ -8,11 +8,9 @@ import pytest
 from scrapy.http import HtmlResponse
 from scrapy.http.headers import Headers
 
-from mmcrawl.archive.model import Capture
-from mmcrawl.page.encoding import decode_page, page_encoding
-from mmcrawl.page.headers import bound_headers, header_text
-from mmcrawl.page.parse import parse_page
-from mmcrawl.spiders.focused import _page_type
+from mmcrawl.archive import Capture
+from mmcrawl.page import bound_headers, decode_page, header_text, page_encoding, parse_page
+from mmcrawl.spiders import declared_type
 
 SPACES = "text/html; charset" + 400_000 * " "
 QUOTES = "text/html; charset=" + 200_000 * "\" '"
@@ -27,7 +25,7 @@ def test_a_header_of_any_length_costs_nothing(value: str) -> None:
     capture = Capture("http://h.test/", b"<p>a", 0.0, headers=(("Content-Type", value),))
     assert len(capture.media_type) <= 1_024
     headers = Headers({"Content-Type": value, "Set-Cookie": [value, "a=b"]})
-    _page_type(headers)
+    declared_type(headers)
     assert len(header_text(headers, "Content-Type")) <= 1_024
     bound_headers(headers)
     response = HtmlResponse("http://h.test/", headers=headers, body=b"<p>a")

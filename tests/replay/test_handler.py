@@ -13,6 +13,7 @@ from twisted.internet.error import DNSLookupError
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay import DemoWeb, ReplayDownloadHandler, web_of
+from tests.waiting import HANG
 from tests.warm import python
 
 CRAWL = """
@@ -89,7 +90,7 @@ def test_a_crawl_through_the_engine_finds_the_demo_web() -> None:
         [python(), "-c", CRAWL],
         env={**os.environ, "PYTHONPATH": os.getcwd()},
         capture_output=True,
-        timeout=60,
+        timeout=HANG,
         check=False,
     )
     assert run.returncode == 0, run.stderr.decode()

@@ -23,11 +23,12 @@ from mmcrawl.crawling import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing import OVER, Rows, Rules, SharedStore, Sign, added, open_shared_store
 from mmcrawl.sharing.views import observing
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 JOB = "together"
-PATIENCE = 120.0  # seconds, for whatever is waited for
+PATIENCE = HANG
 LEASE = 4.0
 RULES = Rules()
 _WORKER = """

@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ def crawl(folder: Path, uri: str) -> str:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
     assert run.returncode == 0, run.stderr

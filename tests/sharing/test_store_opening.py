@@ -11,6 +11,7 @@ from pymongo.errors import OperationFailure
 
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing import SCHEMA_VERSION, open_shared_store
+from tests.waiting import HANG
 from tests.warm import python
 
 ARGUMENTS = {"topic": "physics", "algo": "hits"}
@@ -108,7 +109,7 @@ def test_processes_that_open_a_new_store_at_the_same_time_agree(uri):
     for process in processes:
         process.stdin.write("\n")
         process.stdin.flush()
-    answers = [process.communicate(timeout=60) for process in processes]
+    answers = [process.communicate(timeout=HANG) for process in processes]
     assert sorted(out.strip() for out, _ in answers) == ["False"] * 3 + ["True"], answers
     winner = [out.strip() for out, _ in answers].index("True")
     looking = open_shared_store(uri, job="j", arguments=None)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import mmcrawl
-from mmcrawl.engine.extensions import MediaCsvExporter
-from mmcrawl.text.spreadsheets import CsvWriter, harmless
+from mmcrawl.engine import MediaCsvExporter
+from mmcrawl.text import CsvWriter, harmless
 
 SIGNS = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\u2212"]
 BEFORE = ["", " ", "\ufeff", "\u200b", "\u202e", "\u00a0", "\t", "\r", "\n", "\0", "\u3000\u2066"]

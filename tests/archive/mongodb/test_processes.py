@@ -21,6 +21,7 @@ import mmcrawl.archive.mongodb.urls as mongodb_urls
 import mmcrawl.stores.mongodb as mongodb_server
 from mmcrawl.archive import Capture, VersionRow, open_archive
 from mmcrawl.errors import StoreError
+from tests.waiting import HANG
 from tests.warm import python
 
 pytestmark = pytest.mark.processes
@@ -232,7 +233,7 @@ def test_a_server_that_was_stopped_and_started_again(own_server):
             with pytest.raises(StoreError, match="cannot be reached"):
                 archive.get("http://a.test/")
         start()
-        end = time.monotonic() + 20
+        end = time.monotonic() + HANG
         while True:
             try:
                 stored = archive.store(Capture("http://a.test/", b"<p>two", 2.0))
