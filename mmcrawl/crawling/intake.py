@@ -5,7 +5,7 @@ Whether pages are relevant, as far as the crawl knows: media of a whole site cou
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -92,6 +92,7 @@ class LinkIntake:
         layer = self._frontier.known(parent).logical_layer + 1
         if named := [link for link in page.links if link.is_listed]:
             self.listed.keep(self._admitted(named, layer), parent)
+            self.listed.keep_media(named, page.url)
         known, new = [], []
         for link in page.links:
             if link.is_listed:
@@ -231,6 +232,26 @@ class Judge:
         if verdict is None or any(media.url in self._sightings for media in verdict.media):
             return self.verdict(url, report.signs, report.page.media, report.digest)
         return self._but_for_twins(verdict, url, report.digest)
+
+    def hand_over(self, said: Mapping[str, Set[str]]) -> list[int]:
+        """Take from lists the media that are those of a page now; return the lists left with none.
+
+        Args:
+            said: addresses of media, by the list that says where they are.
+        """
+        lost = []
+        for list_url, media in said.items():
+            for record in self._findings.pages_showing(media):
+                if record.url != list_url:
+                    continue
+                left = tuple(r for r in record.resources if r.url not in media)
+                if left:
+                    self._findings.add_media_page(record.with_resources(left))
+                    continue
+                self._findings.drop_media_page(list_url)
+                number = self._frontier.lookup(list_url)
+                lost += [] if number is None else [number]
+        return lost
 
     def _but_for_twins(self, verdict: Verdict, url: str, digest: int) -> Verdict:
         twin = self._frontier.twin(url, digest) if verdict.relevant else None

@@ -294,6 +294,15 @@ class CrawlJob:
         """
         return self._judge.verdict(page.url, self._test.signs(page), page.media, digest)
 
+    def with_listed_media(self, page: Page, urls: Sequence[str]) -> Page:
+        """Return a page with the media that sitemaps and feeds say it shows.
+
+        Args:
+            page: fetched.
+            urls: its addresses, those that led to it included.
+        """
+        return self._listed.with_media(page, urls)
+
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         """Take in a fetched page: its record, its links, its media, and what they change.
 
@@ -323,6 +332,9 @@ class CrawlJob:
         page = report.page
         self._take_back(self._judge.see(page, report.digest))
         verdict = self._judge.confirmed(verdict, report)
+        if verdict.relevant:
+            said = self._listed.media(page.url, self.frontier.url(link))
+            self._take_back(self._judge.hand_over(said))
         new_media = self.findings.count_new(verdict.media) if verdict.relevant else 0
         if verdict.relevant:
             self.findings.add_media_page(

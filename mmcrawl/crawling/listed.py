@@ -9,16 +9,21 @@ they wait in the store, and become links
 * a few at a time, when addresses of their place (`place_of`) were fetched, and held what is looked
   for more often than other pages did; of addresses with media, as the list says, some are tried;
 * when nothing else waits.
+
+Media that a list says a page shows are the list's until that page is fetched and is relevant; then
+they are the page's.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.listed import Listed, ListedAddresses, place_of
 from mmcrawl.frontier.store import SqliteStore
 from mmcrawl.frontier.urls import hash64
-from mmcrawl.page.model import SAID_TO_HAVE_MEDIA, Link
+from mmcrawl.page.model import SAID_TO_HAVE_MEDIA, Link, Page
+from mmcrawl.page.urls import resource_key
 
 _ENOUGH = 4  # pages of a place before its rate counts
 _AT_ONCE = 20  # more of a place than are fetched meanwhile, and no flood
@@ -52,6 +57,39 @@ class ListedLinks:
 
         self._addresses.keep(map(listed, links))
         self._untried |= {place for place in promising if self._fetched[place] < _ENOUGH}
+
+    def keep_media(self, links: Iterable[Link], list_url: str) -> None:
+        """Take in what a list says that pages show; see `with_media`."""
+        self._addresses.keep_media(links, list_url)
+
+    def media(self, *urls: str) -> dict[str, set[str]]:
+        """Return the addresses of the media that lists say pages show, by the lists."""
+        found: dict[str, set[str]] = {}
+        for url in dict.fromkeys(urls):
+            for list_url, medium in self._addresses.media(url):
+                found.setdefault(list_url, set()).add(medium.url)
+        return found
+
+    def with_media(self, page: Page, urls: Iterable[str]) -> Page:
+        """Return a page with the media that lists say it shows.
+
+        Args:
+            page: fetched.
+            urls: its addresses, those that were asked for and led to it included.
+        """
+        said = {
+            resource_key(medium.url): medium
+            for url in dict.fromkeys(urls)
+            for _, medium in self._addresses.media(url)
+        }
+        if not said:
+            return page
+        own = []
+        for medium in page.media:
+            same = [said.pop(resource_key(one), None) for one in (medium.url, *medium.others)]
+            text = medium.text or next((one.text for one in same if one), "")
+            own.append(replace(medium, text=text))
+        return replace(page, media=(*own, *said.values()))
 
     def words(self, url: str) -> str:
         """Return what lists say of an address, "" for nothing."""

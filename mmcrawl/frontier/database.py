@@ -16,7 +16,7 @@ from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.stores.sqlite_files import address_to_read
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 SCHEMA = """
 CREATE TABLE job (
@@ -70,6 +70,11 @@ CREATE TABLE listed (
     UNIQUE (job, key)
 ) STRICT;
 CREATE INDEX listed_place ON listed (job, place);
+CREATE TABLE listed_media (
+    job INTEGER NOT NULL, key INTEGER NOT NULL, list TEXT NOT NULL, url TEXT NOT NULL,
+    kind TEXT NOT NULL, tag TEXT NOT NULL, text TEXT NOT NULL, others TEXT NOT NULL,
+    PRIMARY KEY (job, key, url)
+) WITHOUT ROWID, STRICT;
 CREATE TABLE followed (
     job INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, settled INTEGER NOT NULL,
     PRIMARY KEY (job, first)

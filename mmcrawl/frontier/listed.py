@@ -5,6 +5,7 @@ A link on a page to one of them is a link like any other; what the list says of 
 others become links a few at a time, see `mmcrawl.crawling.listed`.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from functools import lru_cache
 
 from mmcrawl.frontier.store import SqliteStore
 from mmcrawl.frontier.urls import hash64, shape, url_key
+from mmcrawl.page.model import Link, MediaResource
 
 _FILE = re.compile(r"[^/.]+((?:\.\w{1,8})?/?)\Z")
 
@@ -78,6 +80,32 @@ class ListedAddresses:
         self._any = self._any or added > 0
         return int(added)
 
+    def keep_media(self, links: Iterable[Link], list_url: str) -> None:
+        """Keep the media that a list says the pages of its links show, each once a page."""
+        rows = (
+            (self._job, url_key(self._job, link.url), list_url, *_row(medium))
+            for link in links
+            for medium in link.media
+        )
+        with self._store.writing() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO listed_media (job, key, list, url, kind, tag, text, others)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+
+    def media(self, url: str) -> tuple[tuple[str, MediaResource], ...]:
+        """Return the media that lists say a page shows, each with the address of the list."""
+        rows = self._store.db.execute(
+            "SELECT list, url, kind, tag, text, others FROM listed_media"
+            " WHERE job = ? AND key = ? ORDER BY url",
+            (self._job, url_key(self._job, url)),
+        )
+        return tuple(
+            (found, MediaResource(medium, kind, tag, text, tuple(json.loads(others))))
+            for found, medium, kind, tag, text, others in rows
+        )
+
     def words(self, url: str) -> str:
         """Return what lists say of an address, "" for nothing."""
         if not self._any:
@@ -119,3 +147,8 @@ class ListedAddresses:
             db.executemany("DELETE FROM listed WHERE id = ?", [row[:1] for row in rows])
         for _, *values_of in rows:
             yield Listed(*values_of)
+
+
+def _row(medium: MediaResource) -> tuple[str, str, str, str, str]:
+    others = json.dumps(medium.others, ensure_ascii=False)
+    return medium.url, medium.kind, medium.tag, medium.text, others

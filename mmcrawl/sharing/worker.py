@@ -207,6 +207,11 @@ class SharedJob:
             return self._reporter.test.judge(page, page.media)
         return job.judge(page, digest)
 
+    def with_listed_media(self, page: Page, urls: Sequence[str]) -> Page:
+        """Return a page with the media that lists of its part say it shows."""
+        job = self.parts.jobs.get(self._rules.part_of(page.url))
+        return page if job is None else job.with_listed_media(page, urls)
+
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         """Take in a fetched page; for the arguments see `CrawlJob.crawled`."""
         if not self.is_running(link):

@@ -150,8 +150,15 @@ class FocusedSpider(Args[FocusedParams], Spider):
             digest = page_digest(response.url, rendered.body, (one.url for one in page.media))
         for request in discovery.ways_beside(response, page):
             yield request
-        page = discovery.with_alternates(response, page)
+        page = self._with_listed_media(discovery.with_alternates(response, page), response)
         yield PageItem(page, response.status, digest, capture=capture, rendered=rendered)
+
+    def _with_listed_media(self, page: Page, response: Response) -> Page:
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is None or scheduler.job is None or response.request is None:
+            return page
+        before = response.meta.get("redirect_urls", ())
+        return scheduler.job.with_listed_media(page, (page.url, response.request.url, *before))
 
     def _stop_at_media(self, headers: Headers, request: Request) -> None:
         """End the download of what turns out, by its headers, to be no page."""

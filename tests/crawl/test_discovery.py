@@ -139,3 +139,27 @@ def test_pages_in_other_languages_are_found_by_their_heads(web: Path) -> None:
         '<link rel="alternate" hreflang="de" href="/mapped.html">'
     )
     assert crawl(web, discover="sitemap")["/mapped.html"] == ("C", 2)
+
+
+def test_media_that_lists_name_are_those_of_their_pages_once_these_are_fetched(web: Path) -> None:
+    site = web / "h.test"
+    item = "<item><title>optics {0}</title><link>/{0}.html</link><enclosure url='/{0}.mp3'/></item>"
+    items = "".join(map(item.format, ("cast", "gone")))
+    (site / "news.xml").write_text(f"<rss><channel><title>optics</title>{items}</channel></rss>")
+    (site / "maps.xml").write_text(
+        "<urlset><url><loc>/film.html</loc><video:video><video:title>optics film</video:title>"
+        "<video:content_loc>/film.mp4</video:content_loc><video:duration>723</video:duration>"
+        "</video:video></url></urlset>"
+    )
+    (site / "cast.html").write_text("<title>optics</title><p>optics")
+    (site / "film.html").write_text('<title>optics</title><p>optics<video src="/film.mp4"></video>')
+    crawl(web, discover="sitemap,feeds")
+    with closing(sqlite3.connect(web.parent / "c.db")) as db:
+        found = {
+            url: rest for url, *rest in db.execute("SELECT url, page, text FROM media_resource")
+        }
+    assert found == {
+        "http://h.test/cast.mp3": ["http://h.test/cast.html", "optics cast"],
+        "http://h.test/film.mp4": ["http://h.test/film.html", "optics film, 12:03"],
+        "http://h.test/gone.mp3": ["http://h.test/news.xml", "optics gone"],
+    }
