@@ -27,7 +27,8 @@ from mmcrawl.errors import MissingStoreError, MmcrawlError, did_you_mean, fatal_
 from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, check_names, value_of
 from mmcrawl.stores.uris import FILE, file_of, is_server
-from mmcrawl.terminal.program import complain
+from mmcrawl.terminal.program import complain, program
+from mmcrawl.terminal.telling import Telling
 
 PLACE = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
@@ -62,12 +63,15 @@ class MmcrawlCommand(_Base):
         arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
         has_operands: Whether words may follow that are no options.
         interrupted: What Ctrl-C makes it say.
+        working: What it says while it takes long; "" where it shows more by itself.
+        telling: Says so, while it runs.
     """
 
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
     name: ClassVar[str]
+    telling: Telling
     usage: ClassVar[str]
     summary: ClassVar[str]
     details: ClassVar[str] = ""
@@ -75,6 +79,7 @@ class MmcrawlCommand(_Base):
     model: ClassVar[type[BaseModel]] = FocusedParams
     has_operands: ClassVar[bool] = False
     interrupted: ClassVar[str] = "stopped"
+    working: ClassVar[str] = "working"
 
     def syntax(self) -> str:
         return self.usage
@@ -122,9 +127,11 @@ class MmcrawlCommand(_Base):
         except OSError as error:
             self.say(_why(error), 2)
             return
+        self.telling = Telling(f"{program()} {self.name}", self.working)
         try:
-            self.exitcode = do() or 0
-            sys.stdout.flush()
+            with self.telling:
+                self.exitcode = do() or 0
+                sys.stdout.flush()
         except MmcrawlError as error:
             self.say(error, 2 if isinstance(error, MissingStoreError) else self.code_of(error))
         except BrokenPipeError:  # the reader has seen enough

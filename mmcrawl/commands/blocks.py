@@ -38,6 +38,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     requires_crawler_process = True
     name = "blocks"
+    working = ""
     usage = "[options] URL-or-file"
     details = (
         "Show the blocks of a page. With --format, write the content of a page, or of all pages in"

@@ -38,6 +38,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Show the archive in a web browser."""
 
     name = "browse"
+    working = ""
     usage = "[FILE.db|-a store=URI|-a archive=URI] [--port N] [--host H] [--open]"
     summary = "Browse the archive: search, history, differences, media, running crawls"
     details = (

@@ -36,6 +36,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     requires_crawler_process = True
     default_settings: ClassVar[dict[str, Any]] = {}
     name = "collect"
+    working = ""
     usage = "[status|list|parts] [FILE.db|-a store=URI] [options]"
     summary = "Fetch and keep the media that a crawl found; what came of each"
     details = (

@@ -59,6 +59,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Compare algorithms on a stored web, or two such experiments."""
 
     name = "experiment"
+    working = ""
     usage = "[options] | --compare DIR1 DIR2"
     summary = "Compare algorithms on a stored web; writes tables, figures and a report"
     arguments = ("web", *SHARED)

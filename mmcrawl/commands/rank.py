@@ -33,6 +33,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Rank the pages, blocks or media of an archive."""
 
     name = "rank"
+    working = ""
     usage = "[FILE.db|-a store=URI|-a archive=URI] [--method METHOD] [options]"
     summary = "Rank pages, blocks or media of an archive by links and the blocks these stand in"
     details = "Ranks of pages are kept beside the archive. Methods: " + " ".join(

@@ -29,6 +29,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Show the workers of a crawl."""
 
     name = "workers"
+    working = ""
     usage = "-a store=mongodb://HOST/DATABASE [-a job=NAME] [--watch|--json]"
     summary = "Who works on a crawl that several processes share, and how it goes"
     details = (

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DropItem
-from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.asyncio import call_later, run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, succeed
 
@@ -22,6 +22,7 @@ from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
+_TOLD_AFTER = 2.0  # seconds
 _MOST_PAGES = 256
 _MOST_BYTES = 32 << 20
 
@@ -106,11 +107,14 @@ class ArchivePipeline:
         """Close the archive."""
         if self._intake is None:
             return
+        told = call_later(_TOLD_AFTER, logger.info, "Closing the archive: compressing what is new")
         try:
             await run_in_thread(self._intake.close)
         except StoreError as error:
             if not self._failed:  # else it was said
                 logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
+        finally:
+            told.cancel()
 
     def _stop(self, error: StoreError, *, closing: bool = False) -> None:
         """Stop the crawl; `closing` if it closes by itself."""

@@ -29,4 +29,5 @@ def as_called(text: str) -> str:
 
 def complain(command: str, problem: object) -> None:
     """Say what is wrong with what a command was given, or what it found, on one line."""
-    print(f"{program()} {command}: {printable(as_called(str(problem)))}", file=sys.stderr)
+    room = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line that is drawn anew may stand there
+    print(f"{room}{program()} {command}: {printable(as_called(str(problem)))}", file=sys.stderr)

@@ -45,10 +45,15 @@ from mmcrawl.commands.base import (
 )
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
+from mmcrawl.terminal.program import program
+from mmcrawl.terminal.telling import Telling, ended_at_once
 
 __all__ = ["Command"]
 
 
+_CLOSING = "compressing what was stored; Ctrl-C ends that at once, and nothing is lost"
+_SHOW_PROGRESS = (EXPORT_PARQUET, DUPLICATES, CLASSES, SEARCH)
+_BROKEN_OFF = "stopped; nothing is lost, and `seal` compresses what is not compressed yet"
 SUBCOMMANDS = {
     each.name: each
     for each in (
@@ -111,18 +116,24 @@ class Command(MmcrawlCommand, ScrapyCommand):
         options.uri = uri
         options.rules = revisit_rules(self.settings)  # type: ignore[arg-type]
         options.method, keep_blocks = blocks_kept(self.settings)  # type: ignore[arg-type]
-        return lambda: _run(subcommand, options, keep_blocks=keep_blocks)
+        return lambda: _run(subcommand, options, self.telling, keep_blocks=keep_blocks)
 
 
-def _run(subcommand: Subcommand, options: Options, *, keep_blocks: bool) -> int:
+def _run(subcommand: Subcommand, options: Options, telling: Telling, *, keep_blocks: bool) -> int:
     only_looks = subcommand is CHECK and not options.repair
-    with open_archive(
+    telling.what = "" if subcommand in _SHOW_PROGRESS else f"{subcommand.name} is at work"
+    archive = open_archive(
         options.uri,
         create=subcommand.creates,
         read_only=only_looks or not subcommand.writes,
         keep_blocks=keep_blocks,
-    ) as archive:
+    )
+    try:
         return subcommand.run(archive, options, console_of())
+    finally:
+        telling.what = _CLOSING
+        with ended_at_once(f"{program()} archive: {_BROKEN_OFF}"):
+            archive.close()
 
 
 def _checked(args: list[str], opts: argparse.Namespace) -> tuple[Subcommand, list[str]]:
