@@ -32,11 +32,19 @@ logger = logging.getLogger(__name__)
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",  # it could not connect if it tried
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # there is no proxy
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-dev-shm-usage",
     "--no-first-run",
 )
+# Connections between browsers pass every route and resolver: packets to any address, and questions
+# to all of the link. Chromium has no switch for them; a window made later is another global object.
+_WITHOUT_PEERS = """
+for (const name of Object.getOwnPropertyNames(globalThis))
+  if (/^(webkit|moz)?RTC|^WebTransport/.test(name)) delete globalThis[name];
+"""
 _AT_ONCE = 2  # pages
 _SECONDS = 60.0  # for a page; delays between requests count
 _LAST_SECONDS = 10.0  # for a script that does not let go
@@ -123,6 +131,7 @@ class Browser:
             service_workers="block",
         )
         try:
+            await context.add_init_script(_WITHOUT_PEERS)
             page = await context.new_page()
             context.on("page", lambda other: asyncio.ensure_future(_closed(other)))
             await context.route("**/*", _Requests(self, response, page).answer)
