@@ -21,6 +21,7 @@ from mmcrawl.frontier.records import LinkScores
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import TWIN, Twins
+from mmcrawl.page.model import MOVE
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
@@ -30,11 +31,15 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 _LINKS_AT_ONCE = 50_000  # those of a crawl may be many millions
 _SCORED_AT_ONCE = 500  # between two of these others may have their turn
 
+_MOST_MOVED = 5  # places that a page moves a browser to; they are its first links
+
 logger = logging.getLogger(__name__)
 
 
 class MovedSeeds:
-    """The hosts that seeds redirect to, at once or by steps: they count among the crawl's own.
+    """The hosts that seeds lead on to, at once or by steps: they count among the crawl's own.
+
+    A seed leads on by a redirect, or by what moves a browser from its page.
 
     Args:
         frontier: tells where links were found.
@@ -51,12 +56,18 @@ class MovedSeeds:
         self.test = test
         self._frontier, self._sites = frontier, sites
         self._links: set[int] = set()
+        self._pages: set[int] = set()
 
-    def follow(self, link: int, target: str) -> None:
-        """Note that a link redirects."""
+    def follow(self, link: int, target: str, *, stays: bool = False) -> None:
+        """Note that a link leads on; with `stays`, from a page that has other links as well."""
         known = self._frontier.known(link)
-        if known.parent is None or known.parent in self._links:
-            self._links.add(link)
+        is_move = known.tag_path.startswith(MOVE)
+        if (
+            known.parent is None
+            or known.parent in self._links
+            or (is_move and known.parent in self._pages)
+        ):
+            (self._pages if stays else self._links).add(link)
             move = host_of(known.url), host_of(target)
             self._sites.admit(move[1])
             self.test.moved(*move)
@@ -130,6 +141,10 @@ def _recall_bounds(
         if past.error.startswith(REDIRECT):
             moved.follow(past.id, past.error.removeprefix(REDIRECT))
     elif not past.elsewhere:
+        for link in past.links[:_MOST_MOVED]:
+            target = frontier.known(link)
+            if target.parent == past.id and target.tag_path.startswith(MOVE):
+                moved.follow(past.id, target.url, stays=True)
         admission.crawled(past.url, relevant=past.relevant)
         listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
         twins.learn_parameters(past.id, frontier.url(past.id))

@@ -14,11 +14,11 @@ from mmcrawl.crawling.listed import ListedLinks
 from mmcrawl.crawling.reports import PageReport
 from mmcrawl.frontier.admission import Admission
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
-from mmcrawl.frontier.records import NewLink, PageRecord
+from mmcrawl.frontier.records import KnownLink, NewLink, PageRecord
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import BEHIND, Twins
-from mmcrawl.page.model import LISTED, Link, MediaResource, Page
+from mmcrawl.page.model import LISTED, MOVE, Link, MediaResource, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
@@ -26,6 +26,8 @@ from mmcrawl.text.media_kinds import ANIMATION
 from mmcrawl.text.url_words import translate_url, url_text
 
 logger = logging.getLogger(__name__)
+
+_MOST_MOVES = 5  # in a row at one layer; an endless row of pages would have no depth
 
 
 class LinkIntake:
@@ -89,7 +91,8 @@ class LinkIntake:
         if self._obey_nofollow and page.nofollow:
             self.refused["nofollow"] += len(page.links)
             return []
-        layer = self._frontier.known(parent).logical_layer + 1
+        above = self._frontier.known(parent)
+        layer = above.logical_layer + 1
         if named := [link for link in page.links if link.is_listed]:
             self.listed.keep(self._admitted(named, layer), parent)
             self.listed.keep_media(named, page.url)
@@ -106,10 +109,12 @@ class LinkIntake:
                 self.refused["nofollow"] += 1
                 continue
             depth = physical_layer(link.url)
-            reason = self._admission.refuse(link.url, depth, layer)
+            moves = link.is_move and above.tag_path.split().count(MOVE) < _MOST_MOVES
+            reason = self._admission.refuse(link.url, depth, layer - moves)
             if reason is None:
                 title = page.groups[link.group].title if link.group >= 0 else ""
-                new.append(self._new_link(link, title, depth, layer))
+                made = self._new_link(link, title, depth, layer - moves)
+                new.append(_moved(made, above) if moves else made)
             else:
                 self.refused[reason] += 1
         return known + self._added(new, parent)
@@ -184,6 +189,18 @@ class LinkIntake:
             block=link.block,
             tag_path=link.tag_path,
         )
+
+
+def _moved(link: NewLink, page: KnownLink) -> NewLink:
+    """Return the link of a move: what led to the page leads on, and promises as much."""
+    moves = page.tag_path if page.tag_path.startswith(MOVE) else ""
+    return replace(
+        link,
+        anchor=link.anchor or page.anchor,
+        group_title=link.group_title or page.group_title,
+        content_score=max(link.content_score, page.content),
+        tag_path=f"{moves} {MOVE}".strip(),
+    )
 
 
 def seed_link(url: str) -> NewLink:

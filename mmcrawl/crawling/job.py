@@ -345,6 +345,9 @@ class CrawlJob:
         if not self._admission.expands(verdict.score, known.logical_layer):
             self.refused["page off topic"] += len(page.links) + report.links_left
             report = replace(report, page=replace(page, links=()), links_left=0)
+        for target in report.page.links:
+            if target.is_move:
+                self.moved_seeds.follow(link, target.url, stays=True)
         links = self._intake.take(report, link, requests)
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))

@@ -71,6 +71,11 @@ COLLECT: Mapping[str, Any] = {
 
 FOCUSED: Mapping[str, Any] = {
     **REVISIT,
+    "DOWNLOADER_MIDDLEWARES": {
+        **WELL_BEHAVED["DOWNLOADER_MIDDLEWARES"],
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+        "mmcrawl.engine.middlewares.MetaRefreshMiddleware": 580,
+    },
     "SCHEDULER": _SCHEDULER,
     "SPIDER_MIDDLEWARES": {
         "mmcrawl.engine.middlewares.FrontierMiddleware": 10,

@@ -1,4 +1,4 @@
-"""Middlewares: the report of each page to the frontier, and obedience to robots.txt."""
+"""Middlewares: the report of each page to the frontier, obedience to robots.txt, refreshes."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from scrapy import Request, signals
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.redirect import (
+    MetaRefreshMiddleware as ScrapyMetaRefreshMiddleware,
+)
 from scrapy.downloadermiddlewares.robotstxt import (
     RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware,
 )
@@ -28,6 +31,7 @@ from mmcrawl.engine.scheduler import FocusedScheduler, scheduler_of
 from mmcrawl.engine.unreachable import RobotsUnreachableError, UnreachableHosts
 from mmcrawl.errors import ItemError, StoreError
 from mmcrawl.page.model import Page
+from mmcrawl.page.moves import only_leads_on
 from mmcrawl.settings import value_of
 
 logger = logging.getLogger(__name__)
@@ -239,3 +243,17 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         else:
             self._leave_alone(netloc, reason)
         super()._robots_error(exc, netloc)
+
+
+class MetaRefreshMiddleware(ScrapyMetaRefreshMiddleware):
+    """Scrapy's, for pages that only lead on; one with content stays, and its target is a link."""
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Return the request of the page that a response only leads to, else the response."""
+        if not only_leads_on(response.body):
+            return response
+        redirected: Request | Response = super().process_response(request, response)
+        is_loop = isinstance(redirected, Request) and redirected.url == request.url
+        return response if is_loop else redirected

@@ -14,6 +14,7 @@ from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
+from mmcrawl.page.moves import Moves
 from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
@@ -39,7 +40,7 @@ _MUTED = ("noscript", "svg", "template")
 _RAW = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title")
 # Content for a browser without frames or plug-ins, which a crawler is.
 _FALLBACKS = frozenset({"noembed", "noframes"})
-_NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "itemscope", "itemprop"}
+_NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "onload", "itemscope", "itemprop"}
 # What begins the names of attributes that tell scripts what to play.
 _DATA = re.compile("^(?:data-|video-?id|rel:animated|server)", re.MULTILINE)
 _WISTIA = "wistia_async_"
@@ -67,6 +68,7 @@ class PageCollector:
         head: Title, declared metadata and base of the page.
         text, headings: Pieces to be joined.
         media: Notes players and media files among the references.
+        moves: Notes what moves a browser.
         fallbacks: Source of elements that libxml2 leaves unparsed; see :meth:`take_fallbacks`.
     """
 
@@ -79,6 +81,7 @@ class PageCollector:
         self._open: list[OpenElement] = []
         self._groups = GroupTracker()
         self.media = MediaElements(self.references)
+        self.moves = Moves()
         self._closers: list[tuple[int, Closer]] = []
         self._looks = [PLAIN]
         self._line: list[str] = []
@@ -203,7 +206,8 @@ class PageCollector:
                 self._when_closed(closer)
         if "onclick" in attributes and tag not in ("a", "area"):
             self._open_clickable(tag, attributes)
-
+        if "onload" in attributes:
+            self.moves.event(attributes)
         if "itemprop" in attributes and (item := self.media.unnamed_item(attributes)):
             self._when_closed(self._captions.open(partial(setattr, item, "name")))
 
@@ -325,6 +329,8 @@ class PageCollector:
                 self.head.take_meta(name, content)
         if header := attributes.get("http-equiv", "").strip().lower():
             self.head.take_meta(header, content)
+            if header == "refresh":
+                self.moves.refresh(content, is_certain=not self._muted)
 
     def _open_raw(self, tag: str, attributes: Attributes) -> Closer:
         if self._raw is None:
@@ -342,6 +348,7 @@ class PageCollector:
         if self._raw_tag == "script":
             self.media.script(content, self._script_type)
             self.simulation.code(content)
+            self.moves.script(content, self._script_type)
         elif self._raw_tag == "title" and not self._muted:
             self.head.take_title(content)
         elif self._raw_tag in _FALLBACKS:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from mmcrawl.page.urls import physical_layer
 
+MOVE = "move"
+"""Tag of a link that a browser follows without a click; its tag path has one for each in a row."""
+
 LISTED = "listed"
 """Tag of a link in a sitemap or a feed."""
 IN_SITEMAP, IN_VIDEO_SITEMAP, IN_INDEX = "urlset url", "urlset url video", "sitemapindex sitemap"
@@ -30,7 +33,8 @@ class Link:
             whitespace collapsed, at most 200 characters.
         tag: ``a``, ``area``, ``link``, ``frame``, ``iframe``, ``object``, ``embed``, or
             ``script`` for a literal URL in a ``javascript:`` call, an event attribute or a jump
-            menu; ``listed`` for what a sitemap or a feed names.
+            menu; ``move`` where a browser goes without a click; ``listed`` for what a sitemap or
+            a feed names.
         group: Index into :attr:`Page.groups`, or -1 for a link that stands in none (a frame).
         nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
         tag_path: The innermost elements it stands in and its own, outermost first, parted by
@@ -58,6 +62,11 @@ class Link:
     def is_listed(self) -> bool:
         """Whether a list of addresses names this URL, no page a person reads."""
         return self.tag == LISTED
+
+    @property
+    def is_move(self) -> bool:
+        """Whether a browser follows it without a click."""
+        return self.tag == MOVE
 
     @property
     def from_script(self) -> bool:
@@ -112,7 +121,8 @@ class Page:
         title, keywords, description: Of the head, whitespace collapsed; at most 2,000 characters
             of each.
         language: As declared, lower case (``zh-cn``), or "".
-        links: In document order, each URL once, without links to the page itself. The first
+        links: Where a browser goes without a click, then those in document order; each URL once,
+            without links to the page itself. The first
             occurrence that has an anchor text gives anchor and group.
         groups: The groups that hold at least one of the links.
         media: In document order, each resource once.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
 from mmcrawl.page.collector import PageCollector
 from mmcrawl.page.encoding import decode_page
 from mmcrawl.page.groups import Run
-from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
+from mmcrawl.page.model import MOVE, Link, LinkGroup, MediaResource, Page
+from mmcrawl.page.moves import Move
 from mmcrawl.page.references import Reference
 from mmcrawl.page.resources import Resolved, kind_of_reference, media_resources
 from mmcrawl.page.urls import Resolver, base_url
@@ -27,7 +28,7 @@ _DEEPEST = 512
 _SLICE = 16 * 1024
 
 
-def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
+def parse_page(body: bytes, url: str, content_type: str | None = None, refresh: str = "") -> Page:
     """Parse a page; never raises, whatever the bytes.
 
     Args:
@@ -35,6 +36,7 @@ def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
             proportional to its length.
         url: Absolute URL of the page, from which relative references start.
         content_type: The ``Content-Type`` header, if any.
+        refresh: The ``Refresh`` header.
 
     Source: what is extracted follows Yang 2009, sections 2.1.2 and 2.1.3.
 
@@ -47,6 +49,7 @@ def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     _feed(utf8, collector)
     for fallback in collector.take_fallbacks():
         _feed(fallback.encode("utf-8"), collector)
+    collector.moves.refresh(refresh)
     head = collector.head
     resolve = Resolver(base_url(head.base, url, encoding), encoding)
     resolved = [(r, t) for r in collector.references if (t := resolve(r.href)) is not None]
@@ -55,6 +58,8 @@ def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     if own is not None and collector.simulation.say_so(head.title, _collapse(collector.headings)):
         itself = Reference("", "script", kind=SIMULATION, only_kind=True, is_page=True)
         resolved.append((itself, own))
+    moves = collector.moves.all(utf8, own_url)
+    resolved[:0] = list(_moves(moves, resolved, resolve, own_url))
     links, groups = page_links(resolved, own_url, host)
     return Page(
         url=url,
@@ -71,6 +76,18 @@ def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
         nofollow=head.nofollow,
         noindex=head.noindex,
     )
+
+
+def _moves(
+    moves: Iterable[Move], others: Iterable[Resolved], resolve: Resolver, own_url: str
+) -> Iterator[Resolved]:
+    """Yield the references that moves are; one that is not certain is a link where others are."""
+    has_links = any(r.may_be_page and t.is_page and t.url != own_url for r, t in others)
+    for move in moves:
+        target = resolve(move.href)
+        if target is not None:
+            tag = MOVE if move.is_certain or not has_links else "script"
+            yield Reference(move.href, tag, tag_path=tag, may_be_page=True), target
 
 
 def media_in(
@@ -156,6 +173,8 @@ def _link(url: str, occurrences: list[Reference], groups: dict[Run, int]) -> Lin
         best = _best(occurrences)
     group = groups.setdefault(best.run.final(), len(groups)) if best.run is not None else -1
     nofollow = best.nofollow and all(reference.nofollow for reference in occurrences)
+    if occurrences[0].tag == MOVE:
+        return Link(url, best.text, MOVE, group, nofollow, MOVE)
     return Link(url, best.text, best.tag, group, nofollow, best.tag_path)
 
 

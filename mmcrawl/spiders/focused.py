@@ -138,11 +138,10 @@ class FocusedSpider(Args[FocusedParams], Spider):
         if not isinstance(response, TextResponse) or (kind and kind not in _PAGE_TYPES):
             yield NoPage(f"no page: {kind or 'binary data'}")
             return
-        content_type = header_text(response.headers, "Content-Type")
         if len(response.body) < _LARGE:
-            page, digest = _parsed(response.body, response.url, content_type)
+            page, digest = _parsed(response)
         else:
-            page, digest = await run_in_thread(_parsed, response.body, response.url, content_type)
+            page, digest = await run_in_thread(_parsed, response)
         capture, rendered = capture_of(response), None
         made = await self._rendering.rendered(response, page) if self._rendering else None
         if made is not None:
@@ -166,8 +165,11 @@ class FocusedSpider(Args[FocusedParams], Spider):
             raise StopDownload(fail=False)
 
 
-def _parsed(body: bytes, url: str, content_type: str) -> tuple[Page, int]:
-    page = parse_page(body, url, content_type)
+def _parsed(response: Response) -> tuple[Page, int]:
+    url, body, headers = response.url, response.body, response.headers
+    page = parse_page(
+        body, url, header_text(headers, "Content-Type"), header_text(headers, "Refresh")
+    )
     return page, page_digest(url, body, (resource.url for resource in page.media))
 
 

@@ -1,0 +1,140 @@
+"""Where a browser goes from a page without a click: refreshes, and what scripts do at once.
+
+A move is certain if every browser makes it within a minute; another, as one for mobile phones, one
+of a page that finds itself in a frame, or one for browsers without scripts, is a link at most.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from mmcrawl.page.browser_objects import Browser
+from mmcrawl.page.looks import Attributes
+
+_AT_ONCE = 60.0
+"""Seconds; who is to read a page for longer than that is not moved."""
+_MOST = 5
+_LONGEST_SCRIPT = 32_000
+_LONGEST_SCRIPTS = 64_000
+_SCRIPT_TYPES = re.compile(r"|module|jscript|(?:text|application)/(?:x-)?(?:java|ecma)script[\d.]*")
+# What moves a browser, or hides what does. That `location` is read is not enough.
+_SIGN = re.compile(
+    r"\blocation\b(?!['\"]?\s*:)(?!\s*\.\s*(?:protocol|host(?:name)?|href|search|pathname|hash"
+    r"|origin)\b(?!\s*\+?=[^=]))|\.\s*(?:submit|requestSubmit|click)\s*\(\s*\)"
+    r"|\.\s*trigger\s*\(\s*['\"](?:click|submit)|\bnavigate\s*\(|\beval\s*\((?!\s*function)"
+    r"|\bopen\s*\([^()]{0,300}_(?:self|top|parent)|http-?equiv",
+    re.IGNORECASE,
+)
+_WORDS = "location submit Submit click navigate eval _self _top _parent quiv".split()
+# As HTML has it: seconds, then perhaps the address, in quotes or not.
+_REFRESH = re.compile(
+    r"\s*(?P<seconds>\d{1,9})?[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?P<url>[^\s].*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+_LONGEST_STUB = 4_000
+_MOST_WORDS = 300  # characters of text
+_TAG = re.compile(rb"<(script|style)\b.*?</\1|<[^<>]*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_CONTENT = re.compile(rb"<(?:area|i?frame|audio|video|object|embed|applet|form)\b", re.IGNORECASE)
+_LINK = re.compile(rb"<a\b", re.IGNORECASE)
+
+
+class Move(NamedTuple):
+    """Where a browser goes, as it is written, and whether any does."""
+
+    href: str
+    is_certain: bool
+
+
+class Moves:
+    """What of a page may move a browser, noted while it is read."""
+
+    def __init__(self) -> None:
+        self._refreshes: list[Move] = []
+        self._scripts: list[str] = []
+        self._events: list[str] = []
+        self._is_moved = False
+
+    def refresh(self, content: str, *, is_certain: bool = True) -> None:
+        """Take a refresh that the page or its answer asks for."""
+        if (found := refresh_in(content)) is not None:
+            seconds, href = found
+            self._refreshes.append(Move(href, is_certain and seconds <= _AT_ONCE))
+
+    def script(self, code: str, mime: str) -> None:
+        """Take an inline script and its declared type."""
+        if _SCRIPT_TYPES.fullmatch(mime) and len(code) <= _LONGEST_SCRIPT:
+            self._scripts.append(code)
+            self._is_moved = self._is_moved or _may_move(code)
+
+    def event(self, attributes: Attributes) -> None:
+        """Take what an element does when it is loaded."""
+        if (code := attributes.get("onload")) and len(code) <= _LONGEST_SCRIPT:
+            self._events.append(code)
+            self._is_moved = self._is_moved or _may_move(code)
+
+    def all(self, utf8: bytes, url: str) -> list[Move]:
+        """Return the moves of the page, the first of each address.
+
+        Args:
+            utf8: The page.
+            url: Its address.
+        """
+        made = [*self._refreshes]
+        if self._is_moved:
+            browser = self._shown(Browser(None, url))
+            if browser.needs_page:
+                browser = self._shown(Browser(utf8, url))
+            made += [Move(href, certain) for href, certain in browser.moves]
+            for content in browser.refreshes:
+                if (found := refresh_in(content)) is not None:
+                    made.append(Move(found[1], found[0] <= _AT_ONCE))
+        certain = {move.href for move in made if move.is_certain}
+        hrefs = dict.fromkeys(move.href for move in made)
+        return [Move(href, href in certain) for href in hrefs][:_MOST]
+
+    def _shown(self, browser: Browser) -> Browser:
+        """Return a browser after it has met all scripts."""
+        left = _LONGEST_SCRIPTS
+        for code in self._scripts:
+            left -= len(code)
+            if left < 0:
+                break
+            browser.run(code)
+        for code in self._events:
+            browser.run(code)
+        browser.loaded()
+        return browser
+
+
+def _may_move(code: str) -> bool:
+    # Of each script: words are found twenty times as fast as what they stand in.
+    return any(word in code for word in _WORDS) and _SIGN.search(code) is not None
+
+
+def refresh_in(content: str) -> tuple[float, str] | None:
+    """Return seconds and address of a refresh, None for one that only loads the page again.
+
+    >>> refresh_in("0; URL='a.htm'"), refresh_in("300;a.htm"), refresh_in("5")
+    ((0.0, 'a.htm'), (300.0, 'a.htm'), None)
+    """
+    match = _REFRESH.fullmatch(content[:_LONGEST_SCRIPT])
+    if match is None:
+        return None
+    href = match["url"].strip()
+    if href[:1] in ("'", '"'):
+        href = href[1:].partition(href[0])[0].strip()
+    return (float(match["seconds"] or 0), href) if href else None
+
+
+def only_leads_on(body: bytes) -> bool:
+    """Tell whether a page that refreshes to another has nothing of its own but perhaps a link.
+
+    >>> only_leads_on(b"<p>We have moved <a href=b.htm>here"), only_leads_on(b"<video src=a.mp4>")
+    (True, False)
+    """
+    if len(body) > _LONGEST_STUB or _CONTENT.search(body) or len(_LINK.findall(body)) > 1:
+        return False
+    return len(b" ".join(_TAG.sub(b" ", body).split())) <= _MOST_WORDS

@@ -1,0 +1,182 @@
+"""Where a browser goes from a page without a click."""
+
+import base64
+import time
+
+import pytest
+
+from mmcrawl.page import parse_page
+from mmcrawl.page.model import MOVE
+
+ADDRESS = "http://h.test/a/index.html?n=1"
+TARGET = "http://h.test/a/t.html"
+ENCODED = base64.b64encode(b"t.html").decode()
+TEXT = "<p>Words and <a href='other.html'>another page</a>, with <a id=n class=x href='t.html'>more"
+
+
+def script(code: str) -> str:
+    """Return a page with a script."""
+    return f"<script>{code}</script>{TEXT}"
+
+
+MOVED = {
+    "location": script("location='t.html'"),
+    "href": script("window.location.href = 't.html';"),
+    "document": script('document.location = "t.html"'),
+    "self": script("self.location.replace('t.html')"),
+    "top": script("top.location.assign('t.html')"),
+    "parent": script("parent.location.href='t.html'"),
+    "subscript": script("window['location']['href']='t.html'"),
+    "subscript call": script("location['replace']('t.html')"),
+    "jquery": script("$(location).attr('href','t.html')"),
+    "jquery window": script("$(window).attr('location','t.html')"),
+    "pathname": script("location.pathname='/a/t.html'"),
+    "open": script("window.open('t.html','_self')"),
+    "navigate": script("window.navigate('t.html')"),
+    "alias": script("var w=window; w.location='t.html'"),
+    "alias of location": script("var l = document.location; l.href = 't.html'"),
+    "concatenated": script("location = 't' + '.ht' + \"ml\""),
+    "variables": script("var a='t'; var b=a+'.html'; b += ''; window.location=b"),
+    "variable of another script": script("var u='t.html'") + script("location.href=u"),
+    "ternary": script("location = 1 > 0 ? 't.html' : 'other.html'"),
+    "own address": script(
+        "if (location.protocol=='http:') location=location.href.replace('index.html?n=1','t.html')"
+    ),
+    "pattern": script("location = location.pathname.replace(/index/i, 't')"),
+    "URL": script("location.href = new URL('t.html', location)"),
+    "URL of href": script("location.href = new URL('/a/t.html', window.location.href).href"),
+    "atob": script(f"location.href=atob('{ENCODED}')"),
+    "fromCharCode": script("location=String.fromCharCode(116,46,104,116,109,108)"),
+    "decoded": script("location=decodeURIComponent('t%2Ehtml')"),
+    "unescape": script("location=unescape('%74.html')"),
+    "escapes": script(r"location='\x74.\u0068tml'"),
+    "reversed": script("location='lmth.t'.split('').reverse().join('')"),
+    "list": script("var p=['other.html','t.html']; location=p[1]"),
+    "object": script("var c={next:'t.html'}; location=c.next"),
+    "template": script("const n='t'; location.href=`${n}.html`"),
+    "timer": script("setTimeout(function(){location='t.html'}, 3000)"),
+    "timer of a text": script("setTimeout(\"location.href='t.html'\", 0)"),
+    "interval": script("var i=setInterval(() => { location.replace('t.html') }, 1000)"),
+    "timer of a name": script(
+        "function go(){window.location='t.html'} window.setTimeout(go, 1000)"
+    ),
+    "function": script("go(); function go() { location.href='t.html' }"),
+    "argument": script("function go(u) { location.href=u + '.html' } go('t')"),
+    "at once": script("(function(){ location='t.html' })()"),
+    "arrow": script("(() => location.assign('t.html'))()"),
+    "then": script("fetch('x.json').then(r => r.json()).then(d => { location='t.html' })"),
+    "load event": f"<body onload=\"location.href='t.html'\">{TEXT}",
+    "load event calls": (
+        f"<script>function go(){{location='t.html'}}</script><body onload='go()'>{TEXT}"
+    ),
+    "onload": script("window.onload=function(){location='t.html'}"),
+    "listener": script("addEventListener('load', function(){location='t.html'})"),
+    "ready": script("$(document).ready(function(){ window.location='t.html' })"),
+    "jquery function": script("$(function(){ window.location='t.html' })"),
+    "history": script("history.replaceState(null,'','t.html'); location.reload()"),
+    "eval": script("eval(\"location='t.html'\")"),
+    "click": f"{TEXT}<script>document.getElementById('n').click()</script>",
+    "click by selector": f"{TEXT}<script>document.querySelector('a.x').click()</script>",
+    "click by number": f"{TEXT}<script>document.links[1].click()</script>",
+    "made link": script("var a=document.createElement('a'); a.href='t.html'; a.click()"),
+    "attribute": (
+        f"<b id=q data-to='t.html'></b>{TEXT}<script>"
+        "location=document.getElementById('q').dataset.to</script>"
+    ),
+    "written refresh": script(
+        "document.write('<meta http-equiv=refresh content=\"0;url=t.html\">')"
+    ),
+    "commented script": f"<script>\n<!--\nlocation.href='t.html'\n//-->\n</script>{TEXT}",
+    "cookie": script("if (document.cookie.indexOf('seen') < 0) location='t.html'"),
+    "try": script("try { location='t.html' } catch (e) { }"),
+    "desk": script(
+        "if(/iphone|android/i.test(navigator.userAgent)){location='m/'}else{location='t.html'}"
+    ),
+    "refresh": f"<meta http-equiv=Refresh content='0;url=t.html'>{TEXT}",
+    "refresh in quotes": f"<meta http-equiv='refresh' content=\"5; URL='t.html'\">{TEXT}",
+    "refresh with a comma": f"<meta http-equiv=refresh content='1,url = t.html'>{TEXT}",
+    "refresh without url": f"<meta http-equiv=refresh content='0; t.html'>{TEXT}",
+    "only without scripts": "<noscript><meta http-equiv=refresh content='0;url=t.html'></noscript>",
+}
+FORMS = {
+    "form": (
+        "<form action=s.php><input name=q value='a b'></form><script>"
+        "document.forms[0].submit()</script>"
+    ),
+    "named form": (
+        "<body onload='document.f.submit()'><form name=f action='s.php'>"
+        "<input type=hidden name=q value='a b'></form>"
+    ),
+    "form by id": (
+        "<form id=f action=s.php?old=1><input name=q value='a b'></form>"
+        "<script>document.getElementById('f').submit()</script>"
+    ),
+    "button": (
+        "<form action=s.php><input name=q value='a b'><button id=b></button>"
+        "</form><script>$('#b').click()</script>"
+    ),
+}
+LINKS = {
+    "phone": script("if(navigator.userAgent.match(/iPhone/)) location='t.html'"),
+    "frame": script("if (top == self) location.href='t.html'"),
+    "other frame": script("if (window.top !== window.self) { top.location = 't.html' }"),
+    "small": script("if (screen.width < 800) location='t.html'"),
+    "asked": script("if (confirm('Go?')) location='t.html'"),
+    "refresh after minutes": f"<meta http-equiv=refresh content='300;url=t.html'>{TEXT}",
+    "timer of minutes": script("setTimeout(function(){location='t.html'}, 600000)"),
+    "without scripts": (
+        f"<noscript><meta http-equiv=refresh content='0;url=t.html'></noscript>{TEXT}"
+    ),
+    "function of a click": script("function go(){location='t.html'} var x={location: 1}"),
+    "click event": script("document.onclick=function(){location='t.html'}"),
+    "listener": script("b.addEventListener('click', function(){location='t.html'})"),
+    "json": f"<script type='application/json'>location='t.html'</script>{TEXT}",
+    "data": f"<b data-x=\"location='t.html'\"></b>{TEXT}",
+    "read": script("var u = location.href; if (location.hostname != 'h.test') location='t.html'"),
+    "itself": script("location = location.href; location.reload()"),
+    "posted": f"<form id=f method=post action=t.html></form>{TEXT}<script>f.submit()</script>",
+    "comment": script("// location='t.html'\n/* location='t.html' */"),
+    "window": script("window.open('t.html')"),
+    "refresh in a comment": f"<!--<meta http-equiv=refresh content='0;url=t.html'>-->{TEXT}",
+}
+
+
+@pytest.mark.parametrize("name", MOVED | FORMS)
+def test_where_any_browser_goes_comes_first_among_the_links(name: str) -> None:
+    page = parse_page((MOVED | FORMS)[name].encode(), ADDRESS)
+    target = "http://h.test/a/s.php?q=a+b" if name in FORMS else TARGET
+    assert [link.url for link in page.links if link.tag == MOVE] == [target]
+    assert page.links[0].url == target
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_what_only_some_browsers_do_or_a_person_makes_them_do_is_no_move(name: str) -> None:
+    page = parse_page(LINKS[name].encode(), ADDRESS)
+    assert [link.url for link in page.links if link.tag == MOVE] == []
+
+
+def test_the_header_moves_too_and_film_that_a_page_goes_to_is_its_medium() -> None:
+    page = parse_page(b"<p>Wait", ADDRESS, refresh="3; url=t.html")
+    assert [(link.url, link.tag) for link in page.links] == [(TARGET, MOVE)]
+    assert [one.url for one in parse_page(script("location='a.mp4'").encode(), ADDRESS).media] == [
+        "http://h.test/a/a.mp4"
+    ]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while(1){location=location+'x'}",
+        "function f(){f();f()} f();location='t.html'",
+        "var a='x';" + "a=a+a;" * 3_000 + "location=a",
+        "location=" + "(" * 15_000,
+        "location=" + "1+" * 10_000 + "1",
+        "if(x){" * 5_000 + "location='a'",
+        "location='a'.replace(/(a*)*b/,'').x" + "[0]" * 9_000,
+        "`${" * 9_000 + "location",
+    ],
+)  # fmt: skip
+def test_a_script_that_has_no_end_is_left(code: str) -> None:
+    began = time.process_time()
+    parse_page(script(code).encode(), ADDRESS)
+    assert time.process_time() - began < 2
