@@ -21,11 +21,12 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 PINS := constraints.txt
 VENV := .venv
+ROOMS_COVERED := frontier page scoring text topic
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517
 INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) --no-build-isolation --constraint $(PINS)
 
-.PHONY: crawl test coverage lint docs constraints clean
+.PHONY: crawl test coverage coverage-rooms lint docs constraints clean
 
 crawl: $(VENV)/ready
 	@$(BIN)/python -m scrapy crawl focused -a algo=urlrule $(ARGS)
@@ -38,7 +39,10 @@ test: $(VENV)/ready-dev
 
 coverage: $(VENV)/ready-dev
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --quiet \
-	    $(foreach room,frontier page scoring text topic,tests/$(room))
+	    $(addprefix tests/,$(ROOMS_COVERED))
+
+coverage-rooms:
+	@echo $(ROOMS_COVERED)
 
 lint: $(VENV)/ready-dev
 	@$(BIN)/ruff check

@@ -19,6 +19,7 @@ with lazy_imports(__name__):
         IN_FEED_WITH_MEDIA,
         IN_SITEMAP,
         LISTED_PATHS,
+        MOVE,
         Link,
         LinkGroup,
         MediaResource,

@@ -14,8 +14,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.archive import Command
-from mmcrawl.terminal import telling
-from mmcrawl.terminal.telling import Telling
+from mmcrawl.terminal import Telling, telling
 from tests.commands.running import exit_code
 
 IN_C = """

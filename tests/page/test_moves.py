@@ -5,8 +5,7 @@ import time
 
 import pytest
 
-from mmcrawl.page import parse_page
-from mmcrawl.page.model import MOVE
+from mmcrawl.page import MOVE, parse_page
 
 ADDRESS = "http://h.test/a/index.html?n=1"
 TARGET = "http://h.test/a/t.html"
