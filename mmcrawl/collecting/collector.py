@@ -31,6 +31,7 @@ from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.hosts import hosted_kind
 from mmcrawl.page.media import PLAYED, media_kind
+from mmcrawl.page.urls import without_tracking
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 
 _PLAYER = "it is a page with a player, not a file"
@@ -103,10 +104,13 @@ class Collector:
             self._players.used = sum(file.size for file in held if _not_fetched(file.url))
 
     def add(self, media: Iterable[tuple[str, str, str]]) -> int:
-        """Note addresses, their kinds and pages; return how many are new."""
+        """Note addresses, their kinds and pages; return how many are new.
+
+        Addresses that differ in parameters that track visitors are one file, asked for once.
+        """
         now = time.time()
         return self._index.add(
-            MediaFile(url, kind, page=page, added_at=now)
+            MediaFile(without_tracking(url), kind, page=page, added_at=now)
             for url, kind, page in media
             if kind in self._kinds
         )

@@ -7,10 +7,12 @@ over its bytes with `write`, and ends with `finish`. What is wrong is a `MediaEr
 import hashlib
 import re
 import time
+import zlib
 from base64 import b64decode
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from mmcrawl.collecting.files import MediaFiles
 from mmcrawl.collecting.magic import HEAD, PLAYLISTS, kind_of, moves, says_no_media, type_of
@@ -25,6 +27,12 @@ Header = Callable[[str], str]
 
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
 _DIGEST = re.compile(r"(?:^|,)\s*sha-256=:?([A-Za-z0-9+/=]{43,44}):?", re.IGNORECASE)
+_PLAIN = frozenset({"", "identity", "none", "binary", "8bit", "utf-8"})
+"""Encodings that are none, also those that servers only think there are."""
+_PACKED = frozenset({"gzip", "x-gzip", "deflate"})
+_ARCHIVES = (".gz", ".tgz", ".svgz")
+_ARCHIVE_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/x-tgz"})
+_PIECE = 1 << 20  # bytes
 _LOOK_AT_DISK = 64 << 20
 _PROGRESS = 1 << 20
 
@@ -36,6 +44,50 @@ class _Expected:
     total: int | None = None
     digest: bytes = b""
     md5: bytes = b""
+
+
+class _Unpacking:
+    """Unpacks gzip, of one member or several, or zlib's format as it comes; other bytes stay."""
+
+    def __init__(self) -> None:
+        self._inflate: Any = None
+        self._is_plain = False
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Yield what bytes hold, at most `_PIECE` at once.
+
+        Raises:
+            MediaError: they are broken.
+        """
+        if self._inflate is None and not self._is_plain:
+            self._is_plain = not data.startswith((b"\x1f", b"\x78"))
+            self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        if self._is_plain:
+            yield data
+            return
+        try:
+            is_full = False  # more may be held back than there is input for
+            while data or is_full:
+                if self._inflate.eof:
+                    if not data.startswith(b"\x1f"):
+                        return  # padding behind the last member
+                    self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+                piece = self._inflate.decompress(data, _PIECE)
+                is_full = len(piece) == _PIECE
+                if piece:
+                    yield piece
+                data = self._inflate.unconsumed_tail or self._inflate.unused_data
+        except zlib.error as error:
+            raise MediaError("the server sends it compressed, and its bytes are broken") from error
+
+    def check_end(self) -> None:
+        """See that all has come.
+
+        Raises:
+            MediaError: it has not.
+        """
+        if self._inflate is not None and not (self._is_plain or self._inflate.eof):
+            raise MediaError("its compressed bytes end before their end", again=True)
 
 
 class Download:
@@ -70,6 +122,7 @@ class Download:
         self._promised = 0
         self._looked_at = 0
         self._farthest = 0
+        self._unpacking: _Unpacking | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -127,14 +180,20 @@ class Download:
         Raises:
             MediaError: it is not wanted. With `again`, the same request without a range may help.
         """
-        encoding = header("Content-Encoding").strip().lower()
-        if encoding not in ("", "identity"):
-            raise MediaError(f"the server sends it compressed ({encoding}) although asked not to")
         self._header_type = header("Content-Type")
+        encoding = header("Content-Encoding").strip().lower()
+        is_packed = encoding in _PACKED and not self._is_archive(url)
+        if encoding not in _PLAIN | _PACKED:
+            raise MediaError(f"the server sends it compressed ({encoding}) although asked not to")
         if self.file.kind != PART and says_no_media(self._header_type, self.file.kind):
             raise MediaError(f"the server says it is {_shown(self._header_type)}")
         if status == 200:
             self._begin(header, length, url)
+            if is_packed:
+                self._unpack_what_comes()
+        elif is_packed:
+            self._part.restart()
+            raise MediaError("the server goes on with compressed bytes", again=True)
         else:
             self._go_on(status, header, url)
         self._give_back_promise()
@@ -146,6 +205,13 @@ class Download:
         Raises:
             MediaError: they are of no medium that is wanted, or there is no room for them.
         """
+        if self._unpacking is None:
+            self._take(data)
+        else:
+            for piece in self._unpacking.pieces(data):
+                self._take(piece)
+
+    def _take(self, data: bytes) -> None:
         if not self._part.begun.content_type:
             self._head += data
             if len(self._head) < HEAD:
@@ -166,6 +232,8 @@ class Download:
         Raises:
             MediaError: it is not.
         """
+        if self._unpacking is not None:
+            self._unpacking.check_end()
         if not self._part.begun.content_type and not self.is_whole:
             self._part.write(self._judged())
         total, size = self._expected.total, self._part.size
@@ -253,6 +321,7 @@ class Download:
     def _begin(self, header: Header, length: int | None, url: str) -> None:
         """Begin at the first byte, whatever was there before."""
         self._part.restart()
+        self._unpacking = None
         self._md5 = hashlib.md5(usedforsecurity=False)
         self._head.clear()
         self._looked_at = 0
@@ -266,6 +335,19 @@ class Download:
                 final_url="" if url == self.file.url else url,
             )
         )
+
+    def _is_archive(self, url: str) -> bool:
+        """Whether it is a compressed file itself: servers call its form an encoding, too."""
+        path = url.partition("?")[0].lower()
+        said = self._header_type.partition(";")[0].strip().lower()
+        return path.endswith(_ARCHIVES) or said in _ARCHIVE_TYPES
+
+    def _unpack_what_comes(self) -> None:
+        """Have bytes unpacked as they come; what the server says of them is of the packed ones."""
+        self._unpacking = _Unpacking()
+        self._expected = _Expected()
+        # What had come could not be gone on with.
+        self._part.note(replace(self._part.begun, length=None, etag="", last_modified=""))
 
     def _go_on(self, status: int, header: Header, url: str) -> None:
         """Go on where the bytes end, if the answer is of the same file."""

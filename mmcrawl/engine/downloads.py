@@ -64,9 +64,12 @@ class MediaDownloadHandler(DownloadHandler):
         if download.is_stopped:
             raise MediaError("it was stopped")
         try:
-            return await self._taken(request, download)
+            response = await self._taken(request, download)
         except _StartAgainError:
-            return await self._taken(request, download)
+            response = await self._taken(request, download)
+        if response.status in _STREAMED:
+            response.headers.pop("Content-Encoding", None)  # the bytes are unpacked, on the disk
+        return response
 
     async def _taken(self, request: Request, download: Download) -> Response:
         agent = _MediaAgent(download, self._slowest, self._timeout, self._crawler, self)

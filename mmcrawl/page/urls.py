@@ -46,6 +46,15 @@ _PLAIN_URL = linear(
     re.ASCII,
 )
 _DEFAULT_PORT = re.compile(r"^(?:http://([^/?]*):80|https://([^/?]*):443)(?=[/?]|$)")
+_TRACKING = re.compile(
+    r"&(?:utm_\w+|(?:gcl|fbcl|dcl|mscl|ycl|twcl|ttcl|li_fat_|wbra|gbra)id|mc_[ce]id|_ga|igshid|_hsenc"
+    r"|_hsmi|mkt_tok|pk_(?:campaign|kwd|source|medium)|mtm_\w+)(?==|&|#|$)",
+    re.IGNORECASE,
+)
+_SIGNED = re.compile(
+    r"&(?:[\w-]*(?:signature|token|hmac|policy|expires|hash)|sig|x-amz-\w+|x-goog-\w+|e|hdnts?)=",
+    re.IGNORECASE,
+)
 _NO_QUERY_ENCODINGS = ("utf-16", "utf-32", "hz", "iso2022_kr")
 
 
@@ -94,17 +103,35 @@ def base_url(base: str, url: str, encoding: str) -> str:
     return target.url if target is not None else url
 
 
+def without_tracking(url: str) -> str:
+    """Return an address without the parameters that tell where a visitor came from.
+
+    An address that is signed stands as it is: its signature may be of all parameters.
+
+    >>> without_tracking("http://h.test/x.mp3?utm_source=web&v=2&gclid=7#t=3")
+    'http://h.test/x.mp3?v=2#t=3'
+    """
+    path, mark, rest = url.partition("?")
+    if not mark or not _TRACKING.search(f"&{rest}") or _SIGNED.search(f"&{rest}"):
+        return url
+    query, hash_mark, fragment = rest.partition("#")
+    kept = "&".join(pair for pair in query.split("&") if not _TRACKING.match(f"&{pair}"))
+    return f"{path}?{kept}{hash_mark}{fragment}" if kept else f"{path}{hash_mark}{fragment}"
+
+
 @lru_cache(maxsize=_CACHED)
 def resource_key(url: str) -> str:
     """Return what the addresses of one media file have in common.
 
-    Left out are the scheme of the web, its default port, and needless percent-encoding.
+    Left out are the scheme of the web, its default port, needless percent-encoding, and parameters
+    that track visitors.
 
     >>> resource_key("https://h.test:443/%61.mp3")
     'h.test/a.mp3'
     """
     try:
-        url = canonicalize_url(_DEFAULT_PORT.sub(r"http://\1\2", url, count=1))
+        url = _DEFAULT_PORT.sub(r"http://\1\2", without_tracking(url), count=1)
+        url = canonicalize_url(url)
     except ValueError:
         return url
     return url.removeprefix("http://").removeprefix("https://")

@@ -4,7 +4,7 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Self
 
 from rich.console import Console
@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
+from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.asyncio import call_later, create_looping_call, run_in_thread
 from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy_spider_metadata import Args
@@ -45,6 +46,10 @@ from mmcrawl.terminal.collecting import Collected, collected_tables, progress_li
 
 logger = logging.getLogger(__name__)
 
+_VISITED = "mmcrawl_visited"  # in a request's meta: a page that is asked for its cookies, or was
+_REFUSED = frozenset({401, 403})
+_MOST_VISITS = 5  # pages of a host that are asked for their cookies
+_LARGEST_PAGE = 4 << 20  # bytes
 _UNDER_WAY = 128  # files that are taken at once; each has two open
 _PER_HOST = 32
 _LOOK = 2.0  # seconds between two looks at a crawl that runs, and
@@ -84,6 +89,7 @@ class CollectSpider(Args[CollectParams], Spider):
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         spider._hosts = Counter()
         spider._downloads = set()
+        spider._pages = {}
         spider._waiting = None
         spider._begun = time.monotonic()
         spider._calls = []
@@ -128,6 +134,7 @@ class CollectSpider(Args[CollectParams], Spider):
     _refused: MmcrawlError | None = None
     _hosts: Counter[str]
     _downloads: set[Download]
+    _pages: dict[str, list[Download]]  # asked for their cookies, with what waits for them
     _waiting: Deferred[None] | None
     _player: Deferred[None] | None = None
     _failure: BaseException | None = None
@@ -181,10 +188,24 @@ class CollectSpider(Args[CollectParams], Spider):
         finally:
             self._done(download)
 
+    async def visited(self, response: Response) -> AsyncIterator[Any]:
+        """Ask for files again, with the cookies that their page has set."""
+        for request in self._again(response.meta[_VISITED]):
+            yield request
+
+    async def not_visited(self, failure: Failure) -> AsyncIterator[Any]:
+        """Ask for files again although their page does not come: the answer says why they fail."""
+        for request in self._again(failure.request.meta[_VISITED]):  # type: ignore[attr-defined]
+            yield request
+
     async def errback(self, failure: Failure) -> AsyncIterator[Any]:
-        """Note why a file did not come."""
+        """Note why a file did not come; ask again with cookies where that may help."""
         download: Download = failure.request.meta[DOWNLOAD]  # type: ignore[attr-defined]
         problem = failure.value
+        if isinstance(problem, HttpError) and self._may_want_cookies(problem.response):
+            for request in self._visits(download):
+                yield request
+            return
         try:
             fatal = fatal_error(problem)
             if fatal is not None:
@@ -198,8 +219,6 @@ class CollectSpider(Args[CollectParams], Spider):
             raise self._stopped(error) from None
         finally:
             self._done(download)
-        return
-        yield
 
     async def closed(self, reason: str) -> None:
         """Let wait what was not settled, and say what came of all."""
@@ -278,16 +297,56 @@ class CollectSpider(Args[CollectParams], Spider):
         self._player = None
         self._wake()
 
-    def _request(self, download: Download) -> Request:
+    def _visits(self, download: Download) -> Iterator[Request]:
+        """Yield a request that may get a file which was refused, as to who has no cookies.
+
+        The file stays under way.
+        """
+        page = download.file.page
+        if page not in self._pages:
+            self._pages[page] = [download]
+            yield Request(
+                page,
+                callback=self.visited,
+                errback=self.not_visited,
+                meta={_VISITED: page, "download_maxsize": _LARGEST_PAGE},
+                dont_filter=True,
+            )
+        elif waiting := self._pages[page]:
+            waiting.append(download)
+        else:
+            yield self._request(download, again=True)
+
+    def _may_want_cookies(self, response: Response) -> bool:
+        page = response.meta[DOWNLOAD].file.page
+        if (
+            self._is_stopping
+            or response.status not in _REFUSED
+            or not page
+            or response.meta.get(_VISITED)
+        ):
+            return False
+        # Many servers refuse for other reasons.
+        host = host_of(page)
+        visited = sum(host_of(one) == host for one in self._pages)
+        return page in self._pages or visited < _MOST_VISITS
+
+    def _again(self, page: str) -> Iterator[Request]:
+        waiting, self._pages[page] = self._pages[page], []
+        for download in waiting:
+            yield self._request(download, again=True)
+
+    def _request(self, download: Download, *, again: bool = False) -> Request:
         url = download.file.url
-        self._downloads.add(download)
-        self._hosts[host_of(url)] += 1
+        if not again:
+            self._downloads.add(download)
+            self._hosts[host_of(url)] += 1
         return Request(
             url,
             callback=self.parse,
             errback=self.errback,
             headers={"Accept-Encoding": "identity", "Accept": "*/*"},
-            meta={DOWNLOAD: download},
+            meta={DOWNLOAD: download, _VISITED: again},
             dont_filter=True,
         )
 

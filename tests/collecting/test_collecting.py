@@ -1,7 +1,9 @@
 """`scrapy collect` against a server that does as it should, and against one that does not."""
 
+import gzip
 import hashlib
 import threading
+import zlib
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 
@@ -166,7 +168,10 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
         "/unknown.mp4": Medium(bytes(99), {"Content-Type": "application/octet-stream"}),
         "/list.m3u8": Medium(b"#EXTM3U\n"),
         "/empty.mp4": Medium(b""),
-        "/gzip.mp4": Medium(film(99), {"Content-Encoding": "gzip"}),
+        "/brotli.mp4": Medium(film(99), {"Content-Encoding": "br"}),
+        "/broken.mp4": Medium(b"\x1f\x8b\x08" + bytes(99), {"Content-Encoding": "gzip"}),
+        "/cut.mp4": Medium(gzip.compress(film(SMALL))[:-400], {"Content-Encoding": "gzip"}),
+        "/bomb.mp4": Medium(gzip.compress(film(99) + bytes(20**6)), {"Content-Encoding": "gzip"}),
         "/short.mp4": Medium(film(SMALL), length=2 * SMALL, stops_at=SMALL, stops=99),
         "/endless.mp4": _never_ends,
         "/silent.mp4": _says_nothing,
@@ -195,7 +200,10 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
         " no video",
         "/list.m3u8": "it is a playlist that names nothing",
         "/empty.mp4": "it is empty",
-        "/gzip.mp4": "the server sends it compressed (gzip) although asked not to",
+        "/brotli.mp4": "the server sends it compressed (br) although asked not to",
+        "/broken.mp4": "the server sends it compressed, and its bytes are broken",
+        "/cut.mp4": "its compressed bytes end before their end",
+        "/bomb.mp4": "larger than max_file (10,000,000 bytes)",
         "/short.mp4": "the connection was broken off before all came",
         "/endless.mp4": "larger than max_file (10,000,000 bytes)",
         "/silent.mp4": "no answer in time",
@@ -208,8 +216,60 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
         "/embed/dQw4w9WgXcQ": "it is a page with a player, not a file",
     }
     left_out = {path for path, record in records.items() if record.state is State.SKIPPED}
-    assert left_out == {"/endless.mp4", "/large.mp4", "/a.rm", "/embed/dQw4w9WgXcQ"}
+    assert left_out == {"/bomb.mp4", "/endless.mp4", "/large.mp4", "/a.rm", "/embed/dQw4w9WgXcQ"}
     assert {*desk.files()} == {digest(film(SMALL))}
+
+
+def test_files_come_as_browsers_get_them(desk: Desk, server: MediaServer) -> None:
+    packed = gzip.compress(film(SMALL, 1))
+    halves = gzip.compress(film(SMALL, 2)[:700]) + gzip.compress(film(SMALL, 2)[700:])
+    server.media = {
+        "/none.mp4": Medium(film(SMALL, 3), {"Content-Encoding": "none"}),
+        "/identity.mp4": Medium(film(SMALL, 4), {"Content-Encoding": "identity"}),
+        "/packed.mp4": Medium(packed, {"Content-Encoding": "gzip"}),
+        "/halves.mp4": Medium(halves, {"Content-Encoding": "x-gzip"}),
+        "/zlib.mp4": Medium(zlib.compress(film(SMALL, 5)), {"Content-Encoding": "deflate"}),
+        "/only-said.mp4": Medium(film(SMALL, 6), {"Content-Encoding": "gzip"}),
+        "/x.mp4": Medium(film(SMALL, 7)),
+        "/x.mp4?v=2": Medium(film(SMALL, 8)),
+        "/page.htm": _sets_a_cookie,
+        "/guarded.mp4": _wants_the_cookie(film(SMALL, 9)),
+        "/never.mp4": _wants_the_cookie(b"", "other=1"),
+    }
+    tracked = ["/x.mp4?utm_source=web", "/x.mp4?v=2&fbclid=3", "/x.mp4?utm_medium=rss"]
+    named = [path for path in server.media if path != "/page.htm"]
+    desk.found(map(server.url, [*named, *tracked]), server.url("/page.htm"))
+    run = desk.collect()
+    assert run.code == 0, run.err
+    expected = [film(SMALL, seed) for seed in range(1, 10)]
+    assert {*desk.files()} == {digest(body) for body in expected}
+    assert desk.summary().count(State.FAILED) == 1
+    assert desk.records()["/never.mp4"].reason == "HTTP 403"
+    assert "cannot decode" not in run.err
+    asked = [path for path, _ in server.asked]
+    assert sorted(path for path in asked if path.startswith("/x.mp4")) == ["/x.mp4", "/x.mp4?v=2"]
+    assert asked.count("/page.htm") == 1
+
+
+def _sets_a_cookie(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Set-Cookie", "visit=7; Path=/")
+    handler.send_header("Content-Type", "text/html")
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
+
+
+def _wants_the_cookie(
+    body: bytes, cookie: str = "visit=7"
+) -> Callable[[BaseHTTPRequestHandler], None]:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        allowed = cookie in (handler.headers.get("Cookie") or "")
+        handler.send_response(200 if allowed else 403)
+        handler.send_header("Content-Length", str(len(body) if allowed else 0))
+        handler.end_headers()
+        handler.wfile.write(body if allowed else b"")
+
+    return answer
 
 
 @pytest.mark.parametrize("sent", [True, False])
