@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
@@ -38,6 +39,8 @@ from mmcrawl.archive.rows import UrlRow
 from mmcrawl.archive.timeline import events_of
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
+
+_MOST_REPAIRS = 3  # one after the other
 
 
 class Archive:
@@ -292,7 +295,34 @@ class Archive:
         """
         with self._writing:
             self._sealer.wait()
-            return Checker(self._backend, repair=repair).report()
+            report = Checker(self._backend, repair=repair).report()
+            return self._clean_again(report) if repair and report.faults else report
+
+    def _clean_again(self, report: CheckReport) -> CheckReport:
+        """Repair until a fresh check finds no more than it found before; return what all found.
+
+        What one repair wrote may show another what to write.
+        """
+        known = {fault.what: fault for fault in report.faults}
+        for _ in range(_MOST_REPAIRS):
+            fresh = Checker(self._backend, repair=False).report()
+            open_ = {fault.what: fault for fault in fresh.faults}
+            if not open_:  # also what was not called repaired is
+                known = {what: replace(fault, repaired=True) for what, fault in known.items()}
+                break
+            if open_.keys() == {one.what for one in known.values() if not one.repaired}:
+                break
+            again = Checker(self._backend, repair=True).report()
+            known |= {fault.what: fault for fault in again.faults}
+            report = replace(
+                again,
+                removed=report.removed + again.removed,
+                completed=report.completed + again.completed,
+            )
+        else:  # what was called repaired and is not
+            fresh = Checker(self._backend, repair=False).report()
+            known |= {fault.what: fault for fault in fresh.faults}
+        return replace(report, faults=tuple(known.values()))
 
     def counts(self) -> dict[str, int]:
         """Return how many ``urls`` and ``versions`` there are, without reading any of them."""

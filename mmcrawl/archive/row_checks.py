@@ -60,6 +60,10 @@ class RowChecks:
         for group in self._backend.disproved():
             if group.table == "version":
                 urls = self._urls_of(group)
+                if group.unproved:
+                    repaired = self._repair and self._backend.restore(group)
+                    self._note(Fault(_unproved("versions", urls), repaired=repaired))
+                    continue
                 if self._repair or not named.intersection(urls):
                     self._note(Fault(f"{_count(group, 'versions')} of {_listed(urls)}"))
 
@@ -115,6 +119,10 @@ class RowChecks:
 
     def _told(self, group: Disproved) -> tuple[str, str]:
         """Return the sentence, and the URL that it is about if it is about one."""
+        if group.unproved:
+            of_urls = group.table in ("visit", "url", "change")
+            urls = self._urls_of(group) if of_urls else []
+            return _unproved(_PLURALS[group.table], urls), ""
         row = group.was or group.now
         if row is None:
             return self._told_of_several(group), ""
@@ -166,6 +174,11 @@ def _count(group: Disproved, what: str) -> str:
     if group.missing < 0:
         return f"{-group.missing} {what} too many stand there"
     return f"{what} were altered"
+
+
+def _unproved(what: str, urls: list[str]) -> str:
+    of = f" of {', '.join(urls)}" if urls else ""
+    return f"what proves the {what}{of} is gone or was altered; they agree with all else"
 
 
 def _listed(urls: list[str]) -> str:

@@ -106,6 +106,7 @@ class Disproved:
         was: The values of the one row that was altered or is gone, as they were written; None if it
             cannot be told.
         now: What stands in its place; None for nothing, or if that cannot be told.
+        unproved: Whether the rows are whole, and only what proved them is gone or altered.
     """
 
     table: str
@@ -114,6 +115,7 @@ class Disproved:
     missing: int
     was: tuple[Any, ...] | None = None
     now: tuple[Any, ...] | None = None
+    unproved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

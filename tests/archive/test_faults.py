@@ -306,8 +306,7 @@ def test_the_index_of_chunks_is_made_good(filled):
     with open_archive(f"sqlite:///{filled}") as archive:
         assert len(archive.check().faults) == 2
         repaired = archive.check(repair=True)
-        assert [fault.repaired for fault in repaired.faults] == [True, True]
-        assert archive.check(repair=True).clean
+        assert all(fault.repaired for fault in repaired.faults)
         assert archive.check().clean
         body_of_a = archive.rebuild(archive.get("http://a.test/")).body
         assert archive.store(Capture("http://a.test/2", body_of_a, 9.0)).new_chunks == 0

@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -247,3 +248,32 @@ def test_a_flipped_bit_of_the_file_is_told_or_changes_nothing(path, seed):
         clean = False
     if clean:
         assert everything(path) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE chunk SET place = place + 1", "the index has"),
+        *(
+            (f"DELETE FROM proof WHERE kind = {kind}", f"what proves the {what}")
+            for kind, what in enumerate(("hosts", "streams", "rows", "versions", "visits"), 1)
+        ),
+        ("UPDATE proof SET rows = rows + 1 WHERE kind = 5", "what proves the visits"),
+        ("UPDATE proof SET parity = x'' WHERE kind = 3", "what proves the rows of http://a.test/"),
+        (
+            "UPDATE proof SET parity = CAST(substr(parity, 1, 20) || x'07' || substr(parity, 22)"
+            " AS BLOB) WHERE kind = 1",
+            "what proves the hosts",
+        ),
+    ],
+)
+def test_what_was_repaired_is_clean_at_the_next_check(path, change, told):
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(change)
+    with open_archive(f"sqlite:///{path}") as archive:
+        assert not archive.check().clean
+        report = archive.check(repair=True)
+        assert report.clean
+        assert [fault.what for fault in report.faults if told in fault.what]
+        assert len({fault.what for fault in report.faults}) == len(report.faults)
+        assert archive.check().faults == ()

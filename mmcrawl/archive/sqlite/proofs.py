@@ -116,7 +116,7 @@ class Proofs:
                 "SELECT rows, parity FROM proof WHERE kind = ? AND part = ?", key
             ).fetchone()
             kept = before or (0, b"")
-            rows, parity = kept[0] + more, int.from_bytes(kept[1], "little") ^ changed
+            rows, parity = kept[0] + more, _number(kept[1]) ^ changed
             if rows or parity:
                 self._db.execute(_ADDED, (*key, rows, _bytes(parity)))
             elif before is not None:
@@ -133,7 +133,7 @@ class Proofs:
         """Return the groups whose rows are not those that were written."""
         names = {table.kind: name for name, table in _TABLES.items()}
         kept = {
-            (names[kind], part): [rows, int.from_bytes(parity, "little")]
+            (names[kind], part): [rows, _number(parity)]
             for kind, part, rows, parity in self._db.execute("SELECT * FROM proof")
             if kind in names
         }
@@ -162,13 +162,16 @@ class Proofs:
         kept = self._db.execute(
             "SELECT rows, parity FROM proof WHERE kind = ? AND part = ?", key
         ).fetchone()
-        rows, parity = (-kept[0], int.from_bytes(kept[1], "little")) if kept else (0, 0)
+        rows, parity = (-kept[0], _number(kept[1])) if kept else (0, 0)
         for row in self._rows(table, *_in_group(of, part)):
             rows, parity = rows + 1, parity ^ _written(table, row)
         return rows, parity
 
     def restore(self, group: Disproved) -> bool:
-        """Write a row as it was; return whether it could be told and stands now."""
+        """Write a row as it was, or prove whole rows anew; return whether that was done."""
+        if group.unproved:
+            self.take(group.table, group.first)
+            return True
         if group.was is None and group.now is None:
             return False
         table = _TABLES[group.table]
@@ -211,6 +214,9 @@ class Proofs:
     def _disproved(self, name: str, part: int, kept: list[int], found: list[int]) -> Disproved:
         table = _TABLES[name]
         missing, wrong = kept[0] - found[0], kept[1] ^ found[1]
+        first = part << table.shift
+        if found[0] and (not kept[1] or _is_of_no_row(wrong, whole=table.whole)):
+            return Disproved(name, first, first + (1 << table.shift), 0, unproved=True)
         was = now = None
         if table.whole and missing == 1:
             was = _read(name, wrong)
@@ -222,8 +228,19 @@ class Proofs:
                 elif missing == 0 and (was := _read(name, before)) is not None:
                     now = row
                     break
-        first = part << table.shift
         return Disproved(name, first, first + (1 << table.shift), missing, was, now)
+
+
+def _is_of_no_row(wrong: int, *, whole: bool) -> bool:
+    """Tell whether a difference of parities cannot be that of rows: a proof itself was altered.
+
+    Rows that are lost or altered change all bytes of the digest but a few, and mostly values.
+    """
+    content = _bytes(wrong).ljust(_DIGEST, b"\0")
+    digest, values = content[:_DIGEST], content[_DIGEST:]
+    if any(values):
+        return whole and not any(digest)
+    return sum(map(bool, digest)) <= _DIGEST // 2
 
 
 def _in_group(table: _Table, part: int) -> tuple[str, Row]:
@@ -252,6 +269,12 @@ def _read(table: str, written: int) -> Row | None:
         bytes.fromhex(value[0]) if isinstance(value, list) else value
         for value in json.loads(values)
     )
+
+
+def _number(parity: bytes | str) -> int:
+    """Return a parity as a number, also one that was made a text."""
+    content = parity.encode("utf-8", "surrogateescape") if isinstance(parity, str) else parity
+    return int.from_bytes(content, "little")
 
 
 def _bytes(number: int) -> bytes:
