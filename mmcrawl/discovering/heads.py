@@ -1,9 +1,9 @@
-"""What the head of a page names beside the page: feeds, the page in other languages, oEmbed."""
+"""What a page names beside itself: feeds, the page in other languages, oEmbed."""
 
 import re
 from collections.abc import Iterator
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
 
 from mmcrawl.discovering.listings import listed_link
 from mmcrawl.page.model import IN_HREFLANG, Link
@@ -14,6 +14,13 @@ _MOST_LANGUAGES = 100
 _HEAD = 64 * 1024
 _LINK = re.compile(rb"<link\s[^>]{1,2000}>", re.IGNORECASE)
 _FEED = re.compile(rb"application/(?:rss|atom)\+xml|text/x-opml", re.IGNORECASE)
+_ANCHOR = re.compile(rb"<a\s[^>]{1,2000}>", re.IGNORECASE)
+_LINKED = 1024 * 1024  # bytes of a page in which links to feeds are looked for
+_FEED_PATH = re.compile(
+    r"\.(?:rss|atom|rdf|opml)\Z|/(?:rss|feeds?|atom|podcast|sitemap|index|news)[\w-]*\.xml\Z"
+    r"|/(?:rss|feed|atom)/?\Z",
+    re.IGNORECASE,
+)
 _OEMBED = re.compile(rb"application/json\+oembed", re.IGNORECASE)
 _HREFLANG = re.compile(rb"\shreflang\s*=", re.IGNORECASE)
 _CANONICAL = re.compile(rb"""\srel\s*=\s*["']?(?:canonical|stylesheet)""", re.IGNORECASE)
@@ -21,13 +28,16 @@ _HREF = re.compile(rb"""\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IG
 
 
 def feed_addresses(body: bytes, url: str) -> tuple[str, ...]:
-    """Return the feeds, and lists of feeds, that the head of a page names, the first five.
+    """Return the feeds, and lists of feeds, that a page names, the first five: of its head first.
+
+    In its body, links count whose type or whose address says that they lead to one.
 
     >>> head = b'<link rel=alternate type="application/rss+xml" href="/feed.xml">'
     >>> feed_addresses(head, "http://h.test/")
     ('http://h.test/feed.xml',)
     """
-    return tuple(islice(dict.fromkeys(_named(body, url, _FEED)), _MOST_FEEDS))
+    named = chain(_named(body, url, _FEED), _linked(body, url))
+    return tuple(islice(dict.fromkeys(named), _MOST_FEEDS))
 
 
 def oembed_address(body: bytes, url: str) -> str | None:
@@ -40,6 +50,19 @@ def alternates(body: bytes, url: str) -> tuple[Link, ...]:
     named = dict.fromkeys(_named(body, url, _HREFLANG))
     others = (listed_link(other, "", IN_HREFLANG) for other in named if other != url)
     return tuple(islice(others, _MOST_LANGUAGES))
+
+
+def _linked(body: bytes, url: str) -> Iterator[str]:
+    """Yield the addresses of the links of a page that lead to feeds."""
+    resolve = Resolver(url, "utf-8")
+    for element in _ANCHOR.findall(body[:_LINKED]):
+        href = _HREF.search(element)
+        if href is not None:
+            written = next(group for group in href.groups() if group is not None)
+            target = resolve(unescape(written.decode("utf-8", "replace")))
+            path = target.url.partition("?")[0] if target is not None else ""
+            if target is not None and (_FEED.search(element) or _FEED_PATH.search(path)):
+                yield target.url
 
 
 def _named(body: bytes, url: str, what: "re.Pattern[bytes]") -> Iterator[str]:

@@ -45,6 +45,7 @@ _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "onload", "itemscope", "item
 _DATA = re.compile("^(?:data-|video-?id|rel:animated|server)", re.MULTILINE)
 _WISTIA = "wistia_async_"
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+_RELATIONS = frozenset("next prev previous first last start contents chapter section".split())
 # An onclick on these is for something inside them; their text is no anchor.
 _WIDE = frozenset("body div form html table tbody".split())
 
@@ -65,6 +66,7 @@ class PageCollector:
 
     Attributes:
         references: In document order.
+        relations: What the head names as next page, previous page, contents and the like.
         head: Title, declared metadata and base of the page.
         text, headings: Pieces to be joined.
         media: Notes players and media files among the references.
@@ -74,6 +76,7 @@ class PageCollector:
 
     def __init__(self) -> None:
         self.references: list[Reference] = []
+        self.relations: list[Reference] = []
         self.head = Head()
         self.text: list[str] = []
         self.headings: list[str] = []
@@ -215,6 +218,19 @@ class PageCollector:
         references = self.media.data(tag, attributes)
         if references and tag in CAPTIONED:
             self._when_closed(self._captions.open_for(references))
+        page = attributes.get("data-href", "")
+        if page and "href" not in attributes and looks_like_url(page, navigates=True):
+            link = [Reference(page, "script", may_be_page=True)]
+            if tag in _WIDE:
+                self._add_references(link)
+            else:
+                self._when_closed(self._open_references(link, attributes))
+
+    def _take_relation(self, tag: str, attributes: Attributes) -> None:
+        """Take a page that the head names as one of a row of pages."""
+        if not _RELATIONS.isdisjoint(attributes.get("rel", "").lower().split()):
+            href = attributes.get("href", "")
+            self.relations.append(Reference(href, tag, may_be_page=True))
 
     def _open_styled(self, tag: str, attributes: Attributes) -> None:
         self._looks.append(look_of(tag, attributes, self._looks[-1]))
@@ -231,7 +247,7 @@ class PageCollector:
 
     def _open_link(self, tag: str, attributes: Attributes) -> Closer | None:
         references = []
-        href = attributes.get("href")
+        href = attributes.get("href", attributes.get("xlink:href"))  # of SVG
         if href is not None:
             references = self._href_references(href, tag)
         if "onclick" in attributes:
@@ -395,6 +411,7 @@ _OPENERS: dict[str, Opener] = {
     "html": lambda page, _, attributes: page.head.take_html(attributes),
     "iframe": PageCollector._open_frame,
     "img": PageCollector._take_image,
+    "link": PageCollector._take_relation,
     "input": lambda page, _, attributes: page.simulation.input(attributes),
     "meta": PageCollector._take_meta,
     "object": _media(MediaElements.object),

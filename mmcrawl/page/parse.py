@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from lxml import etree
 
@@ -52,7 +53,8 @@ def parse_page(body: bytes, url: str, content_type: str | None = None, refresh: 
     collector.moves.refresh(refresh)
     head = collector.head
     resolve = Resolver(base_url(head.base, url, encoding), encoding)
-    resolved = [(r, t) for r in collector.references if (t := resolve(r.href)) is not None]
+    references = chain(collector.references, collector.relations)  # a link in the page tells more
+    resolved = [(r, t) for r in references if (t := resolve(r.href)) is not None]
     own = Resolver(url, encoding)("")
     own_url, host = (own.url, own.host) if own is not None else (url, "")
     if own is not None and collector.simulation.say_so(head.title, _collapse(collector.headings)):

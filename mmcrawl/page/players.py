@@ -47,6 +47,10 @@ _VARIABLES = re.compile(r"\w+=")  # of a player that a script writes
 _BACKGROUND = frozenset({"autoplay", "loop", "muted"})
 
 
+_HTML_TYPES = ("text/html", "application/xhtml")
+_HTML_NAME = re.compile(r"\.x?html?(?:[?#]|\Z)", re.IGNORECASE)
+
+
 @dataclass
 class _Object:
     """An open `<object>`, with what it refers to, and the program of an applet."""
@@ -96,7 +100,9 @@ class MediaElements:
         if "java" in attributes.get("type", "").lower():
             self.applet("applet", attributes)
             return
-        for reference in self._add(_source_of(attributes), tag, attributes, is_player=True):
+        source = _source_of(attributes)
+        is_page = _is_html(source or "", attributes)
+        for reference in self._add(source, tag, attributes, may_be_page=is_page, is_player=True):
             reference.variables = variables
         self._add_variables(variables, tag, attributes)
 
@@ -107,8 +113,10 @@ class MediaElements:
         if class_id.startswith("java:"):
             opened.kind = SIMULATION
             opened.applet["code"] = attributes["classid"].partition(":")[2].strip()
+        data = attributes.get("data")
+        is_page = not class_id and _is_html(data or "", attributes)
         opened.references += self._add(
-            attributes.get("data"), tag, attributes, kind=kind, is_player=True
+            data, tag, attributes, kind=kind, may_be_page=is_page, is_player=True
         )
         self._objects.append(opened)
         return self._close_object
@@ -318,6 +326,12 @@ class MediaElements:
         )
         self._references.append(reference)
         return [reference]
+
+
+def _is_html(source: str, attributes: Attributes) -> bool:
+    """Whether what is embedded is a page, as its type says, or its name where there is no type."""
+    kind = attributes.get("type", "").strip().lower()
+    return kind.startswith(_HTML_TYPES) if kind else bool(_HTML_NAME.search(source))
 
 
 def _is_background(attributes: Attributes) -> bool:

@@ -53,3 +53,20 @@ def test_only_feeds_are_taken_from_the_head_of_a_page() -> None:
     head = b"""<link rel=stylesheet href=/a.css><link type='application/atom+xml' href='/b?x&amp;y'>
         <link rel="alternate" type="application/rss+xml" title="no address">"""
     assert feed_addresses(head, "http://h.test/") == ("http://h.test/b?x&y",)
+
+
+def test_feeds_that_the_body_links_to_come_behind_those_of_the_head() -> None:
+    page = b"""<body><a href="/blog">blog</a><a href="/feed.xml">RSS</a>
+        <a class=x href='/all/feed/'><a type="application/atom+xml" href="/x.php?a">
+        <a href="/page.xml">
+        <link rel=alternate type="application/rss+xml" href="/head">"""
+    urls = feed_addresses(page, "http://h.test/")
+    assert [url[13:] for url in urls] == ["/head", "/feed.xml", "/all/feed/", "/x.php?a"]
+
+
+def test_a_feed_in_several_pages_goes_on_and_its_base_counts() -> None:
+    body = b"""<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/blog/"><link rel="next"
+        href="feed?page=2"/><entry><link href="a"/></entry></feed>"""
+    listing = read_feed(body, URL)
+    assert listing.sitemaps == ("http://h.test/blog/feed?page=2",)
+    assert [link.url for link in listing.page.links] == ["http://h.test/blog/a"]

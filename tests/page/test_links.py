@@ -254,3 +254,25 @@ def test_a_query_is_sent_in_the_encoding_of_its_page(encoding, query, sent):
     target = Resolver("http://h.test/", encoding)(f"s.php?{query}")
     assert target is not None
     assert target.url == f"http://h.test/s.php?{sent}"
+
+
+@pytest.mark.parametrize(
+    ("html", "path", "tag"),
+    [
+        ('<link rel="next" href="/2">', "/2", "link"),
+        ('<link rel="stylesheet" href="/2">', None, ""),
+        ('<object data="/a.html">', "/a.html", "object"),
+        ('<object data="/a" type="text/html">', "/a", "object"),
+        ('<object data="/a" type="image/svg+xml">', None, ""),
+        ('<embed src="/b.htm?x=1">', "/b.htm?x=1", "embed"),
+        ('<embed src="/b.swf">', None, ""),
+        ('<svg><a xlink:href="/s"><text>S</text></a></svg>', "/s", "a"),
+        ('<svg><a href="/s"><text>S</text></a></svg>', "/s", "a"),
+        ('<tr data-href="/row/7"><td>row</td></tr>', "/row/7", "script"),
+        ('<div data-href="more">x</div>', None, ""),
+    ],
+)
+def test_pages_are_named_in_other_ways_than_by_a(html: str, path: str | None, tag: str) -> None:
+    links = parse_page(html.encode(), "http://h.test/").links
+    named = [(link.url.removeprefix("http://h.test"), link.tag) for link in links]
+    assert named == ([] if path is None else [(path, tag)])
