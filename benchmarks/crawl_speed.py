@@ -7,8 +7,8 @@ another process (`page_server.py`), so that the crawler is what is slow. Then, i
 process of its own and with an empty store:
 
 * plain: `scrapy runspider benchmarks/plain_spider.py`, all else Scrapy's own defaults;
-* focused: `scrapy crawl focused -a algo=urlrule` with its store in a file, and no archive, which
-  `crawl_archive.py` measures.
+* focused: `scrapy crawl focused -a algo=urlrule` with its store in a file, and no archive;
+  `gate.py speed` measures that, with `crawl` of this script.
 
 Both run with the same concurrency and log level, without AutoThrottle and robots.txt, and with no
 bound on pages of one shape, so that both fetch every page; the table says how many each was served
@@ -29,25 +29,33 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import psutil
 from page_server import Running, Served, running
 
 PROJECT = Path(__file__).resolve().parent.parent
 SPIDER = Path(__file__).with_name("plain_spider.py").resolve()
+_LOOK = 0.5  # seconds
 _ELAPSED = re.compile(r"'elapsed_time_seconds': ([0-9.]+)")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One crawl: seconds inside the spider, of the process, of the CPU; and what it was served."""
+    """One crawl: seconds inside the spider, of the process, of the CPU; and what it was served.
+
+    `memory` is the most it took with the processes it started, in MB, as far as looks every half a
+    second tell.
+    """
 
     inside: float
     whole: float
     cpu: float
     served: Served
+    memory: float
 
     @property
     def speed(self) -> float:
@@ -107,20 +115,37 @@ def focused(
 def crawl(command: list[str], folder: Path, server: Running) -> Run:
     """Run a scrapy command in a folder, and time it."""
     cpu, start = cpu_seconds(), time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *command],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-        check=False,
-    )
-    whole = time.perf_counter() - start
-    elapsed = _ELAPSED.search(done.stderr)
-    if done.returncode or elapsed is None:
-        raise SystemExit(f"{' '.join(command[:2])} failed:\n{done.stderr[-2000:]}")
-    return Run(float(elapsed[1]), whole, cpu_seconds() - cpu, server.served())
+    memory = 0.0
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scrapy", *command],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+            stderr=log,
+            stdout=subprocess.DEVNULL,
+        )
+        while process.poll() is None:
+            memory = max(memory, megabytes_of(process.pid))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK)
+        whole = time.perf_counter() - start
+        log.seek(0)
+        said = log.read()
+    elapsed = _ELAPSED.search(said)
+    if process.returncode or elapsed is None:
+        raise SystemExit(f"{' '.join(command[:2])} failed:\n{said[-2000:]}")
+    return Run(float(elapsed[1]), whole, cpu_seconds() - cpu, server.served(), memory)
+
+
+def megabytes_of(pid: int) -> float:
+    """Return the memory of a process and of those it started; what they share counts once."""
+    total = 0
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                total += one.memory_full_info().pss
+    return total / 1e6
 
 
 def cpu_seconds() -> float:
