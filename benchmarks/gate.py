@@ -22,6 +22,7 @@ import platform
 import subprocess
 import sys
 import time
+import traceback
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -91,21 +92,28 @@ def main() -> int:
         parser.error(f"there is no group {unknown[0]}; there are {', '.join(GROUPS)}")
     if given.corpora is not None and not given.corpora.is_dir():
         parser.error(f"there is no folder {given.corpora}")
-    kept, worse = read_kept(KEPT), []
+    kept, worse, said = read_kept(KEPT), [], source()
+    failed = []
     for group in given.groups or GROUPS:
-        start, said = time.monotonic(), source()
-        rows = list(import_module(f"gated.{group}").rows(given.corpora))
+        start = time.monotonic()
+        try:
+            rows = list(import_module(f"gated.{group}").rows(given.corpora))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the other groups still count
+            traceback.print_exception(error)
+            failed.append(group)
+            continue
         worse += print_group(group, rows, kept.get(group, {}), whole=given.all)
         print(f"{group}: {time.monotonic() - start:.0f} s", file=sys.stderr)
         if given.keep:
             write_kept(KEPT, HEAD, {group: (said, rows)})
+    if failed:
+        print(f"\nNot measured, as they failed: {', '.join(failed)}")
     if given.keep:
         print(f"\nKept in {KEPT}")
-        return 0
-    if worse:
+    elif worse:
         print("\nWorse than kept by more than they may:", *worse, sep="\n  ")
         print("Mend it; or keep them (--keep) in a commit that says why they are worth it.")
-    return 1 if worse else 0
+    return 1 if failed or (worse and not given.keep) else 0
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ from archive import Result, measured
 from gated.row import Row
 from mmcrawl.archive import open_archive
 
-SERIES = 2
+SITES = ("compact-online.de/index", "faz.net/technik")
 VERSIONS = 40  # of each series
 ASKED = 20  # versions of which round trips are counted
 ROUNDS = 2
-SPEED_BOUND = 0.06  # see the README
+SPEED_BOUND = 0.15  # see the README
 _BACKGROUND = {"hello", "ping", "endSessions"}
 _WAYS = ("archive", "unblocked", "warc")
 
@@ -35,13 +35,12 @@ _WAYS = ("archive", "unblocked", "warc")
 def rows(corpora: Path | None) -> Iterator[Row]:
     """Store some versions of the series, each way in turn."""
     found = _events(corpora)
-    for site, events in found.items():
-        taken = [{way: measured(way, events) for way in _WAYS} for _ in range(ROUNDS)]
+    for site in SITES:
+        events = found.get(site, [])
+        rounds = ROUNDS if events else 0
+        taken = [{way: measured(way, events) for way in _WAYS} for _ in range(rounds)]
         yield from _figures(site, len(events), taken)
-    if not found:
-        for number in range(1, SERIES + 1):
-            yield Row(f"series {number}", None)
-    some = next(iter(found.values()), [])[:ASKED]
+    some = found.get(SITES[0], [])[:ASKED]
     yield from _round_trips("SQL statements", "sqlite", some)
     yield from _round_trips("MongoDB commands", os.environ.get("MMCRAWL_TEST_MONGODB", ""), some)
 
@@ -52,17 +51,21 @@ def _events(corpora: Path | None) -> dict[str, list[Event]]:
     found: dict[str, list[Event]] = {}
     for event in events_in(series(corpora, corpora)):
         found.setdefault(event.url.removeprefix("https://"), []).append(event)
-    return {site: found[site][:VERSIONS] for site in sorted(found)[:SERIES]}
+    return {site: found[site][:VERSIONS] for site in SITES if site in found}
 
 
 def _figures(site: str, count: int, taken: list[dict[str, Result]]) -> Iterator[Row]:
-    titles = {"archive": "with blocks", "unblocked": "no blocks"}
-    for way, title in titles.items():
-        yield Row(f"bytes a version, {title}, {site}", taken[0][way].size / count, "less")
-        cpu = median(one[way].cpu / one["warc"].cpu for one in taken)
+    def of(figure: Callable[[dict[str, Result]], float]) -> float | None:
+        return median(map(figure, taken)) if taken else None
+
+    for way, title in {"archive": "with blocks", "unblocked": "no blocks"}.items():
+        size = of(lambda one, way=way: one[way].size / count)
+        yield Row(f"bytes a version, {title}, {site}", size, "less")
+        cpu = of(lambda one, way=way: one[way].cpu / one["warc"].cpu)
         yield Row(f"CPU of storing / warcio, {title}, {site}", cpu, "less", SPEED_BOUND)
-    yield Row(f"size / WARC, {site}", taken[0]["archive"].size / taken[0]["warc"].size, "less")
-    reads = median(one["archive"].reads[0] for one in taken)
+    size = of(lambda one: one["archive"].size / one["warc"].size)
+    yield Row(f"size / WARC, {site}", size, "less")
+    reads = of(lambda one: median(one["archive"].reads))
     yield Row(f"ms to read a version, {site}", reads, "less", bound=None)
 
 
