@@ -249,7 +249,7 @@ class PageCollector:
         references = []
         href = attributes.get("href", attributes.get("xlink:href"))  # of SVG
         if href is not None:
-            references = self._href_references(href, tag)
+            references = self._href_references(href, tag, attributes)
         if "onclick" in attributes:
             references += _script_references(attributes["onclick"])
         if not references:
@@ -259,10 +259,12 @@ class PageCollector:
                 reference.nofollow = True
         return self._open_references(references, attributes)
 
-    def _href_references(self, href: str, tag: str) -> list[Reference]:
+    def _href_references(self, href: str, tag: str, attributes: Attributes) -> list[Reference]:
         if href.lstrip()[:11].lower() == "javascript:":
             return _script_references(href)
-        return [Reference(href, tag, may_be_page=True)]
+        name = attributes.get("download", "")
+        mime = attributes.get("type")
+        return [Reference(href, tag, may_be_page=True, mime=mime, file_name=name)]
 
     def _open_clickable(self, tag: str, attributes: Attributes) -> None:
         references = _script_references(attributes["onclick"])

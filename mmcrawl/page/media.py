@@ -90,6 +90,15 @@ ANY_FILE_PATTERN = _pattern(_TABLE)
 
 # Of the last part of a path: with "/" in the text the time would be quadratic.
 _MEDIA_FILE = re.compile(rf"[^\\]\.({ANY_FILE_PATTERN})\s*(?:;.*)?$", re.IGNORECASE | re.DOTALL)
+# What MediaWiki calls its pages about files, in the languages of its largest wikis (its
+# languages/messages/Messages*.php, NS_FILE); no file is called so.
+_FILE_PAGE = re.compile(
+    r"(?:file|image|datei|bild|fichier|archivo|imagen|ficheiro|arquivo|imagem|immagine|bestand"
+    r"|afbeelding|plik|grafika|soubor|súbor|fil|tiedosto|kuva|fájl|kép|fișier|imagine|dosya|resim"
+    r"|датотека|файл|изображение|зображення|αρχείο|εικόνα|קובץ|תמונה|ملف|صورة|پرونده|تصویر|चित्र"
+    r"|ไฟล์|ภาพ|tập[_ ]tin|hình|berkas|gambar|文件|檔案|档案|图像|圖像|ファイル|画像|파일|그림):",
+    re.IGNORECASE,
+)
 _MENTIONS_MEDIA = re.compile(rf"\.(?:{ANY_FILE_PATTERN})\b", re.IGNORECASE)
 _LONGEST_VALUE = 8_192
 _BANNER_RATIO = 3
@@ -139,11 +148,22 @@ def _kind_by_extension(url: str) -> str | None:
     except ValueError:
         return None
     name = unquote(path).rpartition("/")[2]
+    if is_page_of_file(name):
+        return None
     match = _MEDIA_FILE.search(name)
     # "www.abc.net.au" without its scheme is a host name, not a file.
     if match is None or name.lower().startswith("www."):
         return None
     return _EXTENSIONS[match[1].lower()]
+
+
+def is_page_of_file(name: str) -> bool:
+    """Whether a name is that of a wiki's page about a file, not of the file.
+
+    >>> is_page_of_file("File:Lever.webm"), is_page_of_file("wiki:lever.webm")
+    (True, False)
+    """
+    return ":" in name and _FILE_PAGE.match(name) is not None
 
 
 def is_of_no_media(mime: str | None) -> bool:

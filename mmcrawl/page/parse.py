@@ -14,7 +14,7 @@ from mmcrawl.page.groups import Run
 from mmcrawl.page.model import MOVE, Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.moves import Move
 from mmcrawl.page.references import Reference
-from mmcrawl.page.resources import Resolved, kind_of_reference, media_resources
+from mmcrawl.page.resources import Resolved, kind_of_reference, media_resources, said_kind
 from mmcrawl.page.urls import Resolver, base_url
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 
@@ -153,6 +153,8 @@ def page_links(
     occurrences: dict[str, list[Reference]] = {}
     for reference, target in references:
         if not (reference.may_be_page and target.is_page):
+            continue
+        if said_kind(reference, target):
             continue
         kind = None if target.hosted is None else kind_of_reference(reference, target, page_host)
         # A document on a host is one page among others there, and looked for by few crawls.

@@ -18,6 +18,7 @@ class Reference:
         run: The run of links it stands in.
         nofollow: Whether its ``rel`` asks not to follow it.
         mime: Declared type, if any.
+        file_name: Under which a link asks to save what it leads to.
         kind: What it is when neither URL nor type tells: ``<video src="stream?id=3">``.
         only_kind: Whether ``kind`` holds whatever the URL says: all in ``<audio>`` is audio.
         may_be_page: Whether it is a link to follow when it is no media file.
@@ -35,6 +36,7 @@ class Reference:
     run: Run | None = None
     nofollow: bool = False
     mime: str | None = None
+    file_name: str = ""
     kind: str | None = None
     only_kind: bool = False
     may_be_page: bool = False

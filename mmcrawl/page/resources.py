@@ -8,6 +8,7 @@ declares one, or declares one in several vocabularies.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -33,6 +34,8 @@ _DECLARED = frozenset({"og", "twitter", "schema"})
 _SHOWN = "shown"
 _IN_FRAMES = PLAYED | {DOCUMENT}
 _PICTURES = (".gif", ".webp")
+_FILE_NAME = re.compile(r"[^\s/\\?:]{1,150}\.\w{2,6}")
+_PROGRAM = re.compile(r"\?|\.(?:php\d?|aspx?|ashx|jspx?|cgi|do|action|pl|cfm)$", re.IGNORECASE)
 
 
 def media_resources(
@@ -52,6 +55,7 @@ def media_resources(
         or target.hosted
         or reference.tag not in _LINK_TAGS
         or _is_moving_picture(reference, target)
+        or said_kind(reference, target)
     ]
     banners = {target.url for reference, target in candidates if reference.is_banner}
     for reference, target in candidates:
@@ -211,6 +215,22 @@ def _is_moving_picture(reference: Reference, target: Target) -> bool:
     return path.endswith(_PICTURES) and names_kind(reference.text, IMAGE_ANIMATION)
 
 
+def said_kind(reference: Reference, target: Target) -> str | None:
+    """Return the kind of the medium that a link says it leads to, though its address does not.
+
+    By the name to save it under, by its declared type, or by an anchor that is the name of a file
+    where the address is that of a program, which may answer with anything.
+    """
+    if reference.tag not in ("a", "area") or target.media or not target.is_page:
+        return None
+    if kind := (reference.file_name and media_kind(reference.file_name)):
+        return kind
+    if reference.mime and (kind := media_kind("", reference.mime)):
+        return kind
+    is_name = reference.text and _FILE_NAME.fullmatch(reference.text)
+    return media_kind(reference.text) if is_name and _PROGRAM.search(target.url) else None
+
+
 def kind_of_reference(reference: Reference, target: Target, page_host: str) -> str | None:
     """Return the kind of the medium that a reference leads to, None if it leads to none.
 
@@ -231,7 +251,7 @@ def kind_of_reference(reference: Reference, target: Target, page_host: str) -> s
     if reference.may_be_page:
         if target.media is None and _is_moving_picture(reference, target):
             return IMAGE_ANIMATION
-        return target.media
+        return target.media or said_kind(reference, target)
     return target.media or media_kind("", reference.mime) or kind
 
 

@@ -15,7 +15,7 @@ import ada_url
 from w3lib.url import canonicalize_url
 
 from mmcrawl.page.hosts import hosted_kind
-from mmcrawl.page.media import media_kind
+from mmcrawl.page.media import is_page_of_file, media_kind
 from mmcrawl.text.patterns import linear
 
 # Files a link may name that hold no links: not pages to crawl. Media have their own table.
@@ -266,4 +266,6 @@ def _is_download(path: str) -> bool:
     name = path.rpartition("/")[2]
     if "%" in name:
         name = unquote(name)
+    if is_page_of_file(name):
+        return False
     return name.rpartition(".")[2].lower() in _DOWNLOADS if "." in name else False

@@ -276,3 +276,20 @@ def test_pages_are_named_in_other_ways_than_by_a(html: str, path: str | None, ta
     links = parse_page(html.encode(), "http://h.test/").links
     named = [(link.url.removeprefix("http://h.test"), link.tag) for link in links]
     assert named == ([] if path is None else [(path, tag)])
+
+
+def test_what_a_link_says_of_its_file_counts_and_a_page_about_a_file_is_a_page() -> None:
+    page = parse_page(
+        b"<a href='get.php?id=1' download='lever.mp4'>Lever</a>"
+        b"<a href='s/2' type=audio/mpeg>Two</a>"
+        b"<a href='down.php?id=3'>gear.mp4</a><a href='/gear.html'>gear.mp4</a>"
+        b"<a href='/wiki/File:Lever.webm'>Lever.webm</a><a href='/f/wiki:a.webm'>A</a>",
+        "http://h.test/",
+    )
+    assert [(one.url.removeprefix("http://h.test/"), one.kind) for one in page.media] == [
+        ("get.php?id=1", "video"), ("s/2", "audio"), ("down.php?id=3", "video"),
+        ("f/wiki:a.webm", "video"),
+    ]  # fmt: skip
+    assert [link.url.removeprefix("http://h.test/") for link in page.links] == [
+        "gear.html", "wiki/File:Lever.webm",
+    ]  # fmt: skip
