@@ -47,7 +47,7 @@ _ROBOTS = "scrapy.downloadermiddlewares.robotstxt"
 FOCUSED = "focused"
 """The spider of `mmcrawl crawl`, if none is named."""
 
-EXIT_CODES = {"nothing_fetched": 1, "store_error": 1, "bad_input": 2}
+EXIT_CODES = {"nothing_fetched": 1, "nothing_found": 1, "store_error": 1, "bad_input": 2}
 """By the reason for which a crawl ended; 0 for all others."""
 
 
@@ -67,9 +67,9 @@ class Command(ScrapyCrawl):
         """Return what the exit codes mean."""
         return (
             "Exit codes: 0, the crawl ended, reached max_pages, had been finished before, or was"
-            " stopped (Ctrl-C) and the same command goes on; 1, no page could be fetched, or a"
-            " store or archive failed; 2, an argument, a setting, the seeds, the stored web or a"
-            " feed is wrong."
+            " stopped (Ctrl-C) and the same command goes on; 1, no page could be fetched, no seed"
+            " gave a page or a medium, or a store or archive failed; 2, an argument, a setting, the"
+            " seeds, the stored web or a feed is wrong."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -287,7 +287,9 @@ def _leaving(spider: Spider) -> list[str]:
     return ["a rule"] * bool(getattr(args, "rules", "")) + [f"links={links}"] * (links != ALL)
 
 
-def _ending(spider: Spider, job: Crawl, reason: str, store_error: str) -> str:
+def _ending(  # noqa: PLR0911 - one for each reason
+    spider: Spider, job: Crawl, reason: str, store_error: str
+) -> str:
     afresh = getattr(spider, "made_afresh", False)
     kept = job.kept and not afresh
     again = "run the same command to go on" if kept else "it was kept in memory only"
@@ -297,6 +299,8 @@ def _ending(spider: Spider, job: Crawl, reason: str, store_error: str) -> str:
         return _NOT_HAD[reason] + (
             "run the same command to try again." if kept else "see the reasons above."
         )
+    if reason == "nothing_found":
+        return "Nothing was found: no seed gave another page or a medium, for the reasons above."
     if reason == "finished":
         held = job.totals().held
         who = " or ".join([*_leaving(spider), job.algorithm])

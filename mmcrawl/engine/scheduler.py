@@ -24,7 +24,9 @@ from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.reports import settle
+from mmcrawl.crawling.silent import why_silent
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.failures import FailureReport
 from mmcrawl.engine.free_hosts import FreeHosts
@@ -64,6 +66,7 @@ class FocusedScheduler(BaseScheduler):
         self.crawler = crawler
         self.job: Crawl | None = None
         self.max_pages = 0
+        self._is_fresh = False
         self._under_way: dict[int, Request] = {}
         self._reports = 0
         self._failed = False
@@ -90,6 +93,7 @@ class FocusedScheduler(BaseScheduler):
             self._close_at_once("store_error" if isinstance(error, StoreError) else "bad_input")
             return
         self.max_pages = getattr(spider, "max_pages", 0)
+        self._is_fresh = not self.job.shared and not self.job.pages
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
         self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
         self.crawler.signals.connect(self._name_end, signals.spider_idle)
@@ -377,6 +381,15 @@ class FocusedScheduler(BaseScheduler):
 
         self.crawler.signals.connect(close, signals.spider_opened, weak=False)
 
+    def _name_silent_seeds(self) -> None:
+        """Close with the reason `nothing_found` if no seed gave a page or a medium; say why."""
+        contents = getattr(self.crawler.spider, "contents", {})
+        lines = why_silent(cast("CrawlJob", self._open_job).frontier, contents)
+        if lines:
+            for line in lines:
+                logger.error("Nothing was found at the seed %s", line)
+            raise CloseSpider("nothing_found")
+
     def _name_end(self) -> None:
         """Close with the reason `max_pages` when only that limit keeps links waiting.
 
@@ -389,6 +402,8 @@ class FocusedScheduler(BaseScheduler):
             raise CloseSpider("nothing_fetched")
         if self._open_job.ready and self._only_left_alone:
             raise CloseSpider("hosts_unreachable")
+        if self._is_fresh and not self.limit_reached and not self._open_job.shared:
+            self._name_silent_seeds()
 
     def _release_store(self) -> None:
         if self.job is not None:

@@ -30,6 +30,7 @@ from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.urls import page_digest
+from mmcrawl.page.barren import contents_of
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
@@ -41,6 +42,7 @@ _MISSING_PIPELINES = (
     "ITEM_PIPELINES lacks %s: what they do (blocks, archive, media, metadata) is not done. Call"
     " super().update_settings last, or set those that are not wanted to None"
 )
+_MOST_CONTENTS = 1_000  # they tell why a crawl ended at its seeds
 _LARGE = 100_000  # bytes that take 50 ms or more to parse
 _BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "application/zip")
 
@@ -56,6 +58,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
     name = "focused"
     args: FocusedParams
     _rendering: Rendering | None = None
+    contents: dict[int, str]
+    """What the first pages without links and media consist of, by the numbers of their links."""
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -71,6 +75,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         crawls = PlainScheduler not in load_object(crawler.settings["SCHEDULER"]).mro()
         if crawls and (missing := missing_pipelines(crawler.settings)):
             spider.logger.warning(_MISSING_PIPELINES, ", ".join(missing))
+        spider.contents = {}
         web = spider.args.web or ("demo" if spider.args.is_demo and crawls else "")
         if web:
             crawler.settings.setdict(replay_settings(web), priority="spider")
@@ -150,6 +155,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
         for request in discovery.ways_beside(response, page):
             yield request
         page = self._with_listed_media(discovery.with_alternates(response, page), response)
+        if not page.links and not page.media and len(self.contents) < _MOST_CONTENTS:
+            self.contents[response.meta.get(LINK_KEY, -1)] = contents_of(page, response.body)
         yield PageItem(page, response.status, digest, capture=capture, rendered=rendered)
 
     def _with_listed_media(self, page: Page, response: Response) -> Page:

@@ -1,0 +1,60 @@
+"""Whether a crawl ended at its seeds: they gave neither a page nor a medium."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from mmcrawl.frontier.admission import REDIRECT
+from mmcrawl.frontier.records import Status
+from mmcrawl.frontier.sqlite import SqliteFrontier
+
+_MOST_LINKS = 1_000  # of a crawl that knows more it is not asked
+_NO_LIST = "no sitemap or feed: "
+
+
+def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[str]:
+    """Return of each seed why it gave nothing, a line each; none if any gave a page or a medium.
+
+    Links that were found but may not be followed do not count: the user set those bounds.
+
+    Args:
+        frontier: of a crawl that has nothing left to fetch.
+        contents: what pages without links and media consist of, by their links.
+    """
+    if len(frontier) > _MOST_LINKS:
+        return []
+    records = {link: frontier.record(link) for link in range(len(frontier))}
+    if any(record.status is Status.WAITING for record in records.values()):
+        return []
+    known = {link: frontier.known(link) for link in records}
+    parents = {link: one.parent for link, one in known.items()}
+    lines = []
+    for link, record in records.items():
+        leads_on = record.error.startswith(REDIRECT)
+        parent = parents[link]
+        is_seed = parent is None or records[parent].error.startswith(REDIRECT)
+        if not is_seed:
+            if record.status is not Status.ERROR:
+                return []
+            continue
+        if leads_on or record.error.startswith(_NO_LIST):
+            continue
+        below = [one for one, above in parents.items() if above == link]
+        if record.contains_media or (record.links_on_page and not below):
+            return []
+        if record.error:
+            lines.append(f"{record.url}: {record.error}")
+        elif below:
+            reasons = Counter(records[one].error for one in below).most_common(3)
+            told = ", ".join(f"{reason} ({count})" for reason, count in reasons)
+            what = "frames" if all(_is_frame(known[one].tag_path) for one in below) else "links"
+            lines.append(f"{record.url}: {what} of which none could be fetched: {told}")
+        elif link in contents:
+            lines.append(f"{record.url}: {contents[link]}")
+    return lines
+
+
+def _is_frame(tag_path: str) -> bool:
+    tag = tag_path.rpartition(" ")[2].partition("#")[0].partition(".")[0]
+    return tag in ("frame", "iframe")
