@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 
 from mmcrawl.text.media_kinds import AUDIO, DOCUMENT, SIMULATION, VIDEO
 
@@ -269,7 +269,6 @@ _MAY_BE_ANYWHERE = re.compile(
 )
 
 
-_EMBEDS = Path(__file__).with_name("embeds.tsv")
 # In a frame, what an address on a host that no table has says of itself: it plays …
 _PLAYS = re.compile(
     r"video|(?<![a-z])vods?(?![a-z])|player(?!s?[/.]?(?:id|stats))|podcast|(?<![a-z])audio|radio"
@@ -303,7 +302,8 @@ def _domains() -> Mapping[str, list[tuple[str, str]]]:
             if line:
                 domain, path = line.split(maxsplit=1)
                 found.setdefault(domain, []).append((path, kind))
-    for line in _EMBEDS.read_text("utf-8").splitlines():
+    embeds = files(__package__).joinpath("embeds.tsv")  # also in an egg that stays packed
+    for line in embeds.read_text("utf-8").splitlines():
         if not line.startswith("#"):
             kind, domain, path = line.split("\t")
             found.setdefault(domain, []).append((path, kind))
