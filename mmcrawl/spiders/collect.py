@@ -23,7 +23,7 @@ from twisted.python.failure import Failure
 from mmcrawl.collecting.collector import LEASE, Collector
 from mmcrawl.collecting.download import Download
 from mmcrawl.collecting.hosted import Players, YtDlp
-from mmcrawl.collecting.model import State
+from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.opening import open_collection
 from mmcrawl.collecting.sizes import as_size
 from mmcrawl.crawling.collect_params import CollectParams
@@ -39,6 +39,9 @@ from mmcrawl.engine.failures import reason_of
 from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
+from mmcrawl.page.media import media_kind
+from mmcrawl.page.model import Page
+from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
 from mmcrawl.sharing.views.found import FoundMedia
@@ -47,6 +50,7 @@ from mmcrawl.terminal.collecting import Collected, collected_tables, progress_li
 logger = logging.getLogger(__name__)
 
 _VISITED = "mmcrawl_visited"  # in a request's meta: a page that is asked for its cookies, or was
+_IN_PLACE = "mmcrawl_in_place"  # in a request's meta: the file in whose place a page came
 _REFUSED = frozenset({401, 403})
 _MOST_VISITS = 5  # pages of a host that are asked for their cookies
 _LARGEST_PAGE = 4 << 20  # bytes
@@ -198,6 +202,17 @@ class CollectSpider(Args[CollectParams], Spider):
         for request in self._again(failure.request.meta[_VISITED]):  # type: ignore[attr-defined]
             yield request
 
+    async def page_in_place(self, response: Response) -> AsyncIterator[Any]:
+        """Ask for the medium of a page that came in place of a file: it takes the file's place."""
+        download: Download = response.meta[_IN_PLACE]
+        header = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        page = await run_in_thread(parse_page, response.body, response.url, header)
+        yield self._request(download, again=True, url=_medium_of(page, download.file))
+
+    async def no_page_in_place(self, failure: Failure) -> AsyncIterator[Any]:
+        """Ask for the file itself again: the answer says why it is none."""
+        yield self._request(failure.request.meta[_IN_PLACE], again=True)  # type: ignore[attr-defined]
+
     async def errback(self, failure: Failure) -> AsyncIterator[Any]:
         """Note why a file did not come; ask again with cookies where that may help."""
         download: Download = failure.request.meta[DOWNLOAD]  # type: ignore[attr-defined]
@@ -206,14 +221,23 @@ class CollectSpider(Args[CollectParams], Spider):
             for request in self._visits(download):
                 yield request
             return
+        asked = failure.request.meta[_VISITED]  # type: ignore[attr-defined]
+        if download.is_page and not (asked or self._is_stopping or _is_left_out(problem)):
+            yield Request(
+                download.file.url,
+                callback=self.page_in_place,
+                errback=self.no_page_in_place,
+                meta={_IN_PLACE: download, "download_maxsize": _LARGEST_PAGE},
+                dont_filter=True,
+            )
+            return
         try:
             fatal = fatal_error(problem)
             if fatal is not None:
                 raise fatal
             if self._is_stopping:
                 return
-            left_out = isinstance(problem, MediaError) and problem.left_out
-            state = State.SKIPPED if left_out else State.FAILED
+            state = State.SKIPPED if _is_left_out(problem) else State.FAILED
             await self._failed(download, state, _reason(failure))
         except StoreError as error:
             raise self._stopped(error) from None
@@ -336,8 +360,8 @@ class CollectSpider(Args[CollectParams], Spider):
         for download in waiting:
             yield self._request(download, again=True)
 
-    def _request(self, download: Download, *, again: bool = False) -> Request:
-        url = download.file.url
+    def _request(self, download: Download, *, again: bool = False, url: str = "") -> Request:
+        url = url or download.file.url
         if not again:
             self._downloads.add(download)
             self._hosts[host_of(url)] += 1
@@ -428,3 +452,15 @@ def _reason(failure: Failure) -> str:
     if isinstance(problem, IgnoreRequest) and "redirection" in str(problem):
         return "it is redirected in a circle, or too often"
     return reason_of(failure)
+
+
+def _is_left_out(problem: BaseException | None) -> bool:
+    return isinstance(problem, MediaError) and problem.left_out
+
+
+def _medium_of(page: Page, file: MediaFile) -> str:
+    """Return the medium of a file's page: that of the same name, else the first; "" for none."""
+    urls = [one.url for one in page.media if one.kind == file.kind and one.url != file.url]
+    name = file.url.rpartition("/")[2].rpartition(":")[2]
+    same = (url for url in urls if url.rpartition("/")[2] == name)
+    return next(same, next(filter(media_kind, urls), next(iter(urls), "")))

@@ -357,3 +357,27 @@ def test_only_the_wanted_kinds_are_fetched(desk: Desk, server: MediaServer) -> N
     assert desk.summary().held == {"animation": 1, "audio": 2} | (
         {} if desk.records()["/a.mp4"].digest == desk.records()["/b.mp3"].digest else {"video": 1}
     )
+
+
+def test_a_page_in_place_of_a_film_gives_its_own_film(desk: Desk, server: MediaServer) -> None:
+    shown = (
+        b"<title>Lever</title><video src=/other.webm></video><a href=/up/Lever.webm>Original</a>"
+    )
+    html = {"Content-Type": "text/html"}
+    server.media = {
+        "/view/Lever.webm": Medium(shown, html),
+        "/view/none.webm": Medium(b"<p>No film", html),
+        "/up/Lever.webm": Medium(film(900)),
+        "/other.webm": Medium(film(800)),
+    }
+    desk.found(map(server.url, ["/view/Lever.webm", "/view/none.webm"]), server.url("/"))
+    run = desk.collect()
+    assert run.code == 0, run.err
+    records = desk.records()
+    held = records["/view/Lever.webm"]
+    assert (held.state, held.final_url, held.size) == (
+        State.HELD,
+        server.url("/up/Lever.webm"),
+        900,
+    )
+    assert records["/view/none.webm"].reason == "it is text/html, no video"
