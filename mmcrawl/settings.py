@@ -115,8 +115,8 @@ declared = {
         Setting(
             "MMCRAWL_BARREN_PAGES_PER_SHAPE",
             200,
-            "most pages of one URL shape while none of them is relevant; five times as many of one"
-            " directory, or of another shape that is learnt; 0 for all",
+            "most pages of one URL shape while none of them is relevant; five times as many of a"
+            " directory with all below it, shared with those next to it; 0 for all",
             *_COUNT,
         ),
         Setting(

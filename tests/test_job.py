@@ -496,6 +496,17 @@ def test_a_trap_left_behind_is_drained_in_portions(opened: Any) -> None:
     assert portions == [True, True, False]
 
 
+def test_a_barren_area_falls_behind_and_a_find_brings_it_forward(opened: Any) -> None:
+    texts = [f"/texts/{a}{b}.htm" for a in "abc" for b in "abcdefghijklmnopqrstuvwxyz"]
+    others = [f"/s{n}/" for n in range(3)]
+    web = {SEED: page(*texts, *others)} | {SEED[:-1] + path: page(title=path) for path in texts}
+    web[f"{SEED}s0/"] = page("/texts/film.htm")
+    web[f"{SEED}texts/film.htm"] = page(media="film.mp4")
+    taken = [url.removeprefix(SEED) for url in crawl(opened(), web)]
+    assert taken[51:54] == ["s0/", "s1/", "s2/"]
+    assert len(taken) == 83
+
+
 def test_bounds_hold_over_a_break(opened: Any, tmp_path: Path) -> None:
     store, limits = f"sqlite:///{tmp_path / 'crawl.db'}", Limits(per_shape=6, per_host=9)
     web = {SEED: page("/x", "/y", "/z", "/v", *(f"/n/{n}" for n in range(9)))}

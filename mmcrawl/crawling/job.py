@@ -49,6 +49,7 @@ logger = logging.getLogger(__name__)
 _PAGES_BETWEEN_CHECKPOINTS = 500
 _PAGES_LOOKED_THROUGH = 200_000  # for the last ones; it takes a second
 _MOST_POINTLESS_LINKS = 200
+_MOST_BEHIND = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +160,7 @@ class CrawlJob:
         self._recent = RecentHarvest()
         if portion is None and self.frontier.pages <= _PAGES_LOOKED_THROUGH:
             self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
+        self._behind: dict[int, int] = {}
         self._rules, self._links = rules or PinnedRules(), links
         self._seeds, self._taught = seeds, portion.taught if portion else None
         if portion is None:
@@ -269,7 +271,8 @@ class CrawlJob:
         """Take the best link of a host that is `ready` (given its origin) to be fetched.
 
         A link that has become pointless while it waited, because pages like it hold nothing, is
-        marked in error with that reason, and the one after it taken. After many such links None is
+        marked in error with that reason, and the one after it taken; one whose area brought little
+        so far waits again, behind those of others. After many such links None is
         returned although there are more, so that a trap left behind does not hold up everything
         else; `interrupted` tells.
         """
@@ -278,7 +281,10 @@ class CrawlJob:
             link = self.frontier.next(ready)
             if link is None:
                 return None
+            if self._falls_behind(link):
+                continue
             self.frontier.apply(self.scorer.started(link.id))
+            self._behind.pop(link.id, None)
             reason = None if link.parent is None else self._pointless(link)
             if reason is None:
                 return link
@@ -351,7 +357,8 @@ class CrawlJob:
         links = self._intake.take(report, link, requests)
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))
-        self._admission.crawled(page.url, relevant=verdict.relevant)
+        if self._admission.crawled(page.url, relevant=verdict.relevant):
+            self._lift()
         has_media, on_topic = bool(verdict.media), self._test.on_topic(page.url, verdict.score)
         crawled = CrawledPage(
             link, page.url, verdict.relevant, has_media, links, verdict.score, new_media, on_topic
@@ -473,6 +480,27 @@ class CrawlJob:
         if link.request is None and self._twins.was_fetched(link.id, link.url):
             return TWIN
         return self._admission.exhausted(link.url)
+
+    def _falls_behind(self, link: WaitingLink) -> bool:
+        """Let a link wait behind others, if its area has brought less since it was ranked."""
+        if link.request is not None or link.parent is None:
+            return False
+        steps = self._admission.steps_behind(link.url)
+        if steps <= -link.priority:
+            return False
+        self.frontier.requeue(link.id, None, -steps)
+        self._behind[link.id] = steps
+        if len(self._behind) > _MOST_BEHIND:
+            del self._behind[next(iter(self._behind))]
+        return True
+
+    def _lift(self) -> None:
+        """Bring links forward that fell behind in an area where something was found now."""
+        for link, before in list(self._behind.items()):
+            steps = self._admission.steps_behind(self.frontier.url(link))
+            if steps < before:
+                self.frontier.prioritise(link, -steps, instead_of=-before)
+                self._behind[link] = steps
 
     def _bring_forward(self, link: int) -> None:
         """Let the twins of a link that led to no page wait in their own right."""

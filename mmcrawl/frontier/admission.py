@@ -1,143 +1,22 @@
-"""Which links a crawl may follow at all: its sites, its depth, and the bounds against traps.
-
-Shapes of addresses are learnt: names that differ without end, in letters or in ids. The directories
-of each host are kept as a tree. A directory with more than 200 different pages counts as one shape,
-whatever its pages are called: `/x/<anything>`. Where a directory has more than 200 others directly
-below it, these count as one from then on, with all that lies further below:
-`/x/<anything>/<anything>`. Pages and directories are told apart, since a site with a thousand pages
-at its root may have few sections.
-"""
+"""Which links a crawl may follow at all: its sites, its depth, and the bounds against traps."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
+from mmcrawl.frontier.areas import Areas
 from mmcrawl.frontier.urls import shape
 from mmcrawl.text.public_suffixes import split_host
-
-_MOST_NAMES = 200
-_DEEPEST = 20
-_ANY = " any"  # no address has a space
-
-
-@dataclass(slots=True)
-class _Directory:
-    """The pages fetched directly from a directory, and the directories below it.
-
-    Attributes:
-        joined: it stands for many directories, or lies below one that does.
-        pages, relevant: how many pages were fetched, and were relevant.
-        names: what they are called, as long as these are few.
-        below: the next directories by name, or one called `_ANY` that stands for all.
-    """
-
-    joined: bool = False
-    pages: int = 0
-    relevant: int = 0
-    names: set[str] = field(default_factory=set)
-    below: dict[str, _Directory] = field(default_factory=dict)
-
-    @property
-    def is_shape(self) -> bool:
-        """Whether its pages count as one shape."""
-        return self.joined or len(self.names) > _MOST_NAMES
-
-    def count(self, name: str, *, relevant: bool) -> None:
-        """Count a page."""
-        self.pages += 1
-        self.relevant += relevant
-        if not self.is_shape:
-            self.names.add(name)
-
-    def enter(self, name: str) -> _Directory:
-        """Return the directory of a name, a new one if need be; too many are joined."""
-        if _ANY not in self.below:
-            self.below.setdefault(name, _Directory(self.joined))
-            if len(self.below) > _MOST_NAMES:
-                joined = _Directory(joined=True)
-                for directory in self.below.values():
-                    joined.take(directory)
-                self.below = {_ANY: joined}
-        return self.find(name) or self.below[_ANY]
-
-    def find(self, name: str) -> _Directory | None:
-        """Return the directory of a name, None if there is none yet."""
-        return self.below.get(_ANY) or self.below.get(name)
-
-    def take(self, other: _Directory) -> None:
-        """Count what another directory has as this one's."""
-        self.pages += other.pages
-        self.relevant += other.relevant
-        for name, directory in other.below.items():
-            self.enter(name).take(directory)
-
-
-class LearntShapes:
-    """Counts fetched pages by learnt shapes."""
-
-    def __init__(self) -> None:
-        self._hosts: dict[str, _Directory] = {}
-
-    def crawled(self, form: str, *, relevant: bool) -> None:
-        """Count a fetched page.
-
-        Args:
-            form: `shape` of its address.
-            relevant: whether it was.
-        """
-        host, *directories, page = _names(form)
-        place = self._hosts.setdefault(host, _Directory())
-        for name in directories:
-            place = place.enter(name)
-        place.count(page, relevant=relevant)
-
-    def revised(self, form: str) -> None:
-        """Note that a page counted as relevant is not."""
-        place = self._find(form)
-        if place is not None:
-            place.relevant -= 1
-
-    def barren(self, form: str) -> int:
-        """Return how many pages of its learnt shape were fetched; 0 if one was relevant."""
-        place = self._find(form)
-        if place is None or not place.is_shape or place.relevant:
-            return 0
-        return place.pages
-
-    def _find(self, form: str) -> _Directory | None:
-        host, *directories, _ = _names(form)
-        place = self._hosts.get(host)
-        for name in directories:
-            if place is None:
-                return None
-            place = place.find(name)
-        return place
-
-
-def _names(form: str) -> list[str]:
-    """Return host, directories and page; what one script makes is a directory of its own.
-
-    >>> _names("h.test/"), _names("h.test/a/b/"), _names("h.test/a/show.asp?id")
-    (['h.test', ''], ['h.test', 'a', 'b'], ['h.test', 'a', 'show.asp', '?id'])
-    """
-    path, mark, query = form.partition("?")
-    host, *names = path.rstrip("/").split("/", _DEEPEST + 1)
-    return [host, *names, mark + query] if mark or not names else [host, *names]
-
 
 TRAP = "trap: "
 """What reasons begin with that bound endless spaces of pages."""
 
 REDIRECT = "redirects to "
 """What stands before the target, where a link only leads on."""
-
-# What was guessed gets more patience than what an address shows. Of a directory with media on 2 %
-# of its pages the first 1,000 have none less than once in 10^8 times, the first 200 once in 57.
-_LEARNT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +104,7 @@ class Admission:
     def __init__(self, limits: Limits, seeds: Iterable[str] | Sites) -> None:
         self._limits = limits
         self.sites = seeds if isinstance(seeds, Sites) else Sites(limits, seeds)
-        self._pages_of_shape: Counter[str] = Counter()
-        self._good_pages_of_shape: Counter[str] = Counter()
-        self._learnt = LearntShapes()
+        self._areas = Areas(limits.per_shape) if limits.per_shape else None
         self._pages_of_host: Counter[str] = Counter()
 
     def refuse(self, url: str, physical_layer: int, logical_layer: int) -> str | None:
@@ -253,23 +130,18 @@ class Admission:
         limits = self._limits
         if limits.per_host and self._pages_of_host[host_of(url)] >= limits.per_host:
             return f"{TRAP}host has its share"
-        if limits.per_shape:
-            form = shape(url)
-            barren = not self._good_pages_of_shape[form]
-            if barren and (
-                self._pages_of_shape[form] >= limits.per_shape
-                or self._learnt.barren(form) >= _LEARNT * limits.per_shape
-            ):
-                return f"{TRAP}nothing found on pages like this"
+        if self._areas is not None and self._areas.exhausted(shape(url)):
+            return f"{TRAP}nothing found on pages like this"
         return None
 
-    def crawled(self, url: str, *, relevant: bool) -> None:
-        """Count a fetched page against the bounds."""
+    def steps_behind(self, url: str) -> int:
+        """Return by how many steps a link comes after others, for what its area brought."""
+        return 0 if self._areas is None else self._areas.steps_behind(shape(url))
+
+    def crawled(self, url: str, *, relevant: bool) -> bool:
+        """Count a fetched page against the bounds; tell whether it lifts some."""
         self._pages_of_host[host_of(url)] += 1
-        form = shape(url)
-        self._pages_of_shape[form] += 1
-        self._good_pages_of_shape[form] += relevant
-        self._learnt.crawled(form, relevant=relevant)
+        return self._areas is not None and self._areas.crawled(shape(url), relevant=relevant)
 
     def failed(self, url: str, reason: str) -> None:
         """Count a page that cannot be had against the bounds: dead links can be endless too."""
@@ -278,8 +150,8 @@ class Admission:
 
     def revised(self, url: str) -> None:
         """Note that a page counted as relevant is not."""
-        self._good_pages_of_shape[shape(url)] -= 1
-        self._learnt.revised(shape(url))
+        if self._areas is not None:
+            self._areas.revised(shape(url))
 
     @property
     def private_hosts(self) -> PrivateHosts:
