@@ -108,7 +108,7 @@ class Browser:
         """Walk what waits until the page is loaded."""
         for function, certain in self._at_load:
             self._evaluator.is_certain = certain
-            self._evaluator.call(function, [UNKNOWN])
+            self._evaluator.begin(function, [UNKNOWN])
 
     # -- what a script reads
 

@@ -7,6 +7,7 @@ cannot be known both branches, and the walk ends after so many nodes.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +23,11 @@ from tree_sitter import Language, Node, Parser
 from mmcrawl.page.javascript_texts import UNKNOWN, text_function, text_method, text_of
 
 Scope = ChainMap[str, Any]
+_NOT_UNDERSTOOD = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+logger = logging.getLogger(__name__)
+
 _MOST_NODES = 20_000
 _DEEPEST = 60
 _MOST_CALLS = 12  # in one another
@@ -83,11 +89,20 @@ class Evaluator:
     def run(self, code: str) -> None:
         """Walk a script."""
         tree = self._parser.parse(code.encode("utf-8", "replace"))
+        self._walk(lambda: self._block(tree.root_node.named_children, self._globals))
+
+    def begin(self, function: Any, arguments: Sequence[Any] = ()) -> None:
+        """Call a function from outside of all scripts."""
+        self._walk(lambda: self.call(function, arguments))
+
+    def _walk(self, steps: Callable[[], object]) -> None:
         certain, depth, calls = self.is_certain, self._depth, self._calls
         try:
-            self._block(tree.root_node.named_children, self._globals)
+            steps()
         except _EnoughError:
             return
+        except _NOT_UNDERSTOOD as error:  # values that no browser would have there
+            logger.debug("A script is not understood: %s", error)
         finally:
             self.is_certain, self._depth, self._calls = certain, depth, calls
 

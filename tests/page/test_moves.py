@@ -166,6 +166,8 @@ def test_the_header_moves_too_and_film_that_a_page_goes_to_is_its_medium() -> No
     "code",
     [
         "while(1){location=location+'x'}",
+        "onload=function(){location=" + "(" * 200 + "1" + ")" * 200 + "}",
+        "var a={}; a[[1]]=2; window[[a]]=location[{}]; location=a[[[]]]",
         "function f(){f();f()} f();location='t.html'",
         "var a='x';" + "a=a+a;" * 3_000 + "location=a",
         "location=" + "(" * 15_000,
