@@ -6,15 +6,14 @@ import gzip
 import shutil
 import subprocess
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import export_warc, import_warc
 from tests.archive.warc_files import all_of
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 
 KEPT = Path(__file__).parent / "data" / "wget.warc.gz"
@@ -33,41 +32,29 @@ NOTES = """<!doctype html>
 GONE = b"<html><body>Gone</body></html>\n"
 
 
-class Site(BaseHTTPRequestHandler):
+def answer(request: Request) -> Answer | None:
     """A page, its notes in gzip and chunks, a copy of them, a redirection, and a page not found."""
+    pages = {"/": START, "/copy.html": NOTES}
+    if request.path == "/notes.html":
+        _in_chunks(request, gzip.compress(NOTES, mtime=0))
+        return None
+    kind = {"Content-Type": "text/html; charset=utf-8"}
+    if request.path == "/old":
+        return Answer(b"", 302, {**kind, "Location": "/notes.html"})
+    found = request.path in pages
+    return Answer(pages[request.path] if found else GONE, 200 if found else 404, kind)
 
-    protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
-        pages = {"/": START, "/copy.html": NOTES}
-        if self.path == "/notes.html":
-            self._answer_in_chunks(gzip.compress(NOTES, mtime=0))
-        elif self.path == "/old":
-            self._answer(302, b"", ("Location", "/notes.html"))
-        else:
-            self._answer(200 if self.path in pages else 404, pages.get(self.path, GONE))
-
-    def _answer(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
-        self.send_response(status)
-        for name, value in (("Content-Type", "text/html; charset=utf-8"), *headers):
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def _answer_in_chunks(self, body: bytes) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Encoding", "gzip")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        for at in range(0, len(body), 50):
-            chunk = body[at : at + 50]
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
-        self.wfile.write(b"0\r\n\r\n")
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+def _in_chunks(request: Request, body: bytes) -> None:
+    request.send_response(200)
+    request.send_header("Content-Type", "text/html; charset=utf-8")
+    request.send_header("Content-Encoding", "gzip")
+    request.send_header("Transfer-Encoding", "chunked")
+    request.end_headers()
+    for at in range(0, len(body), 50):
+        chunk = body[at : at + 50]
+        request.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+    request.wfile.write(b"0\r\n\r\n")
 
 
 def pages_of(archive: Archive) -> dict[str, tuple[int, bytes]]:
@@ -107,10 +94,8 @@ def test_it_comes_back_from_an_export_as_it_was(archive: Archive, tmp_path: Path
 
 @pytest.fixture
 def site() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+    with Server(answer) as server:
+        yield server.url()
 
 
 @pytest.mark.skipif(shutil.which("wget") is None, reason="wget is not installed")

@@ -6,9 +6,7 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from mmcrawl.blocks import KINDS, partitioner_names
 from mmcrawl.commands import blocks as module
 from mmcrawl.terminal import KIND_STYLES
 from tests.commands.running import exit_code
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -68,41 +67,22 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Site:
+class Site(Server):
     """A server on this machine: by path, status, headers and body. It notes what is asked."""
 
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
-        self.asked: list[str] = []
-        site = self
+        super().__init__(self._answer)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                site.asked.append(self.path)
-                status, headers, body = site.answers.get(self.path, (404, {}, b"none"))
-                self.send_response(status)
-                length = {"Content-Length": str(len(body))}
-                for name, value in ({"Content-Type": "text/html"} | length | headers).items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
-
-        self.httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.httpd.serve_forever, args=(0.05,), daemon=True).start()
-
-    def url(self, path: str = "/") -> str:
-        return f"http://127.0.0.1:{self.httpd.server_address[1]}{path}"
+    def _answer(self, request: Request) -> Answer:
+        status, headers, body = self.answers.get(request.path, (404, {}, b"none"))
+        return Answer(body, status, headers)
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    opened = Site()
-    yield opened
-    opened.httpd.shutdown()
-    opened.httpd.server_close()
+    with Site() as opened:
+        yield opened
 
 
 def test_the_blocks_of_a_file_are_shown_nested_within_80_columns(page: str) -> None:

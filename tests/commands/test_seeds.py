@@ -2,12 +2,9 @@
 
 import gzip
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from warcio.statusandheaders import StatusAndHeaders
@@ -16,6 +13,7 @@ from warcio.warcwriter import WARCWriter
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.crawling import read_seeds
 from tests.commands.running import typed
+from tests.serving import Answer, Request, Server
 
 _GOOD = "<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>"
 _LINKS = """<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>
@@ -131,50 +129,37 @@ def test_nothing_promising_is_said_and_is_no_success(tmp_path: Path) -> None:
     assert "nothing in there is promising" in said.stderr
 
 
-class _Site(BaseHTTPRequestHandler):
-    """A server of seeds that are alive, moved, forbidden and gone."""
-
-    asked: ClassVar[list[str]] = []
-    pages: ClassVar[dict[str, str]] = {
-        "/": '<html lang="de"><title>Optik</title><a href="/a">a</a><audio src="/1.mp3">',
-        "/new": "<title>moved</title>",
-        "/robots.txt": "User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: /index.xml\n",
-        "/index.xml": "<sitemapindex><sitemap><loc>/one.xml</loc></sitemap>"
-        "<sitemap><loc>/index.xml</loc></sitemap></sitemapindex>",
-        "/one.xml": "<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>",
-    }
-
-    def do_GET(self) -> None:
-        self.asked.append(self.path)
-        moved = self.path == "/old"
-        body = self.pages.get(self.path, "").encode()
-        self.send_response(302 if moved else 200 if body else 404)
-        if moved:
-            self.send_header("Location", "/new")
-        kind = "text/xml" if self.path.endswith(".xml") else "text/html; charset=utf-8"
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+PAGES = {
+    "/": '<html lang="de"><title>Optik</title><a href="/a">a</a><audio src="/1.mp3">',
+    "/new": "<title>moved</title>",
+    "/robots.txt": "User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: /index.xml\n",
+    "/index.xml": "<sitemapindex><sitemap><loc>/one.xml</loc></sitemap>"
+    "<sitemap><loc>/index.xml</loc></sitemap></sitemapindex>",
+    "/one.xml": "<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>",
+}
 
 
 @pytest.fixture
-def site() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    _Site.asked.clear()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def site() -> Iterator[Server]:
+
+    def answer(request: Request) -> Answer:
+        if request.path == "/old":
+            return Answer("", 302, {"Location": "/new"})
+        body = PAGES.get(request.path, "")
+        kind = {"Content-Type": "text/xml"} if request.path.endswith(".xml") else {}
+        return Answer(body, 200 if body else 404, kind)
+
+    with Server(answer) as server:
+        yield server
 
 
-def test_seeds_are_checked_by_asking_each_once(tmp_path: Path, site: str) -> None:
-    seeds = [f"{site}/", f"{site}/old", f"{site}/private", f"{site}/gone"]
+def test_seeds_are_checked_by_asking_each_once(tmp_path: Path, site: Server) -> None:
+    seeds = [
+        f"{site.origin}/",
+        f"{site.origin}/old",
+        f"{site.origin}/private",
+        f"{site.origin}/gone",
+    ]
     (tmp_path / "seeds.txt").write_text("\n".join(seeds))
     said = typed(
         "seeds", "check", "seeds.txt", "--format", "jsonl", "-s", "DOWNLOAD_DELAY=0",
@@ -186,27 +171,25 @@ def test_seeds_are_checked_by_asking_each_once(tmp_path: Path, site: str) -> Non
         "alive", "de", 1, 1,
     )  # fmt: skip
     assert (alive["listed"], alive["delay"]) == (2, 2.0)
-    assert (moved["state"], moved["target"]) == ("redirects", f"{site}/new")
+    assert (moved["state"], moved["target"]) == ("redirects", f"{site.origin}/new")
     assert private["state"] == "robots.txt forbids it"
     assert (gone["state"], gone["reason"]) == ("dead", "HTTP 404")
-    assert "/private" not in _Site.asked
+    assert "/private" not in site.asked
 
 
 def test_a_seed_that_leads_to_another_private_host_is_not_followed(
-    tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, site: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    elsewhere = site.replace("127.0.0.1", "127.0.0.2")
-    monkeypatch.setitem(
-        _Site.pages, "/away", f'<meta http-equiv="refresh" content="0;{elsewhere}">'
-    )
-    monkeypatch.setitem(_Site.pages, "/robots.txt", f"Sitemap: {elsewhere}/one.xml\n")
-    (tmp_path / "seeds.txt").write_text(f"{site}/away")
+    elsewhere = site.origin.replace("127.0.0.1", "127.0.0.2")
+    monkeypatch.setitem(PAGES, "/away", f'<meta http-equiv="refresh" content="0;{elsewhere}">')
+    monkeypatch.setitem(PAGES, "/robots.txt", f"Sitemap: {elsewhere}/one.xml\n")
+    (tmp_path / "seeds.txt").write_text(f"{site.origin}/away")
     said = typed("seeds", "check", "seeds.txt", "--format", "jsonl", folder=tmp_path)
     assert json.loads(said.stdout)["listed"] is None
 
 
-def test_a_list_without_a_good_seed_is_no_success(tmp_path: Path, site: str) -> None:
-    (tmp_path / "seeds.txt").write_text(f"{site}/gone")
+def test_a_list_without_a_good_seed_is_no_success(tmp_path: Path, site: Server) -> None:
+    (tmp_path / "seeds.txt").write_text(f"{site.origin}/gone")
     said = typed("seeds", "check", "seeds.txt", "--format", "seeds", folder=tmp_path)
     assert said.returncode == 1
     assert said.stdout.startswith("# ")
