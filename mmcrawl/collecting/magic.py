@@ -119,7 +119,7 @@ def type_of(head: bytes, header: str) -> str:
     seen = next(_seen(head), "")
     if seen:
         return said if said in _CONTAINERS.get(seen, ()) else seen
-    if _is_text(head):
+    if is_text(head):
         return "text/plain"
     return "" if said == _VAGUE or not media_kind("", said) else said
 
@@ -206,6 +206,6 @@ def _is_mpeg_frame(second: int, third: int) -> bool:
     return second & 0xE0 == 0xE0 and version != 1 and layer in (1, 2) and third >> 4 != 15
 
 
-def _is_text(head: bytes) -> bool:
+def is_text(head: bytes) -> bool:
     """Tell whether bytes are text of some encoding: no control characters, which all media have."""
     return all(byte >= 32 or byte in _TEXT_CONTROLS for byte in head)

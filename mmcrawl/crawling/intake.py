@@ -18,7 +18,7 @@ from mmcrawl.frontier.records import KnownLink, NewLink, PageRecord
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import BEHIND, Twins
-from mmcrawl.page.model import LISTED, MOVE, Link, MediaResource, Page
+from mmcrawl.page.model import LISTED, MOVE, Link, Linking, MediaResource, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
@@ -249,6 +249,23 @@ class Judge:
         if verdict is None or any(media.url in self._sightings for media in verdict.media):
             return self.verdict(url, report.signs, report.page.media, report.digest)
         return self._but_for_twins(verdict, url, report.digest)
+
+    def on_its_page(self, found: MediaPageRecord, led_by: Linking | None) -> MediaPageRecord:
+        """Return what was found as it is to be kept: a medium that was an answer as one of the page
+        that links to it.
+
+        Args:
+            found: a page with its media, or an answer that is one.
+            led_by: what led to such an answer.
+        """
+        if led_by is None or not led_by.url or led_by.is_elsewhere:
+            return found
+        before = self._findings.at(led_by.url)
+        if before is None:
+            return replace(found, url=led_by.url, title=led_by.title)
+        own = {medium.url: medium for medium in (*found.resources, *before.resources)}
+        new = [medium for medium in found.resources if own[medium.url] is medium]
+        return before.with_resources((*before.resources, *new))
 
     def hand_over(self, said: Mapping[str, Set[str]]) -> list[int]:
         """Take from lists the media that are those of a page now; return the lists left with none.

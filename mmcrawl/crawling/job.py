@@ -37,7 +37,7 @@ from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
-from mmcrawl.page.model import Page
+from mmcrawl.page.model import LISTED_PATHS, Linking, Page
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.pinned_rules import PinnedRules
@@ -50,6 +50,7 @@ _PAGES_BETWEEN_CHECKPOINTS = 500
 _PAGES_LOOKED_THROUGH = 200_000  # for the last ones; it takes a second
 _MOST_POINTLESS_LINKS = 200
 _MOST_BEHIND = 10_000
+_SCORE_OF_SEEDS = 0.5  # for a medium: there is little to read, but somebody has named it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +142,7 @@ class CrawlJob:
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
         self._is_part = portion is not None
+        self._is_elsewhere = portion.elsewhere if portion else lambda url: False
         if portion is not None and portion.knowledge is not None:
             self.scorer.adopt(portion.knowledge)
         self.interrupted = False
@@ -309,6 +311,21 @@ class CrawlJob:
         """
         return self._listed.with_media(page, urls)
 
+    def linking(self, link: int) -> Linking:
+        """Return what led to a link, also over redirects."""
+        anchor, urls, at = "", list[str](), link
+        while True:
+            known = self.frontier.known(at)
+            anchor, urls = anchor or known.anchor, [known.url, *urls]
+            if known.tag_path in LISTED_PATHS:
+                return Linking(anchor, tuple(urls))
+            if known.parent is None:
+                return Linking(anchor, tuple(urls), score=_SCORE_OF_SEEDS)
+            at = known.parent
+            if (page := self.frontier.page(at)) is not None:
+                url, score, title = page[0], page[3], self.frontier.title(at)
+                return Linking(anchor, tuple(urls), url, title, score, self._is_elsewhere(url))
+
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         """Take in a fetched page: its record, its links, its media, and what they change.
 
@@ -343,9 +360,8 @@ class CrawlJob:
             self._take_back(self._judge.hand_over(said))
         new_media = self.findings.count_new(verdict.media) if verdict.relevant else 0
         if verdict.relevant:
-            self.findings.add_media_page(
-                media_page(page, verdict, report.http_status, report.visited_at, report.extra)
-            )
+            found = media_page(page, verdict, report.http_status, report.visited_at, report.extra)
+            self.findings.add_media_page(self._judge.on_its_page(found, page.led_by))
         self._similarity.count(report.words)
         known = self.frontier.known(link)
         if not self._admission.expands(verdict.score, known.logical_layer):
@@ -518,7 +534,11 @@ class CrawlJob:
             self.frontier.apply(self.scorer.added(links))
 
     def _take_back(self, links: Sequence[int]) -> None:
-        """Note that crawled pages called relevant are not."""
+        """Note that crawled pages called relevant are not.
+
+        One that only leads to media was never called so, whatever is found on it.
+        """
+        links = [link for link in links if (page := self.frontier.page(link)) and page[1]]
         if not links:
             return
         for link in links:

@@ -140,6 +140,10 @@ class Findings:
         ]
         return sorted(found, key=lambda record: (-record.topic_score, record.url))
 
+    def at(self, url: str) -> MediaPageRecord | None:
+        """Return the media page at an address, None if there is none."""
+        return next(self._records(f"{_MEDIA_PAGES} AND url = ?", url), None)
+
     def drop_media_page(self, url: str) -> None:
         """Forget a page that turned out to be no media page."""
         self._note_change(url)

@@ -126,6 +126,13 @@ class LinkTable:
         ).fetchone()
         return None if row is None else (row[0], bool(row[1]), bool(row[2]), row[3], row[4])
 
+    def title(self, link: int) -> str:
+        """Return the title of the page that a link led to, "" if there is none."""
+        row = self.store.db.execute(
+            "SELECT title FROM page WHERE id = ?", (self._base + link,)
+        ).fetchone()
+        return "" if row is None else str(row[0])
+
     def alike(self, key: int, most: int) -> list[int]:
         """Return the first links with a certain `twin_key`."""
         rows = self.store.db.execute(

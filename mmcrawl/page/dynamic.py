@@ -48,9 +48,18 @@ def kind_by_headers(url: str, content_type: str, disposition: str) -> str | None
         disposition: the header ``Content-Disposition``, whose file name decides where the type
             says nothing.
     """
+    return media_kind(name_in(disposition) or url, content_type)
+
+
+def name_in(disposition: str) -> str:
+    """Return the file name that a header ``Content-Disposition`` gives, "" for none.
+
+    >>> name_in("attachment; filename=lever.mp4")
+    'lever.mp4'
+    """
     header = Message()
     header["Content-Disposition"] = disposition
-    return media_kind(header.get_filename() or url, content_type)
+    return header.get_filename() or ""
 
 
 def with_dynamic_media(page: Page, kinds: dict[str, str]) -> Page:

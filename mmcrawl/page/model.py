@@ -112,6 +112,27 @@ class MediaResource:
 
 
 @dataclass(frozen=True, slots=True)
+class Linking:
+    """What led a crawl to a medium that was the answer to a link.
+
+    Attributes:
+        anchor: of the link, "" for none.
+        urls: the addresses that led to it, the one on the linking page first.
+        url: of the linking page, "" for none: a seed, or what only a list names.
+        title: its title.
+        score: its topic score, in [0, 1); of a seed, what its having been named is worth.
+        is_elsewhere: another process keeps what was found on that page.
+    """
+
+    anchor: str = ""
+    urls: tuple[str, ...] = ()
+    url: str = ""
+    title: str = ""
+    score: float = 0.0
+    is_elsewhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page, parsed.
 
@@ -129,6 +150,7 @@ class Page:
         text: The visible text that is neither link text nor script; at most 100,000 characters.
         headings: The text of h1 to h3.
         nofollow, noindex: What the page's robots declaration asks.
+        led_by: Of an answer that is a medium itself, what led to it; None for a page.
     """
 
     url: str
@@ -144,6 +166,7 @@ class Page:
     headings: str = ""
     nofollow: bool = False
     noindex: bool = False
+    led_by: Linking | None = None
 
     @property
     def is_listing(self) -> bool:

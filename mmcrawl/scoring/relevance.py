@@ -57,6 +57,9 @@ _MOST_OF_THE_FIRST = 0.75  # then the weightiest concept does not reach the thre
 EXAMPLES = "examples"
 """Where the evidence of a learnt topic stands among the signs of a page."""
 
+LINKING = "linking page"
+"""Where the evidence of the page that links to a medium stands among the signs of that."""
+
 _BETWEEN_LOOKS = 2.0  # seconds, at whether a learnt topic was learnt anew
 
 Signs: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -107,7 +110,8 @@ class TopicTest:
     must stand somewhere.
 
     What was learnt from pages adds p / (1 - p), p being how probable it is that the page is like
-    the good ones: alone, its score is p; beside words, either may carry a page.
+    the good ones: alone, its score is p; beside words, either may carry a page. So does the page
+    that links to an answer that is a medium, with its own evidence.
 
     Args:
         topic: what is looked for.
@@ -150,6 +154,9 @@ class TopicTest:
         if topic.learnt:
             tests = [self._learnt[model.name] for model in topic.learnt]
             found[EXAMPLES] = {f"≈{test.model.name}": test.odds(page) for test in tests}
+        if page.led_by is not None and page.led_by.score > 0:
+            score = page.led_by.score
+            found[LINKING] = {f"≈{LINKING}": score / (1 - score)}
         return {name: worth for name, worth in found.items() if worth}
 
     def verdict(self, url: str, signs: Signs, media: Sequence[MediaResource]) -> Verdict:
@@ -169,10 +176,11 @@ class TopicTest:
         total = sum(evidence.values())
         if words and len(words.terms) >= _MANY_CONCEPTS:
             total -= max(0.0, max(evidence.values(), default=0.0) - _MOST_OF_THE_FIRST)
-        learnt = found.get(EXAMPLES, {})
-        evidence |= learnt
-        places |= dict.fromkeys(learnt, (EXAMPLES,))
-        total += sum(learnt.values())
+        for name in (EXAMPLES, LINKING):
+            more = found.get(name, {})
+            evidence |= more
+            places |= dict.fromkeys(more, (name,))
+            total += sum(more.values())
         score = total / (total + 1)
         relevant = bool(wanted) and self.on_topic(url, score)
         return Verdict(relevant, score, self.threshold, wanted, evidence, places, signs=signs)

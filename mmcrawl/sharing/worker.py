@@ -23,7 +23,7 @@ from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job
-from mmcrawl.page.model import Page
+from mmcrawl.page.model import Linking, Page
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.sharing.exchange import Exchange
 from mmcrawl.sharing.hearing import Hearing
@@ -211,6 +211,11 @@ class SharedJob:
         """Return a page with the media that lists of its part say it shows."""
         job = self.parts.jobs.get(self._rules.part_of(page.url))
         return page if job is None else job.with_listed_media(page, urls)
+
+    def linking(self, link: int) -> Linking:
+        """Return what led to a link of this worker's parts."""
+        job = self.parts.jobs.get(part_of(link))
+        return Linking() if job is None else job.linking(own_number(link))
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         """Take in a fetched page; for the arguments see `CrawlJob.crawled`."""

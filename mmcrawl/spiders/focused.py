@@ -3,17 +3,25 @@
 from collections.abc import AsyncIterator
 from functools import cached_property
 from typing import Any, Self
+from urllib.parse import unquote, urlsplit
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
-from scrapy.exceptions import StopDownload
-from scrapy.http import Headers, Response, TextResponse
+from scrapy.http import Response, TextResponse
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.misc import load_object
 from scrapy_spider_metadata import Args
 
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.engine.answers import (
+    PAGE,
+    TOO_LARGE,
+    FirstBytes,
+    answered_kind,
+    declared_type,
+    file_name,
+)
 from mmcrawl.engine.captures import capture_of
 from mmcrawl.engine.components import (
     FOCUSED,
@@ -32,19 +40,17 @@ from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.barren import contents_of
 from mmcrawl.page.headers import header_text
-from mmcrawl.page.model import Page
+from mmcrawl.page.model import MediaResource, Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.settings import value_of
 
-_PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 _MISSING_PIPELINES = (
     "ITEM_PIPELINES lacks %s: what they do (blocks, archive, media, metadata) is not done. Call"
     " super().update_settings last, or set those that are not wanted to None"
 )
 _MOST_CONTENTS = 1_000  # they tell why a crawl ended at its seeds
 _LARGE = 100_000  # bytes that take 50 ms or more to parse
-_BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "application/zip")
 
 
 class FocusedSpider(Args[FocusedParams], Spider):
@@ -58,6 +64,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
     name = "focused"
     args: FocusedParams
     _rendering: Rendering | None = None
+    _first_bytes: FirstBytes
     contents: dict[int, str]
     """What the first pages without links and media consist of, by the numbers of their links."""
 
@@ -79,7 +86,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         web = spider.args.web or ("demo" if spider.args.is_demo and crawls else "")
         if web:
             crawler.settings.setdict(replay_settings(web), priority="spider")
-        crawler.signals.connect(spider._stop_at_media, signals.headers_received)
+        spider._first_bytes = FirstBytes.watching(crawler)
         if spider.args.render and crawls:
             every = spider.args.render == "playwright-all"
             spider._rendering = Rendering(crawler, spider.args.max_rendered, every=every)
@@ -139,9 +146,9 @@ class FocusedSpider(Args[FocusedParams], Spider):
             return
         for request in discovery.ways_of(response):
             yield request
-        kind = declared_type(response.headers)
-        if not isinstance(response, TextResponse) or (kind and kind not in _PAGE_TYPES):
-            yield NoPage(f"no page: {kind or 'binary data'}")
+        kind = answered_kind(response)
+        if kind != PAGE or response.meta.get(TOO_LARGE) or not isinstance(response, TextResponse):
+            yield self._medium(response, kind)
             return
         if len(response.body) < _LARGE:
             page, digest = _parsed(response)
@@ -166,10 +173,20 @@ class FocusedSpider(Args[FocusedParams], Spider):
         before = response.meta.get("redirect_urls", ())
         return scheduler.job.with_listed_media(page, (page.url, response.request.url, *before))
 
-    def _stop_at_media(self, headers: Headers, request: Request) -> None:
-        """End the download of what turns out, by its headers, to be no page."""
-        if LINK_KEY in request.meta and declared_type(headers).startswith(_BULKY_TYPES):
-            raise StopDownload(fail=False)
+    def _medium(self, response: Response, kind: str) -> PageItem | NoPage:
+        """Return the item of an answer that is a medium, if one of its kind is looked for."""
+        scheduler = scheduler_of(self.crawler)
+        job = scheduler.job if scheduler else None
+        if job is None or kind not in job.kinds:
+            large = kind == PAGE and response.meta.get(TOO_LARGE)
+            what = declared_type(response.headers) or "binary data"
+            return NoPage("too large" if large else f"no page: {what}")
+        led_by, name = job.linking(response.meta.get(LINK_KEY, -1)), file_name(response.headers)
+        others = tuple(url for url in led_by.urls if url != response.url)
+        medium = MediaResource(response.url, kind, "a", led_by.anchor or name, others)
+        title = name or led_by.anchor or unquote(urlsplit(response.url).path.rpartition("/")[2])
+        page = Page(response.url, title=title, media=(medium,), led_by=led_by)
+        return PageItem(page, response.status, blocks=())
 
 
 def _parsed(response: Response) -> tuple[Page, int]:
@@ -178,8 +195,3 @@ def _parsed(response: Response) -> tuple[Page, int]:
         body, url, header_text(headers, "Content-Type"), header_text(headers, "Refresh")
     )
     return page, page_digest(url, body, (resource.url for resource in page.media))
-
-
-def declared_type(headers: Headers) -> str:
-    """Return the declared media type in lower case, "" if there is none."""
-    return header_text(headers, "Content-Type").partition(";")[0].strip().lower()

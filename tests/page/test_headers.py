@@ -9,8 +9,8 @@ from scrapy.http import HtmlResponse
 from scrapy.http.headers import Headers
 
 from mmcrawl.archive import Capture
+from mmcrawl.engine.answers import declared_type
 from mmcrawl.page import bound_headers, decode_page, header_text, page_encoding, parse_page
-from mmcrawl.spiders import declared_type
 
 SPACES = "text/html; charset" + 400_000 * " "
 QUOTES = "text/html; charset=" + 200_000 * "\" '"

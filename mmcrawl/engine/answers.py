@@ -1,0 +1,114 @@
+"""What an answer is, whatever its address ends in: a page, a medium, or neither.
+
+Its type tells, the file name it is sent under, and its first kilobyte. More is not downloaded of
+what is no page: a crawl learns that a medium is there, and a collection fetches it.
+"""
+
+from typing import Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers, Response, TextResponse
+
+from mmcrawl.collecting.magic import HEAD, PLAYLISTS, is_text, kind_of, type_of
+from mmcrawl.engine.requests import LINK_KEY, WAY_KEY
+from mmcrawl.page.dynamic import kind_by_headers, name_in
+from mmcrawl.page.headers import header_text
+from mmcrawl.page.media import media_kind
+
+PAGE = "page"
+TOO_LARGE = "mmcrawl_too_large"
+"""Name in the meta of a request: its answer is larger than a page may be, and was cut off."""
+
+_PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
+_BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "application/zip")
+_ENOUGH = 1_024  # bytes
+_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_HTML, _PACKED = "text/html", "application/gzip"
+
+
+def declared_type(headers: Headers) -> str:
+    """Return the declared media type in lower case, "" if there is none."""
+    return header_text(headers, "Content-Type").partition(";")[0].strip().lower()
+
+
+def answered_kind(response: Response) -> str:
+    """Return `PAGE`, the kind of medium that an answer is, or "" for what is neither."""
+    kind = _kind(response.url, response.body[:HEAD], response.headers)
+    return "" if kind == PAGE and not isinstance(response, TextResponse) else kind
+
+
+def file_name(headers: Headers) -> str:
+    """Return the name that an answer is to be saved under, "" if it says none."""
+    return name_in(header_text(headers, "Content-Disposition"))
+
+
+class FirstBytes:
+    """Ends the download of what turns out to be no page: by its headers, or by its first kilobyte.
+
+    Sitemaps and the like that are asked for as such are left alone.
+
+    Args:
+        maxsize: most bytes of a page. A larger answer is looked at, too: a film may be.
+    """
+
+    def __init__(self, maxsize: int) -> None:
+        self._maxsize = maxsize
+        self._begun: WeakKeyDictionary[Request, tuple[Headers, bytes]] = WeakKeyDictionary()
+
+    @classmethod
+    def watching(cls, crawler: Crawler) -> Self:
+        """Return one that watches the downloads of a crawl; keep it as long as that runs."""
+        made = cls(crawler.settings.getint("DOWNLOAD_MAXSIZE"))
+        crawler.signals.connect(made.headers, signals.headers_received)
+        crawler.signals.connect(made.data, signals.bytes_received)
+        return made
+
+    def headers(self, headers: Headers, body_length: object, request: Request) -> None:
+        """Take in the headers of an answer."""
+        if LINK_KEY not in request.meta:
+            return
+        if declared_type(headers).startswith(_BULKY_TYPES):
+            raise StopDownload(fail=False)
+        if WAY_KEY in request.meta or headers.get("Content-Encoding"):
+            return
+        self._begun[request] = headers, b""
+        length = body_length if isinstance(body_length, int) else 0  # Twisted says "unknown"
+        if 0 < self._maxsize < length:
+            request.meta.update({TOO_LARGE: True, "download_maxsize": 0})
+
+    def data(self, data: bytes, request: Request) -> None:
+        """Take in a piece of an answer."""
+        if request not in self._begun:
+            return
+        headers, before = self._begun[request]
+        head = before + data[:_ENOUGH]
+        if len(head) < _ENOUGH:
+            self._begun[request] = headers, head
+            return
+        del self._begun[request]
+        is_page = _kind(request.url, head, headers) == PAGE or type_of(head, "") == _PACKED
+        if request.meta.get(TOO_LARGE) or not is_page:
+            raise StopDownload(fail=False)
+
+
+def _kind(url: str, head: bytes, headers: Headers) -> str:
+    said = declared_type(headers)
+    disposition = header_text(headers, "Content-Disposition")
+    named = kind_by_headers(url, said, disposition) or ""
+    page = PAGE if not said or said in _PAGE_TYPES else ""
+    if not head:
+        return named if said not in _PAGE_TYPES else page
+    seen = type_of(head, said)
+    if seen == _HTML:
+        return page
+    if seen in PLAYLISTS:
+        return media_kind("", seen) or ""
+    if is_text(head):  # also where it begins as some binary files do: "MAC addresses are"
+        return named if named and (disposition or not page) else page
+    if not seen or seen == said or head.startswith(_BYTE_ORDER_MARKS):
+        return named or page
+    other = media_kind("", seen) or ""
+    return (kind_of(seen, named) or other) if named else other

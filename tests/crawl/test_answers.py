@@ -1,0 +1,103 @@
+"""A medium is what the answer says, whatever its address is; the page and anchor that lead to it
+are told, and no more than its first bytes are read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import typed
+from tests.serving import Answer, Request, Server
+
+MP4 = b"\x00\x00\x00\x20ftypisom" + bytes(range(256)) * 8
+LARGE = 50_000_000
+LINKS = {
+    "down.php?id=12": "点击下载",
+    "get?id=3": "by its name",
+    "raw?id=4": "by its bytes",
+    "plain": "said to be text",
+    "unsaid.php": "said to be a page",
+    "view.php?id=7": "it moves",
+    "film.mp4.html": "a page",
+    "pack?id=1": "a zip",
+    "mac": "a text",
+    "large": "a long film",
+}
+ANSWERS = {
+    "/down.php?id=12": Answer(MP4, headers={"Content-Type": "video/mp4"}),
+    "/get?id=3": Answer(b"\x07\x00" * 900, headers={
+        "Content-Type": "application/octet-stream",
+        "Content-Disposition": "attachment; filename=a.mp3"}),
+    "/raw?id=4": Answer(MP4, headers={"Content-Type": "application/octet-stream"}),
+    "/plain": Answer(MP4, headers={"Content-Type": "text/plain"}),
+    "/unsaid.php": Answer(MP4),
+    "/view.php?id=7": Answer(status=302, headers={"Location": "/films/7"}),
+    "/films/7": Answer(MP4, headers={"Content-Type": "video/webm"}),
+    "/film.mp4.html": Answer("<title>Lever</title><video src=/shown.mp4></video>"),
+    "/film.mp4": Answer("<title>Lever</title><h1>Lever</h1><video src=/shown2.mp4></video>"),
+    "/pack?id=1": Answer(b"PK\x03\x04" + bytes(2_000),
+                         headers={"Content-Type": "application/octet-stream"}),
+    "/mac": Answer(b"MAC addresses of no lever" * 90, headers={"Content-Type": "text/plain"}),
+    "/seed.php?id=9": Answer(MP4, headers={"Content-Type": "video/mp4"}),
+    "/": Answer("<title>Lever</title><h1>Lever</h1>" + "".join(
+        f"<a href='/{path}'>{anchor}</a> " for path, anchor in LINKS.items())),
+    "/other": Answer("<title>News</title><a href='/news?id=1'>film</a>"),
+    "/news?id=1": Answer(MP4, headers={"Content-Type": "video/mp4"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kinds", ["audio,video", "audio"])
+def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None:
+    sent = 0
+
+    def answer(request: Request) -> Answer | None:
+        nonlocal sent
+        if request.path != "/large":
+            return ANSWERS.get(request.path, Answer(status=404))
+        request.send_response(200)
+        request.send_header("Content-Type", "application/octet-stream")
+        request.send_header("Content-Length", str(LARGE))
+        request.end_headers()
+        request.wfile.write(MP4)
+        request.wfile.flush()
+        while sent < LARGE:
+            request.wfile.write(bytes(100_000))
+            sent += 100_000
+        return None
+
+    with Server(answer) as site:
+        seeds = tmp_path / "seeds.txt"
+        paths = ("/", "/film.mp4", "/seed.php?id=9", "/other")
+        seeds.write_text("".join(f"{site.url(path)}\n" for path in paths))
+        said = typed(
+            "crawl", "focused", "-a", "keywords=lever", "-a", f"seeds={seeds}", "-a", "store=c.db",
+            "-a", f"media={kinds}", "-O", "found.jsonl", "-a", "discover=",
+            "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path,
+        )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    assert "Traceback" not in said.stderr
+    rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
+    found = {
+        row["url"].removeprefix(site.origin): {
+            medium["url"].removeprefix(site.origin): (medium["kind"], medium["text"])
+            for medium in row["media"]
+        }
+        for row in rows
+    }
+    sound = {"/get?id=3": ("audio", "by its name")}
+    if kinds == "audio":
+        assert found == {"/": sound}
+        return
+    films = {
+        f"/{path}": ("video", LINKS[path])
+        for path in ("down.php?id=12", "raw?id=4", "plain", "unsaid.php", "large")
+    }
+    assert found == {
+        "/": {**films, **sound, "/films/7": ("video", "it moves")},
+        "/film.mp4.html": {"/shown.mp4": ("video", "")},
+        "/film.mp4": {"/shown2.mp4": ("video", "")},
+        "/seed.php?id=9": {"/seed.php?id=9": ("video", "")},
+    }
+    assert sent < 8_000_000, sent  # what lies in the buffers of both sides
