@@ -499,8 +499,8 @@ class CrawlJob:
 
     def _falls_behind(self, link: WaitingLink) -> bool:
         """Let a link wait behind others, if its area has brought less since it was ranked."""
-        if link.request is not None or link.parent is None:
-            return False
+        if link.request is not None or link.parent is None or link.priority > 0:
+            return False  # what is to come early keeps its place
         steps = self._admission.steps_behind(link.url)
         if steps <= -link.priority:
             return False
