@@ -58,6 +58,7 @@ _TABLES = (
     _Table("sighting", ("job", "section", "url")),
     _Table("site_wide", ("job", "url")),
     _Table("listed", ("job", "key"), left_out=("id",)),
+    _Table("listed_media", ("job", "key", "url")),
     _Table("followed", ("job", "first")),
     _Table("pattern", ("job", "pattern")),
     _Table("media_page", ("job", "url")),
