@@ -181,10 +181,11 @@ def test_what_a_pipeline_adds_is_a_column_of_the_feeds(place: int, folder: Path,
     feeds = ("-O", "media.jsonl", "-O", "media.csv")
     crawl(folder, site, *feeds, ITEM_PIPELINES={"licence.Licence": place})
     rows = rows_of(folder / "media.jsonl")
-    assert {name: row["licence"] for name, row in rows.items()} == {"": "CC", "next.html": ""}
+    licences = {"": "CC", "next.html": "", "only-there.html": ""}
+    assert {name: row["licence"] for name, row in rows.items()} == licences
     with (folder / "media.csv").open(encoding="utf-8-sig", newline="") as file:
         cells = {row["url"].rpartition("/")[2]: row["licence"] for row in csv.DictReader(file)}
-    assert cells == {"": "CC", "next.html": ""}
+    assert cells == licences
     crawl(folder, site, "-O", "again.jsonl")  # finished before: from the store
     assert rows_of(folder / "again.jsonl") == rows
     with open_archive(f"sqlite:///{folder / 'crawl-archive.db'}", create=False) as archive:
@@ -201,7 +202,9 @@ def test_a_spider_that_loses_pipelines_of_ours_says_so(folder: Path, site: str) 
 
 def test_what_json_cannot_keep_ends_the_page_with_a_sentence(folder: Path, site: str) -> None:
     (folder / "bad.py").write_text(BAD)
-    done = crawl(folder, site, ITEM_PIPELINES={"bad.Bad": 950}, exit_code=1)
+    done = crawl(
+        *(folder, site, "-a", "discover=none"), ITEM_PIPELINES={"bad.Bad": 950}, exit_code=1
+    )
     assert "a pipeline added what is no plain value: Object of type object" in done.stderr
 
 

@@ -1,4 +1,4 @@
-"""Whether a crawl ended at its seeds: they gave neither a page nor a medium."""
+"""Whether a crawl ended at its seeds: they gave neither a link nor a medium."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NO_LIST = "no sitemap or feed: "
 
 
 def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[str]:
-    """Return of each seed why it gave nothing, a line each; none if any gave a page or a medium.
+    """Return of each seed why it gave nothing, a line each; none if any gave a link or a medium.
 
     Links that were found but may not be followed do not count: the user set those bounds.
 
@@ -40,7 +40,10 @@ def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[st
             continue
         if leads_on or record.error.startswith(_NO_LIST):
             continue
-        below = [one for one, above in parents.items() if above == link]
+        # Without a place on the page they are not of it: robots.txt, asked for sitemaps.
+        below = [one for one, above in parents.items() if above == link and known[one].tag_path]
+        if not all(_is_frame(known[one].tag_path) for one in below):
+            return []
         if record.contains_media or (record.links_on_page and not below):
             return []
         if record.error:
@@ -48,8 +51,7 @@ def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[st
         elif below:
             reasons = Counter(records[one].error for one in below).most_common(3)
             told = ", ".join(f"{reason} ({count})" for reason, count in reasons)
-            what = "frames" if all(_is_frame(known[one].tag_path) for one in below) else "links"
-            lines.append(f"{record.url}: {what} of which none could be fetched: {told}")
+            lines.append(f"{record.url}: frames of which none could be fetched: {told}")
         elif link in contents:
             lines.append(f"{record.url}: {contents[link]}")
     return lines

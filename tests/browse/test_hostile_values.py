@@ -28,6 +28,7 @@ BODY = (
     f"<title>{HOSTILE}</title><h1>trap {HOSTILE}</h1><p>trap \u202e\u2067 levers</p>"
     '<p><a href="javascript:alert(5)//a.mp4">trap film</a>'
     ' <a href="http://x.test;script-src%20*/a.mp4">trap policy</a>'
+    ' <a href="http://media.test/;script-src%20*/a.mp4">trap path</a>'
     ' <a href="http://media.test/&quot;><script>alert(6)</script>.mp3">trap sound</a></p>'
 )
 

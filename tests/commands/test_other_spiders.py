@@ -139,7 +139,7 @@ def test_a_generated_spider_crawls_with_scrapys_own_parts(
     source = package / "lens.py"
     text = source.read_text().replace("https://127.0.0.1", site)
     source.write_text(text.replace("pass", "yield {'url': response.url}"))
-    crawled = scrapy(tmp_path, "crawl", "lens", "-o", "-:json", *modules)
+    crawled = scrapy(tmp_path, "crawl", "lens", "-o", "-:json", "-s", "STATS_DUMP=True", *modules)
     assert crawled.returncode == 0
     assert json.loads(crawled.stdout) == [{"url": site}]
     assert asked == ["/robots.txt", "/"]

@@ -88,7 +88,9 @@ def site() -> Iterator[str]:
         server.shutdown()
 
 
-def crawl(python: str, folder: Path, site: str, *options: str) -> dict[str, list[str]]:
+def crawl(
+    python: str, folder: Path, site: str, *options: str, code: int = 0
+) -> dict[str, list[str]]:
     """Crawl in a project of its own; return the videos of each media page, by their names."""
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = theirs\n")
     (folder / "theirs.py").write_text(EXAMPLES["settings.py"] + SETTINGS.format(chromium=CHROMIUM))
@@ -103,7 +105,7 @@ def crawl(python: str, folder: Path, site: str, *options: str) -> dict[str, list
         timeout=HANG,
         check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     lines = (folder / "media.jsonl").read_text(encoding="utf-8").splitlines()
     return {
@@ -117,4 +119,4 @@ def test_media_and_links_that_scripts_add_are_found(python: str, tmp_path: Path,
 
 
 def test_without_a_browser_there_is_nothing(python: str, tmp_path: Path, site: str) -> None:
-    assert crawl(python, tmp_path, site, "-s", "DOWNLOADER_MIDDLEWARES={}") == {}
+    assert crawl(python, tmp_path, site, "-s", "DOWNLOADER_MIDDLEWARES={}", code=1) == {}

@@ -80,7 +80,7 @@ def test_a_store_where_no_file_can_be_made_is_told(desk: Desk) -> None:
 
 
 def test_a_crawl_that_is_over_before_it_begins_lets_go_of_its_store(desk: Desk, site: Site) -> None:
-    site.page("/", "Optics")
+    site.page("/", "optics of a lens", media="a.mp4")
     (desk.folder / "folder").mkdir()
     (desk.folder / "notes.db").write_text("These are my notes.\n" * 99)
     crawl = (TOPIC, f"seeds={site.url()}", "archive=none")

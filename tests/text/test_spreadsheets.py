@@ -32,10 +32,10 @@ def test_numbers_and_texts_stay() -> None:
 
 def test_items_of_a_crawl_have_no_formulas() -> None:
     file = io.BytesIO()
-    exporter = MediaCsvExporter(file, fields_to_export=["title", "media", "score"])
+    exporter = MediaCsvExporter(file, fields_to_export=["title", "audio", "score"])
     exporter.start_exporting()
-    exporter.export_item({"title": FORMULAS[1], "media": ["=a", "b"], "score": -1.5})
-    exporter.export_item({"title": "a", "media": [{"url": "=1"}], "score": 1})
+    exporter.export_item({"title": FORMULAS[1], "audio": ["=a", "b"], "score": -1.5})
+    exporter.export_item({"title": "a", "audio": [{"url": "=1"}], "score": 1})
     exporter.finish_exporting()
     rows = list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))
     assert rows[1:] == [["'" + FORMULAS[1], "'=a; b", "-1.5"], ["a", '[{"url": "=1"}]', "1"]]
