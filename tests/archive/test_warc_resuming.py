@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import struct
 import time
+import zlib
 from pathlib import Path
 
 import pytest
-from warcio.bufferedreaders import DecompressingBufferedReader
 
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import Record, WarcProblem, import_warc
@@ -141,14 +141,23 @@ def test_what_damaged_members_unpack_to_is_bounded(
 ) -> None:
     monkeypatch.setattr("mmcrawl.archive.warc.records._LEAST_UNPACKED", 1 << 20)
     unpacked: list[int] = []
-    unpack = DecompressingBufferedReader._decompress
+    decompressobj = zlib.decompressobj
 
-    def counted(self: DecompressingBufferedReader, data: bytes) -> bytes:
-        content = unpack(self, data)
-        unpacked.append(len(content))
-        return content
+    class Counted:
+        """Unpacks as zlib does, and notes how much."""
 
-    monkeypatch.setattr(DecompressingBufferedReader, "_decompress", counted)
+        def __init__(self, wbits: int) -> None:
+            self._unpacker = decompressobj(wbits)
+
+        def decompress(self, data: bytes, most: int = 0) -> bytes:
+            content = self._unpacker.decompress(data, most)
+            unpacked.append(len(content))
+            return content
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._unpacker, name)
+
+    monkeypatch.setattr(zlib, "decompressobj", Counted)  # whoever unpacks
     size, nest = 10 << 20, b""
     for _ in range(9):  # each of them claims those behind it, and the bomb
         nest = stored(b"WARC/1.0\r\nContent-Length: 9999999999\r\n\r\n", len(nest)) + nest
