@@ -3,6 +3,7 @@
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
+    from mmcrawl.engine.answers import declared_type
     from mmcrawl.engine.cookies import BoundedCookieJar, CookiesMiddleware
     from mmcrawl.engine.crawls import check_settings, make_job, with_stored_web
     from mmcrawl.engine.extensions import CrawlProgress, MediaCsvExporter

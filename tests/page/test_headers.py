@@ -9,7 +9,7 @@ from scrapy.http import HtmlResponse
 from scrapy.http.headers import Headers
 
 from mmcrawl.archive import Capture
-from mmcrawl.engine.answers import declared_type
+from mmcrawl.engine import declared_type
 from mmcrawl.page import bound_headers, decode_page, header_text, page_encoding, parse_page
 
 SPACES = "text/html; charset" + 400_000 * " "
