@@ -21,7 +21,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 PINS := constraints.txt
 VENV := .venv
-ROOMS_COVERED := frontier page scoring text topic
+ROOMS_COVERED := discovering frontier page scoring text topic
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517
 INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) --no-build-isolation --constraint $(PINS)
