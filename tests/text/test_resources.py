@@ -27,7 +27,8 @@ def test_dictionaries_are_read_from_a_zip(inside, tmp_path):
                 if file.is_file() and "__pycache__" not in file.parts:
                     where = "mmcrawl" if inside and folder == "dictionaries" else ""
                     packed.write(file, Path(where) / file.relative_to(ROOT))
-        for file in ("mmcrawl/__init__.py", "mmcrawl/addon.py", "mmcrawl/errors.py"):
+        names = "__init__.py addon.py errors.py lazy.py".split()
+        for file in (f"mmcrawl/{name}" for name in names):
             packed.write(ROOT / file, file)
     shown = _python(USE, str(archive), folder=tmp_path).split()
     topics = list((ROOT / "dictionaries" / "topics").glob("*.toml"))
