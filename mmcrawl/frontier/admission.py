@@ -30,8 +30,8 @@ class Limits:
         url_length: longest URL in characters.
         per_host: most pages of one host.
         per_shape: most pages of one URL shape (numbers and query values left out) while none of
-            them was relevant. Calendars and other endless spaces end here. Of a directory, or
-            another shape that is learnt (`LearntShapes`), five times as many.
+            them was relevant. Calendars and other endless spaces end here. Of a directory five
+            times as many; areas that brought nothing share a budget (:mod:`.areas`).
         per_page: most links of one page, the first ones.
         repeats: most times one directory name may stand in a path; more is a loop of links.
         private: follow links to private networks from public pages.
