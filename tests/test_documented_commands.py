@@ -11,12 +11,12 @@ from functools import cache
 from importlib import import_module
 from itertools import repeat, takewhile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
-from mmcrawl.commands.archive import OPTIONS, SUBCOMMANDS
 from mmcrawl.crawling import ArchiveParams, CollectParams, FocusedParams
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared
@@ -49,12 +49,20 @@ def test_every_command_is_found_in_another_project() -> None:
 
 
 @cache
-def parser_of(command: str) -> argparse.ArgumentParser:
+def _made(command: str) -> tuple[Any, argparse.ArgumentParser]:
     made = import_module(f"mmcrawl.commands.{command}").Command()
     made.settings = Settings()
     parser = argparse.ArgumentParser(conflict_handler="resolve")
     made.add_options(parser)
-    return parser
+    return made, parser
+
+
+def command_of(command: str) -> Any:
+    return _made(command)[0]
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    return _made(command)[1]
 
 
 @cache
@@ -92,11 +100,18 @@ def problems_of(line: str) -> Iterator[str]:
     first = words[0] if words else ""
     if command not in commands():
         yield from [] if command in OF_SCRAPY else [f"no command {command}"]
-    elif command == "archive" and first in SUBCOMMANDS:
-        takes = {*SUBCOMMANDS[first].options.split()}
-        yield from wrong_options(command, words[1:], without={*OPTIONS} - takes)
-    elif command == "archive" and first not in ("", "…"):
-        yield f"no subcommand {first}"
+    elif subcommands := getattr(command_of(command), "subcommands", {}):
+        name = first if first in subcommands else ""
+        without = {
+            action.dest
+            for names, group in command_of(command)._own
+            for action in group._group_actions
+            if name not in names
+        }
+        if name or "" in subcommands:
+            yield from wrong_options(command, words, without=without)
+        elif first not in ("", "…") and first[:1] != "-" and "|" not in first:
+            yield f"no subcommand {first}"
     elif command != "crawl" or first in OWN_SPIDERS or first[:1] in ("", "-"):  # else the reader's
         spider = first if first in OWN_SPIDERS else "focused"
         yield from wrong_options(command, words, spider=spider if command == "crawl" else "")
@@ -121,7 +136,8 @@ def wrong_options(
             value = word[len(flag) :].removeprefix("=") or next(rest, "")
             name = value.partition("=")[0]
             if action.dest in ("spargs", "arguments") and name.isascii():
-                yield from [] if name in {*known, "NAME", ""} else [f"no argument {name}"]
+                taken = {*known, "NAME", ""} - {*without}
+                yield from [] if name in taken else [f"no argument {name}"]
             if action.dest == "set" and name.startswith("MMCRAWL_"):
                 yield from [] if name in declared else [f"no setting {name}"]
 
@@ -144,6 +160,9 @@ def test_a_wrong_command_line_is_noticed() -> None:
         "scrapy crawl focused -k x",
         "mmcrawl crawl -a tpic=x",
         "scrapy archive list --percent 3",
+        "scrapy archive list --near 0.5",
+        "scrapy works show a --to csv",
+        "scrapy topic list -a web=demo",
         "scrapy works list --store crawl.db --jsno",
         "scrapy rank -a stroe=x.db",
         "mmcrawl crawl -s MMCRAWL_TOPIC_TRESHOLD=1",

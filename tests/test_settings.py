@@ -15,7 +15,7 @@ from mmcrawl.engine import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared, value_of
-from mmcrawl.terminal import argument_help
+from mmcrawl.terminal import algorithm_help, argument_help
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOL = ROOT / "tools" / "write_reference.py"
@@ -60,9 +60,12 @@ def test_help_names_every_argument_and_every_parameter_of_an_algorithm() -> None
     for name, field in FocusedParams.model_fields.items():
         [line] = re.findall(rf"(?m)^  {name} +(\S.*)$", shown)
         assert line.split()[0] == str(field.description).split()[0]
-    flat = " ".join(shown.split())
+    assert "num2" not in shown
     for algorithm in algorithm_names():
+        shown = " ".join(algorithm_help([algorithm]).split())
         for name, default in default_parameters(algorithm).items():
             shown_default = str(default).lower() if isinstance(default, bool) else default
-            assert f"{name}={shown_default}" in flat
-    assert "alpha=0.4 (0 to 1)" in flat
+            assert re.search(rf" {name} \w[^:]+.*? \(default: {shown_default}\b", shown), name
+    shown = " ".join(algorithm_help(["urlrule-2009"]).split())
+    assert "NUM(2) of (4.2), pages probed in physical layer 2" in shown
+    assert "(default: auto; from 0, or auto)" in shown

@@ -33,7 +33,8 @@ take those that concern them in the same words, as `-a NAME=VALUE` or `--name VA
 PARAMETERS = """
 ## Parameters of the algorithms
 
-Arguments too, e.g. `-a algo=urlrule -a alpha=0.6`; what each does is said [here](../algorithms.md).
+Arguments too, e.g. `-a algo=urlrule -a alpha=0.6`; `scrapy help algorithms` shows the same. What
+the algorithms do is said [here](../algorithms.md).
 
 """
 LINKS = """# Columns of links
@@ -60,9 +61,11 @@ def pages() -> dict[Path, str]:
         for each in declared.values()
     )
     parameters = (
-        (f"`{name}`", ", ".join(f"`{one}`" for one in algorithm_parameters(name)) or "none")
+        (f"`{name}`", f"`{parameter}`", what, f"`{default}`", bounds)
         for name in algorithm_names()
+        for parameter, default, bounds, what in algorithm_parameters(name)
     )
+    of_algorithms = ("algorithm", "parameter", "what it means", "default", "range")
     columns = ((f"`{name}`", column.paper, column.what) for name, column in COLUMNS.items())
     arguments = ("argument", "what it does", "default")
     return {
@@ -72,7 +75,7 @@ def pages() -> dict[Path, str]:
             ARGUMENTS
             + _table(arguments, _arguments(FocusedParams))
             + PARAMETERS
-            + _table(("algorithm", "parameter=default (range)"), parameters)
+            + _table(of_algorithms, parameters)
             + REVISIT
             + _table(arguments, _arguments(RevisitParams))
             + COLLECT

@@ -1,18 +1,21 @@
 """What the commands of mmcrawl have in common.
 
 What goes wrong is one line and an exit code. What names a crawl, its archive or a topic every
-command takes as `-a NAME=VALUE`, as `scrapy crawl` does, and as `--name VALUE`.
+command takes as `-a NAME=VALUE`, as `scrapy crawl` does, and as `--name VALUE`. A subcommand shows
+and takes its own options alone.
 """
 
 import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from textwrap import wrap
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
@@ -33,6 +36,8 @@ from mmcrawl.terminal.telling import Telling
 PLACE = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
 
+_WIDTH = 100
+
 # Scrapy takes every subclass of ScrapyCommand beside this module for a command to be listed.
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand as _Base
@@ -51,6 +56,25 @@ class HelpFormatter(ScrapyHelpFormatter):
         return [line.replace("\xa0", " ") for line in lines]
 
 
+class _SubcommandsHelpFormatter(argparse.RawDescriptionHelpFormatter, HelpFormatter):
+    """The same, with the lines of the description as they are."""
+
+
+class Verb(NamedTuple):
+    """A subcommand, as the help shows it.
+
+    Attributes:
+        arguments: What follows its name.
+        what: What it does.
+        least, most: How many words follow it; a crawl or an archive is not counted.
+    """
+
+    arguments: str
+    what: str
+    least: int = 0
+    most: int = 0
+
+
 class MmcrawlCommand(_Base):
     """A command that checks all it was told before it begins; goes before `ScrapyCommand`.
 
@@ -62,6 +86,9 @@ class MmcrawlCommand(_Base):
         usage, summary, details: For the help: what follows the name, and what it does.
         arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
         has_operands: Whether words may follow that are no options.
+        subcommands: By name; "" for the command without one, where that does something.
+        own_arguments: Arguments that only some subcommands take, with the names of these.
+        unknown_hint: What is said besides of an option that is none.
         interrupted: What Ctrl-C makes it say.
         working: What it says while it takes long; "" where it shows more by itself.
         telling: Says so, while it runs.
@@ -78,6 +105,9 @@ class MmcrawlCommand(_Base):
     arguments: ClassVar[tuple[str, ...]]
     model: ClassVar[type[BaseModel]] = FocusedParams
     has_operands: ClassVar[bool] = False
+    subcommands: ClassVar[Mapping[str, Verb]] = {}
+    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    unknown_hint: ClassVar[str] = ""
     interrupted: ClassVar[str] = "stopped"
     working: ClassVar[str] = "working"
 
@@ -88,12 +118,77 @@ class MmcrawlCommand(_Base):
         return self.summary
 
     def long_desc(self) -> str:
-        return self.details or self.summary
+        """Return what it does, and its subcommands, a line or two for each."""
+        details = self.details or self.summary
+        if not self.subcommands:
+            return details
+        wide = max(map(len, self.subcommands)) + 2
+        lines = [*wrap(details, _WIDTH), ""]
+        for name, verb in self.subcommands.items():
+            lines.append(f"{name:<{wide}}{verb.what}")
+            lines += [f"{'':<{wide}}  {verb.arguments}"] if verb.arguments else []
+        return "\n".join([*lines, "", f"`scrapy {self.name} SUBCOMMAND --help` shows its options."])
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.formatter_class = HelpFormatter
-        add_arguments(parser, self.arguments, self.model)
+        self._parser = parser
+        self._own: list[tuple[tuple[str, ...], argparse._ArgumentGroup]] = []
+        if self.subcommands:
+            parser.formatter_class = _SubcommandsHelpFormatter
+            shown = "show this; behind a subcommand, what that takes"
+            parser.add_argument("-h", "--help", action="store_true", help=shown)
+        own = {name: self.options_of(*verbs) for name, verbs in self.own_arguments.items()}
+        add_arguments(parser, self.arguments, self.model, own)
+
+    def options_of(self, *subcommands: str) -> argparse._ArgumentGroup:
+        """Return what takes options that only these subcommands have."""
+        group = self._parser.add_argument_group()
+        self._own.append((subcommands, group))
+        return group
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take over the options; show the help of a subcommand, and end, if it is asked for."""
+        super().process_options(args, opts)
+        if self.subcommands and opts.help:
+            print(self._help_of(_named_in(args, self.subcommands)))
+            raise SystemExit(0)
+
+    def _help_of(self, subcommand: str) -> str:
+        for names, group in self._own:
+            if subcommand not in names:
+                for action in group._group_actions:
+                    action.help = argparse.SUPPRESS
+        own = self.own_arguments
+        takes = [name for name in self.arguments if subcommand in own.get(name, (subcommand,))]
+        self._parser._option_string_actions["-a"].help = _help_of_arguments(takes)
+        if subcommand:
+            verb = self.subcommands[subcommand]
+            called = f"scrapy {self.name} {subcommand} {verb.arguments}".rstrip()
+            self._parser.usage = f"{called} [options]"
+            self._parser.description = f"{verb.what[0].upper()}{verb.what[1:]}."
+        return self._parser.format_help()
+
+    def _check_subcommand(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse another subcommand, another number of words, and options of others.
+
+        Raises:
+            UsageError: it is so.
+        """
+        name = _named_in(args, self.subcommands)
+        if not name and (args or "" not in self.subcommands):
+            what = f"there is no {args[0]!r}; " if args else ""
+            raise UsageError(f"{what}say one of {', '.join(filter(None, self.subcommands))}")
+        verb, given = self.subcommands[name], len(args) - bool(name)
+        called = f"scrapy {self.name} {name}".rstrip()
+        if not verb.least <= given <= verb.most:
+            raise UsageError(f"it is {called} {verb.arguments}".rstrip())
+        for owners, group in self._own:
+            for action in group._group_actions if name not in owners else ():
+                if getattr(opts, action.dest) != action.default:
+                    all_of = ", ".join(f"scrapy {self.name} {one}".rstrip() for one in owners)
+                    flag = action.option_strings[0]
+                    raise UsageError(f"{called} takes no {flag}, which belongs to {all_of}")
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         """Check what was told; return what does it, which returns an exit code if not 0.
@@ -110,9 +205,8 @@ class MmcrawlCommand(_Base):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         unknown = next((arg for arg in args if arg.startswith("-") and arg != "-"), None)
         if unknown is not None:
-            raise UsageError(f"there is no option {unknown}; --help shows all")
-        if "archive" in self.arguments:
-            take_archive(args, opts, behind=int(self.has_operands))
+            raise UsageError(f"there is no option {unknown}; --help shows all{self.unknown_hint}")
+        self._take_place(args, opts)
         if args and not self.has_operands:
             raise UsageError(f"{args[0]!r} is not understood; all is said with options")
         if isinstance(sys.stdout, TextIOWrapper):  # whose encoding may lack what pages have
@@ -120,6 +214,8 @@ class MmcrawlCommand(_Base):
         try:
             check_names(self.settings or ())
             read_arguments(opts, self.arguments)
+            if self.subcommands:
+                self._check_subcommand(args, opts)
             do = self.prepared(args, opts)
         except (MmcrawlError, ValueError) as error:
             self.say(error, 2)
@@ -146,10 +242,33 @@ class MmcrawlCommand(_Base):
         except KeyboardInterrupt:
             self.say(self.interrupted, 130)
 
+    def _take_place(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take an archive, or the crawl whose archive is meant, named without an option.
+
+        So are `rank FILE.db` and `archive list FILE.db`; a crawl alone stands last, as in
+        `works show ID FILE.db`.
+        """
+        of_archive = "archive" in self.arguments
+        name = _named_in(args, self.subcommands)
+        behind = int(bool(name) or (self.has_operands and of_archive))
+        if not of_archive:
+            verb = self.subcommands.get(name)
+            if verb is None or "store" not in self.arguments or len(args) != behind + verb.most + 1:
+                return
+            behind += verb.most
+        place = args[behind] if len(args) > behind else ""
+        if is_server(place) or place.startswith("sqlite:///") or place.endswith(".db"):
+            is_crawl = not of_archive or is_crawl_store(Path(place.removeprefix(FILE)))
+            opts.arguments.append(f"{'store' if is_crawl else 'archive'}={args.pop(behind)}")
+
     def say(self, problem: object, code: int = 0) -> None:
         """Name a problem on standard error; `code` is the exit code."""
         complain(self.name, problem)
         self.exitcode = code
+
+
+def _named_in(args: Sequence[str], subcommands: Mapping[str, Verb]) -> str:
+    return args[0] if args and args[0] in subcommands else ""
 
 
 def _drop_output() -> None:
@@ -237,20 +356,37 @@ def ended_by_signal() -> Iterator[None]:
 
 
 def add_arguments(
-    parser: argparse.ArgumentParser, names: Sequence[str], model: type[BaseModel] = FocusedParams
+    parser: argparse.ArgumentParser,
+    names: Sequence[str],
+    model: type[BaseModel] = FocusedParams,
+    own: Mapping[str, argparse._ArgumentGroup] = MappingProxyType({}),
 ) -> None:
-    """Add arguments of a spider to the options of a command; their help is that of the model."""
+    """Add arguments of a spider to the options of a command; their help is that of the model.
+
+    Args:
+        parser: of the command.
+        names: of the arguments.
+        model: what checks them.
+        own: groups that some of them are added to.
+    """
     parser.add_argument(
         "-a",
         dest="arguments",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"as for scrapy crawl: {', '.join(names)}; the same as {_option(names[0])} VALUE, …",
+        help=_help_of_arguments(names),
     )
     for name in names:
         told = model.model_fields[name].description or ""
-        parser.add_argument(_option(name), dest=name, default="", help=told.replace("%", "%%"))
+        to = own.get(name, parser)
+        to.add_argument(_option(name), dest=name, default="", help=told.replace("%", "%%"))
+
+
+def _help_of_arguments(names: Sequence[str]) -> str:
+    if not names:
+        return argparse.SUPPRESS
+    return f"as for scrapy crawl: {', '.join(names)}; the same as {_option(names[0])} VALUE, …"
 
 
 def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
@@ -269,19 +405,6 @@ def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
         if getattr(opts, name) not in ("", value):
             raise MmcrawlError(f"{name} is given twice: {getattr(opts, name)} and {value}")
         setattr(opts, name, value)
-
-
-def take_archive(args: list[str], opts: argparse.Namespace, *, behind: int) -> None:
-    """Take an archive, or the crawl whose archive is meant, from behind so many words.
-
-    So are `rank FILE.db` and `archive list FILE.db`.
-    """
-    named = args[behind : behind + 1]
-    if named and (
-        is_server(named[0]) or named[0].startswith("sqlite:///") or named[0].endswith(".db")
-    ):
-        place = "store" if is_crawl_store(Path(named[0].removeprefix(FILE))) else "archive"
-        opts.arguments.append(f"{place}={args.pop(behind)}")
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:

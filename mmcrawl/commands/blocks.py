@@ -105,8 +105,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise MmcrawlError(
                 "the argument is empty; give one URL or file, or - for standard input"
             )
-        if opts.favor or opts.output or opts.processes:
-            raise MmcrawlError("--favor, --output and --processes go with --format")
+        if opts.output or opts.processes:
+            raise MmcrawlError("--output and --processes go with --format")
         usual = _READS_STYLES if opts.styles else DEFAULT_METHOD
         method = usual if opts.method is None else opts.method
         level = DEFAULT_LEVEL if opts.level is None else whole(opts.level, "--level", 1, MAX_LEVEL)
@@ -136,9 +136,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             return extraction.extract(args, opts, self.say)
         if len(args) > 1:
             raise UsageError("give one URL at a time; of files there may be several")
-        wanted = extraction.Wanted(
-            opts.format, opts.favor, extraction.encoding_named(opts.encoding)
-        )
+        wanted = extraction.Wanted(opts.format, extraction.encoding_named(opts.encoding))
         new_file(opts.output, "--output", overwrite=opts.overwrite)
         return lambda: self._content_of(args[0], wanted, opts)
 

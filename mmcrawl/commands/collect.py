@@ -11,19 +11,17 @@ from pydantic import ValidationError
 from rich.console import Group
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
 from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.opening import open_collection
 from mmcrawl.collecting.parts import SWF, tree_of
-from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, store_named
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.engine.crawls import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
-from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.collecting import collection_tables, tree_of_parts
 from mmcrawl.text.spreadsheets import CsvWriter
 
@@ -38,13 +36,20 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "collect"
     working = ""
     usage = "[status|list|parts] [FILE.db|-a store=URI] [options]"
+    subcommands: ClassVar[Mapping[str, Verb]] = {
+        "": Verb("", "fetch what the crawl found and is not held yet"),
+        _STATUS: Verb("", "how much is held, and why the rest is not"),
+        _LIST: Verb("", "the record of each address"),
+        _PARTS: Verb("", "which files animations load, and which of these are missing"),
+    }
+    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+        CollectParams.model_fields.keys() - {"store"}, ("",)
+    )
     summary = "Fetch and keep the media that a crawl found; what came of each"
     details = (
-        "Without a word, fetches what the crawl found and is not held yet, from where it stopped"
-        " last; the crawl may be running. `status` tells how much is held, and why the rest is not;"
-        " `list` writes the record of each address; `parts` shows which files animations load, and"
-        " which of these are missing. Exit codes: 0, it ended or was stopped, and the"
-        " same command goes on; 1, a store failed; 2, an argument or a setting is wrong."
+        "Fetches from where it stopped last; the crawl may be running. Exit codes: 0, it ended or"
+        " was stopped, and the same command goes on; 1, a store failed; 2, an argument or a setting"
+        " is wrong."
     )
     arguments = tuple(CollectParams.model_fields)
     model = CollectParams
@@ -52,23 +57,16 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        states = ", ".join(State)
-        parser.add_argument("--state", default="", help=f"of `list`, only these: {states}")
-        formats = ", ".join(_WRITERS)
-        parser.add_argument("--format", default="jsonl", help=f"of `list`: {formats}")
+        add = self.options_of(_LIST).add_argument
+        add("--state", default="", help=f"only these: {', '.join(State)}")
+        add("--format", default="jsonl", help=", ".join(_WRITERS))
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         quieten(self.settings)  # type: ignore[arg-type]
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        what = args.pop(0) if args and args[0] in (_STATUS, _LIST, _PARTS) else ""
-        if len(args) == 1 and (is_server(args[0]) or args[0].endswith(".db")):
-            opts.store = args.pop(0)
-        if args:
-            raise UsageError(
-                f"{args[0]!r} is not understood; say {_STATUS}, {_LIST}, {_PARTS}, or FILE.db"
-            )
+        what = args[0] if args else ""
         params = self._params(opts)
         if what == _STATUS:
             return lambda: self._status(params)

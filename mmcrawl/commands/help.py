@@ -9,6 +9,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
+from mmcrawl.errors import did_you_mean
+from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.terminal.arguments import algorithm_help
+from mmcrawl.terminal.program import as_called
+
 
 class Command(ScrapyCommand):
     """Show the help of a command, or the arguments of a spider."""
@@ -17,16 +22,22 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return what may follow."""
-        return "[command or spider]"
+        return "[command or spider|algorithms [NAME…]]"
 
     def short_desc(self) -> str:
         """Return what stands in the list of commands."""
-        return "Show what a command, or a spider, can be told"
+        return "Show what a command, a spider or an algorithm can be told"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Show what `scrapy`, `scrapy COMMAND --help` or `scrapy crawl SPIDER --help` shows."""
-        if len(args) > 1:
-            raise UsageError("name one command, or one spider")
+        if args[:1] == ["algorithms"]:
+            names = algorithm_names()
+            if unknown := next((name for name in args[1:] if name not in names), ""):
+                raise UsageError(f"there is no algorithm {unknown!r}{did_you_mean(unknown, names)}")
+            print(as_called(algorithm_help(args[1:] or names)), end="")
+            return
+        if len(args) > 2:
+            raise UsageError("name one command, with its subcommand, or one spider")
         settings = self.settings.copy()  # type: ignore[union-attr]
         AddonManager.load_pre_crawler_settings(settings)
         spiders = get_spider_loader(settings).list()

@@ -5,13 +5,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from itertools import chain, islice
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import (
     MmcrawlCommand,
+    Verb,
     console_of,
     output_to,
     store_named,
@@ -39,20 +39,28 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Show the links of a crawl."""
 
     name = "links"
-    usage = "[why URL] [-a store=URI] [-a job=NAME] [options]"
+    usage = "[why URL] [FILE.db|-a store=URI] [-a job=NAME] [options]"
+    subcommands: ClassVar[Mapping[str, Verb]] = {
+        "": Verb("", "list the link database of a crawl, which may be running"),
+        "why": Verb(
+            "URL",
+            "when a link was fetched, what its score was made of, how it was found, and what came"
+            " just before and after; of one that waits, what stands before it",
+            1,
+            1,
+        ),
+    }
     summary = "The links of a crawl: fetched, waiting, failed, and why"
     details = (
-        "Lists the link database of a crawl, which may be running. `why URL` tells of one link when"
-        " it was fetched, what its score was made of, how it was found, and what came just before"
-        " and after; of one that waits, what stands before it. A crawl in MongoDB is read from the"
-        " snapshots and logs of its parts, into a temporary file."
+        "A crawl in MongoDB is read from the snapshots and logs of its parts, into a temporary"
+        " file."
     )
     arguments = ("store", "job")
     has_operands = True
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        add = parser.add_argument
+        add = self.options_of("").add_argument
         add("--status", default="", help=f"only these: {', '.join(STATES)}")
         add("--host", default="", help="only links to this host")
         add("--match", default="", metavar="GLOB", help="only these addresses, as '*/wuli/*'")
@@ -61,14 +69,12 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--sort", default=ORDERS[0], help=f"{', '.join(ORDERS)} (default: {ORDERS[0]})")
         add("--limit", metavar="N", help=f"most links, 0 for all (default: {_SHOWN} in a table)")
         formats = ", ".join((_TABLE, *_WRITERS))
-        add("--format", default=_TABLE, help=f"{formats} (default: {_TABLE})")
+        parser.add_argument("--format", default=_TABLE, help=f"{formats} (default: {_TABLE})")
         add_target(parser, "-o", "--output", help="where to (default: standard output)")
         add_overwrite(parser)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         store = store_named(opts.store)
-        if args and (args[0] != "why" or len(args) != 2):
-            raise UsageError("give `why URL`, or options alone")
         if opts.format not in {_TABLE, *_WRITERS}:
             formats = ", ".join((_TABLE, *_WRITERS))
             raise ValueError(f"--format {opts.format}: there is none; there are {formats}")

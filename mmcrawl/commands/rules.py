@@ -2,10 +2,11 @@
 
 import argparse
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Group
 from rich.table import Table
@@ -13,7 +14,14 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, output_to, store_named, web_address
+from mmcrawl.commands.base import (
+    MmcrawlCommand,
+    Verb,
+    console_of,
+    output_to,
+    store_named,
+    web_address,
+)
 from mmcrawl.crawling.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
@@ -25,8 +33,6 @@ from mmcrawl.sharing.views.observing import Observation, Observer
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
-
-_SUBCOMMANDS = ("show", "export", "test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +57,41 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     name = "rules"
     usage = "show | export [-o FILE] | test URL… [-a rules=FILE] [-a store=URI] [-a job=NAME]"
+    subcommands: ClassVar[Mapping[str, Verb]] = {
+        "show": Verb(
+            "",
+            "the patterns a crawl has learnt, as globs and as regular expressions, and how often"
+            " they were right",
+        ),
+        "export": Verb(
+            "",
+            "the same as a file of rules, which scrapy crawl focused -a rules=FILE takes, edited or"
+            " not",
+        ),
+        "test": Verb(
+            "URL…",
+            "which rules of a file or of a crawl match a URL, and what follows",
+            1,
+            sys.maxsize,
+        ),
+    }
+    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {"rules": ("test",)}
     summary = "Rules for addresses: show and export what a crawl has learnt, test URLs"
-    details = (
-        "show: the patterns a crawl has learnt, as globs and as regular expressions, and how often"
-        " they were right; export: the same as a file of rules, which scrapy crawl focused -a"
-        " rules=FILE takes, edited or not; test: which rules of a file or of a crawl match a URL,"
-        " and what follows."
-    )
     arguments = ("store", "job", "rules")
     has_operands = True
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        add = parser.add_argument
-        add_target(parser, "-o", dest="output", help="export: where to (default: shown)")
-        add_overwrite(parser)
-        add("--json", action="store_true", help="show, test: a line of JSON for each result")
+        export = self.options_of("export")
+        add_target(export, "-o", dest="output", help="where to (default: shown)")
+        add_overwrite(export)
+        line = "a line of JSON for each result"
+        self.options_of("show", "test").add_argument("--json", action="store_true", help=line)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
-        what = _checked(args, opts)
+        what = args[0]
+        if opts.rules and (opts.store or opts.job):
+            raise UsageError("give either a file, with -a rules=, or a crawl, with -a store=")
         if what == "test":
             urls = [web_address(url) for url in args[1:]]
             pinned = read_rules(opts.rules) if opts.rules else learnt_rules(_learnt(opts).patterns)
@@ -78,25 +100,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             return lambda: _show(_learnt(opts), as_json=opts.json)
         new_file(opts.output, "-o", overwrite=opts.overwrite)
         return lambda: _export(_learnt(opts), opts.output)
-
-
-def _checked(args: list[str], opts: argparse.Namespace) -> str:
-    """Return the subcommand; UsageError if something does not fit."""
-    if not args or args[0] not in _SUBCOMMANDS:
-        raise UsageError(f"say one of {', '.join(_SUBCOMMANDS)}")
-    what = args[0]
-    if (what == "test") != (len(args) > 1):
-        wrong = "it is scrapy rules test URL…"
-        raise UsageError(wrong if what == "test" else f"{args[1]!r} is not understood")
-    if opts.rules and what != "test":
-        raise UsageError(f"scrapy rules {what} is of a crawl; test takes -a rules=FILE")
-    if opts.rules and (opts.store or opts.job):
-        raise UsageError("give either a file, with -a rules=, or a crawl, with -a store=")
-    if opts.output and what != "export":
-        raise UsageError("-o is for export")
-    if opts.json and what == "export":
-        raise UsageError("export writes rules, not JSON; show has --json")
-    return what
 
 
 # -- what a crawl has learnt ------------------------------------------------------------------

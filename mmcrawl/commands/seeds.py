@@ -2,16 +2,15 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, output_to, whole
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, output_to, whole
 from mmcrawl.crawling.arguments import parse_kinds
 from mmcrawl.crawling.seeds import read_seeds
 from mmcrawl.engine.seed_check import SeedCheckSpider
@@ -39,13 +38,29 @@ class Command(MmcrawlCommand, ScrapyCommand):
     requires_crawler_process = True
     name = "seeds"
     usage = "find --topic T --from START… | check FILE [options]"
+    subcommands: ClassVar[Mapping[str, Verb]] = {
+        "find": Verb(
+            "--topic T --from START…",
+            "rank the hosts that an archive, a crawl (FILE.db) and its archive, WARC files or a"
+            " folder of them, a CDX file or a text list of candidates shows to be promising for a"
+            " topic, with reasons; nothing is fetched",
+        ),
+        "check": Verb(
+            "FILE",
+            "ask each seed of a list once, with its robots.txt and first sitemaps: does it answer,"
+            " where does it lead, in what language, how large is its site",
+            1,
+            1,
+        ),
+    }
+    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **dict.fromkeys(("topic", "keywords", "media"), ("find",)),
+        "web": ("check",),
+    }
     summary = "Find promising seeds in what is stored, and check seeds before a long crawl"
     details = (
-        "find: ranks the hosts that an archive, a crawl (FILE.db) and its archive, WARC files or a"
-        " folder of them, a CDX file or a text list of candidates shows to be promising for a"
-        " topic, with reasons; nothing is fetched. check: asks each seed of a list once, with its"
-        " robots.txt and first sitemaps: does it answer, where does it lead, in what language, how"
-        " large is its site. Exit code 1: nothing was found, or no seed is good."
+        "Where to begin, and whether that is good. Exit code 1: nothing was found, or no seed is"
+        " good."
     )
     arguments = ("topic", "keywords", "media", "web")
     has_operands = True
@@ -53,12 +68,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument
-        add(
+        find = self.options_of("find").add_argument
+        find(
             "--from", dest="sources", nargs="+", action="extend", default=[], metavar="START",
-            help="find: crawls, archives, WARC or CDX files, folders of WARC files, lists",
+            help="crawls, archives, WARC or CDX files, folders of WARC files, lists",
         )  # fmt: skip
-        add("--known", metavar="FILE", help="find: a seed list whose hosts are left out")
-        add("--limit", metavar="N", help=f"find: most hosts, 0 for all (default: {_SHOWN})")
+        find("--known", metavar="FILE", help="a seed list whose hosts are left out")
+        find("--limit", metavar="N", help=f"most hosts, 0 for all (default: {_SHOWN})")
         add("--format", default="table", help=f"{', '.join(_FORMATS)} (default: table)")
         add_target(parser, "-o", "--output", help="where to (default: standard output)")
         add_overwrite(parser)
@@ -68,13 +84,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
             there_are = ", ".join(_FORMATS)
             raise ValueError(f"--format {opts.format}: there is none; there are {there_are}")
         new_file(opts.output, "-o", overwrite=opts.overwrite)
-        match args:
-            case ["find"]:
-                return self._finding(opts)
-            case ["check", named]:
-                seeds = [seed.url for seed in read_seeds(named)]
-                return lambda: self._check(seeds, opts)
-        raise UsageError("say find --topic T --from START…, or check FILE")
+        if args[0] == "find":
+            return self._finding(opts)
+        seeds = [seed.url for seed in read_seeds(args[1])]
+        return lambda: self._check(seeds, opts)
 
     # -- find -----------------------------------------------------------------------------------
 

@@ -6,16 +6,16 @@
 import argparse
 import mimetypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
 from mmcrawl.commands.topic_learning import add_learning_options, learning
 from mmcrawl.crawling.arguments import parse_kinds
@@ -43,15 +43,6 @@ _MOST_TOPICS = 5
 _MOST_REASONS = 12
 _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
-_ARGUMENT = {
-    "list": "takes no further argument",
-    "show": "give one NAME",
-    "find": "give one WORD",
-    "score": "give one URL or file",
-    "learn": "give one NAME",
-    "suggest": "takes no further argument",
-}
-_ALONE = ("list", "suggest")
 _BY_ITSELF = (
     "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
 )
@@ -62,33 +53,39 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     requires_crawler_process = True
     name = "topic"
-    usage = (
-        "list | show NAME | find WORD | score PAGE | learn NAME --good PAGES | suggest --good PAGES"
-    )
+    usage = "WHAT [ARGUMENT] [options]"
     summary = "Show topics, how a page fits them, and learn one from examples"
-    details = (
-        "list, show NAME, find WORD; score URL-or-file tells why a page is in or not. learn NAME"
-        " --good PAGES --bad PAGES makes a topic of pages that are right and pages that are wrong;"
-        " suggest --good PAGES --bad PAGES prints words for a topic of words."
-    )
+    subcommands: ClassVar[Mapping[str, Verb]] = {
+        "list": Verb("", "topics there are"),
+        "show": Verb("NAME", "words of a topic", 1, 1),
+        "find": Verb("WORD", "topics in which a word stands", 1, 1),
+        "score": Verb("URL-or-file", "why a page is on a topic or not", 1, 1),
+        "learn": Verb(
+            "NAME --good PAGES [--bad PAGES]",
+            "make a topic of pages that are right, and of those that are wrong",
+            1,
+            1,
+        ),
+        "suggest": Verb("--good PAGES [--bad PAGES]", "words for a topic of words"),
+    }
+    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "topic": ("score", "suggest"),
+        **dict.fromkeys(("keywords", "media", "web"), ("score",)),
+        **dict.fromkeys(("store", "archive"), ("learn", "suggest")),
+    }
     arguments = ("topic", "keywords", "media", "web", "store", "archive")
     has_operands = True
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--url", default="", help="address of a page that is given as a file")
-        add_learning_options(parser)
+        score = self.options_of("score")
+        score.add_argument("--url", default="", help="address of a page that is given as a file")
+        add_learning_options(self.options_of("learn", "suggest"), self.options_of("learn"))
 
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, NoPageError) else 2
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
-        if not args or args[0] not in _ARGUMENT:
-            raise UsageError(
-                "say list, show NAME, find WORD, score URL-or-file, learn NAME or suggest"
-            )
-        if len(args) != (1 if args[0] in _ALONE else 2):
-            raise UsageError(f"scrapy topic {args[0]}: {_ARGUMENT[args[0]]}")
         if args[0] in ("learn", "suggest"):
             return learning(args[0], args[-1], opts, self.settings, self.say)  # type: ignore[arg-type]
         return lambda: console_of(120).print(self._shown(args, opts))

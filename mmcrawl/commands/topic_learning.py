@@ -36,29 +36,29 @@ _SUGGESTED = 40
 Say = Callable[[object], None]
 
 
-def add_learning_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `learn` and `suggest`."""
-    add = parser.add_argument
+def add_learning_options(both: argparse._ArgumentGroup, learn: argparse._ArgumentGroup) -> None:
+    """Add the options of `learn` and `suggest`, and those of `learn` alone."""
+    add = both.add_argument
     for name, what in (("good", "right"), ("bad", "wrong")):
         add(
             f"--{name}",
             action="append",
             default=[],
             metavar="PAGES",
-            help=f"learn, suggest: pages that are {what}: an address in the archive, a file of"
-            " HTML, a folder with such files, or a text file with one of these a line; may be"
-            " repeated",
+            help=f"pages that are {what}: an address in the archive, a file of HTML, a folder with"
+            " such files, or a text file with one of these a line; may be repeated",
         )
-    add("--marks", action="store_true", help="learn: also from the pages marked in `scrapy browse`")
+    marked = "also from the pages marked in `scrapy browse`"
+    learn.add_argument("--marks", action="store_true", help=marked)
     add(
         "--unlabelled",
         default="",
         metavar="N",
-        help="learn, suggest without --bad: pages of the archive drawn by chance to compare with"
+        help="without --bad: pages of the archive drawn by chance to compare with"
         f" (default: {_UNLABELLED})",
     )
-    add_target(parser, "-o", "--output", default="", help="learn, suggest: file to write")
-    add_overwrite(parser)
+    add_target(both, "-o", "--output", default="", help="file to write")
+    add_overwrite(both)
 
 
 def learning(

@@ -10,10 +10,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
@@ -29,12 +28,19 @@ from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.crawl_works import found_pages
 from mmcrawl.collecting.works.describing import Sources, describe
 from mmcrawl.collecting.works.file_tags import reader_of_tags
-from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder, store_named, whole
+from mmcrawl.commands.base import (
+    MmcrawlCommand,
+    Verb,
+    console_of,
+    ruffle_folder,
+    store_named,
+    whole,
+)
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
 from mmcrawl.sharing.views.found import FoundMedia
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.terminal.works import collections_table, described_table, work_page, works_table
 
@@ -45,58 +51,55 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Describe, correct and export the works of a crawl."""
 
     name = "works"
-    usage = (
-        "describe|list|show ID|correct FILE|corrections|collections|export"
-        " [FILE.db|-a store=URI] [options]"
-    )
+    usage = "WHAT [ARGUMENT] [FILE.db|-a store=URI] [options]"
     summary = "What a crawl found as works: described, corrected, exported"
-    details = (
-        "`describe` reads the crawl, its archive and the media that are held, groups formats and"
-        " mirrors of one work, and keeps a record of each; do it again whenever there is more."
-        " `list` and `show ID` tell of them. `correct FILE` takes JSON Lines such as"
-        ' {"work": "ID", "title": "…"} with any of '
-        + ", ".join(FIELDS)
-        + "; null gives a field back, and what is corrected wins over what is found. `corrections`"
-        " writes them in the same form. `collections` lists those made in `scrapy browse`."
-        " `export --to FORMAT -o TARGET` writes a file or folder;"
-        " formats: " + ", ".join(exporter_names()) + "."
-    )
+    subcommands: ClassVar[Mapping[str, Verb]] = {
+        "describe": Verb(
+            "",
+            "group formats and mirrors of one work, of what was found, archived and is held, and"
+            " keep a record of each; again whenever there is more",
+        ),
+        "list": Verb("", "works, a line for each"),
+        "show": Verb("ID", "all that is known of a work", 1, 1),
+        "correct": Verb(
+            "FILE",
+            'take JSON Lines, as {"work": "ID", "title": "…"} with any of '
+            + ", ".join(FIELDS)
+            + "; null gives a field back, and what is corrected wins over what is found",
+            1,
+            1,
+        ),
+        "corrections": Verb("", "write what was corrected in the same form"),
+        "collections": Verb("", "collections made in `scrapy browse`"),
+        "export": Verb("--to FORMAT -o TARGET", "write a file or folder"),
+    }
     arguments = ("store", "job")
     has_operands = True
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        add = parser.add_argument
-        add("--archive", metavar="URI", help="archive of the crawl (default: the one beside it)")
-        add("--limit", metavar="N", help=f"list: most works, 0 for all (default: {_SHOWN})")
-        add("--match", default="", metavar="TEXT", help="list, export: only with this in the title")
-        add("--json", action="store_true", help="list, show: a line of JSON for each")
-        add("--collection", default="", metavar="NAME", help="export: only this one, by name or id")
-        add("--to", default="", metavar="FORMAT", help=f"export: {', '.join(exporter_names())}")
-        made = "export: file or folder to make"
-        add_target(parser, "-o", "--output", default="", metavar="TARGET", help=made)
-        add_overwrite(parser)
+        beside = "archive of the crawl (default: the one beside it)"
+        self.options_of("describe", "export").add_argument("--archive", metavar="URI", help=beside)
+        most = f"most works, 0 for all (default: {_SHOWN})"
+        self.options_of("list").add_argument("--limit", metavar="N", help=most)
+        match = self.options_of("list", "export")
+        match.add_argument(
+            "--match", default="", metavar="TEXT", help="only with this in the title"
+        )
+        line = "a line of JSON for each"
+        self.options_of("list", "show").add_argument("--json", action="store_true", help=line)
+        export = self.options_of("export")
+        one = "only this one, by name or id"
+        export.add_argument("--collection", default="", metavar="NAME", help=one)
+        formats = ", ".join(exporter_names())
+        export.add_argument("--to", default="", metavar="FORMAT", help=formats)
+        made = "file or folder to make"
+        add_target(export, "-o", "--output", default="", metavar="TARGET", help=made)
+        add_overwrite(export)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        verbs: Mapping[str, tuple[int, Callable[[list[str], str, argparse.Namespace], Any]]] = {
-            "describe": (0, self._describe),
-            "list": (0, self._list),
-            "show": (1, self._show),
-            "correct": (1, self._correct),
-            "corrections": (0, self._corrections),
-            "collections": (0, self._collections),
-            "export": (0, self._export),
-        }
-        verb, *rest = args or [""]
-        if verb not in verbs:
-            raise UsageError(f"say what to do: {', '.join(verbs)}")
-        count, do = verbs[verb]
-        if len(rest) == count + 1 and (is_server(rest[-1]) or rest[-1].endswith(".db")):
-            opts.store = rest.pop()
-        if len(rest) != count:
-            raise UsageError(f"`works {verb}` takes {count} words more, not {len(rest)}")
-        run: Callable[[], int | None] = do(rest, store_named(opts.store), opts)
-        return run
+        do: Callable[..., Callable[[], int | None]] = getattr(self, f"_{args[0]}")
+        return do(args[1:], store_named(opts.store), opts)
 
     # -- the subcommands: each checks what it was told and returns what does it ---------------
 

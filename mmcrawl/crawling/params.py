@@ -44,7 +44,7 @@ class FocusedParams(BaseModel):
     model_config = ConfigDict(extra="allow", ignored_types=(cached_property,))
 
     algo: str = Field(
-        "urlrule", description="how waiting links are ordered: one of the algorithms below"
+        "urlrule", description="how waiting links are ordered (`scrapy help algorithms`)"
     )
     topic: str = Field("", description="topics by name or file, parted by commas")
     keywords: str = Field(

@@ -1,7 +1,8 @@
 """The algorithms by name: ours, and those other packages register."""
 
+import re
 from collections.abc import Mapping
-from inspect import Parameter, signature
+from inspect import Parameter, getdoc, signature
 from math import isfinite
 from typing import Any
 
@@ -93,6 +94,17 @@ def parameter_words(name: str) -> Words:
     """
     words: Words = getattr(_SCORERS.factory(name), "words", {})
     return words
+
+
+def described(name: str) -> tuple[str, dict[str, str]]:
+    """Return what an algorithm does, and what its parameters mean, as its docstring says.
+
+    Raises:
+        MmcrawlError: there is no such algorithm, or it cannot be loaded.
+    """
+    text = getdoc(_SCORERS.factory(name)) or ""
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", text.partition("Args:")[2], re.MULTILINE)
+    return text.partition("\n")[0], {each: " ".join(what.split()) for each, what in entries}
 
 
 def is_random(name: str) -> bool:

@@ -4,7 +4,7 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.terminal.archive import KIND_STYLES, Revisits, revisit_tables
-    from mmcrawl.terminal.arguments import argument_help
+    from mmcrawl.terminal.arguments import algorithm_help, argument_help
     from mmcrawl.terminal.crawl import (
         Progress,
         Summary,

@@ -1,6 +1,6 @@
 """What can be told to a spider, as `scrapy crawl SPIDER --help` shows it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from textwrap import wrap
 
@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.registry import (
-    algorithm_names,
     default_parameters,
+    described,
     parameter_ranges,
     parameter_words,
 )
@@ -22,20 +22,33 @@ def argument_help(model: type[BaseModel]) -> str:
     """Return the arguments of a spider, a line for each, with what they do and their defaults.
 
     Args:
-        model: what checks the arguments; those of the focused crawl have parameters of algorithms
-            as well.
+        model: what checks the arguments.
     """
     lines = ["Arguments of the spider, each given as -a NAME=VALUE:", ""]
     for name, text, default in spider_arguments(model):
         lines += _entry(name, text + (f" (default: {default})" if default else ""))
     if issubclass(model, FocusedParams):
-        lines += ["", "Parameters of the algorithms, each given as -a NAME=VALUE too:", ""]
-        for algorithm in algorithm_names():
-            try:
-                said = ", ".join(algorithm_parameters(algorithm)) or "none"
-            except MmcrawlError as error:
-                said = str(error)
-            lines += _entry(algorithm, said)
+        lines += [
+            "",
+            "`scrapy help algorithms` shows what the algorithms are, and their parameters.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def algorithm_help(names: Iterable[str]) -> str:
+    """Return what algorithms do, and their parameters with meaning, default and range."""
+    lines = [
+        "Algorithms, named with -a algo=NAME; their parameters are given as -a NAME=VALUE too:"
+    ]
+    for name in names:
+        try:
+            does, parameters = described(name)[0], algorithm_parameters(name)
+        except MmcrawlError as error:
+            does, parameters = str(error), []
+        lines += ["", *wrap(f"{name}: {does}", _WIDTH)]
+        for parameter, default, bounds, what in parameters:
+            within = f"; {bounds}" if bounds else ""
+            lines += _entry(parameter, f"{what} (default: {default}{within})")
     return "\n".join(lines) + "\n"
 
 
@@ -46,25 +59,26 @@ def spider_arguments(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
         yield name, field.description or "", default
 
 
-def algorithm_parameters(algorithm: str) -> list[str]:
+def algorithm_parameters(algorithm: str) -> list[tuple[str, str, str, str]]:
     """Return the parameters that an algorithm has beside the arguments of every crawl.
 
-    Each with its default and the range it may be in: ``alpha=0.4 (0 to 1)``.
+    Each with its default, the range it may be in, "" for any, and what it means:
+    ``("alpha", "0.4", "0 to 1", "weight of …")``.
 
     Raises:
         MmcrawlError: the algorithm cannot be loaded.
     """
     ranges, words = parameter_ranges(algorithm), parameter_words(algorithm)
-    parts = []
+    meanings, parameters = described(algorithm)[1], []
     for name, default in default_parameters(algorithm).items():
         if name in FocusedParams.model_fields:
             continue
         least, greatest = ranges.get(name, (-inf, inf))
         bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"from {least:g}"
         bounds += f", or {words[name]}" if name in words else ""
-        within = f" ({bounds})" if least > -inf else ""
-        parts.append(f"{name}={_shown(default)}{within}")
-    return parts
+        what = meanings.get(name, "").rstrip(".")
+        parameters.append((name, _shown(default), bounds if least > -inf else "", what))
+    return parameters
 
 
 def _entry(name: str, text: str) -> list[str]:

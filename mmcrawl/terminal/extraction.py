@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, get_args
 
-from mmcrawl.blocks.content.content import Favor, Form, page_content
+from mmcrawl.blocks.content.content import Form, page_content
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import codec_of
 from mmcrawl.terminal.page_files import PageFile, PageFiles, is_address, page_problem
@@ -38,13 +38,11 @@ class Wanted:
 
     Attributes:
         form: Format of the content.
-        favor: What the choice of lines is to be best in.
         encoding: Codec name of the pages, "" to find it out.
         lines: Whether JSON stands on one line, with the ``source`` of the page.
     """
 
     form: Form
-    favor: Favor | None = None
     encoding: str = ""
     lines: bool = False
 
@@ -60,10 +58,6 @@ class Extracted:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how contents are written."""
-    add = parser.add_argument
-    add(
-        "--favor", choices=get_args(Favor), help="--format: leave out, or take in, what is doubtful"
-    )
     add_target(
         parser,
         "--output",
@@ -71,7 +65,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="--format: file to write; of several pages, the folder, or for json a .jsonl file",
     )
     add_overwrite(parser)
-    add("--processes", metavar="N", help="--format: how many pages at once (default: all cores)")
+    at_once = "--format: how many pages at once (default: all cores)"
+    parser.add_argument("--processes", metavar="N", help=at_once)
 
 
 def add_format(group: argparse._ActionsContainer) -> None:
@@ -110,7 +105,6 @@ def content_of(page: PageFile, wanted: Wanted) -> str:
     content = page_content(
         body,
         page.url or None,
-        favor=wanted.favor,
         encoding=wanted.encoding or None,
         content_type=page.content_type or None,
     )
@@ -138,7 +132,7 @@ def extract(
 
     Args:
         names: Files, folders, WARC files, or ``-``.
-        opts: With ``format``, ``favor``, ``output``, ``processes``, ``encoding`` and ``url``.
+        opts: With ``format``, ``output``, ``processes``, ``encoding`` and ``url``.
         say: Told of each page that cannot be read, and why.
 
     Raises:
@@ -147,7 +141,7 @@ def extract(
     processes = _processes(opts.processes)
     pages = PageFiles(names, opts.url, say)
     lines = opts.format == "json" and not pages.single
-    wanted = Wanted(opts.format, opts.favor, encoding_named(opts.encoding), lines)
+    wanted = Wanted(opts.format, encoding_named(opts.encoding), lines)
     target = Path(opts.output).expanduser() if opts.output else None
     _check(target, pages, wanted, overwrite=opts.overwrite)
     return lambda: _extract(pages, wanted, target, 1 if pages.single else processes, say)

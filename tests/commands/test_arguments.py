@@ -48,8 +48,8 @@ def test_a_command_takes_arguments_of_the_crawl_in_both_forms(
     command: str, names: set[str]
 ) -> None:
     parser = parser_of(command)
-    told = parser.format_help()
-    taken = {name for name in FocusedParams.model_fields if f"--{name.replace('_', '-')} " in told}
+    flags = parser._option_string_actions
+    taken = {name for name in FocusedParams.model_fields if f"--{name.replace('_', '-')}" in flags}
     assert taken == names
     for name in names:
         option = f"--{name.replace('_', '-')}"

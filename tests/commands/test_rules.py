@@ -105,13 +105,19 @@ def test_test_says_which_rules_match_and_what_follows(run: Run, store: str, tmp_
     ("words", "told"),
     [
         ([], "say one of show, export, test"),
-        (["list"], "say one of show, export, test"),
+        (["list"], "there is no 'list'; say one of show, export, test"),
         (["test"], "it is scrapy rules test URL…"),
-        (["show", "x"], "'x' is not understood"),
-        (["show", "-a", "rules=x"], "scrapy rules show is of a crawl; test takes -a rules=FILE"),
+        (["show", "x"], "it is scrapy rules show"),
+        (
+            ["show", "-a", "rules=x"],
+            "scrapy rules show takes no --rules, which belongs to scrapy rules test",
+        ),
         (["test", "u", "--rules", "x", "--job", "y"], "give either a file, with -a rules=, or"),
-        (["show", "-o", "x"], "-o is for export"),
-        (["export", "--json"], "export writes rules, not JSON; show has --json"),
+        (
+            ["show", "-o", "x"],
+            "scrapy rules show takes no -o, which belongs to scrapy rules export",
+        ),
+        (["export", "--json"], "scrapy rules export takes no --json, which belongs to"),
     ],
 )
 def test_what_does_not_fit_is_told(run: Run, words: list[str], told: str) -> None:

@@ -112,7 +112,7 @@ def test_what_is_found_can_be_written_as_a_list_that_a_crawl_takes(tmp_path: Pat
         (("find", "--from", "."), "--topic NAME"),
         (("find", "--from", ".", "--keywords", "x"), "folder without WARC files"),
         (("check", "none.txt"), "there is no seed file"),
-        (("guess",), "say find"),
+        (("guess",), "there is no 'guess'; say one of find, check"),
     ],
 )
 def test_a_mistake_is_a_sentence(tmp_path: Path, words: tuple[str, ...], told: str) -> None:

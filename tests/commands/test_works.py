@@ -132,7 +132,7 @@ def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_pa
         (("export", "--to", "csv", "-o", "x" * 300), "name too long"),
         (("list", "--limit", "some"), "whole number"),
         (("explain",), "describe, list"),
-        (("show",), "takes 1 words more"),
+        (("show",), "it is scrapy works show ID"),
     ],
 )
 def test_what_is_told_wrongly_is_one_sentence(

@@ -13,6 +13,9 @@ from mmcrawl.archive.lives import BlockLife, BlockPage
 from mmcrawl.archive.model import as_date, as_text
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.commands.archive.subcommand import (
+    BODY,
+    JSON,
+    Option,
     Options,
     Subcommand,
     as_json,
@@ -24,17 +27,18 @@ from mmcrawl.terminal.crawl import literal
 from mmcrawl.terminal.program import complain
 
 _WORDS = 200
+TEXT = Option("--text", "all its visible text", False)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     life = archive.block(options.args[0])
     last = life.pages[0]
     page = archive.page(archive.version(last.url, last.versions[-1]))
-    if options.body:
+    if options[BODY]:
         write_body(page.body[last.block.start : last.block.end], "-")
-    elif options.text:
+    elif options[TEXT]:
         console.print(literal(page.text(last.block)), soft_wrap=True)
-    elif options.json:
+    elif options[JSON]:
         print(as_json(_record(life, page)))
     else:
         for line in _lines(life, page):
@@ -108,5 +112,5 @@ BLOCK = Subcommand(
     arguments="DIGEST [--text|--body]",
     least=1,
     most=1,
-    options="text body json",
+    options=(TEXT, BODY, JSON),
 )

@@ -8,12 +8,14 @@ from rich.text import Text
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import CheckReport
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
+from mmcrawl.commands.archive.subcommand import JSON, Option, Options, Subcommand, as_json
+
+REPAIR = Option("--repair", "repair what can be", False)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
-    report = archive.check(repair=options.repair)
-    if options.json:
+    report = archive.check(repair=options[REPAIR])
+    if options[JSON]:
         print(as_json(asdict(report) | {"clean": report.clean}))
     else:
         console.print(_text(report))
@@ -45,6 +47,6 @@ CHECK = Subcommand(
     run=_run,
     what="examine everything; exit code 1 if damaged",
     arguments="[--repair]",
-    options="repair json",
+    options=(REPAIR, JSON),
     writes=True,
 )

@@ -10,6 +10,7 @@ from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.subcommand import (
+    JSON,
     Options,
     Subcommand,
     as_json,
@@ -26,7 +27,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         raise StoreError("an archive is not copied to itself: name another file or database")
     with open_archive(uri) as target:
         report = copy_archive(archive, target)
-    if options.json:
+    if options[JSON]:
         print(as_json(asdict(report) | {"archive": shown(uri)}))
     else:
         line = (
@@ -44,5 +45,4 @@ COPY = Subcommand(
     arguments="FILE.db|mongodb://HOST/DATABASE",
     least=1,
     most=1,
-    options="json",
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
+from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.comparing.change_kinds import shown_kinds, word_changes
@@ -13,8 +14,9 @@ from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChang
 from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable, short_path
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
+from mmcrawl.commands.archive.subcommand import JSON, KINDS, Option, Options, Subcommand, as_json
 from mmcrawl.commands.archive.versions import version_record
+from mmcrawl.commands.base import whole
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive import KIND_STYLES
 
@@ -37,12 +39,13 @@ _VERDICTS = {
 }
 _AROUND = 40  # characters of unchanged text that are shown beside a change
 _BLOCK_TOPIC = 80
+ALL = Option("--all", "unchanged blocks and advertisements too", False)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     url = options.args[0]
-    if options.numbers:
-        old, new = (archive.version(url, number) for number in options.numbers)
+    if numbers := _numbers(options):
+        old, new = (archive.version(url, number) for number in numbers)
     else:
         versions = archive.versions(url) or [archive.get(url)]
         if len(versions) < 2:
@@ -50,18 +53,30 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         old, new = versions[-2:]
     pages = archive.page(old), archive.page(new)
     compared = shown = difference(*pages)
-    if options.kinds:
+    if wanted := options[KINDS]:
         changed = {change.kind for change in word_changes(compared)}
-        kinds = shown_kinds(*pages, options.kinds, changed)
+        kinds = shown_kinds(*pages, wanted, changed)
         blocks = tuple(block for block in compared.blocks if block.kind in kinds)
         shown = replace(compared, blocks=blocks)
-    elif not options.all:
+    elif not options[ALL]:
         shown = compared.without()
-    if options.json:
+    if options[JSON]:
         print(as_json(_record(compared, shown)))
     else:
-        console.print(_view(compared, shown, everything=options.all))
+        console.print(_view(compared, shown, everything=options[ALL]))
     return 0
+
+
+def _numbers(options: Options) -> list[int]:
+    """Return the versions that are compared; none for the last two.
+
+    Raises:
+        UsageError: one alone is given.
+        ValueError: one is no number.
+    """
+    if len(options.args) == 2:
+        raise UsageError("give two versions of the page, V1 V2, or none for the last two")
+    return [whole(text, "version") for text in options.args[1:]]
 
 
 def _record(difference: Difference, shown: Difference) -> dict[str, Any]:
@@ -166,5 +181,6 @@ DIFF = Subcommand(
     arguments="URL [V1 V2] [--kinds KINDS|--all]",
     least=1,
     most=3,
-    options="kinds all json",
+    check=_numbers,
+    options=(KINDS, ALL, JSON),
 )

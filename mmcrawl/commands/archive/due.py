@@ -11,13 +11,22 @@ from rich.text import Text
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_date, as_text
 from mmcrawl.archive.revisits import Due, in_order, schedule
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_line
+from mmcrawl.commands.archive.subcommand import (
+    AT,
+    JSON,
+    LIMIT,
+    Options,
+    Subcommand,
+    as_json,
+    print_line,
+)
 from mmcrawl.terminal.archive import next_due
 from mmcrawl.terminal.crawl import literal
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
-    now = time.time() if options.at is None else options.at
+    at = options[AT]
+    now = time.time() if at is None else at
     found, later = [], inf
     for one in schedule(archive, now, options.rules):
         if one.next_visit <= now:
@@ -25,8 +34,8 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         else:
             later = min(later, one.next_visit)
     found = in_order(found)
-    shown = found[: options.limit]
-    if options.json:
+    shown = found[: options[LIMIT]]
+    if options[JSON]:
         for item in shown:
             print(as_json(_record(item)))
         return 0
@@ -73,5 +82,5 @@ DUE = Subcommand(
     run=_run,
     what="pages that `scrapy crawl revisit` would visit",
     arguments="[--at TIME]",
-    options="at limit json",
+    options=(AT, LIMIT, JSON),
 )

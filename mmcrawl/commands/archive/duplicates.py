@@ -6,11 +6,33 @@ from rich.console import Console
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_problems
+from mmcrawl.commands.archive.subcommand import (
+    AT,
+    JSON,
+    LIMIT,
+    Option,
+    Options,
+    Subcommand,
+    as_json,
+    print_problems,
+)
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.terminal.rank import RankProgress
 
 _GROUPS, _URLS = 20, 5  # that are shown
+
+
+def _share(text: str, flag: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise ValueError(f"{flag} {text}: give a number above 0 and at most 1, as 0.8")
+    return value
+
+
+NEAR = Option("--near", "of the text, from which on (default: 0.8)", 0.8, "SHARE", _share)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -19,13 +41,13 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     from mmcrawl.rank.duplicates.results import save_duplicates
 
     with RankProgress() as progress:
-        found = find_duplicates(archive, near=options.near, at=options.at, progress=progress)
+        found = find_duplicates(archive, near=options[NEAR], at=options[AT], progress=progress)
     save_duplicates(options.uri, found)
-    if options.json:
-        for group in found.groups[: options.limit]:
+    if options[JSON]:
+        for group in found.groups[: options[LIMIT]]:
             print(as_json(asdict(group)))
         return print_problems(found.unreadable)
-    shown = found.groups[: options.limit or _GROUPS]
+    shown = found.groups[: options[LIMIT] or _GROUPS]
     for group in shown:
         how = "the same" if group.exact else "alike"
         sites = f" on {group.hosts} sites" if group.hosts > 1 else ""
@@ -49,5 +71,6 @@ DUPLICATES = Subcommand(
     run=_run,
     what="pages that say the same or nearly, kept for search --collapse",
     arguments="[--near SHARE] [--at TIME]",
-    options="near at limit json",
+    options=(NEAR, AT, LIMIT, JSON),
+    shows_progress=True,
 )

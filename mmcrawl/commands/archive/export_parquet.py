@@ -6,7 +6,14 @@ from dataclasses import asdict
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_problems
+from mmcrawl.commands.archive.subcommand import (
+    AT,
+    JSON,
+    Options,
+    Subcommand,
+    as_json,
+    print_problems,
+)
 from mmcrawl.rank.reading import Reading
 from mmcrawl.terminal.crawl import literal, size_of
 from mmcrawl.terminal.rank import RankProgress
@@ -20,18 +27,18 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     folder = os.path.expanduser(options.args[0])
 
     with RankProgress() as progress:
-        reading = Reading(archive, at=options.at, progress=progress)
+        reading = Reading(archive, at=options[AT], progress=progress)
         export = write_export(
             reading,
             folder,
             facts=lambda: {
-                "at": options.at,
+                "at": options[AT],
                 "archive_urls": counts["urls"],
                 "archive_versions": counts["versions"],
                 "skipped": dict(reading.skipped),
             },
         )
-    if options.json:
+    if options[JSON]:
         print(as_json({"path": folder, **asdict(export), "skipped": dict(reading.skipped)}))
     else:
         rows = ", ".join(f"{count:,} {name}" for name, count in export.rows.items())
@@ -46,5 +53,6 @@ EXPORT_PARQUET = Subcommand(
     arguments="FOLDER [--at TIME]",
     least=1,
     most=1,
-    options="at json",
+    options=(AT, JSON),
+    shows_progress=True,
 )

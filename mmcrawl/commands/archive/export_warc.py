@@ -1,16 +1,22 @@
 """`scrapy archive export-warc`: a WARC file with its index, or a WACZ, is written."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import as_text
 from mmcrawl.archive.warc.cdxj import index_beside
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.subcommand import (
+    HOST,
+    JSON,
+    OVERWRITE,
+    SINCE,
+    UNTIL,
+    URL,
     Options,
     Subcommand,
     as_json,
@@ -19,27 +25,28 @@ from mmcrawl.commands.archive.subcommand import (
 )
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.crawl import size_of
+from mmcrawl.terminal.targets import new_file
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Write a file of the kind that its name says; 1 if something is left out."""
     from mmcrawl.archive.warc.exporting import export_warc
 
-    if options.host and not options.url and options.host not in archive.hosts():
-        raise StoreError(f"no page is of host {options.host}")
+    if options[HOST] and not options[URL] and options[HOST] not in archive.hosts():
+        raise StoreError(f"no page is of host {options[HOST]}")
     path = os.path.expanduser(options.args[0])
     if path == "-":
         raise StoreError("a WARC file is not written to standard output: give a name")
     report = export_warc(
         archive,
         path,
-        url=options.url,
-        host=options.host,
-        since=options.since,
-        until=options.until,
+        url=options[URL],
+        host=options[HOST],
+        since=options[SINCE],
+        until=options[UNTIL],
         gzip=not path.lower().endswith(".warc"),
     )
-    if options.json:
+    if options[JSON]:
         index = str(report.index) if report.index else None
         print(as_json(asdict(report) | {"path": str(report.path), "index": index}))
     else:
@@ -53,9 +60,13 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     return print_problems(report.problems)
 
 
-def _made(named: str) -> Iterable[Path]:
-    path = Path(os.path.expanduser(named))
-    return (path, *([] if path.suffix.lower() == ".wacz" else [index_beside(path)]))
+def _check(options: Options) -> None:
+    since, until = options[SINCE], options[UNTIL]
+    if since is not None and until is not None and since >= until:
+        raise ValueError(f"--since {as_text(since)} is not before --until {as_text(until)}")
+    path = Path(os.path.expanduser(options.args[0]))
+    for made in (path, *([] if path.suffix.lower() == ".wacz" else [index_beside(path)])):
+        new_file(str(made), "export-warc", overwrite=options[OVERWRITE])
 
 
 EXPORT_WARC = Subcommand(
@@ -65,6 +76,6 @@ EXPORT_WARC = Subcommand(
     arguments="FILE [--host H] [--url URL] [--since T] [--until T]",
     least=1,
     most=1,
-    options="host url since until overwrite json",
-    makes=_made,
+    options=(HOST, URL, SINCE, UNTIL, OVERWRITE, JSON),
+    check=_check,
 )

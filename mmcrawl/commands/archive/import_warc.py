@@ -9,6 +9,7 @@ from rich.console import Console
 from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.subcommand import (
+    JSON,
     Options,
     Subcommand,
     as_json,
@@ -23,7 +24,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
     paths = [os.path.expanduser(name) for name in options.args]
     report = import_warc(archive, paths, method=options.method)
-    if options.json:
+    if options[JSON]:
         print(as_json(asdict(report) | {"problems": list(map(str, report.problems))}))
     else:
         skipped = ", ".join(f"{count:,} {name}" for name, count in report.skipped.items())
@@ -47,7 +48,6 @@ IMPORT_WARC = Subcommand(
     arguments="FILE…",
     least=1,
     most=sys.maxsize,
-    options="json",
     writes=True,
     creates=True,
 )

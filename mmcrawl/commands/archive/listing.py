@@ -8,7 +8,7 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Visit, as_date, as_text
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_line
+from mmcrawl.commands.archive.subcommand import JSON, Options, Subcommand, as_json, print_line
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.crawl import literal
 
@@ -20,7 +20,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     count = 0
     for url in archive.urls(host, prefix):
         visits = archive.visits(url)
-        if options.json:
+        if options[JSON]:
             print(as_json(_record(url, visits)))
         else:
             if not count:
@@ -59,5 +59,4 @@ LIST = Subcommand(
     what="pages with their versions and visits",
     arguments="[HOST|PREFIX]",
     most=1,
-    options="json",
 )

@@ -3,28 +3,40 @@
 from dataclasses import asdict
 
 from rich.console import Console
+from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_text
 from mmcrawl.commands.archive.search import forget_purged
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, agreed, as_json
+from mmcrawl.commands.archive.subcommand import (
+    BEFORE,
+    HOST,
+    JSON,
+    URL,
+    YES,
+    Options,
+    Subcommand,
+    agreed,
+    as_json,
+)
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.terminal.crawl import size_of
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Remove versions, after asking."""
-    what = options.url or (f"host {options.host}" if options.host else "the whole archive")
-    if options.url:
-        archive.get(options.url)
-    elif options.host and options.host not in archive.hosts():
-        raise StoreError(f"no page is of host {options.host}")
-    older = f" that were replaced before {as_text(options.before)}" if options.before else ""
-    if not options.yes and not agreed(f"Remove all versions of {what}{older} for good?"):
+    url, host, before = options[URL], options[HOST], options[BEFORE]
+    what = url or (f"host {host}" if host else "the whole archive")
+    if url:
+        archive.get(url)
+    elif host and host not in archive.hosts():
+        raise StoreError(f"no page is of host {host}")
+    older = f" that were replaced before {as_text(before)}" if before else ""
+    if not options[YES] and not agreed(f"Remove all versions of {what}{older} for good?"):
         raise MmcrawlError("nothing was removed; say --yes to remove without being asked")
-    purged = archive.purge(url=options.url, host=options.host, before=options.before)
+    purged = archive.purge(url=url, host=host, before=before)
     forget_purged(archive, options.uri)
-    if options.json:
+    if options[JSON]:
         print(as_json(asdict(purged)))
     else:
         console.print(
@@ -34,11 +46,17 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     return 0
 
 
+def _check(options: Options) -> None:
+    if options[HOST] is None and options[URL] is None and options[BEFORE] is None:
+        raise UsageError("say what to remove: --host, --url, --before")
+
+
 PURGE = Subcommand(
     name="purge",
     run=_run,
     what="remove versions for good",
     arguments="--host H|--url URL [--before T] [--yes]",
-    options="host url before yes json",
+    options=(HOST, URL, BEFORE, YES, JSON),
+    check=_check,
     writes=True,
 )

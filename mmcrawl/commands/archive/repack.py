@@ -4,12 +4,28 @@ from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.repacking import RepackEstimate
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, agreed, as_json
+from mmcrawl.commands.archive.subcommand import (
+    JSON,
+    YES,
+    Option,
+    Options,
+    Subcommand,
+    agreed,
+    as_json,
+)
+from mmcrawl.commands.base import whole
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.terminal.crawl import size_of
 
 _LEVEL = 19
 _ASKED = 60.0  # seconds from which on it is asked before
+
+
+def _level(text: str, flag: str) -> int:
+    return whole(text, flag, 1, 19)
+
+
+LEVEL = Option("--level", "of zstd, 1 to 19 (default: 19)", _LEVEL, "N", _level)
 
 
 def _seal(archive: Archive, options: Options, console: Console) -> int:
@@ -22,7 +38,7 @@ def _seal(archive: Archive, options: Options, console: Console) -> int:
 
 def _repack(archive: Archive, options: Options, console: Console) -> int:
     """Compress all anew."""
-    level = options.level or _LEVEL
+    level = options[LEVEL]
     _tell(archive.repack_estimate(level), f"at level {level}", options, console)
     before = archive.stats().stored_bytes
     archive.repack(level)
@@ -35,15 +51,15 @@ def _tell(said: RepackEstimate, what: str, options: Options, console: Console) -
         f"{what}: {size_of(said.before)} become about {size_of(said.after)}, after some"
         f" {said.seconds:,.0f} s of one core"
     )
-    if said.seconds > _ASKED and not options.yes and not agreed(f"{text}. Go on?"):
+    if said.seconds > _ASKED and not options[YES] and not agreed(f"{text}. Go on?"):
         raise MmcrawlError(f"{text}; nothing was done, say --yes to do it without being asked")
-    if not options.json:
+    if not options[JSON]:
         console.print(text)
 
 
 def _done(archive: Archive, before: int, options: Options, console: Console) -> int:
     after = archive.stats().stored_bytes
-    if options.json:
+    if options[JSON]:
         print(as_json({"before": before, "after": after}))
     else:
         console.print(f"{size_of(before)} before, {size_of(after)} now")
@@ -55,7 +71,7 @@ SEAL = Subcommand(
     run=_seal,
     what="cut and compress what is not yet, give space back",
     arguments="[--yes]",
-    options="yes json",
+    options=(YES, JSON),
     writes=True,
 )
 REPACK = Subcommand(
@@ -63,6 +79,6 @@ REPACK = Subcommand(
     run=_repack,
     what="compress all anew, after telling what that takes and gains",
     arguments="[--level N] [--yes]",
-    options="level yes json",
+    options=(LEVEL, YES, JSON),
     writes=True,
 )

@@ -19,12 +19,15 @@ from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.subcommand import (
-    BY_RANK,
+    JSON,
+    LIMIT,
+    Option,
     Options,
     Subcommand,
     as_json,
     print_problems,
 )
+from mmcrawl.commands.base import whole
 from mmcrawl.errors import SearchError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import open_ranks
@@ -35,6 +38,10 @@ _MOST_HITS = 20
 _MOST_PROCESSES = 4
 _WORTH_SAYING = 20  # versions
 _HIT_TOPIC = 80
+_BY_RANK = "rank"  # that is kept beside the archive
+ORDER = Option("--order", ", ".join((*ORDERS, _BY_RANK)), "relevance", "")
+COLLAPSE = Option("--collapse", "one page of those that are alike", False)
+SKIP = Option("--skip", "leave out so many results, to see the next ones", 0, "N", whole)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -47,7 +54,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
             for url, number in updated.failed
         )
         results = _found(archive, index, options)
-        if options.json:
+        if options[JSON]:
             for hit in results.hits:
                 print(as_json(_record(index, hit)))
         else:
@@ -63,8 +70,8 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
             " ".join(options.args),
             order=order,
             collapse=groups,
-            limit=options.limit or _MOST_HITS,
-            offset=options.skip,
+            limit=options[LIMIT] or _MOST_HITS,
+            offset=options[SKIP],
         )
 
     try:
@@ -78,11 +85,12 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
 
 def _order(archive: Archive, options: Options) -> Order:
     """Return the order that is asked for; of ranks, those computed last."""
-    if options.order in ORDERS:
-        return options.order
-    if options.order != BY_RANK:
-        orders = ", ".join((*ORDERS, BY_RANK))
-        raise SearchError(f"there is no order {options.order!r}; use {orders}")
+    order = options[ORDER]
+    if order in ORDERS:
+        return order
+    if order != _BY_RANK:
+        orders = ", ".join((*ORDERS, _BY_RANK))
+        raise SearchError(f"there is no order {order!r}; use {orders}")
     with open_ranks(options.uri) as ranks:
         if ranks.is_stale(archive):
             complain(
@@ -93,7 +101,7 @@ def _order(archive: Archive, options: Options) -> Order:
 
 
 def _groups(archive: Archive, options: Options) -> Mapping[str, int] | None:
-    if not options.collapse:
+    if not options[COLLAPSE]:
         return None
     groups = open_duplicates(options.uri)
     if groups.is_stale(archive):
@@ -202,5 +210,6 @@ SEARCH = Subcommand(
     arguments="QUERY [--order ORDER] [--collapse] [--skip N]",
     least=1,
     most=sys.maxsize,
-    options="limit order collapse skip json",
+    options=(LIMIT, ORDER, COLLAPSE, SKIP, JSON),
+    shows_progress=True,
 )

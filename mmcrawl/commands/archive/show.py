@@ -15,7 +15,18 @@ from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.lives import StoredAnew
 from mmcrawl.archive.model import StoredBlock, as_text, leaves
 from mmcrawl.blocks.drawing import printable, short_path
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, write_body
+from mmcrawl.commands.archive.subcommand import (
+    AT,
+    BODY,
+    JSON,
+    VERSION,
+    Option,
+    Options,
+    Subcommand,
+    as_json,
+    check_version,
+    write_body,
+)
 from mmcrawl.commands.archive.versions import version_record
 from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.crawl import literal
@@ -23,21 +34,22 @@ from mmcrawl.terminal.crawl import literal
 _TOPIC = 90
 _WORDS = 60
 _HEADERS = ("etag", "last-modified", "location", "server")
+BLOCKS = Option("--blocks", "the layout too, and what each block says and is", False)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     version = options.found(archive)
-    if options.body:
+    if options[BODY]:
         write_body(archive.rebuild(version).body, "-")
         return 0
     page = archive.page(version)
     anew = next(each for each in archive.anew(version.url) if each.version == version.number)
-    if options.json:
+    if options[JSON]:
         record = version_record(version, page.blocks, anew=anew)
-        print(as_json(record | _pieces_record(page, anew) if options.blocks else record))
+        print(as_json(record | _pieces_record(page, anew) if options[BLOCKS] else record))
         return 0
     choice = LevelManager(archive).choose(version.url)
-    lines = _pieces(page, anew) if options.blocks else map(_block_line, page.blocks)
+    lines = _pieces(page, anew) if options[BLOCKS] else map(_block_line, page.blocks)
     console.print(Group(*_facts(page, anew, choice.reason), *lines))
     return 0
 
@@ -132,5 +144,6 @@ SHOW = Subcommand(
     arguments="URL [--at TIME|--version N] [--blocks|--body]",
     least=1,
     most=1,
-    options="at version blocks body json",
+    check=check_version,
+    options=(AT, VERSION, BLOCKS, BODY, JSON),
 )

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import ArchiveStats
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
+from mmcrawl.commands.archive.subcommand import JSON, Options, Subcommand, as_json
 from mmcrawl.terminal.crawl import literal, size_of
 from mmcrawl.terminal.program import as_called
 
@@ -17,7 +17,7 @@ _MOST_HOSTS = 20
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     stats = archive.stats()
-    if options.json:
+    if options[JSON]:
         print(as_json(asdict(stats) | {"ratio": round(stats.ratio, 3)}))
     else:
         console.print(_tables(stats))
@@ -72,5 +72,4 @@ STATS = Subcommand(
     name="stats",
     run=_run,
     what="how much is archived, and in how many bytes",
-    options="json",
 )

@@ -5,7 +5,7 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_text
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_line
+from mmcrawl.commands.archive.subcommand import JSON, Options, Subcommand, as_json, print_line
 from mmcrawl.errors import StoreError
 
 
@@ -19,7 +19,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
             wrong = ""
         except StoreError as error:
             wrong, damaged = str(error), damaged + 1
-        if options.json:
+        if options[JSON]:
             facts = {"url": url, "number": version.number, "digest": version.digest}
             print(as_json(facts | {"size": version.size, "wrong": wrong}))
             continue
@@ -36,5 +36,4 @@ VERIFY = Subcommand(
     arguments="URL",
     least=1,
     most=1,
-    options="json",
 )

@@ -11,7 +11,7 @@ from rich.text import Text
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.lives import StoredAnew
 from mmcrawl.archive.model import StoredBlock, Version, Visit, as_date, as_text
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_line
+from mmcrawl.commands.archive.subcommand import JSON, Options, Subcommand, as_json, print_line
 from mmcrawl.terminal.crawl import literal
 
 
@@ -20,7 +20,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     versions, visits = archive.versions(options.args[0]), archive.visits(options.args[0])
     anew = {each.version: each for each in archive.anew(options.args[0])}
     found = Counter(visit.version for visit in visits)
-    if options.json:
+    if options[JSON]:
         for version in versions:
             number = version.number
             print(as_json(version_record(version, anew=anew.get(number), visits=found[number])))
@@ -115,5 +115,4 @@ VERSIONS = Subcommand(
     arguments="URL",
     least=1,
     most=1,
-    options="json",
 )

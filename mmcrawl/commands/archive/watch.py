@@ -10,14 +10,22 @@ from rich.console import Console
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.atom import atom_feed, feed_title
+from mmcrawl.archive.atom import atom_feed, feed_title, is_own_feed
 from mmcrawl.archive.comparing.changes import BlockChange, WordChange
 from mmcrawl.archive.model import as_date, as_text
 from mmcrawl.archive.uris import shown
 from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
 from mmcrawl.blocks.drawing import printable, short_path
+from mmcrawl.blocks.selecting import ElementSelector
 from mmcrawl.commands.archive.diff import shown_words
 from mmcrawl.commands.archive.subcommand import (
+    HOST,
+    JSON,
+    KINDS,
+    LIMIT,
+    OVERWRITE,
+    SINCE,
+    Option,
     Options,
     Subcommand,
     as_json,
@@ -28,24 +36,56 @@ from mmcrawl.commands.archive.subcommand import (
 from mmcrawl.errors import SearchError
 from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.targets import new_file
 
 _IN_FEED = 100  # changes, the newest ones
 _LONGEST = 300  # characters of a run of words
 _TOPIC = 80
 _STYLES = {"changed": "yellow", "added": "green", "removed": "red"}
+_BROWSER = "http://127.0.0.1:8000/"
+
+
+def _css(text: str, flag: str) -> ElementSelector:
+    try:
+        return ElementSelector(text)
+    except SearchError as error:
+        raise ValueError(f"{flag}: {error}") from None
+
+
+def _address(text: str, flag: str) -> str:
+    if not text.startswith(("http://", "https://")):
+        raise ValueError(f"{flag} {text}: give an address as {_BROWSER}")
+    return text.rstrip("/") + "/"
+
+
+CSS: Option[ElementSelector | None] = Option(
+    "--css", "only blocks that elements of this CSS selector overlap", None, "SELECTOR", _css
+)
+ATOM = Option("--atom", "write an Atom feed, - for standard output", "", "FILE", is_target=True)
+BROWSER = Option(
+    "--browser",
+    f"where `scrapy browse` answers, which the feed leads to (default: {_BROWSER})",
+    _BROWSER,
+    "ADDRESS",
+    _address,
+)
+
+
+def _check(options: Options) -> None:
+    new_file(options[ATOM], "--atom", overwrite=options[OVERWRITE], is_ours=is_own_feed)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """List changes; 1 if a version cannot be read."""
-    kinds = options.kinds or (None if options.css else options.rules.kinds)
-    since = -inf if options.since is None else options.since
-    watch = Watch(kinds, options.css, since=since)
+    kinds = options[KINDS] or (None if options[CSS] else options.rules.kinds)
+    since = options[SINCE]
+    watch = Watch(kinds, options[CSS], since=-inf if since is None else since)
     failures: list[str] = []
     found = watched_changes(archive, _urls(archive, options), watch, failed=failures.append)
-    if options.atom:
-        _write_feed([*islice(found, options.limit or _IN_FEED)], options, console)
+    if options[ATOM]:
+        _write_feed([*islice(found, options[LIMIT] or _IN_FEED)], options, console)
     else:
-        _print(islice(found, options.limit), options, console)
+        _print(islice(found, options[LIMIT]), options, console)
     return print_problems(failures)
 
 
@@ -60,13 +100,13 @@ def _urls(archive: Archive, options: Options) -> Iterable[str]:
         if not versions:
             raise SearchError(f"{options.args[0]} is not in the archive; `scrapy archive list`")
         return [versions[0].url]
-    if options.host is not None and options.host not in archive.hosts():
-        raise SearchError(f"the archive has no page of the host {options.host}")
-    return archive.urls(host=options.host)
+    if options[HOST] is not None and options[HOST] not in archive.hosts():
+        raise SearchError(f"the archive has no page of the host {options[HOST]}")
+    return archive.urls(host=options[HOST])
 
 
 def _print(found: Iterable[WatchedChange], options: Options, console: Console) -> None:
-    if options.json:
+    if options[JSON]:
         for change in found:
             print(as_json(_record(change)))
         return
@@ -127,16 +167,17 @@ def _shortened(word: WordChange) -> WordChange:
 
 
 def _write_feed(found: Sequence[WatchedChange], options: Options, console: Console) -> None:
-    css = options.css.css if options.css else ""
+    selector, kinds = options[CSS], ",".join(options[KINDS])
+    css = selector.css if selector else ""
     feed = atom_feed(
         found,
-        title=feed_title("".join(options.args) or options.host or "", ",".join(options.kinds), css),
+        title=feed_title("".join(options.args) or options[HOST] or "", kinds, css),
         archive=shown(options.uri),
-        browser=options.browser,
+        browser=options[BROWSER],
     )
-    write_body(feed, options.atom)
-    if options.atom != "-":
-        console.print(Text(f"{options.atom}: {_changes(len(found))}"))
+    write_body(feed, options[ATOM])
+    if options[ATOM] != "-":
+        console.print(Text(f"{options[ATOM]}: {_changes(len(found))}"))
 
 
 WATCH = Subcommand(
@@ -145,5 +186,6 @@ WATCH = Subcommand(
     what="what changed in blocks that you watch, newest first",
     arguments="[URL|--host H] [--kinds KINDS|--css SELECTOR]",
     most=1,
-    options="host kinds css since limit atom browser overwrite json",
+    check=_check,
+    options=(HOST, KINDS, CSS, SINCE, LIMIT, ATOM, BROWSER, OVERWRITE, JSON),
 )
