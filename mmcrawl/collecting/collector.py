@@ -24,10 +24,11 @@ from mmcrawl.collecting.hosted import Players
 from mmcrawl.collecting.model import PART, MediaFile, State
 from mmcrawl.collecting.opening import Collection as MediaCollection
 from mmcrawl.collecting.partial import PartialFile, digest_of
-from mmcrawl.collecting.parts import parts_to_fetch
+from mmcrawl.collecting.parts import DEEPEST, depth_of, parts_to_fetch
 from mmcrawl.collecting.sizes import Budget
 from mmcrawl.collecting.streams import Stream
-from mmcrawl.errors import MediaError, StoreError
+from mmcrawl.discovering.playlists import read_playlist
+from mmcrawl.errors import ListingError, MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.hosts import hosted_kind
 from mmcrawl.page.media import PLAYED, media_kind
@@ -158,6 +159,9 @@ class Collector:
                 stream = Stream(download, download.file.kind, self._budget)
                 self._streams.add(stream)
                 return self._go_on(stream, stream.begin)
+            if download.is_list:
+                self._take_list(download)
+                return []
             with self._writing():
                 file = download.keep(self.collection.files)
         except MediaError as error:
@@ -245,6 +249,23 @@ class Collector:
             with suppress(OSError):
                 Path(self._lock.lock_file).unlink(missing_ok=True)
             self._index.close()
+
+    def _take_list(self, download: Download) -> None:
+        """Have fetched what a playlist names; it is no file of the collection itself."""
+        file, content = download.file, download.rest().read_bytes()
+        if depth_of(file, self._index) >= DEEPEST:
+            raise MediaError("it is a playlist of playlists of playlists")
+        try:
+            named = read_playlist(content, download.place, download.declared)
+        except ListingError as error:
+            raise MediaError(str(error)) from error
+        media = [(one.url, one.kind) for one in named.media if one.kind in self._kinds]
+        self._index.add(
+            MediaFile(url, kind, parent=file.url, page=file.page, added_at=time.time())
+            for url, kind in (*media, *((link.url, file.kind) for link in named.links))
+        )
+        count = f"{len(named.media) + len(named.links):,}"
+        self.settle(download, State.SKIPPED, f"it is a playlist, and names {count} to be fetched")
 
     def _go_on(self, stream: Stream, step: Callable[[], list[Download] | None]) -> list[Download]:
         """Take a stream a step on; return the pieces to be fetched. If all are there, join them."""

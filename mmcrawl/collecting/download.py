@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.collecting.files import MediaFiles
-from mmcrawl.collecting.magic import HEAD, PLAYLISTS, kind_of, moves, says_no_media, type_of
+from mmcrawl.collecting.magic import HEAD, LIST, PLAYLISTS, kind_of, moves, says_no_media, type_of
 from mmcrawl.collecting.model import PART, MediaFile, State
 from mmcrawl.collecting.partial import Begun, PartialFile
 from mmcrawl.collecting.sizes import Budget
+from mmcrawl.discovering.playlists import is_playlist
 from mmcrawl.errors import MediaError
-from mmcrawl.text.media_kinds import IMAGE_ANIMATION, SIMULATION
+from mmcrawl.text.media_kinds import AUDIO, IMAGE_ANIMATION, SIMULATION, VIDEO
 
 Header = Callable[[str], str]
 """Returns a header of an answer, "" where it has none of the name."""
@@ -32,6 +33,13 @@ _PLAIN = frozenset({"", "identity", "none", "binary", "8bit", "utf-8"})
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _ARCHIVES = (".gz", ".tgz", ".svgz")
 _ARCHIVE_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/x-tgz"})
+_LOGIN_FORM = re.compile(
+    rb"""<input\s[^<>]{0,500}?type\s*=\s*["']?password"""
+    rb"|<title>[^<>]{0,200}?(?:(?:log|sign)[ -]?in|anmelden"
+    rb"|\xe7\x99\xbb(?:\xe5\xbd\x95|\xe9\x8c\x84))",  # in Chinese, in UTF-8
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(r"[/.?&=_-](?:log-?[io]n|sign-?in|sso|cas|shibboleth|authenticate)\b", re.I)
 _PIECE = 1 << 20  # bytes
 _LOOK_AT_DISK = 64 << 20
 _PROGRESS = 1 << 20
@@ -139,6 +147,16 @@ class Download:
     def is_playlist(self) -> bool:
         """Whether what came names the pieces of a medium; known once it has come."""
         return self._part.begun.content_type in PLAYLISTS and self.file.kind != PART
+
+    @property
+    def is_list(self) -> bool:
+        """Whether what came names media; known once it has come."""
+        return self._part.begun.content_type == LIST
+
+    @property
+    def declared(self) -> str:
+        """What the server said it is, if it was asked by this process."""
+        return self._header_type
 
     @property
     def content_type(self) -> str:
@@ -372,12 +390,14 @@ class Download:
         self._head.clear()
         if not head:
             raise MediaError("it is empty", again=True)
-        seen = type_of(head[:HEAD], self._header_type)
-        if self.file.kind == PART:
+        seen, kind = type_of(head[:HEAD], self._header_type), self.file.kind
+        if kind in (AUDIO, VIDEO) and is_playlist(head, self.file.url, self._header_type):
+            seen = LIST
+        elif kind == PART:
             seen = seen or self._header_type.partition(";")[0].strip() or "application/octet-stream"
         else:
             self._refuse_if_not_wanted(seen, head)
-        if self.file.kind == PART and seen == "text/html":
+        if kind == PART and seen == "text/html":
             raise MediaError("it is text/html")
         self._part.note(replace(self._part.begun, content_type=seen))
         return head
@@ -393,6 +413,8 @@ class Download:
         if not kind:
             said = _shown(self._header_type)
             what = f"it is {seen}" if seen else f"nothing tells what it is; the server says {said}"
+            if self.is_page and (_LOGIN_FORM.search(head) or _LOGIN.search(self.place)):
+                what = "it is a page that asks to log in"
             raise MediaError(f"{what}, no {wanted}")
         if kind not in self._kinds:
             raise MediaError(f"it is {kind}, which is not wanted", left_out=True)

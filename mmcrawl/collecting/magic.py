@@ -19,6 +19,8 @@ HEAD = 4_096
 HLS, DASH = "application/vnd.apple.mpegurl", "application/dash+xml"
 PLAYLISTS = frozenset({HLS, DASH})
 """Types of files that name the pieces of a medium."""
+LIST = "audio/x-mpegurl"
+"""Type of a file that names media, whatever its format."""
 
 _VAGUE = "application/octet-stream"
 _ZIP, _OLE = "application/zip", "application/x-ole-storage"
@@ -178,7 +180,7 @@ def says_no_media(header: str, wanted: str) -> bool:
 def _seen(head: bytes) -> Iterator[str]:
     """Yield what the first bytes say, the surest first."""
     text = head.removeprefix(_BOM).lstrip()
-    if text.startswith(b"#EXTM3U"):
+    if text.startswith(b"#EXTM3U") and b"#EXT-X-" in text:
         yield HLS
     if text.startswith(b"<") and re.search(rb"<MPD[\s>]", text[:1_000]):
         yield DASH

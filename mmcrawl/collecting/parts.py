@@ -28,7 +28,8 @@ logger = logging.getLogger(__name__)
 SWF = "application/x-shockwave-flash"
 _LISTS = frozenset({"text/xml", "application/xml", "application/json", "text/plain"})
 _MOST = 200  # files that one names
-_DEEPEST = 5  # files that name each other
+DEEPEST = 5
+"""Files that name each other."""
 _LONGEST_LIST = 1 << 20  # bytes
 
 
@@ -69,7 +70,7 @@ class Part:
 
 def parts_to_fetch(file: MediaFile, files: MediaFiles, index: MediaIndex) -> list[MediaFile]:
     """Return the records of the files that a file which is held needs."""
-    if _depth(file, index) >= _DEEPEST:
+    if depth_of(file, index) >= DEEPEST:
         return []
     return [
         MediaFile(place, PART, parent=file.url, page=file.page, added_at=file.changed_at)
@@ -180,11 +181,11 @@ def _site(url: str) -> str:
     return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
 
 
-def _depth(file: MediaFile, index: MediaIndex) -> int:
+def depth_of(file: MediaFile, index: MediaIndex) -> int:
     """Return how many files name one another down to this one."""
     depth = 0
     above: MediaFile | None = file
-    while above is not None and above.parent and depth < _DEEPEST:
+    while above is not None and above.parent and depth < DEEPEST:
         depth += 1
         above = index.find(above.parent)
     return depth

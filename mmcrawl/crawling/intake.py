@@ -12,13 +12,22 @@ from operator import attrgetter
 
 from mmcrawl.crawling.listed import ListedLinks
 from mmcrawl.crawling.reports import PageReport
+from mmcrawl.discovering.playlists import may_be_playlist
 from mmcrawl.frontier.admission import Admission
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.records import KnownLink, NewLink, PageRecord
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import BEHIND, Twins
-from mmcrawl.page.model import LISTED, MOVE, Link, Linking, MediaResource, Page
+from mmcrawl.page.model import (
+    LISTED,
+    MOVE,
+    SHOWN_PLAYLIST,
+    Link,
+    Linking,
+    MediaResource,
+    Page,
+)
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
@@ -67,13 +76,18 @@ class LinkIntake:
         report: PageReport,
         parent: int,
         requests: Sequence[NewLink],
+        shown: Sequence[MediaResource] = (),
     ) -> list[int]:
         """Add the links of a page that may be followed; return the ids of all such links.
+
+        Playlists that the page shows as media are read when nothing else waits: the page counts
+        as one with media whatever they name.
 
         Args:
             report: of the page.
             parent: id of the link that led to it.
             requests: further links, which the spider asked for.
+            shown: its media, if it is relevant.
         """
         if report.links_left:
             self.refused["too many on one page"] += report.links_left
@@ -83,7 +97,8 @@ class LinkIntake:
                 len(report.page.links) + report.links_left,
                 report.links_left,
             )
-        links = self._links_of(report.page, parent)
+        page, lists = report.page, tuple(map(_link_to_list, filter(_may_be_list, shown)))
+        links = self._links_of(replace(page, links=page.links + lists) if lists else page, parent)
         links += [number for number, _ in self._frontier.add(list(requests), parent)]
         return list(dict.fromkeys(links))
 
@@ -186,9 +201,20 @@ class LinkIntake:
             logical_layer=layer,
             physical_layer=depth,
             content_score=self._scorer.content(words),
+            priority=BEHIND if link.tag_path == SHOWN_PLAYLIST else 0,
             block=link.block,
             tag_path=link.tag_path,
         )
+
+
+def _may_be_list(medium: MediaResource) -> bool:
+    """Tell whether a medium is a playlist by its name; what players are given as M3U8 is HLS."""
+    is_link = medium.tag in ("a", "area")
+    return may_be_playlist(medium.url) or (is_link and ".m3u8" in medium.url.lower())
+
+
+def _link_to_list(medium: MediaResource) -> Link:
+    return Link(medium.url, medium.text, medium.tag, tag_path=SHOWN_PLAYLIST)
 
 
 def _moved(link: NewLink, page: KnownLink) -> NewLink:
@@ -252,7 +278,7 @@ class Judge:
 
     def on_its_page(self, found: MediaPageRecord, led_by: Linking | None) -> MediaPageRecord:
         """Return what was found as it is to be kept: a medium that was an answer as one of the page
-        that links to it.
+        that links to it, and what a playlist names in its place.
 
         Args:
             found: a page with its media, or an answer that is one.
@@ -263,9 +289,10 @@ class Judge:
         before = self._findings.at(led_by.url)
         if before is None:
             return replace(found, url=led_by.url, title=led_by.title)
-        own = {medium.url: medium for medium in (*found.resources, *before.resources)}
+        kept = [medium for medium in before.resources if medium.url not in led_by.urls]
+        own = {medium.url: medium for medium in (*found.resources, *kept)}
         new = [medium for medium in found.resources if own[medium.url] is medium]
-        return before.with_resources((*before.resources, *new))
+        return before.with_resources((*kept, *new))
 
     def hand_over(self, said: Mapping[str, Set[str]]) -> list[int]:
         """Take from lists the media that are those of a page now; return the lists left with none.

@@ -37,7 +37,7 @@ from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
-from mmcrawl.page.model import LISTED_PATHS, Linking, Page
+from mmcrawl.page.model import IN_PLAYLIST, LISTED_PATHS, Linking, Page
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.pinned_rules import PinnedRules
@@ -266,6 +266,7 @@ class CrawlJob:
         news: Callable[[], object],
         stopped: Callable[[str], object],
         failed: Callable[[StoreError], object],
+        left_alone: Callable[[], bool],
     ) -> None:
         """Do nothing: there is nobody else to hear from."""
 
@@ -321,8 +322,8 @@ class CrawlJob:
                 return Linking(anchor, tuple(urls))
             if known.parent is None:
                 return Linking(anchor, tuple(urls), score=_SCORE_OF_SEEDS)
-            at = known.parent
-            if (page := self.frontier.page(at)) is not None:
+            at, is_inner = known.parent, known.tag_path == IN_PLAYLIST
+            if not is_inner and (page := self.frontier.page(at)) is not None:
                 url, score, title = page[0], page[3], self.frontier.title(at)
                 return Linking(anchor, tuple(urls), url, title, score, self._is_elsewhere(url))
 
@@ -370,7 +371,7 @@ class CrawlJob:
         for target in report.page.links:
             if target.is_move:
                 self.moved_seeds.follow(link, target.url, stays=True)
-        links = self._intake.take(report, link, requests)
+        links = self._intake.take(report, link, requests, verdict.media if verdict.relevant else ())
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))
         if self._admission.crawled(page.url, relevant=verdict.relevant):

@@ -19,6 +19,7 @@ with lazy_imports(__name__):
     )
     from mmcrawl.discovering.oembed import read_oembed
     from mmcrawl.discovering.opml import read_opml
+    from mmcrawl.discovering.playlists import is_playlist, read_playlist
     from mmcrawl.discovering.shells import Choice, is_shell
     from mmcrawl.discovering.sitemaps import read_list, read_sitemap, sitemaps_of_robots
 
@@ -34,6 +35,7 @@ __all__ = [
     "read_list",
     "read_oembed",
     "read_opml",
+    "read_playlist",
     "read_sitemap",
     "sitemaps_of_robots",
     "unpacked",

@@ -1,4 +1,4 @@
-"""What an answer is, whatever its address ends in: a page, a medium, or neither.
+"""What an answer is, whatever its address ends in: a page, a playlist, a medium, or none of them.
 
 Its type tells, the file name it is sent under, and its first kilobyte. More is not downloaded of
 what is no page: a crawl learns that a medium is there, and a collection fetches it.
@@ -13,12 +13,13 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response, TextResponse
 
 from mmcrawl.collecting.magic import HEAD, PLAYLISTS, is_text, kind_of, type_of
+from mmcrawl.discovering.playlists import is_playlist, may_be_playlist
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY
 from mmcrawl.page.dynamic import kind_by_headers, name_in
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.media import media_kind
 
-PAGE = "page"
+PAGE, PLAYLIST = "page", "playlist"
 TOO_LARGE = "mmcrawl_too_large"
 """Name in the meta of a request: its answer is larger than a page may be, and was cut off."""
 
@@ -35,7 +36,7 @@ def declared_type(headers: Headers) -> str:
 
 
 def answered_kind(response: Response) -> str:
-    """Return `PAGE`, the kind of medium that an answer is, or "" for what is neither."""
+    """Return `PAGE`, `PLAYLIST`, the kind of medium that an answer is, or "" for none of these."""
     kind = _kind(response.url, response.body[:HEAD], response.headers)
     return "" if kind == PAGE and not isinstance(response, TextResponse) else kind
 
@@ -70,7 +71,9 @@ class FirstBytes:
         """Take in the headers of an answer."""
         if LINK_KEY not in request.meta:
             return
-        if declared_type(headers).startswith(_BULKY_TYPES):
+        said = declared_type(headers)
+        name = file_name(headers) or request.url
+        if said.startswith(_BULKY_TYPES) and not may_be_playlist(name, said):
             raise StopDownload(fail=False)
         if WAY_KEY in request.meta or headers.get("Content-Encoding"):
             return
@@ -89,8 +92,8 @@ class FirstBytes:
             self._begun[request] = headers, head
             return
         del self._begun[request]
-        is_page = _kind(request.url, head, headers) == PAGE or type_of(head, "") == _PACKED
-        if request.meta.get(TOO_LARGE) or not is_page:
+        is_read = _kind(request.url, head, headers) in (PAGE, PLAYLIST)
+        if request.meta.get(TOO_LARGE) or not (is_read or type_of(head, "") == _PACKED):
             raise StopDownload(fail=False)
 
 
@@ -102,8 +105,8 @@ def _kind(url: str, head: bytes, headers: Headers) -> str:
     if not head:
         return named if said not in _PAGE_TYPES else page
     seen = type_of(head, said)
-    if seen == _HTML:
-        return page
+    if seen == _HTML or is_playlist(head, name_in(disposition) or url, said):
+        return page if seen == _HTML else PLAYLIST
     if seen in PLAYLISTS:
         return media_kind("", seen) or ""
     if is_text(head):  # also where it begins as some binary files do: "MAC addresses are"

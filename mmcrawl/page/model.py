@@ -21,6 +21,8 @@ LISTED_PATHS = (
 """Their tag paths: what names them."""
 SAID_TO_HAVE_MEDIA = frozenset({IN_VIDEO_SITEMAP, IN_FEED_WITH_MEDIA})
 """Those of links whose pages have media, as the list says."""
+IN_PLAYLIST, SHOWN_PLAYLIST = "playlist entry", "playlist"
+"""Tag paths of links to playlists: that a playlist names, and that a page shows as a medium."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ class MediaResource:
         tag: Where it was found: ``a``, ``area``, ``applet``, ``audio``, ``bgsound``, ``embed``,
             ``iframe``, ``img``, ``object``, ``source``, ``video``; ``og``, ``twitter``, ``schema``
             for what the page declares, ``data`` for an attribute that a script reads, ``script``;
-            ``enclosure`` or ``sitemap`` where a feed or a sitemap says that the page has it.
+            ``enclosure``, ``sitemap`` or ``playlist`` where a feed, a sitemap or a playlist that
+            the page links to says that it has it.
         text: Its own words: the anchor, alt or title text, the caption of the figure around it, or
             what the data that describe it call it.
         others: Further addresses of the same medium: other formats and qualities, its player.

@@ -1,6 +1,7 @@
 """The focused crawl: `scrapy crawl focused -a algo=urlrule -a topic=… -a seeds=…`."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
@@ -14,8 +15,10 @@ from scrapy.utils.misc import load_object
 from scrapy_spider_metadata import Args
 
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.discovering.playlists import read_playlist
 from mmcrawl.engine.answers import (
     PAGE,
+    PLAYLIST,
     TOO_LARGE,
     FirstBytes,
     answered_kind,
@@ -36,11 +39,12 @@ from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.rendering import Rendering
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.errors import ListingError
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.barren import contents_of
 from mmcrawl.page.headers import header_text
-from mmcrawl.page.model import MediaResource, Page
+from mmcrawl.page.model import Linking, MediaResource, Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.settings import value_of
@@ -50,6 +54,7 @@ _MISSING_PIPELINES = (
     " super().update_settings last, or set those that are not wanted to None"
 )
 _MOST_CONTENTS = 1_000  # they tell why a crawl ended at its seeds
+_MOST_PLAYLISTS = 5  # that lead to one another, redirects included
 _LARGE = 100_000  # bytes that take 50 ms or more to parse
 
 
@@ -147,6 +152,9 @@ class FocusedSpider(Args[FocusedParams], Spider):
         for request in discovery.ways_of(response):
             yield request
         kind = answered_kind(response)
+        if kind == PLAYLIST and not response.meta.get(TOO_LARGE):
+            yield await self._playlist(response)
+            return
         if kind != PAGE or response.meta.get(TOO_LARGE) or not isinstance(response, TextResponse):
             yield self._medium(response, kind)
             return
@@ -172,6 +180,23 @@ class FocusedSpider(Args[FocusedParams], Spider):
             return page
         before = response.meta.get("redirect_urls", ())
         return scheduler.job.with_listed_media(page, (page.url, response.request.url, *before))
+
+    async def _playlist(self, response: Response) -> PageItem | NoPage:
+        """Return the item of an answer that names media, of the page that links to it."""
+        scheduler = scheduler_of(self.crawler)
+        job = scheduler.job if scheduler else None
+        led_by = job.linking(response.meta.get(LINK_KEY, -1)) if job else Linking()
+        declared = header_text(response.headers, "Content-Type")
+        try:
+            page = await run_in_thread(
+                read_playlist, response.body, response.url, declared, led_by.anchor
+            )
+        except ListingError as error:
+            return NoPage(str(error))
+        links = page.links if len(led_by.urls) < _MOST_PLAYLISTS else ()
+        title = led_by.anchor or unquote(urlsplit(response.url).path.rpartition("/")[2])
+        page = replace(page, title=title, links=links, led_by=led_by)
+        return PageItem(page, response.status, blocks=())
 
     def _medium(self, response: Response, kind: str) -> PageItem | NoPage:
         """Return the item of an answer that is a medium, if one of its kind is looked for."""

@@ -162,6 +162,9 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
     html = b"<!DOCTYPE html><title>Not found</title>"
     server.media = {
         "/html.mp4": Medium(html),
+        "/login.mp4": Medium(b"<html><p>Members" + b"<form><input size=9 type='password'>"),
+        "/to-login.mp4": _redirects("/log-in"),  # type: ignore[dict-item]
+        "/log-in": Medium(html),
         "/text.mp3": Medium(b"{}", {"Content-Type": "audio/mpeg"}),
         "/jpeg.mp4": Medium(b"\xff\xd8\xff" + bytes(99)),
         "/says-pdf.mp4": Medium(film(99), {"Content-Type": "application/pdf"}),
@@ -183,7 +186,7 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
         "/good.mp4": _redirects("/moved.mp4"),  # type: ignore[dict-item]
         "/moved.mp4": Medium(film(SMALL)),
     }
-    named = [server.url(path) for path in server.media if path != "/moved.mp4"]
+    named = [server.url(path) for path in server.media if path not in ("/moved.mp4", "/log-in")]
     others = ["rtsp://h.test/a.rm", "https://www.youtube.com/embed/dQw4w9WgXcQ"]
     desk.found([*named, *others], server.url("/"))
     run = desk.collect("max_file=10MB", DOWNLOAD_TIMEOUT="2", CONCURRENT_REQUESTS_PER_DOMAIN="32")
@@ -193,6 +196,8 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
     assert (good.state, good.final_url) == (State.HELD, server.url("/moved.mp4"))
     assert {path: record.reason for path, record in records.items()} == {
         "/html.mp4": "it is text/html, no video",
+        "/login.mp4": "it is a page that asks to log in, no video",
+        "/to-login.mp4": "it is a page that asks to log in, no video",
         "/text.mp3": "it is text/plain, no audio",
         "/jpeg.mp4": "it is image/jpeg, no video",
         "/says-pdf.mp4": "the server says it is application/pdf",
@@ -357,6 +362,33 @@ def test_only_the_wanted_kinds_are_fetched(desk: Desk, server: MediaServer) -> N
     assert desk.summary().held == {"animation": 1, "audio": 2} | (
         {} if desk.records()["/a.mp4"].digest == desk.records()["/b.mp3"].digest else {"video": 1}
     )
+
+
+def test_what_a_playlist_names_is_fetched_in_its_place(desk: Desk, server: MediaServer) -> None:
+    sound = Medium(b"ID3" + bytes(99), {"Content-Type": "audio/mpeg"})
+    server.media = {
+        "/l.ram": Medium(b"file:a.mp3\n0.m3u", {"Content-Type": "audio/x-pn-realaudio"}),
+        "/plain.m3u8": Medium(b"#EXTM3U\nb.mp3\nhttp://10.0.0.1/c.mp3"),
+        "/html.pls": Medium(b"<!DOCTYPE html><title>Not found</title>"),
+        **{f"/{n}.m3u": Medium(b"l.ram\n%d.m3u\nn%d.mp3" % (n + 1, n)) for n in range(9)},
+        **{f"/{name}.mp3": sound for name in ("a", "b", *(f"n{n}" for n in range(9)))},
+    }
+    desk.found(map(server.url, ["/l.ram", "/plain.m3u8", "/html.pls"]), server.url("/"))
+    run = desk.collect()
+    assert run.code == 0, run.err
+    records = desk.records()
+    held = sorted(path for path, one in records.items() if one.state is State.HELD)
+    assert held == ["/a.mp3", "/b.mp3", *(f"/n{n}.mp3" for n in range(4))]
+    assert {records[path].page for path in held} == {server.url("/")}
+    lists = {path: one.reason for path, one in records.items() if path not in held}
+    assert lists == {
+        "/l.ram": "it is a playlist, and names 2 to be fetched",
+        "/plain.m3u8": "it is a playlist, and names 2 to be fetched",
+        "/c.mp3": "leads to 10.0.0.1, which is on a private network",
+        "/html.pls": "it is text/html, no video",
+        **{f"/{n}.m3u": "it is a playlist, and names 3 to be fetched" for n in range(4)},
+        "/4.m3u": "it is a playlist of playlists of playlists",
+    }
 
 
 def test_a_page_in_place_of_a_film_gives_its_own_film(desk: Desk, server: MediaServer) -> None:
