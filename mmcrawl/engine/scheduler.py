@@ -20,7 +20,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
@@ -105,6 +104,7 @@ class FocusedScheduler(BaseScheduler):
             news=in_reactor(self._hosts.ask),
             stopped=in_reactor(self._close),
             failed=in_reactor(self.give_up),
+            left_alone=lambda: self._only_left_alone,
         )
         self._commits.start(_COMMIT_SECONDS, now=False)
         collect_seldom()
@@ -322,19 +322,12 @@ class FocusedScheduler(BaseScheduler):
         self.report(link, lambda job: job.failed(link, which + reason))
 
     def _waits(self, link: int, failure: Failure) -> bool:
-        """Let a link wait whose host is left alone; tell whether it is.
-
-        Other processes would wait for a worker with links that it does not fetch, so those of a
-        shared crawl fail once the host was asked enough.
-        """
+        """Let a link wait whose host is left alone; tell whether it is."""
         if not failure.check(RobotsUnreachableError):  # type: ignore[no-untyped-call]
             return False
         request = self._under_way.get(link)
         if request is None:
             return True
-        netloc = urlparse_cached(request).netloc
-        if self._open_job.shared and self.unreachable.asked_enough(netloc):
-            return False
         new = self.links.new_link(request)
         self.report(link, lambda job: job.retry(link, new.request, request.priority))
         return True

@@ -328,13 +328,15 @@ class Exchange:
     def _conclude(self, sign: Sign) -> None:
         """End the crawl, of which nobody has anything to do, or give out what is left to fetch."""
         others = self._members.living.values()
-        waiting = sum(int(one.totals.get("waiting", 0)) for one in (sign, *others))
-        if waiting and self.rules.max_pages:
+        signs = (sign, *others)
+        waiting = [one.left_alone for one in signs if one.totals.get("waiting", 0)]
+        if self.rules.max_pages and not all(waiting):
             if not self.budget.begin_next(sign, others):
                 self._end("max_pages")
             return
-        pages = sum(one.pages for one in (sign, *others))
-        self._end("finished" if pages else "nothing_fetched")
+        pages = sum(one.pages for one in signs)
+        done = "hosts_unreachable" if any(waiting) else "finished"
+        self._end(done if pages else "nothing_fetched")
 
     def _end(self, reason: str) -> None:
         """Tell all who are there that the crawl is over, and why."""

@@ -43,6 +43,7 @@ class Sign:
         counted: all it was told is in what it tells of its parts.
         crawled: pages it has crawled itself.
         idle: it has nothing to do and nothing under way.
+        left_alone: what waits in its parts is of hosts that are left alone.
         activity: grows with all that it does.
         round: of the budget.
         unused: pages that it may still fetch in the round.
@@ -64,6 +65,7 @@ class Sign:
     counted: bool = False
     crawled: int = 0
     idle: bool = False
+    left_alone: bool = False
     activity: int = 0
     round: int = 0
     unused: int = 0

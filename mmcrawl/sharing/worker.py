@@ -92,6 +92,7 @@ class SharedJob:
         self._sender: Sender | None = None
         self._errors_at, self._counted_errors = -1, dict[str, int]()
         self._broken = False
+        self._is_left_alone: Callable[[], bool] = lambda: False
 
     # -- what there is --------------------------------------------------------------------------
 
@@ -176,8 +177,13 @@ class SharedJob:
         news: Callable[[], object],
         stopped: Callable[[str], object],
         failed: Callable[[StoreError], object],
+        left_alone: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Join the crawl. `news` and `failed` are called from another thread."""
+        """Join the crawl. `news` and `failed` are called from another thread.
+
+        `left_alone` tells whether all that waits is of hosts that need not be asked soon.
+        """
+        self._is_left_alone = left_alone
 
         def broken(error: StoreError) -> None:
             self._broken = True
@@ -377,12 +383,14 @@ class SharedJob:
         parts, own = self.parts, self.parts.totals
         self._used()  # of a round that was begun meanwhile
         waits = not parts.ready or (self._rules.max_pages > 0 and self._is_spent())
-        idle = waits and parts.is_reported
+        left_alone = not waits and self._is_left_alone()
+        idle = (waits or left_alone) and parts.is_reported
         return Sign(
-            active=parts.active,
+            active=0 if left_alone else parts.active,
             pages=own.pages,
             crawled=self._crawled,
             idle=idle,
+            left_alone=left_alone,
             activity=self._activity + self._hearing.heard + self._crawled,
             round=self._round,
             moved=sorted(parts.moved),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pytest
+
 from mmcrawl.sharing import Rules
 
 from .memory import Gang, MadeWeb, MemoryStore, Worker
@@ -21,6 +25,31 @@ class SeldomGang(Gang):
 
     def _made(self, name: str) -> Worker:
         return SeldomWorker(self, name, MemoryStore(self.tables))
+
+
+class ShyWorker(Worker):
+    """A worker that leaves the first host alone."""
+
+    def __init__(self, gang: Gang, name: str, store: MemoryStore) -> None:
+        super().__init__(gang, name, store)
+        self.asked: list[bool] = []
+        self.job.next = partial(self.job.next, self._may_ask)  # type: ignore[method-assign]
+        self.job._is_left_alone = lambda: bool(self.asked) and not any(self.asked)
+
+    def fetch(self) -> None:
+        self.asked.clear()
+        super().fetch()
+
+    def _may_ask(self, origin: str) -> bool:
+        self.asked.append(not origin.endswith("//h0.test"))
+        return self.asked[-1]
+
+
+class ShyGang(Gang):
+    """Workers that leave the first host alone."""
+
+    def _made(self, name: str) -> Worker:
+        return ShyWorker(self, name, MemoryStore(self.tables))
 
 
 def gang_of_one(seed: int) -> Gang:
@@ -63,3 +92,13 @@ def test_parts_are_given_with_the_next_link_not_with_the_next_report() -> None:
     assert worker.job.parts.can_give
     worker.job.next()
     assert not worker.job.parts.can_give
+
+
+@pytest.mark.parametrize("max_pages", [0, 500])
+def test_a_crawl_ends_unfinished_once_only_hosts_wait_that_are_left_alone(max_pages: int) -> None:
+    web = MadeWeb(4, 20, seed=1)
+    gang = ShyGang(web, Rules(parts=16, rest=0.0, max_pages=max_pages), seed=1)
+    gang.join()
+    gang.join()
+    assert gang.run(90.0) == "hosts_unreachable"
+    assert web.fetched.keys() == {url for url in web.urls if "//h0.test/" not in url}
