@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import accumulate
 from math import log1p
 from typing import NamedTuple, cast
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from mmcrawl.blocks.layout.block_words import AREAS, begins_with, holds
 from mmcrawl.blocks.layout.features import BlockFacts
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
+from mmcrawl.page.urls import absolute_url
 from mmcrawl.text.scripts import HAN, has_han
 
 Floats = NDArray[np.float32]
@@ -351,7 +352,7 @@ def _address(href: str, url: str) -> tuple[bool, bool, bool, bool, bool, bool]:
     if href[:11].lower() == "javascript:":
         return False, False, True, False, False, False
     try:
-        here, there = urlsplit(url), urlsplit(urljoin(url, href))
+        here, there = urlsplit(url), urlsplit(absolute_url(url, href) or href)
     except ValueError:
         return False, False, False, False, False, False
     folders = [part for part in there.path.split("/") if part]

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
-from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.http import Response, TextResponse
@@ -37,6 +36,7 @@ from mmcrawl.errors import ListingError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.model import IN_INDEX, Page
+from mmcrawl.page.urls import joined_url
 from mmcrawl.text.public_suffixes import split_host
 
 _ROBOTS, _SITEMAP, _LISTED = 3, 2, 1
@@ -127,7 +127,7 @@ class Discovery:
         if response.meta.get("depth", 0) or WAY_KEY in response.meta:
             return
         if "sitemap" in self._ways:
-            yield _request(urljoin(response.url, "/robots.txt"), _ROBOTS)
+            yield _request(joined_url(response.url, "/robots.txt"), _ROBOTS)
         if "feeds" in self._ways:
             for feed in feed_addresses(response.body, response.url):
                 if _domain(feed) == _domain(response.url):
@@ -195,7 +195,7 @@ def _lists(addresses: Sequence[str], response: Response) -> Iterator[Request]:
 def _usual(url: str, tried: int, *, goes_on: bool) -> Request:
     """Return the request of a sitemap where they usually stand, and whether others follow."""
     meta = {_USUAL: tried} if goes_on else {}
-    return _request(urljoin(url, USUAL[tried]), _SITEMAP, meta)
+    return _request(joined_url(url, USUAL[tried]), _SITEMAP, meta)
 
 
 def _next_usual(response: Response) -> Iterator[Request]:

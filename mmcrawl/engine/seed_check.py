@@ -6,7 +6,6 @@ Of a host are asked the seed, its robots.txt, and the first sitemaps: those boun
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urljoin
 
 from scrapy import Request, Spider
 from scrapy.http import Response, TextResponse
@@ -22,6 +21,7 @@ from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.parse import parse_page
+from mmcrawl.page.urls import joined_url
 from mmcrawl.seeking.checking import ALIVE, DEAD, FORBIDDEN, REDIRECTS, CheckedSeed
 from mmcrawl.settings import value_of
 
@@ -96,7 +96,7 @@ class SeedCheckSpider(Spider):
                 media=len(page.media),
             )
         self.checked[seed] = found
-        robots = urljoin(response.url, "/robots.txt")
+        robots = joined_url(response.url, "/robots.txt")
         yield self._request(robots, seed, self.parse_robots, self.without_robots)
 
     def parse_robots(self, response: Response, seed: str) -> Iterator[Request]:
@@ -107,12 +107,12 @@ class SeedCheckSpider(Spider):
             delay = rules.crawl_delay(str(self.settings["USER_AGENT"]))
             self.checked[seed] = replace(self.checked[seed], delay=delay)
             named = sitemaps_of_robots(response.body, response.url)
-        yield from self._sitemaps(seed, (*named, urljoin(response.url, "/sitemap.xml")))
+        yield from self._sitemaps(seed, (*named, joined_url(response.url, "/sitemap.xml")))
 
     def without_robots(self, failure: Failure) -> Iterator[Request]:
         """Ask for the usual sitemap where there is no robots.txt."""
         request: Request = failure.request  # type: ignore[attr-defined]
-        usual = urljoin(request.url, "/sitemap.xml")
+        usual = joined_url(request.url, "/sitemap.xml")
         yield from self._sitemaps(request.cb_kwargs["seed"], (usual,))
 
     def parse_sitemap(self, response: Response, seed: str) -> Iterator[Request]:

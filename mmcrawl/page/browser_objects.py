@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from cssselect import SelectorError
 from lxml import etree, html
 
 from mmcrawl.page.javascript import Evaluator, Function
 from mmcrawl.page.javascript_texts import ROUNDING, UNKNOWN, text_of, url_part
+from mmcrawl.page.urls import joined_url
 
 _AGENT = (
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)"
@@ -342,7 +343,7 @@ class Browser:
         """Send a form whose answer is an address: none that is posted."""
         if form.tag != "form" or form.get("method", "get").strip().lower() != "get":
             return
-        action = urljoin(self._url, form.get("action", "").strip()).partition("#")[0]
+        action = joined_url(self._url, form.get("action", "")).partition("#")[0]
         values = [(name, value) for name, value in form.form_values() if isinstance(value, str)]
         query = f"?{urlencode(values)}" if values else ""
         self._move(action.partition("?")[0] + query if values else action)

@@ -12,9 +12,11 @@ from contextlib import suppress
 from functools import partial
 from math import ceil, floor
 from typing import Any, Final
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import re2
+
+from mmcrawl.page.urls import absolute_url
 
 
 class _Unknown:
@@ -78,8 +80,7 @@ def text_function(name: str, arguments: Sequence[Any]) -> Any:
         with suppress(ValueError, OverflowError):
             return _FUNCTIONS[name](texts[0])
     if name == "URL" and len(texts) < 3:
-        with suppress(ValueError):
-            return urljoin(texts[1], texts[0]) if len(texts) == 2 else texts[0]
+        return absolute_url(texts[1] if len(texts) == 2 else "", texts[0]) or UNKNOWN
     return UNKNOWN
 
 

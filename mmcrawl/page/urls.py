@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import NamedTuple
+from unicodedata import is_normalized
 from urllib.parse import quote_from_bytes, unquote, urlsplit
 
 import ada_url
@@ -201,12 +202,23 @@ def absolute_url(base: str, reference: str, encoding: str = "utf-8") -> str | No
     return None if "xn--" in url and not _is_punycode(url) else url
 
 
+def joined_url(base: str, reference: str) -> str:
+    """Return the address that a good reference leads to; for a bad one the address it starts from.
+
+    >>> joined_url("http://h.test/a/", "/robots.txt")
+    'http://h.test/robots.txt'
+    """
+    return absolute_url(base, reference) or base
+
+
 def _is_punycode(url: str) -> bool:
+    """Whether the labels of a host that say so are punycode, of characters that hosts may have."""
     try:
         labels = (urlsplit(url).hostname or "").split(".")
-        return all(x[4:].encode().decode("punycode") for x in labels if x.startswith("xn--"))
+        coded = [x[4:].encode().decode("punycode") for x in labels if x.startswith("xn--")]
     except ValueError:
         return False
+    return all(label and is_normalized("NFKC", label) for label in coded)
 
 
 def _with_query_in(encoding: str, reference: str) -> str:

@@ -232,7 +232,7 @@ def test_a_plain_address_is_what_quoting_leaves_of_it(host: str, path: str, quer
         ("x/%2e%2E/./a b[1]|?q=é'", "http://h.test/d/a%20b[1]|?q=%C3%A9%27"),
         *((f"http://{host}/a", None) for host in (
             "1.2.3.256", "1.2.3.08", "0x100000000", "a.1.2", "a b", "a%00b", "a<b", "[::g]", "xn--",
-            "h:99999", "u:p@", "a\x7fb",
+            "h:99999", "u:p@", "a\x7fb", "xn--pokxncvks",
         )),
     ],
 )  # fmt: skip

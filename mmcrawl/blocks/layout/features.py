@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.block_words import lists_of
@@ -22,6 +22,7 @@ from mmcrawl.blocks.layout.lines import PageText
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.sizes import PAGE_WIDTH
 from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.urls import absolute_url
 
 WINDOW_HEIGHT = 768.0
 """Pixels of a page that a reader sees at once."""
@@ -256,10 +257,7 @@ class BlockFacts:
         url, hrefs = self._page.url, self.hrefs
         if not url or not hrefs or _is_front(url):
             return False
-        try:
-            return all(_is_front(urljoin(url, href)) for href in hrefs)
-        except ValueError:  # one of them is no address
-            return False
+        return all(_is_front(absolute_url(url, href) or "") for href in hrefs)
 
     @cached_property
     def heading_level(self) -> int:

@@ -1,8 +1,9 @@
 """What the demo web is made of: its parameters, pages, their links and media, and their designs."""
 
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
+from mmcrawl.page.urls import joined_url
 from mmcrawl.replay.demo.texts import Lesson
 
 
@@ -57,7 +58,7 @@ class Group:
 
 def links_of(root: str, *pairs: tuple[str, str]) -> tuple[Link, ...]:
     """Links from pairs of address, as seen from `root`, and anchor."""
-    return tuple(Link(urljoin(root, address), anchor) for address, anchor in pairs)
+    return tuple(Link(joined_url(root, address), anchor) for address, anchor in pairs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The English physics site: HTML5, players of other hosts, recordings behind the library."""
 
 from collections.abc import Iterator
-from urllib.parse import urljoin
 
+from mmcrawl.page.urls import joined_url
 from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Page, Style, links_of
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 
@@ -95,7 +95,7 @@ def pages(config: DemoConfig) -> Iterator[Page]:
     start = Link(f"{ROOT}lectures/", "All lectures")
     front = (Group("Start here", (start,)), news, notes, drafts, ELSEWHERE)
     yield Page(ROOT, "Open Classroom", STYLE, prose="about", sentences=4, groups=front)
-    ends = (*(urljoin(ROOT, path) for path, _, _ in TUNNEL[1:]), f"{ROOT}tapes/")
+    ends = (*(joined_url(ROOT, path) for path, _, _ in TUNNEL[1:]), f"{ROOT}tapes/")
     for (path, title, anchor), onward in zip(TUNNEL, ends, strict=True):
         groups = (Group("Shelves", (Link(onward, anchor),)), ELSEWHERE)
-        yield Page(urljoin(ROOT, path), title, STYLE, prose="library", groups=groups)
+        yield Page(joined_url(ROOT, path), title, STYLE, prose="library", groups=groups)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from urllib.parse import urljoin
 
+from mmcrawl.page.urls import joined_url
 from mmcrawl.replay.demo.dice import Dice
 from mmcrawl.replay.demo.markup import ENDINGS, HOSTED
 from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Medium, Page, Style
@@ -70,7 +70,7 @@ def _articles(section: Section, config: DemoConfig) -> Iterator[Page]:
     for number in range(max(1, round(section.size * config.size))):
         lesson = None if section.prose else about[number % len(about)]
         name = section.page.format(slug=lesson.slug if lesson else section.prose, n=number + 1)
-        url = urljoin(section.base, name)
+        url = joined_url(section.base, name)
         title = _title(section, lesson, number // len(about), dice)
         media = _media(section, lesson, number + 1, title, config)
         yield Page(
@@ -107,7 +107,7 @@ def _media(
     if form in HOSTED:
         address = HOSTED[form].format(id=f"{slug[:3]}{dice.number(10000000, 99999999)}")
     else:
-        directory = urljoin(section.base, section.files)
+        directory = joined_url(section.base, section.files)
         address = f"{directory}{slug}{number:02}.{ENDINGS[form]}"
     return (Medium(form, address, title),)
 
@@ -117,7 +117,7 @@ def _lists(section: Section, articles: list[Page], links: list[Link]) -> Iterato
     words = WORDS[language]
     starts = range(0, len(articles), section.per_list)
     urls = [
-        urljoin(section.base, section.more.format(n=n + 1)) if n else section.base
+        joined_url(section.base, section.more.format(n=n + 1)) if n else section.base
         for n in range(len(starts))
     ]
     turning = tuple(Link(url, str(n + 1)) for n, url in enumerate(urls))

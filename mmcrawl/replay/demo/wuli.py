@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from urllib.parse import urljoin
 
+from mmcrawl.page.urls import joined_url
 from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Medium, Page, Style, links_of
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 from mmcrawl.replay.demo.texts import lessons
@@ -216,7 +216,7 @@ def _indexes(config: DemoConfig) -> Iterator[Page]:
     school = [Link(f"{ROOT}luyin.htm", "广播站")]
     if config.tunnel:
         first = TUNNEL[0]
-        school.append(Link(urljoin(ROOT, first[0]), first[1]))
+        school.append(Link(joined_url(ROOT, first[0]), first[1]))
     else:
         school.append(Link(f"{ROOT}shipin/", "视频"))
     yield Page(
@@ -230,12 +230,12 @@ def _tunnel(config: DemoConfig) -> Iterator[Page]:
     One of them says gb2312 and has characters that only GBK holds.
     """
     chain = TUNNEL[: config.tunnel]
-    ends = [Link(urljoin(ROOT, path), title.partition("：")[0]) for path, title, _ in chain[1:]]
+    ends = [Link(joined_url(ROOT, path), title.partition("：")[0]) for path, title, _ in chain[1:]]
     ends.append(Link(f"{ROOT}shipin/", "影像资料"))
     for (path, title, subject), onward in zip(chain, ends, strict=False):
         links = (onward, Link(f"{ROOT}xuexiao/", "学校概况"), Link(f"{ROOT}xinwen/", "新闻中心"))
         groups = (Group("更多", links), FRIENDS)
-        url = urljoin(ROOT, path)
+        url = joined_url(ROOT, path)
         yield Page(url, title, PLAIN, prose=subject, groups=groups)
     # The recordings lie behind two other pages.
     club = Link(f"{ROOT}xuexiao/guangbo.htm", "节目安排")

@@ -2,8 +2,8 @@
 
 import json
 from html import escape
-from urllib.parse import urljoin
 
+from mmcrawl.page.urls import joined_url
 from mmcrawl.replay.demo.markup import anchor, banner, embed, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
@@ -62,7 +62,7 @@ def _linked_data(page: Page) -> str:
     video = next((medium for medium in page.media if medium.form in VIDEOS), None)
     if video is None:
         return ""
-    address = urljoin(page.url, video.url)
+    address = joined_url(page.url, video.url)
     about = {
         "@context": "https://schema.org",
         "@type": "VideoObject",
