@@ -15,11 +15,17 @@ from mmcrawl.collecting.index import Summary
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.stores.sqlite_files import address_to_read, may_be_written
+from mmcrawl.stores.sqlite_files import (
+    address_to_read,
+    connected,
+    is_empty,
+    may_be_written,
+    raise_if_interrupted,
+    require_tables,
+)
 
 _APPLICATION_ID = 0x6D6D636D  # "mmcm"
 _SCHEMA_VERSION = 1
-_WAIT = 30.0  # seconds for another process to finish its write
 _PAGE = 1_000  # records read at a time
 _COLUMNS = tuple(field.name for field in fields(MediaFile))
 _SCHEMA = """
@@ -79,7 +85,7 @@ class SqliteIndex:
             ) from error
         with self._explained():
             writes = create or may_be_written(path)
-            self._db = _connected(path.absolute().as_uri() if writes else address_to_read(path))
+            self._db = connected(path.absolute().as_uri() if writes else address_to_read(path))
             try:
                 self._prepare()
             except BaseException:
@@ -214,10 +220,10 @@ class SqliteIndex:
     def _prepare(self) -> None:
         """Set up an empty file, or check that it is ours."""
         db = self._db
-        if not _is_set_up(db):
+        if is_empty(db):
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")
-            if not _is_set_up(db):  # else another process has set it up in the meantime
+            if is_empty(db):  # else another process has set it up in the meantime
                 for statement in _SCHEMA.split(";\n"):
                     db.execute(statement)
                 db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
@@ -232,6 +238,7 @@ class SqliteIndex:
                 f"{self.name} was written by another version of mmcrawl (schema {version}, this"
                 f" one has {_SCHEMA_VERSION}); use that version, or name another folder"
             )
+        require_tables(db, self.name, _SCHEMA)
         db.execute("PRAGMA synchronous = FULL")
 
     @contextmanager
@@ -239,17 +246,8 @@ class SqliteIndex:
         try:
             yield
         except sqlite3.Error as error:
+            raise_if_interrupted(error)
             raise StoreError(_why_it_failed(self.name, str(error))) from error
-
-
-def _connected(address: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        address, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
-    )
-
-
-def _is_set_up(db: sqlite3.Connection) -> bool:
-    return bool(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
 
 
 def _file(row: tuple[object, ...]) -> MediaFile:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT
+from mmcrawl.frontier.database import SCHEMA
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.page.urls import resource_key
+from mmcrawl.stores.sqlite_files import connected, require_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     # Without a journal beside it nothing is left to be merged, and no trace of reading is made.
     journal = path.with_name(path.name + "-wal").exists()
     how = "mode=ro" if journal else "immutable=1"
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)) as db:
+    with closing(connected(f"{path.resolve().as_uri()}?{how}", trust=True)) as db:
+        require_tables(db, str(path), SCHEMA)
         yield db
 
 

@@ -4,7 +4,7 @@ A file whose tables are others was not made by this version of mmcrawl.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import wraps
 from operator import attrgetter
@@ -13,7 +13,13 @@ from typing import Any
 from urllib.parse import quote
 
 from mmcrawl.errors import MissingStoreError, StoreError
-from mmcrawl.stores.sqlite_files import address_to_read
+from mmcrawl.stores.sqlite_files import (
+    address_to_read,
+    connected,
+    is_empty,
+    raise_if_interrupted,
+    require_tables,
+)
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 9
@@ -135,14 +141,6 @@ LIMIT 1
 """
 
 
-def layout(statements: Iterable[str | None]) -> set[str]:
-    """Return statements that make tables and indexes, apart from their white space."""
-    return {" ".join(statement.split()) for statement in statements if statement} - {""}
-
-
-LAYOUT = layout(SCHEMA.split(";"))
-
-
 def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method of a cursor that fails with a StoreError."""
 
@@ -187,9 +185,8 @@ def connect(path: Path | None) -> sqlite3.Connection:
     """
     name = str(path) if path else ":memory:"
     try:
-        db = sqlite3.connect(
-            name, isolation_level=None, check_same_thread=False, factory=_Connection
-        )
+        address = f"file:{quote(str(path.absolute()))}?mode=rwc" if path else name
+        db = _opened(address, name)
         try:
             _prepare(db, name)
         except BaseException:
@@ -200,10 +197,17 @@ def connect(path: Path | None) -> sqlite3.Connection:
     return db
 
 
+def _opened(address: str, name: str) -> sqlite3.Connection:
+    # Checks of our tables call functions of JSON, which SQLite counts as unsafe: not even the names
+    # of tables could be read. That all of them are ours is the first thing that is asked.
+    db = connected(address, _Connection, trust=True)
+    db.name = name  # type: ignore[attr-defined]
+    return db
+
+
 def _prepare(db: sqlite3.Connection, name: str) -> None:
     """Set up an empty database, or check that it is ours."""
-    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if tables == 0:
+    if is_empty(db):
         db.execute("PRAGMA page_size = 4096")
         if name != ":memory:":
             db.execute("PRAGMA journal_mode = WAL")
@@ -213,8 +217,7 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
         )
     else:
         _refuse_others(db, name)
-        if layout(row[0] for row in db.execute("SELECT sql FROM sqlite_master")) != LAYOUT:
-            raise damaged(name, "its tables are not those of mmcrawl")
+        require_tables(db, name, SCHEMA)
         for check in ("PRAGMA integrity_check(1)", FAULTS):
             fault = (db.execute(check).fetchone() or ["ok"])[0]
             if fault != "ok":
@@ -256,10 +259,10 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
         )
     try:
         address = address_to_read(path)
-        db = sqlite3.connect(address, uri=True, isolation_level=None, factory=_Connection)
+        db = _opened(address, name)
         try:
-            db.name = name
             _refuse_others(db, name)
+            require_tables(db, name, SCHEMA)
             db.execute("BEGIN")  # one state of the file until it is closed
         except BaseException:
             db.close()
@@ -323,6 +326,7 @@ def damaged(store: str, fault: object) -> StoreError:
 
 def why_it_failed(name: str, error: Exception) -> str:
     """Return what a user is told of an error of SQLite, or of a value of a store."""
+    raise_if_interrupted(error)
     text = str(error)
     if "disk is full" in text or "disk I/O" in text:
         return f"store {name} cannot be written ({text}); make room and run the same command again"

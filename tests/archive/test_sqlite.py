@@ -67,7 +67,7 @@ def test_an_unknown_uri():
 
 
 def test_one_that_is_locked_by_another(path, monkeypatch):
-    monkeypatch.setattr("mmcrawl.archive.sqlite.file._WAIT", 0.1)
+    monkeypatch.setattr("mmcrawl.stores.sqlite_files._WAIT", 0.1)
     with opened(path) as archive:
         other = connect(path, create=False, read_only=False)
         other.execute("BEGIN IMMEDIATE")

@@ -5,7 +5,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from mmcrawl.collecting.shelf import (
     Correction,
     Marks,
     Shelf,
-    SqliteShelf,
     open_shelf,
     read_corrections,
 )
@@ -153,25 +151,6 @@ def test_of_two_editors_at_once_neither_is_lost(shelf: Shelf, opener: Callable[[
     assert (now.title, now.caption) == ("title 9", "caption 9")
 
 
-def test_works_kept_by_an_earlier_version_are_taken_over(tmp_path: Path) -> None:
-    path = tmp_path / "works.db"
-    found, _ = work("a")
-    row = found.as_plain()
-    del row["changed_at"]
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.executescript(
-            "CREATE TABLE work (id TEXT PRIMARY KEY, place INTEGER NOT NULL, record TEXT NOT NULL)"
-            " STRICT; CREATE TABLE file (key TEXT PRIMARY KEY, work TEXT NOT NULL) STRICT;"
-            "CREATE TABLE correction (work TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;"
-            "PRAGMA application_id = 1835885431; PRAGMA user_version = 1;"
-        )
-        db.execute("INSERT INTO work VALUES (?, 0, ?)", (found.id, json.dumps(row)))
-        db.execute("INSERT INTO correction VALUES (?, ?)", (found.id, '{"title": "Wheels"}'))
-    for _ in range(2):
-        with open_shelf("sqlite:///crawl.db", tmp_path) as shelf:
-            assert [(each.id, each.title) for each in shelf.works()] == [(found.id, "Wheels")]
-
-
 def test_an_editor_says_licence_language_and_what_is_to_be_hidden(shelf: Shelf) -> None:
     shelf.describe([work("a"), work("b")])
     first, second = (each.id for each in shelf.works())
@@ -236,20 +215,6 @@ def test_a_file_of_something_else_is_left_alone(store: str, tmp_path: Path) -> N
     db.close()
     with pytest.raises(StoreError, match="not a file of works"):
         open_shelf(store, tmp_path)
-
-
-def test_a_file_made_before_pages_were_marked_takes_marks(tmp_path: Path) -> None:
-    path = tmp_path / "works.db"
-    SqliteShelf(path).close()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP TABLE mark")
-        db.execute("PRAGMA user_version = 2")
-    with SqliteShelf(path) as shelf:
-        assert shelf.is_described
-        Marks(shelf).put("fiddles", "http://h.test/\ud800", is_good=True)
-        assert [mark.is_good for mark in Marks(shelf).of("fiddles")] == [True]
-        assert Marks(shelf).topics() == ["fiddles"]
-        assert not shelf.is_described
 
 
 def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> None:

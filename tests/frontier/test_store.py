@@ -188,10 +188,8 @@ def test_a_file_in_a_read_only_folder_is_refused(unprivileged):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("CREATE TRIGGER t AFTER UPDATE ON link BEGIN DELETE FROM link; END", "its tables"),
-        ("CREATE VIEW v AS SELECT * FROM link", "its tables"),
-        ("ALTER TABLE link ADD COLUMN more TEXT", "its tables"),
-        ("DROP TABLE sighting", "its tables"),
+        ("ALTER TABLE link ADD COLUMN more TEXT", "its tables are not those of mmcrawl"),
+        ("DROP TABLE sighting", "its tables are not those of mmcrawl"),
         ("UPDATE link SET settled = 9223372036854775807", "numbers out of range"),
         ("UPDATE link SET physical_layer = -5", "numbers out of range"),
         ("UPDATE link SET content = 9e999", "numbers out of range"),
@@ -205,7 +203,7 @@ def test_a_store_that_a_stranger_changed_is_refused(path, change, told):
     filled(path)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(change)
-    assert f"is damaged ({told}" in refusal(path)
+    assert told in refusal(path)
 
 
 def test_who_only_looks_sees_one_state_and_hinders_nobody(path: Path) -> None:

@@ -26,7 +26,13 @@ import zstandard
 from mmcrawl.archive.search.tokens import pinyin, tokens
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.sqlite_files import address_to_read
+from mmcrawl.stores.sqlite_files import (
+    address_to_read,
+    connected,
+    is_empty,
+    raise_if_interrupted,
+    require_tables,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -191,13 +197,13 @@ class Index:
         return db
 
     def _prepare(self, db: sqlite3.Connection) -> None:
-        tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        (application,), (form,) = db.execute(
-            "SELECT application_id FROM pragma_application_id UNION ALL"
-            " SELECT user_version FROM pragma_user_version"
-        )
+        tables = not is_empty(db)
+        application = db.execute("PRAGMA application_id").fetchone()[0]
+        form = db.execute("PRAGMA user_version").fetchone()[0]
         if tables and application != _APPLICATION:
             raise StoreError(f"{self.name} is not a search index of mmcrawl; move it away")
+        if tables and form == _FORMAT:
+            require_tables(db, self.name, _SCHEMA, may_lack=True)  # what lacks is said, and rebuilt
         if not tables and self._read_only and not self._empty:
             raise _OtherFormError  # another process makes it, or was killed as it did
         if tables and form != _FORMAT:
@@ -255,6 +261,7 @@ class Index:
         try:
             yield
         except sqlite3.Error as error:
+            raise_if_interrupted(error)
             text = str(error)
             if "not a database" in text:
                 advice = "it is no search index of mmcrawl; move it away"
@@ -276,9 +283,7 @@ class _OtherFormError(Exception):
 
 
 def _connected(name: str) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        name, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
-    )
+    db = connected(name, wait=_WAIT)
     if not db.execute(_FTS5).fetchone()[0]:
         db.close()
         raise StoreError(

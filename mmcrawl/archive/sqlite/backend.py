@@ -18,6 +18,7 @@ from mmcrawl.archive.rows import SHIFT, Disproved, PackRow, VersionRow, place
 from mmcrawl.archive.sqlite.file import give_back
 from mmcrawl.archive.sqlite.urls import UrlTables
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.sqlite_files import raise_if_interrupted
 
 _NUMBER = (1 << SHIFT) - 1
 _AT_ONCE = 500
@@ -234,6 +235,7 @@ class SqliteBackend(UrlTables):
         except sqlite3.ProgrammingError:  # it is closed
             raise
         except sqlite3.DatabaseError as error:
+            raise_if_interrupted(error)
             return [f"the database is damaged: {error}"]
         return [f"the database is damaged: {text}" for (text,) in rows if text != "ok"]
 

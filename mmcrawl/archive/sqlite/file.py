@@ -10,13 +10,18 @@ from urllib.parse import quote
 
 from mmcrawl.archive.sqlite.proofs import PROOFS
 from mmcrawl.errors import MissingStoreError, StoreError
-from mmcrawl.stores.sqlite_files import address_to_read
+from mmcrawl.stores.sqlite_files import (
+    address_to_read,
+    connected,
+    is_empty,
+    raise_if_interrupted,
+    require_tables,
+)
 
 APPLICATION_ID = 0x6D6D6361  # "mmca"
 SCHEMA_VERSION = 3
 _FREE_PAGES = 8_192  # 32 MB: what sealing frees for the next pages while a crawl goes on
 _PAGES_AT_ONCE = 4_096
-_WAIT = 30.0  # seconds for another process to finish its write
 _NO_SUCH_FILE = "there is no archive {}; store a page there first, or name another file"
 
 _SCHEMA = """
@@ -85,21 +90,14 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
 
 def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
     if read_only:
-        return _connected(address_to_read(path))
-    return _connected(f"file:{quote(str(path.absolute()))}?mode=rwc")
-
-
-def _connected(address: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        address, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
-    )
+        return connected(address_to_read(path))
+    return connected(f"file:{quote(str(path.absolute()))}?mode=rwc")
 
 
 def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
-    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if tables == 0 and may_create:
+    if is_empty(db) and may_create:
         _create(db)
-    elif tables == 0:
+    elif is_empty(db):
         raise MissingStoreError(_NO_SUCH_FILE.format(path))
     application = db.execute("PRAGMA application_id").fetchone()[0]
     version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -111,6 +109,7 @@ def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
             f"archive {path} was written by {age} version of mmcrawl (schema {version}, this one"
             f" has {SCHEMA_VERSION}); use that version, or name another file"
         )
+    require_tables(db, str(path), _SCHEMA + PROOFS)
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -8000")
     db.execute("PRAGMA journal_size_limit = 16777216")
@@ -134,7 +133,7 @@ def _create(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have set it up in the meantime.
-        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        if is_empty(db):
             for statement in (*_SCHEMA.split(";\n"), PROOFS):
                 if statement.strip():
                     db.execute(statement)
@@ -152,6 +151,7 @@ def explained(name: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        raise_if_interrupted(error)
         raise StoreError(_explain(name, str(error))) from error
 
 

@@ -9,11 +9,18 @@ from pathlib import Path
 
 from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
 from mmcrawl.errors import MissingStoreError, StoreError
-from mmcrawl.stores.sqlite_files import address_to_read, may_be_written
+from mmcrawl.stores.sqlite_files import (
+    address_to_read,
+    connected,
+    is_empty,
+    may_be_written,
+    raise_if_interrupted,
+    require_tables,
+)
 
 _APPLICATION_ID = 0x6D6D6377  # "mmcw"
 _VERSION = 3
-_WAIT = 30.0  # seconds for another process to finish its write
+_MARKS = ("application_id", "user_version")
 _SCHEMA = """
 CREATE TABLE work (
     id TEXT PRIMARY KEY, place INTEGER NOT NULL, changed REAL NOT NULL, record TEXT NOT NULL
@@ -25,19 +32,6 @@ CREATE TABLE mark (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 CREATE TABLE revision (number INTEGER NOT NULL) STRICT;
 INSERT INTO revision VALUES (0);
 """
-_FROM_2 = """
-CREATE TABLE mark (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
-"""
-_FROM_1 = """
-ALTER TABLE work ADD COLUMN changed REAL NOT NULL DEFAULT 0;
-ALTER TABLE correction RENAME COLUMN work TO id;
-CREATE TABLE collection (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
-CREATE TABLE revision (number INTEGER NOT NULL) STRICT;
-INSERT INTO revision VALUES (0);
-CREATE TABLE mark (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
-"""
-_STEPS = {1: _FROM_1, 2: _FROM_2}
-"""By the version of a file, what makes it one of this version."""
 
 
 class SqliteShelf(Shelf):
@@ -63,7 +57,7 @@ class SqliteShelf(Shelf):
             raise StoreError(f"folder {path.parent} cannot be made: {error.strerror}") from error
         with self._explained():
             writes = create or may_be_written(path)
-            self._db = _connected(path.absolute().as_uri() if writes else address_to_read(path))
+            self._db = connected(path.absolute().as_uri() if writes else address_to_read(path))
             try:
                 self._prepare()
             except BaseException:
@@ -127,24 +121,20 @@ class SqliteShelf(Shelf):
 
     def _prepare(self) -> None:
         db = self._db
-        if self._marks() == [_APPLICATION_ID, _VERSION]:
-            return
-        db.execute("PRAGMA journal_mode = WAL")
-        with self._writing():
-            is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            application, version = self._marks()
-            if is_new or (application == _APPLICATION_ID and version in _STEPS):
-                for statement in (_SCHEMA if is_new else _STEPS[version]).split(";\n"):
-                    db.execute(statement)
-                db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                db.execute(f"PRAGMA user_version = {_VERSION}")
-            elif self._marks() != [_APPLICATION_ID, _VERSION]:  # as another process has made it
-                raise StoreError(
-                    f"{self.name} is not a file of works of this version of mmcrawl; move it away"
-                )
-
-    def _marks(self) -> list[int]:
-        return [int(self._db.execute(f"PRAGMA {name}").fetchone()[0]) for name in _MARKS]
+        if is_empty(db):
+            db.execute("PRAGMA journal_mode = WAL")
+            with self._writing():
+                if is_empty(db):  # else another process has set it up in the meantime
+                    for statement in _SCHEMA.split(";\n"):
+                        db.execute(statement)
+                    db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                    db.execute(f"PRAGMA user_version = {_VERSION}")
+        marks = [int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in _MARKS]
+        if marks != [_APPLICATION_ID, _VERSION]:
+            raise StoreError(
+                f"{self.name} is not a file of works of this version of mmcrawl; move it away"
+            )
+        require_tables(db, self.name, _SCHEMA)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -164,15 +154,9 @@ class SqliteShelf(Shelf):
         try:
             yield
         except sqlite3.Error as error:
+            raise_if_interrupted(error)
             full = any(sign in str(error) for sign in ("full", "I/O"))
             advice = "; make room on its disk" if full else ""
             raise StoreError(
                 f"works {self.name} cannot be read or written: {error}{advice}"
             ) from error
-
-
-def _connected(address: str) -> sqlite3.Connection:
-    return sqlite3.connect(address, uri=True, timeout=_WAIT, isolation_level=None)
-
-
-_MARKS = ("application_id", "user_version")

@@ -20,6 +20,12 @@ from pymongo.errors import ConfigurationError, PyMongoError
 
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.sqlite_files import (
+    connected,
+    is_empty,
+    raise_if_interrupted,
+    require_tables,
+)
 
 APPLICATION_ID = 0x6D6D726B  # "mmrk"
 _SCHEMA = """
@@ -29,7 +35,6 @@ CREATE TABLE part (
     UNIQUE (method, name, number)
 );
 """
-_WAIT = 30.0  # seconds for another process to finish its write
 _ROW = 256 << 20  # bytes of one row; SQLite takes a billion at most
 _DOCUMENT = 8 << 20  # bytes of one document; a server takes 16 MB at most
 _SELECTION = 20_000  # milliseconds until a server that does not answer is given up
@@ -50,13 +55,7 @@ class SqliteResults:
             return
         with self._explained():
             mode = "ro" if read_only else "rwc"
-            db = sqlite3.connect(
-                f"file:{quote(str(Path(path).absolute()))}?mode={mode}",
-                uri=True,
-                timeout=_WAIT,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+            db = connected(f"file:{quote(str(Path(path).absolute()))}?mode={mode}")
             try:
                 self._prepare(db, read_only)
             except BaseException:
@@ -106,20 +105,21 @@ class SqliteResults:
             self._db.close()
 
     def _prepare(self, db: sqlite3.Connection, read_only: bool) -> None:
-        tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if not tables and not read_only:
+        if is_empty(db) and not read_only:
             db.executescript(
                 f"BEGIN IMMEDIATE; {_SCHEMA.replace('TABLE', 'TABLE IF NOT EXISTS')}"
                 f"PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
             )
         elif db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreError(f"{self.name} does not hold ranks of mmcrawl; move it away")
+        require_tables(db, self.name, _SCHEMA)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
+            raise_if_interrupted(error)
             text = str(error)
             if "not a database" in text or "malformed" in text:
                 advice = "remove the file, and compute the ranks anew"
