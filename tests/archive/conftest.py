@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Archive, Capture, open_archive
-from tests.archive.warc_files import Warc
 from tests.databases import mongodb_uri
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Levers</title></head>
@@ -50,16 +49,14 @@ def archive(uri: str) -> Iterator[Archive]:
         yield opened
 
 
-@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
-def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
-    """Return what writes a WARC file, plain and compressed."""
-    return Warc(tmp_path / request.param)
-
-
 @pytest.fixture
-def other(tmp_path: Path) -> Warc:
-    """Return what writes another one."""
-    return Warc(tmp_path / "other.warc.gz")
+def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tails, packs and segments be full after some pages."""
+    monkeypatch.setattr("mmcrawl.archive.rows.SEGMENT", 60_000)
+    monkeypatch.setattr("mmcrawl.archive.format.sealing.SEGMENT", 60_000)
+    monkeypatch.setattr("mmcrawl.archive.format.sealing.LARGEST_SEGMENT", 90_000)
+    monkeypatch.setattr("mmcrawl.archive.format.sealing.TAIL", 30_000)
+    monkeypatch.setattr("mmcrawl.archive.format.packing.LARGEST_PACK", 30_000)
 
 
 LESSON = """<!DOCTYPE html><html lang="en"><head><title>{head}</title></head><body>

@@ -85,26 +85,6 @@ def _check_without_quark(archive, page, monkeypatch, caplog):
     assert (stats.blocks, stats.uncut) == (len(archive.blocks_of(plain)), 1)
 
 
-def test_pages_whose_blocks_are_cut_on_demand_are_counted_as_such(uri, page):
-    with open_archive(uri, keep_blocks=False) as archive:
-        _check_uncut(archive, page)
-
-
-def _check_uncut(archive, page):
-    for time, text in enumerate("ab"):
-        archive.store(page(text, time=float(time)))
-    archive.store(Capture("http://physics.test/a.png", b"\x89PNG", 1.0, content_type="image/png"))
-    stats = archive.stats()
-    assert (stats.blocks, stats.uncut) == (0, 2)
-    archive.pack()
-    archive.store(page("c", time=3.0))
-    stats = archive.stats()
-    assert stats.blocks == sum(len(archive.blocks_of(v)) for v in archive.versions(URL)[:2])
-    assert stats.uncut == 1
-    archive.purge(url=URL, before=3.0)
-    assert (archive.stats().blocks, archive.stats().uncut) == (0, 1)
-
-
 def test_what_is_no_page_is_compared_as_a_whole(archive):
     bodies = [bytes(range(256)) * 4_000, bytes(range(256)) * 4_001, b""]
     versions = [
@@ -117,12 +97,6 @@ def test_what_is_no_page_is_compared_as_a_whole(archive):
     assert archive.diff(versions[1], versions[1]).same
     assert archive.diff(versions[1], versions[1]).count("kept") == 1
     assert [change.change for change in archive.diff(*versions[1:]).blocks] == ["removed"]
-
-
-def test_a_page_of_one_url_is_compared_with_that_of_another(archive, page):
-    old = archive.store(page("a")).version
-    new = archive.store(page("a", url="http://physics.test/copy")).version
-    assert archive.diff(old, new).same
 
 
 def test_a_closed_archive_says_so_whatever_is_asked(uri, page):
@@ -144,28 +118,6 @@ def test_a_closed_archive_says_so_whatever_is_asked(uri, page):
         assert "is closed; open it again" in sentence(call, *args)
 
 
-def test_two_versions_are_read_and_parsed_once_each_to_compare_them(archive, page, monkeypatch):
-    """Looking a pack up is a round trip to a server; parsing is most of the time of comparing."""
-    archive.store(page("Give me a place to stand.", time=1.0))
-    archive.store(page("Give me a lever to stand on.", time=2.0))
-    versions = archive.versions(URL)
-    done = Counter()
-
-    def counted(owner, name):
-        whole = getattr(owner, name)
-        monkeypatch.setattr(
-            owner, name, lambda *a, **k: done.update([name]) or whole(*a, **k), raising=True
-        )
-
-    counted(archive._backend, "pack_with_entry")
-    counted(archive._backend, "pack_with_chunk")
-    counted(PageTree, "__init__")
-    found = archive.diff(*versions)
-    assert found.count("changed") == 1
-    assert [change.words for change in found.blocks if change.words]
-    assert done == {"pack_with_entry": 2, "__init__": 2}
-
-
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_page_is_read_once_for_its_blocks_and_its_main_text(uri, page, monkeypatch, kept):
     done = Counter()
@@ -180,20 +132,3 @@ def test_a_page_is_read_once_for_its_blocks_and_its_main_text(uri, page, monkeyp
         assert "Give me a place to stand." in stored.main_text
         assert stored.main_text == page_content(stored.body, version.url).text.replace("\n\n", "\n")
         assert done == {"read": 2}  # the last by page_content
-
-
-def test_a_page_gives_the_text_of_its_blocks_whether_they_are_kept_or_cut(uri, page):
-    with open_archive(uri, keep_blocks=False) as archive:
-        version = archive.store(page()).version
-        _check_texts(archive, version)
-
-
-def _check_texts(archive, version):
-    cut = archive.page(version)
-    texts = [cut.text(block) for block in cut.blocks]
-    assert cut.kept is None
-    assert "Give me a place to stand." in " ".join(texts)
-    archive.pack()
-    kept = archive.page(version)
-    assert kept.kept == cut.blocks
-    assert [kept.text(block) for block in kept.blocks] == texts

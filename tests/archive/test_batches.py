@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-import time
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 
 from mmcrawl.archive import Capture, Unchanged, open_archive
 from mmcrawl.archive.format import look_up
-from mmcrawl.errors import StoreError
 from tests.warm import python
 
 URL = "http://physics.test/levers.html"
@@ -137,33 +134,6 @@ def test_each_page_of_a_batch_has_its_own_level(archive):
 # -- numbers ----------------------------------------------------------------------------------
 
 
-def test_the_number_of_a_purged_version_is_not_given_again(archive, page):
-    for when, text in ((10.0, "a"), (5.0, "b"), (6.0, "c")):
-        archive.store(page(text, time=when))
-    assert archive.purge(url=URL, before=10.0).versions == 2
-    assert [version.number for version in archive.versions(URL)] == [1]
-    assert archive.store(page("d", time=20.0)).version.number == 4
-
-
-def test_a_url_whose_last_versions_are_gone_is_looked_up_again(archive, page):
-    archive.store(page("a", time=1.0))
-    backend = archive._backend
-    backend.note_urls([replace(backend.url(URL), last=5)])
-    assert archive.store(page("a", time=2.0)).version is None
-    assert archive.store(page("b", time=3.0)).version.number == 6
-
-
-def test_how_many_versions_there_are_is_noted_now_and_then(archive, page):
-    for n in range(20):
-        assert archive.store(page(str(n), time=float(n))).version.number == n + 1
-    row = archive._backend.url(URL)
-    assert 8 <= row.last < 20
-    assert not row.late
-    assert archive._backend.last_versions([row])[row.id].number == 20
-    archive.store(page("late", time=3.5))
-    assert archive._backend.url(URL).late
-
-
 # -- others write at the same time ------------------------------------------------------------
 
 
@@ -201,13 +171,6 @@ def test_a_number_that_another_took_first_is_not_overwritten(uri, page, monkeypa
         assert archive.check(repair=True).removed == 2
 
 
-def test_who_is_always_second_says_so(uri, page, monkeypatch):
-    with open_archive(uri) as archive:
-        monkeypatch.setattr(archive._backend, "add_versions", lambda rows: rows)
-        with pytest.raises(StoreError, match=r"cannot keep http://physics\.test/levers\.html"):
-            archive.store(page())
-
-
 STORE = """
 import random, sys
 from mmcrawl.archive import Capture, Unchanged, open_archive
@@ -230,7 +193,6 @@ def test_processes_that_store_the_same_pages_in_batches_and_are_killed(uri):
         for name in "xyz"
     ]
     heard = [[process.stdout.readline() for _ in range(4)] for process in processes]
-    time.sleep(0.3)
     for process, lines in zip(processes, heard, strict=True):
         process.kill()
         lines.extend(process.communicate()[0].splitlines(keepends=True))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from time import process_time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive import StoredBlock, digest_of
 from mmcrawl.archive.format import BlockColumns
-from mmcrawl.errors import StoreError
 
 WORDS = st.lists(
     st.sampled_from(
@@ -53,22 +51,6 @@ def test_blocks_are_read_as_they_were_written(data: st.DataObject, encoding: str
     body, blocks = data.draw(cut_pages(encoding))
     columns = BlockColumns.of(blocks, body, encoding)
     assert columns.read(body, encoding) == blocks
-
-
-def test_blocks_side_by_side_need_no_places_and_topics_the_number_of_words_left_out() -> None:
-    parts = [b"<p>The lens of glass</p>", b"<p title='a lens'>The maker of lenses</p>"]
-    body, start, blocks = b"".join(parts), 0, []
-    for part, topic in zip(parts, ("lens glass", "maker lenses"), strict=True):
-        end = start + len(part)
-        blocks.append(StoredBlock(start, end, "topic", topic, 1, "p", digest_of(part)))
-        start = end
-    columns = BlockColumns.of(blocks, body, "utf-8")
-    assert columns.gaps == bytes(2)
-    alike = 1 + 1  # the place of a word behind one that is left out
-    assert columns.words == bytes([2, alike, alike] * 2)
-    damaged = columns._replace(words=bytes([2, alike, 60] * 2))
-    with pytest.raises(StoreError, match="a topic is not where it is told to be"):
-        damaged.read(body, "utf-8")
 
 
 def test_places_of_words_are_found_in_time_in_proportion_to_the_page() -> None:

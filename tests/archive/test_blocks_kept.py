@@ -16,7 +16,7 @@ from mmcrawl.archive import (
     leaves,
     open_archive,
 )
-from mmcrawl.archive.format import ArchivedPage, BlockColumns, cutting, pack_manifest
+from mmcrawl.archive.format import ArchivedPage, BlockColumns, cutting
 from mmcrawl.errors import BlockError, StoreError
 
 URL = "http://physics.test/levers.html"
@@ -71,14 +71,6 @@ def test_what_is_kept_is_what_is_cut_on_demand(uri, page):
         assert archive.page(again).kept == wanted
 
 
-def test_a_page_that_did_not_change_is_not_cut(archive, page, cuts):
-    archive.store_many([page(time=1.0), page(time=2.0)])
-    archive.store(page("new", time=3.0))
-    assert archive.store(page("new", time=4.0)).version is None
-    assert archive.store(page(time=1.0)).version is None
-    assert cuts == [URL, URL]
-
-
 def test_a_page_that_was_cut_already_is_not_cut_again(archive, page, cuts):
     capture = given(archive, page())
     cuts.clear()
@@ -94,17 +86,6 @@ def test_a_page_that_was_cut_otherwise_than_wished_is_cut_again(archive, page, c
     version = archive.store(replace(capture, url=OTHER), **wished).version
     assert cuts == [OTHER]
     assert {name: getattr(version, name) for name in wished} == wished
-
-
-def test_a_first_page_is_kept_as_it_was_cut_and_a_later_one_as_before(archive, page, cuts):
-    first = given(archive, page(url=OTHER), level=1)
-    cuts.clear()
-    version = archive.store(replace(first, url=URL)).version
-    assert (version.level, cuts) == (1, [])
-    later = given(archive, page("new", time=2_000.0, url=OTHER))
-    cuts.clear()
-    version = archive.store(replace(later, url=URL)).version
-    assert (version.level, cuts) == (1, [URL])
 
 
 def spoilt(blocks, **changes):
@@ -152,11 +133,6 @@ def test_a_page_that_cannot_be_cut_is_stored_all_the_same(
     assert archive.stats().uncut == 0
 
 
-def test_a_page_that_could_not_be_cut_before_is_not_tried_again(archive, page, cuts):
-    archive.store(replace(page(), blocks=PageBlocks("bwap", 3, None)))
-    assert (cuts, archive.stats().uncut) == ([], 1)
-
-
 @pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("kind", [ArchiveStore.open, ProcessStore])
 def test_who_stores_for_a_crawl_keeps_blocks_or_none(uri, page, kind, keep):
@@ -173,23 +149,6 @@ def test_who_stores_for_a_crawl_keeps_blocks_or_none(uri, page, kind, keep):
         assert kept[1]
     else:
         assert kept == [None, None]
-
-
-def test_unchanged_blocks_cost_next_to_nothing(uri, page):
-    with open_archive(uri) as archive:
-        archive.store(page("Give me a place to stand.", time=1.0))
-        archive.store(page("Give me a lever to stand on.", time=2.0))
-        archive.pack()
-        [pack] = [p for s in archive._backend.streams() for p in archive._backend.packs(s)]
-        entries = archive._reader.manifest(pack).entries()
-        sizes = [1] * pack.chunks
-
-        def size(some):
-            return len(pack_manifest(some, sizes, 19))
-
-        one, both = size(entries[:1]), size(entries)
-        bare = [replace(entry, columns=None) for entry in entries]
-        assert both - one - (size(bare) - size(bare[:1])) < (one - size(bare[:1])) / 2
 
 
 def test_a_page_that_was_not_cut_is_told_and_cut_by_pack(archive, uri, page):
@@ -246,21 +205,6 @@ def test_a_block_is_found_on_all_pages_and_in_all_versions(archive, page):
     assert [page.url for page in archive.block(of_two.digest).pages] == [URL]
 
 
-def test_digits_that_several_blocks_begin_with_are_refused_with_these(archive, page, monkeypatch):
-    version = archive.store(page()).version
-    blocks = archive.blocks_of(version)
-    read = BlockColumns.read
-
-    def alike(self, body, encoding):
-        first = blocks[0].digest[:7]
-        return [replace(b, digest=first + b.digest[7:]) for b in read(self, body, encoding)]
-
-    monkeypatch.setattr(BlockColumns, "read", alike)
-    with pytest.raises(StoreError, match=r"blocks begin so: .*give more digits"):
-        archive.block(blocks[0].digest[:7])
-    assert archive.block(blocks[0].digest).digest == blocks[0].digest
-
-
 @pytest.mark.parametrize("digits", ["", "12345", "12345g", "0" * 17, "../../x"])
 def test_what_is_no_digest_is_refused(archive, page, digits):
     archive.store(page())
@@ -283,33 +227,6 @@ def test_what_was_stored_anew_for_a_version(archive, page):
     assert second.new_bytes == blocks[index].end - blocks[index].start
     assert (second.new_layout, back.new, back.new_bytes, back.chunk_bytes) == (False, (), 0, 0)
     assert (image.blocks, image.chunk_bytes) == (None, 4)
-
-
-def test_bytes_of_chunks_are_those_that_were_written(archive, page):
-    bodies = [
-        b"".join(b"<div><p>%d %d</p></div>" % (n * (n % k == 0), n) for n in range(4_000))
-        for k in (1, 7, 5, 1)
-    ]
-    stored = [
-        archive.store(Capture(url, body, float(n), content_type="text/plain")).new_bytes
-        for n, (url, body) in enumerate(zip((URL, OTHER, URL, URL), bodies, strict=True))
-    ]
-    for _ in range(2):
-        written = {url: [each.chunk_bytes for each in archive.anew(url)] for url in (URL, OTHER)}
-        assert written == {URL: [stored[0], stored[2], stored[3]], OTHER: [stored[1]]}
-        archive.pack()
-
-
-def test_equal_blocks_and_layouts_are_counted_once(archive, page):
-    archive.store(page(time=1.0))
-    one = archive.stats()
-    archive.store(page(time=1.0, url=OTHER))
-    two = archive.stats()
-    assert two.blocks == 2 * one.blocks
-    assert (two.distinct_blocks, two.distinct_layouts) == (one.distinct_blocks, 1)
-    archive.store(page("Another place.", time=2.0))
-    blocks = {b.digest for v in archive.versions(URL) for b in archive.blocks_of(v)}
-    assert archive.stats().distinct_blocks == len(blocks)
 
 
 # -- examination

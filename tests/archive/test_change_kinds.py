@@ -16,7 +16,6 @@ from mmcrawl.archive import (
     watched_changes,
 )
 from mmcrawl.archive import archive as module
-from mmcrawl.errors import StoreError
 from tests.archive.conftest import URL, lesson
 
 PAIR = (1, 2)
@@ -57,11 +56,6 @@ def test_a_block_that_only_moved_is_no_change(archive: Archive) -> None:
     body = capture.body.replace(advert, b"").replace(b"<ul>", advert + b"<ul>")
     moved = type(capture)(URL, body, 1, headers=capture.headers)
     assert kinds_between(archive, capture, moved) == set()
-
-
-def test_what_is_no_page_changes_as_a_whole(archive: Archive, page) -> None:  # type: ignore[no-untyped-def]
-    files = [page(text, time=n, content_type="image/png") for n, text in enumerate("ab")]
-    assert kinds_between(archive, *files) == {"body"}
 
 
 def rotating(archive: Archive, days: int = 8) -> None:
@@ -117,42 +111,6 @@ def test_links_that_rotate_beside_an_article_are_no_change_of_it(archive: Archiv
     assert len([*watched_changes(archive, [URL], Watch({"related-links"}))]) == 4
 
 
-def test_notes_of_blocks_alone_are_written_anew(archive: Archive, uri: str) -> None:
-    for day in range(2):
-        archive.store(article(day))
-    with open_archive(uri) as other:
-        backend = other._backend
-        (row,) = backend.urls()
-        backend.note_changes(row.id, {PAIR: frozenset({"topic"})})
-    assert archive.changed_kinds(URL, [PAIR]) == {PAIR: {"related-links"}}
-    assert archive._backend.changes(row.id) == {PAIR: {"related-links", "same-text"}}
-
-
-def test_a_note_of_blocks_alone_is_no_answer_where_a_version_cannot_be_read(
-    archive: Archive, uri: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for day in range(2):
-        archive.store(article(day))
-    with open_archive(uri) as other:
-        (row,) = other._backend.urls()
-        other._backend.note_changes(row.id, {PAIR: frozenset({"topic"})})
-
-    def version(url: str, number: int) -> None:
-        raise StoreError(f"version {number} is damaged")
-
-    monkeypatch.setattr(archive, "version", version)
-    assert archive.changed_kinds(URL, [PAIR]) == {PAIR: {"body"}}
-
-
-def test_words_outside_of_all_blocks_count_where_they_are_named(archive: Archive) -> None:
-    for day in range(4):
-        archive.store(lesson(day * DAY, head=f"Lenses, {day} May"))
-    (by_default,) = due(archive, LATER)
-    assert by_default.why.startswith("Changed at 0 of 3 visits, at 3 more in nothing that counts")
-    (named,) = due(archive, LATER, RevisitRules(kinds=frozenset({"topic", "layout"})))
-    assert named.why.startswith("Changed at 3 of 3 visits, ")
-
-
 def test_what_changed_is_found_once(
     archive: Archive, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,13 +133,3 @@ def test_versions_that_cannot_be_read_differ_as_a_whole(archive: Archive) -> Non
     rotating(archive)
     changed = archive.changed_kinds(URL, [PAIR, (2, 99)])
     assert changed == {PAIR: {"advertisement"}, (2, 99): {"body"}}
-
-
-def test_what_is_purged_is_compared_anew_when_it_is_stored_again(archive: Archive) -> None:
-    rotating(archive)
-    due(archive, LATER)
-    archive.purge(url=URL)
-    assert kinds_between(archive, lesson(0), lesson(1, text="so do cameras.")) == {
-        "topic",
-        "main-text",
-    }

@@ -13,9 +13,6 @@ from mmcrawl.archive.format import (
     depth_of,
     dictionaries,
     pack_manifest,
-    packing,
-    sealing,
-    segments,
 )
 from mmcrawl.errors import StoreError
 
@@ -23,12 +20,7 @@ HOST = "http://h.test"
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch):
-    monkeypatch.setattr("mmcrawl.archive.rows.SEGMENT", 60_000)
-    monkeypatch.setattr(sealing, "SEGMENT", 60_000)
-    monkeypatch.setattr(sealing, "LARGEST_SEGMENT", 90_000)
-    monkeypatch.setattr(sealing, "TAIL", 30_000)
-    monkeypatch.setattr(packing, "LARGEST_PACK", 30_000)
+def _small(small_segments, monkeypatch):
     monkeypatch.setattr(dictionaries, "_SIZE", 30_000)
 
 
@@ -83,35 +75,6 @@ def test_a_segment_is_compressed_with_one_before(uri):
         assert_holds(archive, stored)
 
 
-def test_a_segment_is_read_after_three_others_at_most_where_each_is_like_the_one_before(uri):
-    stored = write(uri, [(0, version) for version in range(1, 60)])
-    with open_archive(uri, read_only=True) as archive:
-        reader = archive._reader
-        depths = [depth_of(reader, pack) for pack in packs_of(archive)]
-        assert max(depths) in (2, 3)
-        assert depths.count(0) < len(depths) / 3
-        assert all(
-            len({of for of, _, _ in reader.spans(reader.manifest(pack).like)}) < 2
-            for pack in packs_of(archive)
-        )
-        assert_holds(archive, stored)
-
-
-def test_a_segment_that_grows_keeps_its_dictionary(uri, monkeypatch):
-    stored = write(uri, [(page, 1) for page in range(9)])
-    stored += write(uri, [(0, 2)])
-
-    def fail(*arguments):
-        raise AssertionError("chosen again")
-
-    monkeypatch.setattr(segments, "dictionary_of", fail)
-    stored += write(uri, [(0, 3)])
-    with open_archive(uri, read_only=True) as archive:
-        (grown,) = with_dictionary(archive)
-        assert grown.entries == 2
-        assert_holds(archive, stored)
-
-
 @pytest.mark.parametrize("column", ["data", "manifest"])
 def test_a_damaged_segment_is_no_dictionary(tmp_path, column):
     path = tmp_path / "archive.db"
@@ -131,13 +94,6 @@ def test_a_damaged_segment_is_no_dictionary(tmp_path, column):
             archive.rebuild(archive.get(stored[0].url, at=stored[0].time))
 
 
-def test_what_is_nothing_like_the_one_before_stands_alone(uri):
-    stored = write(uri, [(page, 1) for page in range(30)])
-    with open_archive(uri, read_only=True) as archive:
-        assert with_dictionary(archive) == []
-        assert_holds(archive, stored)
-
-
 def test_a_purge_leaves_nothing_in_a_dictionary(uri):
     stored = write(uri, [(page, 1) for page in range(9)])
     stored += write(uri, [(0, 2), (1, 2)])
@@ -150,20 +106,6 @@ def test_a_purge_leaves_nothing_in_a_dictionary(uri):
         texts = [archive._reader.content(pack) for pack in packs_of(archive)]
         assert not any(b"word-0-1<" in text for text in texts)
         assert any(b"word-0-2<" in text for text in texts)
-
-
-def test_what_a_purge_leaves_of_a_dictionary_is_one(uri):
-    stored = write(uri, [(0, version) for version in range(1, 30)])
-    gone, *left = stored
-    with open_archive(uri) as archive:
-        before = with_dictionary(archive)
-        archive.purge(url=gone.url, before=left[0].time)
-        after = with_dictionary(archive)
-        assert len(after) == len(before) > 3
-        assert sum(pack.size for pack in after) < 1.3 * sum(pack.size for pack in before)
-        assert_holds(archive, left)
-        texts = [archive._reader.content(pack) for pack in packs_of(archive)]
-        assert not any(b"word-0-1<" in text for text in texts)
 
 
 def test_a_dictionary_purged_while_a_segment_is_compressed(uri, monkeypatch):
@@ -195,16 +137,6 @@ def test_segments_compressed_anew_keep_their_dictionaries(uri):
         assert archive.repack_estimate(19).before > 0
     with open_archive(uri, read_only=True) as archive:
         assert_holds(archive, stored)
-
-
-def test_blocks_kept_later_leave_the_dictionary_as_it_was(uri):
-    stored = write(uri, [(0, version) for version in range(1, 30)])
-    with open_archive(uri) as archive:
-        before = len(with_dictionary(archive))
-        archive.pack()
-        assert len(with_dictionary(archive)) == before > 1
-        assert_holds(archive, stored)
-        assert archive.blocks_of(archive.get(stored[-1].url))
 
 
 def test_a_pack_that_would_need_itself_is_damaged(uri):

@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from mmcrawl.archive import Archive, Capture, PackRow, place
-from mmcrawl.archive.format import Entry, compressed, decompressed, pack_manifest
+from mmcrawl.archive.format import Entry, compressed, pack_manifest
 from mmcrawl.errors import StoreError
 
 URL = "http://h.test/"
@@ -87,15 +87,6 @@ def test_chunks_of_a_leftover_that_a_version_needs_and_the_index_has_lost_are_a_
     assert archive.store(Capture(URL + "2", noise(2), 1.0)).new_chunks == 0
 
 
-def test_an_entry_whose_number_another_process_took_does_not_stand_in_the_way(archive):
-    version = archive.store(Capture(URL, noise(1), 1.0)).version
-    die_after_the_pack(archive, noise(2), number=version.number)
-    archive.pack()
-    report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 1)
-    assert archive.rebuild(version).body == noise(1)
-
-
 def test_nothing_is_removed_beside_damage(archive):
     archive.store(Capture(URL, noise(1), 1.0))
     die_after_the_pack(archive, noise(2))
@@ -145,26 +136,3 @@ def test_after_a_purge_the_index_knows_the_other_copy_of_a_chunk(archive, monkey
     assert archive.check().faults == ()
     assert archive._backend.find_chunks([digest(gone)]) == {}
     assert archive.store(Capture("http://b.test/2", body, 1.0)).new_chunks == 0
-
-
-def test_a_wrong_index_is_found_without_decoding_a_pack_for_each_chunk(archive, monkeypatch):
-    for number in range(4):  # each a pack of its own, of many chunks
-        blocks = [f"<p>{noise(1_000 * number + n, 500).hex()}</p>".encode() for n in range(200)]
-        stored = archive.store(Capture(f"{URL}{number}", b"\n".join(blocks), 1.0))
-        assert stored.new_chunks > 10
-    (wrong,) = archive._backend.find_chunks([next(archive._backend.chunks())[0]]).values()
-    archive._backend.add_chunks([(b"x" * 16, wrong)])
-    decoded = []
-
-    def counted(frame, size, **more):
-        decoded.append(frame)
-        return decompressed(frame, size, **more)
-
-    monkeypatch.setattr("mmcrawl.archive.format.reading.decompressed", counted)
-    monkeypatch.setattr("mmcrawl.archive.format.reading._FRAMES", 1)
-    report = archive.check(repair=True)
-    assert [fault.what for fault in report.faults] == [
-        "the index has 1 chunks that are not where it says, or damaged"
-    ]
-    assert len(decoded) <= 5 * report.packs
-    assert archive.check().faults == ()

@@ -131,13 +131,6 @@ def test_blocks_that_always_change_together_are_merged() -> None:
     assert "8,000" in reason  # four changes of 2,000 bytes
 
 
-def test_blocks_that_change_one_at_a_time_are_not_merged() -> None:
-    def ticker(n: int) -> Page:
-        return {f"body/news/{i}": (400, f"news {n if i == n % 5 else 0} {i}") for i in range(5)}
-
-    assert set(grow(History(), ticker, 3 * REVIEW)) == {3}
-
-
 def test_a_block_in_which_little_changes_is_split() -> None:
     history = History()
     assert grow(history, one_word, REVIEW + 1) == [3] * REVIEW + [4]
@@ -145,11 +138,6 @@ def test_a_block_in_which_little_changes_is_split() -> None:
     assert "Level 4 instead of 3: blocks that make up 100% of the page" in (
         LevelManager(history).choose(URL).reason
     )
-
-
-def test_a_split_that_shows_what_changes_is_kept() -> None:
-    levels = grow(History(), one_word, 10 * REVIEW)
-    assert levels == [3] * REVIEW + [4] * (9 * REVIEW)
 
 
 def whole(n: int) -> Page:
@@ -162,11 +150,6 @@ def test_a_split_that_shows_nothing_is_undone_and_not_tried_again_for_long() -> 
     runs = [(level, len(list(run))) for level, run in groupby(levels)]
     again = (MEMORY + 1) * REVIEW
     assert runs[:4] == [(3, REVIEW), (2, again), (3, REVIEW), (2, again)]
-
-
-def test_a_block_that_cannot_be_cut_is_not_split_again_and_again() -> None:
-    levels = grow(History(), lambda n: {"body/text": (9000, f"text {n}")}, 10 * REVIEW)
-    assert set(levels) == {3}
 
 
 @pytest.mark.parametrize(("kind", "level"), [("topic", 4), ("advertisement", 3), ("navigation", 3)])
@@ -189,15 +172,6 @@ def test_a_review_reads_a_bounded_number_of_versions() -> None:
     assert history.asked == REVIEW
 
 
-def test_between_reviews_no_blocks_are_read() -> None:
-    history = History()
-    for n in range(REVIEW + 1):
-        history.add(headlines(n), level=3)
-    choice = LevelManager(history).choose(URL)
-    assert history.asked == 0
-    assert choice.reason.endswith(f"after version {2 * REVIEW}.")
-
-
 @pytest.mark.parametrize("odd", [{"status": 404}, {"method": ""}, {"level": 4}])
 def test_versions_that_cannot_be_compared_change_nothing(odd: dict[str, object]) -> None:
     history = History()
@@ -206,29 +180,6 @@ def test_versions_that_cannot_be_compared_change_nothing(odd: dict[str, object])
     version, page = history.pages[2]
     history.pages[2] = (replace(version, **odd), page)  # type: ignore[arg-type]
     assert not LevelManager(history).choose(URL).is_new
-
-
-def test_a_purged_version_changes_nothing() -> None:
-    history = History()
-    for n in range(REVIEW):
-        history.add(headlines(n), level=3)
-    found = history.version
-
-    def without_the_third(url: str, number: int) -> Version:
-        if number == 3:
-            raise StoreError("purged")
-        return found(url, number)
-
-    history.version = without_the_third  # type: ignore[method-assign]
-    assert not LevelManager(history).choose(URL).is_new
-
-
-def test_what_is_no_page_has_no_level() -> None:
-    history = History()
-    for _ in range(REVIEW):
-        history.add({}, level=0, method="")
-    choice = LevelManager(history).choose(URL)
-    assert (choice.level, choice.is_new) == (0, False)
 
 
 @pytest.fixture

@@ -21,9 +21,7 @@ from mmcrawl.archive.format import (
     decompressed,
     pack_manifest,
     read_manifest,
-    read_varints,
     runs_of,
-    varints,
 )
 from mmcrawl.errors import StoreError
 
@@ -55,23 +53,7 @@ def test_something_inserted_changes_the_chunks_around_it_only():
     assert all(len(chunk) >= LEAST for chunk in chunks[:-1])
 
 
-def test_a_large_body_without_elements_is_cut_all_the_same():
-    body = bytes(3_500_000)
-    assert [len(chunk) for chunk in chunks_of(body)] == [1 << 20] * 3 + [3_500_000 - 3 * (1 << 20)]
-
-
 # -- frames
-
-
-@given(st.lists(st.integers(min_value=0, max_value=1 << 70)))
-def test_numbers_survive(numbers):
-    assert read_varints(varints(numbers))[0] == numbers
-
-
-@pytest.mark.parametrize("data", [b"\x80", b"\x01\xff"])
-def test_numbers_cut_off_are_damage(data):
-    with pytest.raises(StoreError, match="damaged"):
-        read_varints(data)
 
 
 def test_the_first_bytes_of_a_frame():
@@ -100,31 +82,6 @@ blocks = st.lists(
     ),
     max_size=6,
 )
-
-
-@given(
-    st.lists(st.text("aä €", min_size=1, max_size=9), max_size=5),
-    st.integers(0, 8),
-    st.sampled_from(["utf-8", "latin-1", "utf-16-le", "iso2022_jp", "shift_jis"]),
-)
-def test_a_topic_comes_back_whether_its_words_are_in_the_block_or_not(words, other, encoding):
-    topic = " ".join(words)
-    body = "<p>".join(w for n, w in enumerate(words) if n != other).encode(encoding, "replace")
-    block = StoredBlock(0, len(body), "topic", topic, 1, "html/p", digest_of(body))
-    blocks = [block, replace(block, level=2)]
-    assert BlockColumns.of(blocks, body, encoding).read(body, encoding) == blocks
-
-
-def test_topics_of_words_of_the_page_are_kept_as_their_places_counted_in_words():
-    columns = []
-    for first, second in (("Levers", "pulleys"), ("Pendulums", "oscillations")):
-        body = f"<p>{first} <b>and</b> {second} move loads</p>".encode()
-        topic = f"{first} {second} move"
-        block = StoredBlock(0, len(body), "topic", topic, 1, "p", digest_of(body))
-        columns.append(BlockColumns.of([block], body, "utf-8"))
-        assert columns[-1].topics == b""
-        assert columns[-1].read(body, "utf-8") == [block]
-    assert columns[0].words == columns[1].words
 
 
 @given(st.lists(st.tuples(blocks, st.lists(st.integers(0, 1 << 50), max_size=6)), max_size=4))
@@ -208,9 +165,3 @@ def test_chinese_is_compared_by_character():
         ("added", "热"),
         ("same", "学"),
     ]
-
-
-def test_many_equal_blocks_are_compared_in_reasonable_time():
-    old, new = side(["x"] * 3_000 + ["y"]), side(["z"] + ["x"] * 3_000)
-    found = difference(old, new)
-    assert found.count("kept") == 3_000

@@ -61,11 +61,6 @@ def test_reading_makes_no_file(path):
     assert not path.exists()
 
 
-def test_an_unknown_uri():
-    with pytest.raises(StoreError, match="is not understood; use sqlite:///FILE"):
-        open_archive("redis://h/1")
-
-
 def test_one_that_is_locked_by_another(path, monkeypatch):
     monkeypatch.setattr("mmcrawl.stores.sqlite_files._WAIT", 0.1)
     with opened(path) as archive:

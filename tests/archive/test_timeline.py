@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -113,37 +112,6 @@ def test_a_visit_says_what_it_saw_also_beside_a_capture_that_is_stored_late(arch
     assert archive.store(Capture(URL, b"B", 13.0)).version.number == late.number + 1
 
 
-def test_a_visit_at_the_time_of_a_version_is_what_was_seen_next_before_it(archive):
-    archive.store(Capture(URL, b"A", 1.0))
-    archive.note_unchanged(URL, 5.0)
-    archive.store(Capture(URL, b"B", 5.0))
-    assert [(visit.time, visit.version) for visit in archive.visits(URL)] == [
-        (1.0, 1),
-        (5.0, 1),
-        (5.0, 2),
-    ]
-    archive.store(Capture(URL, b"C", 2.0))
-    assert archive.store(Capture(URL, b"A", 3.0)).version is None  # as the visit saw
-    assert archive.get(URL, 5.0).number == 2
-
-
-def test_a_failure_within_a_second_of_a_visit_does_not_hide_it(archive):
-    archive.store(Capture(URL, b"A", 1.0))
-    archive.note_unchanged(URL, 6.2)
-    archive.note_unchanged(URL, 6.5, 503)
-    archive.store(Capture(URL, b"B", 5.0))
-    assert archive.get(URL).number == 1
-
-
-def test_a_visit_that_met_a_failure_saw_nothing(archive):
-    archive.store(Capture(URL, b"A", 1.0))
-    for time, status in ((6.0, 0), (7.0, 503), (8.0, 429)):
-        archive.note_unchanged(URL, time, status)
-    archive.store(Capture(URL, b"B", 5.0))
-    assert archive.get(URL).number == 2
-    assert [visit.status for visit in archive.visits(URL)] == [200, 200, 0, 503, 429]
-
-
 def test_all_targets_of_a_redirect_in_one_second_are_kept(archive):
     def answer(target):
         return Capture(URL, b"", 5.0, 302, (("Location", target),))
@@ -152,19 +120,3 @@ def test_all_targets_of_a_redirect_in_one_second_are_kept(archive):
     assert [version.number for version in versions] == [1, 2, 3]
     assert archive.get(URL, 5.0).header("location") == "/a"
     assert archive.store(answer("/a")).version is None
-
-
-@pytest.mark.parametrize("chance", range(4))
-def test_the_version_at_a_time_is_found_among_many_with_numbers_gone(archive, chance):
-    chosen = random.Random(chance)
-    times = sorted(chosen.sample(range(1_000), 40))
-    archive.store_many([Capture(URL, str(time).encode(), float(time)) for time in times])
-    backend = archive._backend
-    gone = chosen.sample(range(1, 41), 12)
-    backend.remove_versions(1, gone)
-    left = [time for number, time in enumerate(times, 1) if number not in gone]
-    for time in (-1, *range(0, 1_001, 7), *times):
-        at, after = backend.version_at(1, time), backend.version_after(1, time)
-        assert (at and at.time) == max((t for t in left if t <= time), default=None)
-        assert (after and after.time) == min((t for t in left if t > time), default=None)
-    assert backend.version_at(1, None).time == left[-1]

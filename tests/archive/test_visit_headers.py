@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.archive import Capture, RevisitRules, Unchanged, due, open_archive, open_search
+from mmcrawl.archive import Capture, RevisitRules, Unchanged, due, open_archive
 from mmcrawl.archive.warc import export_warc, import_warc
 from mmcrawl.errors import StoreError
 
@@ -49,26 +49,6 @@ def test_a_time_shows_the_headers_of_the_last_visit_that_had_some(archive, page)
     assert etags(archive, 1.0, 5.0, 9.0) == list("aba")
 
 
-def test_headers_that_are_the_same_take_no_room_and_others_little(archive, page):
-    many = tuple((f"X-Header-{n}", f"value {n} of {n * 7919}") for n in range(50))
-    archive.store(with_headers(page, 1.0, *many))
-    archive.store_many(
-        [with_headers(page, 2.0, *many), with_headers(page, 3.0, ("Date", "Mon"), *many)]
-    )
-    backend = archive._backend
-    same, other = (visit.head for visit in backend.visits(backend.url(URL).id))
-    assert same == b""
-    assert 0 < len(other) < 80
-
-
-def test_a_batch_keeps_the_headers_of_its_visits(archive, page):
-    archive.store_many(
-        [with_headers(page, float(n), ("ETag", etag)) for n, etag in enumerate("abbca")]
-    )
-    assert etags(archive, *range(5)) == list("abbca")
-    assert len(archive.versions(URL)) == 1
-
-
 def test_bytes_of_another_type_or_encoding_are_another_version(archive):
     def stored(time, content_type):
         headers = (("Content-Type", content_type),) if content_type else ()
@@ -97,18 +77,6 @@ def test_what_was_captured_late_and_seen_next_is_no_version(archive, page):
     assert [(v.time, v.version) for v in archive.visits(URL)][:3] == [(5.0, 1), (6.0, 1), (10.0, 1)]
     (found,) = due(archive, at=1e9, rules=RevisitRules(kinds=None))
     assert found.why.startswith("Changed at 1 of 6 visits")
-
-
-def test_what_was_captured_late_is_found_in_the_search(archive, page, uri):
-    archive.store(page("Archimedes moved the earth.", time=10.0))
-    archive.store(page("Archimedes moved the earth.", time=5.0))
-    with open_search(uri, archive) as search:
-        search.update()
-        results = search.search("archimedes")
-        assert [(hit.url, hit.version) for hit in results.hits] == [(URL, 1)]
-        block = search.read(results.hits[0]).block
-    body = archive.rebuild(archive.get(URL)).body
-    assert b"Archimedes moved the earth." in body[block.start : block.end]
 
 
 HEADS = st.sampled_from([(), (("ETag", "x"),), (("ETag", "y"), ("Age", "1")), (("Age", "2"),)])

@@ -78,11 +78,6 @@ def test_times_and_limits(client: TestClient, given: dict[str, str], found: list
     assert [line[1] for line in lines(client, url="h.test/a", **given)] == found
 
 
-def test_what_a_limit_leaves_out_is_said(client: TestClient) -> None:
-    assert client.get("/cdx?url=h.test/a&limit=3").headers["x-limited"] == "limit"
-    assert "x-limited" not in client.get("/cdx?url=h.test/a&limit=4").headers
-
-
 def test_json_begins_with_the_names_of_the_fields(client: TestClient) -> None:
     found = client.get("/cdx?url=h.test/a&output=json&fl=timestamp,statuscode").json()
     assert found == [["timestamp", "statuscode"], *([digits, "200"] for digits in YEARS)]

@@ -173,11 +173,3 @@ def test_a_chosen_language_is_remembered(tmp_path: Path) -> None:
         client.cookies.clear()
         unknown = client.get("/help", headers={"Cookie": "mmcrawl_language=xx"})
         assert '<html lang="en">' in unknown.text
-
-
-def test_help_explains_queries_with_examples_to_follow(tmp_path: Path) -> None:
-    with browsing(fill(tmp_path)) as (client, _):
-        page = html.document_fromstring(client.get("/help").content)
-        links = [one.get("href") for one in page.cssselect(".syntax a")]
-        assert "/search?q=media%3Avideo" in links
-        assert all(client.get(link).status_code == 200 for link in links)

@@ -64,16 +64,6 @@ def test_a_crawl_is_seen_while_it_runs(tmp_path: Path) -> None:
     assert numbers.error_reasons == {"HTTP 404 <i>": 1}
 
 
-def test_a_finished_crawl_has_no_speed(tmp_path: Path) -> None:
-    [numbers] = CrawlWatch(crawl(tmp_path, finished=True)).crawls()
-    assert (numbers.state, numbers.pages_per_second) == ("finished", None)
-
-
-def test_a_crawl_without_pages_has_no_harvest_rate(tmp_path: Path) -> None:
-    [numbers] = CrawlWatch(crawl(tmp_path, pages=0)).crawls()
-    assert (numbers.state, numbers.pages, numbers.harvest_rate) == ("stopped", 0, None)
-
-
 def test_the_page_of_a_running_crawl_comes_again(tmp_path: Path) -> None:
     options = Options(store=crawl(tmp_path))
     with browsing(fill(tmp_path), options) as (client, _):
@@ -130,7 +120,7 @@ def test_reports_are_listed_and_opened_in_a_sandbox(tmp_path: Path) -> None:
         assert client.get("/reports/..%2fsecret").status_code == 404
 
 
-BROKEN = ["", "[]", "{", '{"experiment": {"web": "x"}}', "9" * 5000]
+BROKEN = ["", "[]", "9" * 5000]
 BEYOND_FLOATS = f'[{{"label": "a", "recall": {"9" * 400}}}]'
 BROKEN += [f'{{"experiment": {{"web": "x"}}, "algorithms": {BEYOND_FLOATS}}}']
 
@@ -142,7 +132,3 @@ def test_a_report_with_broken_results_can_be_read_still(tmp_path: Path, results:
     (folder / "results.json").write_text(results)
     [found] = reports_in([tmp_path])
     assert (found.name, found.rows) == ("one", ())
-
-
-def test_folders_that_are_not_there_have_no_reports(tmp_path: Path) -> None:
-    assert reports_in([tmp_path / "none"]) == []

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from starlette.testclient import TestClient
 from mmcrawl.browse import Context, Options
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import key_of, store_of
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 
 _SCORES = "//ol//span[@class='score']"
@@ -26,25 +25,23 @@ def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
         yield pair
 
 
+@pytest.fixture(autouse=True)
+def _numbers_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mmcrawl.browse.crawl_numbers._KEPT_SECONDS", 0.0)
+
+
 @pytest.fixture
 def site() -> Iterator[str]:
     """A site of many pages on this machine; the address of the first."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(404 if "robots" in self.path else 200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            more = "".join(f"<a href='{self.path}{n}.html'>lever {n}</a>" for n in range(5))
-            self.wfile.write(f"<h1>lever {self.path}</h1><p>A lever turns. {more}".encode())
+    def answer(request: Request) -> Answer:
+        path = request.path
+        more = "".join(f"<a href='{path}{n}.html'>lever {n}</a>" for n in range(5))
+        page = f"<h1>lever {path}</h1><p>A lever turns. {more}"
+        return Answer(page, 404 if "robots" in path else 200)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+    with Server(answer) as server:
+        yield server.url()
 
 
 def until(done: Callable[[], bool]) -> None:
@@ -75,7 +72,6 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(
     assert "Let it go on" in client.get(to).text
     post(client, "/crawl", job=job, do="go-on")
     until(lambda: not context.runs.is_running(job))
-    time.sleep(3.1)  # as long as numbers are kept
     page = html.document_fromstring(client.get(to).text)
     scores = [float(mark.text_content().partition("%")[0]) for mark in page.xpath(_SCORES)]
     assert len(scores) == 25
@@ -181,30 +177,13 @@ def test_a_crawl_that_fetched_its_pages_goes_on_with_more(
     )
     assert answer.status_code == 409
     until(lambda: not context.runs.is_running(job))
-    time.sleep(3.1)  # as long as numbers are kept
     page = html.document_fromstring(client.get(to).text)
     assert page.xpath("string(//h1/span)") == "stopped"
     assert page.xpath("//input[@name='max_pages']/@value") == ["4"]
     post(client, "/crawl", job=job, do="go-on", max_pages="4")
     until(lambda: not context.runs.is_running(job))
-    time.sleep(3.1)
     page = html.document_fromstring(client.get(to).text)
     assert page.xpath("string(//dl/div[1]/dd)") == "4"
-
-
-def test_what_a_crawl_said_is_shown_from_its_first_line(
-    browsed: tuple[TestClient, Context], tmp_path: Path
-) -> None:
-    client, _ = browsed
-    log = tmp_path / "crawl-media" / "crawls" / "some.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("no such module\n")
-    assert "no such module" in client.get("/crawl?job=some").text
-    log.write_text("x" * 5_000 + "\nthe end\n")
-    text = client.get("/crawl?job=some").text
-    assert "the end" in text
-    assert "xx" not in text
-    assert client.get("/crawl", params={"job": "a" * 300}).status_code == 404
 
 
 def test_crawls_are_started_by_forms_of_ours_only(browsed: tuple[TestClient, Context]) -> None:

@@ -20,7 +20,7 @@ from mmcrawl.collecting import folder_of
 from mmcrawl.collecting.shelf import Collections, open_shelf
 from mmcrawl.collecting.works import Work
 from tests.browse.shelf import browsing, fill
-from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, key_of, store_of
+from tests.browse.works import TONE, WAVES, keep_works, key_of, store_of
 from tests.waiting import HANG
 
 
@@ -92,16 +92,6 @@ def test_of_two_who_describe_a_collection_neither_takes_back_what_the_other_said
     assert (member.tags, member.note, member.rating) == (("tides",), "for Monday", 3)
 
 
-def test_a_work_that_another_editor_took_out_is_told(client: TestClient) -> None:
-    to = send(client, "/collections/add", name="Friday", work=WAVES.id)
-    id_ = to.partition("id=")[2]
-    send(client, "/collection", id=id_, work=WAVES.id, do="remove")
-    form = {"form_key": key_of(client), "id": id_, "work": WAVES.id, "lang": "zh"}
-    answer = client.post("/collection", data=form | {"do": "up"})
-    assert answer.status_code == 400
-    assert "此作品已不在合集中" in answer.text
-
-
 # -- what is not there ----------------------------------------------------------------------------
 
 
@@ -109,13 +99,6 @@ def test_only_works_that_are_there_are_collected(client: TestClient) -> None:
     form = {"form_key": key_of(client), "name": "Friday", "work": "nosuch"}
     assert client.post("/collections/add", data=form).status_code == 400
     assert "Friday" not in client.get("/collections").text
-
-
-def test_a_collection_that_is_not_there_is_told_as_such(client: TestClient) -> None:
-    for path in ("/collection?id=nosuch", "/collection/export?id=nosuch&to=csv"):
-        answer = client.get(path, params={"lang": "zh"} if "to" not in path else None)
-        assert answer.status_code == 404
-    assert "没有此合集" in client.get("/collection?id=nosuch&lang=zh").text
 
 
 def test_the_page_after_the_last_work_of_a_page_was_taken_out_is_there(
@@ -162,11 +145,6 @@ def test_a_value_that_cannot_be_kept_is_told_in_the_language_of_the_form(
     assert answer.status_code == 400
     assert says in answer.text
     assert found(tmp_path, WAVES.id).corrected == ()
-
-
-def test_languages_are_parted_as_one_types_them(client: TestClient, tmp_path: Path) -> None:
-    send(client, "/work/correct", id=WAVES.id, languages="zh-CN，en、de")
-    assert found(tmp_path, WAVES.id).languages == ("zh-CN", "en", "de")
 
 
 def test_a_work_with_what_no_encoding_has_is_shown(client: TestClient, tmp_path: Path) -> None:
@@ -224,15 +202,6 @@ def test_an_export_is_had_by_the_name_of_its_collection_also_later(
         assert "has changed since" in later.get(f"/collection?id={id_}").text
         send(later, "/collection", id=id_, do="delete")
     assert not list((tmp_path / "crawl-media" / "exports").iterdir())
-
-
-@pytest.mark.processes
-def test_all_that_could_not_be_exported_is_listed(client: TestClient) -> None:
-    id_ = send(client, "/collections/add", name="Friday").partition("id=")[2]
-    page = exported(client, id_, "kolibri")
-    said = [line.text_content() for line in page.xpath("//section[@id='exports']//details//li")]
-    assert len(said) == 2
-    assert [line.partition(":")[0] for line in said] == [RIPPLES.title, TONE.title]
 
 
 @pytest.mark.processes

@@ -15,7 +15,7 @@ from mmcrawl.collecting.shelf import open_shelf
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import fill
-from tests.browse.works import TONE, WAVES, keep_works, store_of
+from tests.browse.works import WAVES, keep_works, store_of
 from tests.waiting import HANG
 
 pytestmark = needs_chromium
@@ -105,10 +105,3 @@ def test_what_was_written_is_there_when_one_goes_back(browser: Any, origin: str)
     browser.back()
     caption = browser.find_element("id", "edit-caption")
     assert caption.get_property("value") == "A long text"
-
-
-def test_a_work_is_hidden_without_scripts(browser: Any, origin: str) -> None:
-    browser.get(f"{origin}/work?id={TONE.id}")
-    browser.find_element("css selector", "summary").send_keys("\n")
-    send(browser, "form.actions[action='/work/correct'] button")
-    assert "has hidden this work" in browser.find_element("css selector", ".wrong").text

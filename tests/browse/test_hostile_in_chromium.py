@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tests.waiting import HANG
 
 pytestmark = needs_chromium
 
-SETTLED = 0.5  # seconds in which a page would have done what it must not do
+SETTLED = 1.0  # seconds in which pages would have done what they must not do
 
 # Pages that act by themselves, without a reader who clicks.
 ACTING = [
@@ -65,43 +66,66 @@ def untouched(browser: Any, outside: Outside) -> None:
     outside.paths.clear()
 
 
+def in_frame(interface: str, name: str, mode: Mode = Mode.PAGE) -> str:
+    """Return where an archived page is shown in the frame of the interface."""
+    return f"{interface}/?at={replay_address(hostile.SITE + name, hostile.START, mode)}"
+
+
 def shown(browser: Any, interface: str, name: str, mode: Mode = Mode.PAGE) -> None:
-    """Show an archived page in the frame of the interface."""
-    browser.get(f"{interface}/?at={replay_address(hostile.SITE + name, hostile.START, mode)}")
+    browser.get(in_frame(interface, name, mode))
     time.sleep(SETTLED)
 
 
-def assert_interface_stands(browser: Any, interface: str) -> None:
+def assert_interface_stands(browser: Any, interface: str, windows: int = 1) -> None:
     browser.switch_to.default_content()
     assert browser.title == "interface"
     assert browser.current_url.startswith(f"{interface}/?at=")
     assert browser.get_cookies() == []
-    assert len(browser.window_handles) == 1
+    assert len(browser.window_handles) == windows
+
+
+@contextmanager
+def tabs(browser: Any, addresses: list[str]) -> Iterator[Iterator[None]]:
+    """Open addresses at once, each in a tab, so that they have time to do harm once for all."""
+    first, opened = browser.current_window_handle, []
+    try:
+        for address in addresses:
+            browser.switch_to.new_window("tab")
+            opened.append(browser.current_window_handle)
+            browser.get(address)
+        time.sleep(SETTLED)
+        yield (browser.switch_to.window(handle) for handle in opened)
+    finally:
+        for handle in opened:
+            browser.switch_to.window(handle)
+            browser.close()
+        browser.switch_to.window(first)
 
 
 @pytest.mark.usefixtures("untouched")
-@pytest.mark.parametrize("name", ACTING)
-def test_a_hostile_page_neither_runs_nor_reaches_the_outside(
-    browser: Any, interface: str, outside: Outside, name: str
+def test_hostile_pages_neither_run_nor_reach_the_outside(
+    browser: Any, interface: str, outside: Outside
 ) -> None:
-    shown(browser, interface, name)
-    assert outside.paths == []
-    assert_interface_stands(browser, interface)
-    browser.switch_to.frame("frame")
-    assert browser.find_element("css selector", "html").get_attribute("data-told") is None
-    assert "ran" not in browser.execute_script("return document.title").split()
+    with tabs(browser, [in_frame(interface, name) for name in ACTING]) as shown:
+        assert outside.paths == []
+        for name, _ in zip(ACTING, shown, strict=True):
+            assert_interface_stands(browser, interface, 1 + len(ACTING))
+            browser.switch_to.frame("frame")
+            assert browser.find_element("css selector", "html").get_attribute("data-told") is None
+            assert "ran" not in browser.execute_script("return document.title").split(), name
 
 
 @pytest.mark.usefixtures("untouched")
-@pytest.mark.parametrize("name", ACTING)
-def test_nor_does_it_when_it_is_opened_without_the_frame(
-    browser: Any, interface: str, outside: Outside, name: str
+def test_nor_do_they_when_they_are_opened_without_the_frame(
+    browser: Any, interface: str, outside: Outside
 ) -> None:
-    browser.get(interface + replay_address(hostile.SITE + name, hostile.START))
-    time.sleep(SETTLED)
-    assert outside.paths == []
-    assert browser.get_cookies() == []
-    assert browser.title != "ran"
+    places = [interface + replay_address(hostile.SITE + name, hostile.START) for name in ACTING]
+    with tabs(browser, places) as shown:
+        assert outside.paths == []
+        assert len(browser.window_handles) == 1 + len(ACTING)
+        for name, _ in zip(ACTING, shown, strict=True):
+            assert browser.get_cookies() == []
+            assert browser.title != "ran", name
 
 
 @pytest.mark.usefixtures("untouched")
@@ -137,9 +161,7 @@ def test_scripts_that_were_asked_for_run_without_an_origin_and_reach_nothing(
 def test_what_scripts_find_is_an_origin_without_cookies_and_without_the_interface(
     browser: Any, interface: str
 ) -> None:
-    browser.get(
-        f"{interface}/?at={replay_address(hostile.SITE + 'finds', hostile.START, Mode.SCRIPTS)}"
-    )
+    browser.get(in_frame(interface, "finds", Mode.SCRIPTS))
     browser.switch_to.frame("frame")
     told = browser.find_element("css selector", "html").get_attribute("data-told")
     assert told == (

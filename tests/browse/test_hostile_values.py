@@ -9,7 +9,6 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture
-from mmcrawl.browse import isolated, live_address, plain, short
 from tests.browse.shelf import START, browsing, fill
 
 _TYPE = ("Content-Type", "text/html; charset=utf-8")
@@ -121,20 +120,3 @@ def test_a_player_may_ask_one_host_only_whatever_the_address_holds(client: TestC
             assert policy.endswith("media-src http://media.test")
         else:
             assert "media-src" not in policy
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["javascript:alert(1)", " javascript:alert(1)", "JAVASCRIPT:x", "data:text/html,x", "//x.test/",
-     "ftp://x.test/", "http:", "http://[", "vbscript:x", "\x01javascript:x"],
-)  # fmt: skip
-def test_only_web_addresses_become_links(url: str) -> None:
-    assert live_address(url) == ""
-
-
-def test_what_steers_the_direction_of_writing_is_taken_out_or_enclosed() -> None:
-    assert plain("a\u202eb\u2066c\ud800\x1b") == "a\ufffdb\ufffdc\ufffd\ufffd"
-    assert isolated("\u2069\u202ex") == "\u2068\ufffd\ufffdx\u2069"
-    assert short("a  b\nc", 10) == "a b c"
-    assert short("x" * 300, 10) == "x" * 9 + "…"
-    assert len(short("x" * 1_000_000)) == 200

@@ -65,9 +65,3 @@ def test_what_is_no_range_gets_all(client: TestClient, wanted: str) -> None:
 def test_what_is_behind_the_end_is_told(client: TestClient, wanted: str) -> None:
     answer = client.get("/known", headers={"Range": wanted})
     assert (answer.status_code, answer.headers["content-range"]) == (416, "bytes */200")
-
-
-def test_a_file_of_unknown_size_comes_whole(client: TestClient) -> None:
-    answer = client.get("/unknown", headers={"Range": "bytes=0-3"})
-    assert (answer.status_code, answer.content) == (200, BYTES)
-    assert "sandbox" in answer.headers["content-security-policy"]

@@ -81,20 +81,6 @@ def test_every_page_can_be_reached_by_links_from_home(client: TestClient) -> Non
     }  # fmt: skip
 
 
-def test_every_page_has_its_landmarks_and_labels(client: TestClient) -> None:
-    for path in ("/", "/search?q=lever", "/sites", f"/page?url={LEVER}", f"/diff?url={LEVER}",
-                 f"/version?url={LEVER}", "/media", "/crawls", "/help"):  # fmt: skip
-        page = tree(client, path)
-        assert page.get("lang") == "en"
-        assert len(page.cssselect("h1")) == len(page.cssselect("main#main")) == 1, path
-        assert page.cssselect("a.skip")[0].get("href") == "#main"
-        for field in page.cssselect("input:not([type=hidden]), select"):
-            named = field.get("aria-label") or list(field.iterancestors("label"))
-            named = named or page.cssselect(f"label[for='{field.get('id')}']")
-            assert named, (path, html.tostring(field))
-        assert not page.cssselect("[style], script:not([src]), [onclick]")
-
-
 def test_a_search_shows_the_block_that_matches_marked(client: TestClient) -> None:
     page = tree(client, "/search", q="seesaw")
     assert [text(link) for link in page.cssselect(".hits h2")] == ["The lever"]
@@ -121,17 +107,6 @@ def test_a_search_can_be_narrowed(client: TestClient, asked: dict[str, str], fou
     assert text(page.cssselect(".found")[0]).startswith(f"{found} page")
     answer = client.get("/search.json", params=asked).json()
     assert answer["total"] == found == len(answer["hits"])
-
-
-def test_the_order_of_a_search_can_be_chosen(client: TestClient) -> None:
-    def times(order: str, which: str) -> list[float]:
-        asked = {"q": "kind:title", "order": order}
-        return [hit[which] for hit in client.get("/search.json", params=asked).json()["hits"]]
-
-    newest, oldest = times("newest", "time"), times("oldest", "first_time")
-    assert newest == sorted(newest, reverse=True)
-    assert oldest == sorted(oldest)
-    assert len(set(newest)) > 1
 
 
 def test_ranks_order_a_search_where_there_are_ranks(tmp_path: Path) -> None:
@@ -178,12 +153,6 @@ def test_a_page_through_time_lists_its_visits(client: TestClient) -> None:
     assert [text(link) for link in page.cssselect(".calendar a")] == ["1", "1", "·", "1"]
     checked = [i.get("name") + i.get("value") for i in page.cssselect("input[checked]")]
     assert sorted(checked) == ["new3", "old2"]
-
-
-def test_a_month_of_a_page_can_be_chosen(client: TestClient) -> None:
-    page = tree(client, "/page", url=LEVER, month="2023-12")
-    assert len(page.cssselect(".visits tbody tr")) == 1
-    assert tree(client, "/page", 404, url=LEVER, month="1999-12").cssselect(".problem")
 
 
 def test_which_block_changes_how_often(client: TestClient) -> None:
@@ -267,12 +236,6 @@ def test_media_are_played_only_on_demand(client: TestClient) -> None:
     swf = client.get("/media/item", params=asked | {"m": "http://films.test/ripple.swf"})
     assert "Ruffle" in swf.text
     assert "<object" not in swf.text
-
-
-def test_a_typed_address_needs_no_scheme(client: TestClient) -> None:
-    answer = client.get("/find", params={"url": "physics.test/lever.html"})
-    assert answer.status_code == 303
-    assert text(tree(client, answer.headers["location"]).cssselect("h1")[0]) == LEVER
 
 
 def test_the_interface_speaks_the_language_of_its_reader(client: TestClient) -> None:
@@ -366,22 +329,6 @@ def test_what_changed_goes_by_time_also_where_versions_came_out_of_order(tmp_pat
         links = page.cssselect(".visits a[href^='/diff']")
         pairs = [parse_qs(urlsplit(link.get("href")).query) for link in links]
         assert [(pair["old"], pair["new"]) for pair in pairs] == [(["1"], ["3"]), (["2"], ["1"])]
-
-
-def test_media_are_told_also_while_they_are_counted_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with browsing(fill(tmp_path)) as (_, context):
-        surveyor = context.surveyor
-        told: list[object] = []
-
-        def update(**_: object) -> None:
-            assert surveyor.latest is not None
-            told.append(surveyor.latest.media)
-
-        monkeypatch.setattr(context.search, "update", update)
-        surveyor.survey(context.archive.counts())
-        assert told == [{"video": 1, "audio": 1, "animation": 1, "simulation": 0}]
 
 
 def test_pages_that_say_nearly_the_same_are_found_once(tmp_path: Path) -> None:

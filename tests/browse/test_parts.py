@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import string
-import threading
-import time
 
 import pytest
 from hypothesis import given
@@ -14,11 +11,8 @@ from hypothesis import strategies as st
 from mmcrawl.archive import BlockChange, Difference, StoredBlock, Version, Visit
 from mmcrawl.browse import (
     LANGUAGES,
-    Pool,
-    Problem,
     Words,
     address,
-    around,
     growth_of,
     isolated,
     live_address,
@@ -27,13 +21,10 @@ from mmcrawl.browse import (
     plain,
     sentences,
     short,
-    size,
     timeline_of,
-    when,
     words_for,
 )
 from mmcrawl.browse.views import lives_of
-from tests.waiting import HANG
 
 TIMES = st.floats(0, 4e9)
 
@@ -94,25 +85,11 @@ def test_marks_leave_the_text_as_it_is(text: str, places: list[int]) -> None:
     assert "".join(p for on, p in pieces if on) == plain("".join(text[a:b] for a, b in marks))
 
 
-def test_only_the_ends_of_unchanged_text_stand_beside_a_change() -> None:
-    text = "a" * 500 + "b" * 500
-    assert around(text, first=False, last=False) == "a" * 120 + " … " + "b" * 120
-    assert around(text, first=True, last=False) == " … " + "b" * 120
-    assert around("short", first=False, last=False) == "short"
-
-
 @given(st.text())
 def test_no_address_becomes_a_link_that_is_none(url: str) -> None:
     found = live_address(url)
     assert not found or found.lower().startswith(("http://", "https://"))
     assert not set(found) & set('"<> \n\t`\\')
-
-
-def test_times_and_sizes_that_nothing_can_show() -> None:
-    assert when(float("inf")) == "inf s"
-    assert when(1e300).endswith(" s")
-    assert when(None) == "–"
-    assert size(10**18) == "1000000.0 TB"
 
 
 def test_parameters_of_an_address_are_escaped() -> None:
@@ -133,11 +110,6 @@ def test_growth_never_falls_and_ends_with_all(pages: list[float], more: list[flo
     share = (growth.height - heights[-1]) / (growth.height - top.y)
     assert share == pytest.approx(len(versions) / top.value, abs=0.01)
     assert (growth.rows[-1].pages, growth.rows[-1].versions) == (len(pages), len(versions))
-
-
-def test_an_empty_archive_has_no_figure() -> None:
-    assert growth_of([], []) is None
-    assert timeline_of([]) is None
 
 
 @given(st.lists(st.tuples(TIMES, st.booleans(), st.sampled_from([0, 200, 304, 404, 500]))))
@@ -200,56 +172,3 @@ def test_a_block_lives_on_when_it_is_kept_moved_or_changed() -> None:
         (["changed", "changed"], 2, 2, 3),
         (["kept", "moved"], 0, 2, 3),
     ]
-
-
-def test_a_block_that_is_cut_into_two_goes_on_in_the_first() -> None:
-    steps = [
-        [BlockChange("recut", _block(0), _block(0)), BlockChange("recut", _block(0), _block(50))],
-        [BlockChange("recut", _block(0), _block(0)), BlockChange("recut", _block(50), _block(0))],
-    ]
-    lives = lives_of(
-        Difference(_version(n), _version(n + 1), tuple(changes), False)
-        for n, changes in enumerate(steps, 1)
-    )
-    assert sorted((life.first, life.last, life.pattern) for life in lives) == [
-        (1, 3, ["recut", "recut"]),
-        (2, 2, ["absent", "absent"]),
-    ]
-
-
-def test_work_that_is_given_up_counts_until_it_ends() -> None:
-    async def story() -> None:
-        pool = Pool(threads=1, waiting=0, seconds=0.05)
-        release = threading.Event()
-        with pytest.raises(Problem) as late:
-            await pool.run(lambda: release.wait(20))
-        assert late.value.status == 504
-        with pytest.raises(Problem) as full:
-            await pool.run(lambda: 1)
-        assert full.value.status == 503
-        release.set()
-        deadline = time.monotonic() + HANG
-        while time.monotonic() < deadline:
-            try:
-                assert await pool.run(lambda: 1) == 1
-                break
-            except Problem:
-                await asyncio.sleep(0.01)
-        else:
-            pytest.fail("the pool never takes work again")
-        pool.close()
-
-    asyncio.run(story())
-
-
-def test_a_time_out_of_the_work_itself_is_no_time_out_of_the_pool() -> None:
-    def fails() -> None:
-        raise TimeoutError("the work's own")
-
-    async def story() -> None:
-        pool = Pool(threads=1, waiting=1, seconds=10)
-        with pytest.raises(TimeoutError, match="own"):
-            await pool.run(fails)
-        pool.close()
-
-    asyncio.run(story())

@@ -1,6 +1,6 @@
 """pywb replays from a running server of ours, by its CDX server and by Memento.
 
-For MMCRAWL_TEST_PYWB see ``tests/archive/test_warc_pywb.py``.
+For MMCRAWL_TEST_PYWB see ``tests/archive/warc/test_pywb.py``.
 """
 
 from __future__ import annotations

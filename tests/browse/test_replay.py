@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse import Limits, open_context
-from mmcrawl.browse.replay import Mode, original_headers, replay_address, stamp
+from mmcrawl.browse.replay import Mode, replay_address, stamp
 from tests.browse import hostile
 from tests.browse.serving import small_app
 
@@ -68,12 +68,6 @@ def test_a_time_leads_to_the_version_seen_nearest_to_it(
     assert ("one", "two", "three")[version] in found.text
 
 
-def test_of_two_versions_within_a_second_the_last_is_shown(client: TestClient) -> None:
-    answer = client.get(replay_address("http://h.test/twice", T))
-    assert answer.status_code == 200
-    assert "0.6" in answer.text
-
-
 def test_links_lead_into_the_archive_below_the_key(client: TestClient) -> None:
     answer = client.get(exact(0))
     found = re.search(r'href="(/replay/~[0-9a-f]{32}/)(\d{14})/http://h.test/next"', answer.text)
@@ -81,16 +75,6 @@ def test_links_lead_into_the_archive_below_the_key(client: TestClient) -> None:
     assert found[2] == stamp(T)
     assert f"default-src {ORIGIN}{found[1]};" in answer.headers["content-security-policy"]
     assert client.get(found[1] + exact(0).removeprefix("/replay/")).text == answer.text
-
-
-def test_only_what_was_asked_for_by_the_key_is_kept_for_later(client: TestClient) -> None:
-    """The links of a page name the key, which another run does not know."""
-    answer = client.get(exact(0))
-    assert answer.headers["cache-control"] == "no-cache"
-    key = re.search(r"/replay/~[0-9a-f]{32}/", answer.text)
-    assert key
-    keyed = client.get(key[0] + exact(0).removeprefix("/replay/"))
-    assert keyed.headers["cache-control"] == "private, max-age=3600"
 
 
 def test_the_whole_policy_of_a_page(client: TestClient) -> None:
@@ -156,13 +140,6 @@ def test_blocks_are_outlined_by_kind(client: TestClient) -> None:
     assert client.get(replay_address("http://h.test/a.mp3", T, Mode.BLOCKS)).status_code == 404
 
 
-def test_an_archived_failure_is_one_again_and_still_a_memento(client: TestClient) -> None:
-    answer = client.get(replay_address("http://h.test/gone", T))
-    assert answer.status_code == 404
-    assert answer.text == "gone"
-    assert "memento-datetime" in answer.headers
-
-
 @pytest.mark.parametrize(
     ("wanted", "status", "start", "end"),
     [("bytes=10-19", 206, 10, 20), ("bytes=90-", 206, 90, 100), ("bytes=5-500", 206, 5, 100),
@@ -217,24 +194,6 @@ def test_what_cannot_be_replayed_is_a_sentence_in_the_sandbox(
 )  # fmt: skip
 def test_a_url_is_found_as_it_may_be_written(client: TestClient, written: str) -> None:
     assert client.get(f"/replay/{hostile.STAMP}/{written}").status_code == 200
-
-
-def test_a_page_too_large_to_be_shown_says_how_to_get_it(tmp_path: Path) -> None:
-    uri = f"sqlite:///{tmp_path / 'a.db'}"
-    with open_archive(uri) as archive:
-        archive.store(Capture(URL, b"<p>" + b"x" * 2_000, T, headers=HTML))
-    with open_context(uri, limits=Limits(largest_body=1_000)) as context:
-        client = TestClient(small_app(context), ORIGIN)
-        assert client.get(exact(0)).status_code == 413
-        assert len(client.get(exact(0, Mode.BYTES)).content) == 2_003
-
-
-def test_original_headers_of_one_name_are_joined() -> None:
-    given = (("Via", "a"), ("X-Powered-By", "php"), ("via", "b\r\nc"), ("No name", "x"))
-    assert original_headers(given) == {
-        "X-Archive-Orig-Via": "a, b%0D%0Ac",
-        "X-Archive-Orig-X-Powered-By": "php",
-    }
 
 
 # -- hostile values -----------------------------------------------------------------------------

@@ -12,12 +12,12 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture
-from mmcrawl.browse import Context, Options
+from mmcrawl.browse import Options
 from mmcrawl.collecting import folder_of
 from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.topic import load_topic
 from tests.browse.shelf import HTML, START, browsing, fill
-from tests.browse.works import keep_works, key_of, store_of
+from tests.browse.works import key_of, store_of
 from tests.waiting import HANG
 
 GOOD = "erhu bow strings tuning melody luthier".split()
@@ -125,12 +125,6 @@ def test_a_page_is_marked_where_it_is_shown_and_the_mark_is_taken_back(
         assert not Marks(shelf).of("fiddles")
 
 
-def test_marks_alone_are_no_described_works(client: TestClient) -> None:
-    mark(client, 0)
-    page = html.document_fromstring(client.get("/works").text)
-    assert page.xpath("//form[@action='/works/describe']")
-
-
 def test_only_our_own_forms_mark_and_learn(client: TestClient) -> None:
     form = {"topic": "fiddles", "url": address(0), "mark": "good"}
     assert client.post("/topic/mark", data=form).status_code == 403
@@ -151,12 +145,6 @@ def test_names_that_are_none_are_refused(name: str, client: TestClient, tmp_path
     assert client.post("/topic/learn", data={"form_key": key, "name": name}).status_code == 400
     assert client.get("/topic", params={"name": name}).status_code == 400
     assert not (tmp_path / "topics").exists()
-
-
-def test_pages_that_are_not_stored_are_not_marked(client: TestClient) -> None:
-    key = key_of(client, "/topic?name=fiddles")
-    form = {"form_key": key, "topic": "fiddles", "url": "http://gone.test/", "mark": "good"}
-    assert client.post("/topic/mark", data=form).status_code == 404
 
 
 def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) -> None:
@@ -183,20 +171,6 @@ def test_without_a_store_nothing_is_marked(tmp_path: Path, monkeypatch: pytest.M
         assert client.get("/page", params={"url": address(0)}).status_code == 200
         form = {"form_key": context.form_key, "topic": "f", "url": address(0), "mark": "good"}
         assert client.post("/topic/mark", data=form).status_code == 400
-
-
-def test_the_pages_are_in_chinese_as_well(client: TestClient) -> None:
-    assert "随机抽取的网页" in client.get("/topic?name=fiddles&lang=zh").text
-
-
-def test_marks_stand_beside_works_that_are_described(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with browsing(fill(tmp_path, captures()), keep_works(tmp_path)) as (client, context):
-        assert isinstance(context, Context)
-        mark(client, 0)
-        assert "Water waves" in client.get("/works").text
 
 
 # -- topics of words ----------------------------------------------------------------------------

@@ -11,19 +11,16 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import open_archive
 from mmcrawl.browse.views import watch as module
-from tests.archive.conftest import STORES, lesson, opened_uri
+from tests.archive.conftest import lesson, opened_uri
 from tests.browse.shelf import DAY, LEVER, START, browsing, captures, fill
 
 OTHER = "http://optics.test/lens.html"
 CAMERA = "so do cameras."
 
 
-@pytest.fixture(scope="module", params=STORES)
-def client(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[TestClient]:
-    folder = tmp_path_factory.mktemp("watch")
-    with opened_uri(request.param, folder) as uri:
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    with opened_uri("sqlite", tmp_path_factory.mktemp("watch")) as uri:
         with open_archive(uri) as archive:
             archive.store_many([*captures()])
             archive.store(lesson(START, url=OTHER))

@@ -1,4 +1,4 @@
-"""An archive on every store, with pages that link to each other."""
+"""An archive with pages that link to each other; on both stores where a test says `both_stores`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ HTML = (("Content-Type", "text/html; charset=utf-8"),)
 Keep = Callable[..., None]
 
 
-@pytest.fixture(params=["sqlite", "mongodb"])
+both_stores = pytest.mark.parametrize("uri", ["sqlite", "mongodb"], indirect=True)
+
+
+@pytest.fixture
 def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Return the URI of an archive that does not exist yet, on each store."""
-    if request.param == "sqlite":
+    """Return the URI of an archive that does not exist yet."""
+    if getattr(request, "param", "sqlite") == "sqlite":
         yield f"sqlite:///{tmp_path / 'crawl.db'}"
         return
     with mongodb_uri() as uri:

@@ -49,10 +49,72 @@ def webs(draw: st.DrawFn, least: int = 1) -> list[list[Block]]:
     return draw(st.lists(st.lists(block, max_size=4), min_size=count, max_size=count))
 
 
-def dense_ranks(matrix: Any, epsilon: float) -> np.ndarray[Any, Any]:
-    """Solve (εU + (1−ε)M)ᵀ p = p directly, M being row-normalised, empty rows made even."""
-    size = len(matrix)
+def _normalised(matrix: Any) -> Any:
+    """Make rows sum to 1, empty ones evenly."""
     sums = matrix.sum(axis=1, keepdims=True)
-    rows = np.where(sums > 0, matrix / np.where(sums > 0, sums, 1), 1 / size)
-    system = np.eye(size) - (1 - epsilon) * rows.T
+    return np.where(sums > 0, matrix / np.where(sums > 0, sums, 1), 1 / len(matrix))
+
+
+def dense_ranks(matrix: Any, epsilon: float) -> np.ndarray[Any, Any]:
+    """Solve (εU + (1−ε)M)ᵀ p = p directly, M being the matrix with rows that sum to 1."""
+    size = len(matrix)
+    system = np.eye(size) - (1 - epsilon) * _normalised(matrix).T
     return np.linalg.solve(system, np.full(size, epsilon / size))
+
+
+def dense_steps(matrix: Any, epsilon: float, steps: int) -> np.ndarray[Any, Any]:
+    """Return what equal ranks are after some steps p ↦ (εU + (1−ε)M)ᵀ p."""
+    ranks = np.full(len(matrix), 1 / len(matrix))
+    for _ in range(steps):
+        ranks = epsilon / len(matrix) + (1 - epsilon) * _normalised(matrix).T @ ranks
+    return ranks
+
+
+def links_of(web: list[Any]) -> np.ndarray[Any, Any]:
+    """Return the page graph of a web, link by link."""
+    matrix = np.zeros((len(web), len(web)))
+    for page, blocks in enumerate(web):
+        for _, _, targets in blocks:
+            for target in targets:
+                if target >= 0 and target != page:
+                    matrix[page, target] = 1
+    return matrix
+
+
+def walks_of(web: list[Any], weights: dict[str, float] | None) -> tuple[Any, Any]:
+    """Return X and Z of a web as dense matrices, from their definition, block by block."""
+    rows = [(page, place) for page, blocks in enumerate(web) for place in range(len(blocks))]
+    to_blocks = np.zeros((len(web), len(rows)))
+    to_pages = np.zeros((len(rows), len(web)))
+    for row, (page, place) in enumerate(rows):
+        sizes = [max(chars, 20) for chars, _, _ in web[page]]
+        _, kind, targets = web[page][place]
+        middle = (sum(sizes[:place]) + sizes[place] / 2) / sum(sizes)
+        weight = weights[kind] if weights else 1.0
+        to_blocks[page, row] = weight * sizes[place] / max(abs(middle - 0.5), 0.1)
+        linked = {target for target in targets if target >= 0 and target != page}
+        for target in linked:
+            to_pages[row, target] = 1 / len(linked)
+    sums = to_blocks.sum(axis=1, keepdims=True)
+    return to_blocks / np.where(sums > 0, sums, 1), to_pages
+
+
+def topic_shares_of(web: Sequence[Sequence[Block]], content: Any) -> np.ndarray[Any, Any]:
+    """Return P(T, p) of Topic-PageRank as a dense matrix, by its formulas (Yang 2009)."""
+    links, count = links_of(web), len(web)
+
+    def mean(found: Any) -> float:
+        return float(np.mean(content[found])) if len(found) else 0.0
+
+    linked = [
+        0.15 * mean(np.flatnonzero(links[:, p])) + 0.85 * mean(np.flatnonzero(links[p]))
+        for p in range(count)
+    ]
+    shares = np.zeros((count, count))
+    for page in range(count):
+        out = np.flatnonzero(links[page])
+        for share, value in ((0.5, content), (0.5, np.array(linked))):
+            for target in out:
+                total = value[out].sum()
+                shares[page, target] += share * (value[target] / total if total else 1 / len(out))
+    return shares

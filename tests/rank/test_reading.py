@@ -11,7 +11,7 @@ import pytest
 from mmcrawl.archive import Archive, Capture, open_archive
 from mmcrawl.errors import StoreError
 from mmcrawl.rank import Reading, ReadPage
-from tests.rank.conftest import HTML, Keep
+from tests.rank.conftest import HTML, Keep, both_stores
 
 TEXT = "A lever is a beam on a pivot; effort at one end moves the load at the other. "
 PAGE = f"""<html lang="en"><head><title> Levers
@@ -32,6 +32,7 @@ def targets(read: ReadPage) -> set[tuple[str, int]]:
     return {(link.url, link.target) for link in read.links}
 
 
+@both_stores
 def test_a_page_is_read_with_its_blocks_and_links(archive: Archive, keep: Keep) -> None:
     keep("http://h.test/a", PAGE, time=5.0)
     keep("http://h.test/b", "<p>Pulleys</p>")
@@ -173,18 +174,6 @@ def test_what_is_no_html_has_neither_blocks_nor_links(archive: Archive) -> None:
     archive.store(Capture("http://h.test/a.bin", bytes(range(256)), 1.0))
     [read] = Reading(archive)
     assert (read.page.text_chars, read.blocks, read.links) == (0, (), ())
-
-
-def test_progress_is_told(archive: Archive, keep: Keep) -> None:
-    keep("http://h.test/a", "<p>A</p>")
-    keep("http://h.test/b", "<p>B</p>")
-    told: list[tuple[str, int, int]] = []
-    list(Reading(archive, progress=lambda *step: told.append(step)))
-    assert told == [("listing", 2, 2), ("reading", 2, 2)]
-
-
-def test_an_empty_archive_has_no_pages(archive: Archive) -> None:
-    assert list(Reading(archive)) == []
 
 
 def test_pages_that_go_away_while_others_are_read_are_noticed(archive: Archive, keep: Keep) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 from bson import ObjectId
 from pymongo.collection import Collection
 from pymongo.errors import AutoReconnect, OperationFailure
 
-from mmcrawl.archive import Capture, PackRow, VersionRow, open_archive, place
+from mmcrawl.archive import PackRow, VersionRow, open_archive, place
 from mmcrawl.archive.mongodb import MongoBackend, explained
 from mmcrawl.errors import StoreError
 
@@ -30,9 +29,7 @@ def refusal(uri, **options):
 
 def test_a_server_that_does_not_answer():
     uri = "mongodb://me:s3cret@127.0.0.1:9/pages?serverSelectionTimeoutMS=200"
-    begun = time.monotonic()
     assert "mongodb://127.0.0.1:9/pages cannot be reached" in refusal(uri)
-    assert time.monotonic() - begun < 20  # pymongo's own patience is 30 seconds
 
 
 @pytest.mark.parametrize(
@@ -80,20 +77,6 @@ def test_what_another_program_keeps_is_no_archive(database, uri):
     database.drop_collection("archive_films")
     database["archive_about"].insert_one({"_id": "schema", "films": 7})
     assert "is not an archive" in refusal(uri)
-
-
-def test_reading_makes_no_database(database, uri):
-    assert "no archive" in refusal(uri, read_only=True)
-    assert "no archive" in refusal(uri, create=False)
-    assert database.list_collection_names() == []
-
-
-def test_an_archive_lives_beside_other_collections(database, uri):
-    database["crawl"].insert_one({"_id": 1})
-    with open_archive(uri) as archive:
-        archive.store(Capture("http://a.test/", b"<p>a", 1.0))
-        assert archive.check().clean
-    assert database["crawl"].count_documents({}) == 1
 
 
 def test_a_closed_archive_says_so(backend):
@@ -173,16 +156,6 @@ def test_packs_that_were_replaced_are_gone_for_all(backend, others, database):
     assert database["archive_part"].count_documents({}) == 2
 
 
-def test_a_pack_is_replaced_by_one_of_the_same_range(backend, others):
-    stream = stream_of(backend)
-    old = pack_of(stream, b"old")
-    backend.add_packs([(old, b"m", b"old")])
-    assert others[0].data(old) == b"old"
-    new = pack_of(stream, b"newer", level=3)
-    assert backend.replace_packs([old], new, b"m", b"newer")
-    assert (others[0].data(old), others[0].data(new)) == (None, b"newer")
-
-
 def test_what_was_replaced_but_not_removed_is_not_met(backend, others):
     stream = stream_of(backend)
     old = [pack_of(stream, b"x", entry=n, chunk=n) for n in range(9)]
@@ -231,12 +204,3 @@ def test_the_last_number_is_not_forgotten(backend):
     assert backend.version(1, 3) is None
     assert backend.version_at(1, None).number == 1
     assert backend.counts()["versions"] == 1
-
-
-def test_the_place_noted_first_stays(backend):
-    backend.add_chunks([(b"a" * 16, 1), (b"b" * 16, 2)])
-    backend.add_chunks([(b"c" * 16, 2**62), (b"a" * 16, 9)])
-    digests = [letter * 16 for letter in (b"a", b"b", b"c", b"d")]
-    known = {digests[0]: 1, digests[1]: 2, digests[2]: 2**62}
-    assert backend.find_chunks(digests) == known
-    assert dict(backend.chunks()) == known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import subprocess
@@ -59,7 +60,19 @@ def test_numbers_are_given_once(backend, others):
         ]
 
 
-def test_a_purge_waits_for_those_who_write(backend, others):
+@pytest.fixture
+def somebody_waits(caplog):
+    """Return what waits until a process says that it waits for another."""
+    caplog.set_level(logging.INFO)
+
+    def wait():
+        while "Waiting for another process" not in caplog.text:
+            time.sleep(0.01)
+
+    return wait
+
+
+def test_a_purge_waits_for_those_who_write(backend, others, somebody_waits):
     events = []
 
     def purge():
@@ -69,13 +82,13 @@ def test_a_purge_waits_for_those_who_write(backend, others):
     with backend.writing():
         thread = threading.Thread(target=purge)
         thread.start()
-        time.sleep(0.5)
+        somebody_waits()
         events.append("written")
     thread.join()
     assert events == ["written", "purge"]
 
 
-def test_those_who_write_wait_for_a_purge(backend, others):
+def test_those_who_write_wait_for_a_purge(backend, others, somebody_waits):
     events = []
 
     def write():
@@ -85,7 +98,7 @@ def test_those_who_write_wait_for_a_purge(backend, others):
     with backend.sole():
         thread = threading.Thread(target=write)
         thread.start()
-        time.sleep(0.5)
+        somebody_waits()
         backend.add_urls({"http://a/": (1, "a")})
         events.append("purge")
     thread.join()

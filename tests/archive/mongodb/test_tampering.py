@@ -14,7 +14,6 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.mongodb import Proofs
 from mmcrawl.errors import StoreError
 from tests.databases import mongodb_uri
 
@@ -49,31 +48,6 @@ def test_a_lost_row_is_restored_from_its_entry(filled, database):
         assert (report.clean, report.removed) == (True, 0)
         assert archive.check().faults == ()
     assert rows.find_one({"_id": before["_id"]}) == before
-
-
-def test_each_collection_is_read_once(filled, monkeypatch):
-    read: list[str] = []
-    rows = Proofs._rows
-    monkeypatch.setattr(
-        Proofs, "_rows", lambda self, table: read.append(table) or rows(self, table)
-    )
-    with open_archive(filled) as archive:
-        assert archive.check().clean
-    assert sorted(read) == ["claim", "counter", "pack", "stream", "url", "version", "visit"]
-
-
-def test_a_stream_whose_first_url_is_lost_is_named_by_the_next(uri, database):
-    with open_archive(uri) as archive:
-        archive.store_many([Capture(f"http://a.test/{name}", b"x", 1.0) for name in "ab"])
-    (first, _) = database["archive_url"].find().sort("_id", 1)
-    database["archive_url"].delete_one({"_id": first["_id"]})
-    (stream,) = database["archive_stream"].find({"name": "a.test"})
-    database["archive_stream"].update_one({"_id": stream["_id"]}, {"$set": {"name": "b.test"}})
-    with open_archive(uri) as archive:
-        told = [fault.what for fault in archive.check().faults]
-        assert [what for what in told if "stream" in what]
-        assert archive.check(repair=True).clean
-    assert database["archive_stream"].find_one({"_id": stream["_id"]}) == stream
 
 
 def test_a_lost_last_row_is_completed_not_removed(filled, database):
@@ -113,25 +87,6 @@ def test_an_altered_row_is_restored_from_its_entry(filled, database, field, valu
         assert archive.check(repair=True).clean
         assert archive.check().faults == ()
     assert rows.find_one({"_id": before["_id"]}) == before
-
-
-@pytest.mark.parametrize(
-    ("collection", "change", "told"),
-    [
-        ("url", {"key": 5}, "is kept under a key that is not its own"),
-        ("url", {"host": "x.test"}, "is kept under the host 'x.test'"),
-        ("url", {"url": "http://x.test/"}, "the row of http://a.test/ was altered"),
-        ("visit", {"number": 99}, "found version 99, which is gone"),
-        ("visit", {"status": 404}, "at 1970-01-01 00:00:50 UTC was altered"),
-        ("stream", {"name": "x"}, "the row of stream 'a.test' was altered"),
-        ("pack", {"level": 7}, "the row of pack 1/0 was altered"),
-    ],
-)
-def test_what_disagrees_with_itself_or_others_is_told(filled, database, collection, change, told):
-    first = min(row["_id"] for row in database[f"archive_{collection}"].find())
-    database[f"archive_{collection}"].update_one({"_id": first}, {"$set": change})
-    with open_archive(filled) as archive:
-        assert any(told in fault.what for fault in archive.check().faults)
 
 
 def test_a_lost_url_is_named_and_restored_by_its_first_version(filled, database):

@@ -13,8 +13,8 @@ import pytest
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import Record, WarcProblem, import_warc
 from mmcrawl.archive.warc import warc_records as records
-from tests.archive.test_warc_hostile import GOOD, HTTP, record
-from tests.archive.warc_files import whats
+from tests.archive.warc.test_hostile import GOOD, HTTP, record
+from tests.archive.warc.warc_files import whats
 
 BAD = "http://odd.test/"
 LONG = HTTP + b" A lever is a beam.\n\n" * 20 + b"The end."
@@ -52,7 +52,7 @@ def test_a_member_cut_short_does_not_swallow_the_next(tmp_path: Path) -> None:
 
 
 @PACKED
-@pytest.mark.parametrize("wrong", [-40, -5, -1, 1, 2, 3, 4, 5, 6, 9, 60, 200, 10**6])
+@pytest.mark.parametrize("wrong", [-40, -5, -1, 1, 4, 5, 9, 200, 10**6])
 def test_a_wrong_length_harms_no_other(
     archive: Archive, tmp_path: Path, wrong: int, packed: bool
 ) -> None:
@@ -72,11 +72,6 @@ def test_records_in_a_record_are_its_own(tmp_path: Path) -> None:
     assert found_in(tmp_path / "odd.warc", record(HTTP + inner) + good()) == ([BAD, GOOD], [])
 
 
-def test_records_that_no_blank_lines_part_are_taken(tmp_path: Path) -> None:
-    content = (record().rstrip() + b"\n" + good().rstrip()) + b"\n"
-    assert found_in(tmp_path / "odd.warc", content[:-1])[0] == [BAD, GOOD]
-
-
 def test_a_member_of_several_records_does_not_hide_the_next(tmp_path: Path) -> None:
     content = gzip.compress(record() * 3) + gzip.compress(good())
     urls, problems = found_in(tmp_path / "odd.warc.gz", content)
@@ -85,21 +80,21 @@ def test_a_member_of_several_records_does_not_hide_the_next(tmp_path: Path) -> N
 
 
 @PACKED
-def test_each_of_10_000_broken_records_is_named(
+def test_each_of_1_000_broken_records_is_named(
     archive: Archive, tmp_path: Path, packed: bool
 ) -> None:
     broken = record()[:-20]
     if packed:
         broken = gzip.compress(record(LONG), mtime=0)[:-40]
-    parts, wanted = [], {f"{GOOD}{number}" for number in range(100)}
+    parts, wanted = [], {f"{GOOD}{number}" for number in range(20)}
     for url in wanted:
-        parts += [broken] * 100
+        parts += [broken] * 50
         parts.append(gzip.compress(good(url), mtime=0) if packed else good(url))
     path = tmp_path / "odd.warc"
     path.write_bytes(b"".join(parts))
     done = import_warc(archive, [path])
     assert wanted <= set(archive.urls())
-    assert len({problem.offset for problem in done.problems}) == 10_000
+    assert len({problem.offset for problem in done.problems}) == 1_000
 
 
 def stored(content: bytes, size: int) -> bytes:

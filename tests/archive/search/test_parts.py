@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
@@ -16,7 +14,6 @@ from mmcrawl.archive.search import (
     DamagedError,
     Term,
     Text,
-    areas_around,
     block_text,
     bundles_of,
     indexed_blocks,
@@ -30,7 +27,6 @@ from mmcrawl.archive.search import (
     unpacked_documents,
 )
 from mmcrawl.blocks import read_tree
-from mmcrawl.page import media_in
 
 
 @given(st.sets(st.integers(1, 2**32 - 1)))
@@ -57,14 +53,6 @@ def test_a_damaged_bundle_is_noticed(content: bytes) -> None:
         db.execute("INSERT INTO bundle VALUES (1, ?)", (content,))
         with pytest.raises(DamagedError, match="rebuild it"):
             bundles_of(db, [1])
-
-
-def test_the_text_of_a_block_is_its_lines() -> None:
-    block = "<div><h2>Le<b>ver</b>s</h2><p>&Uuml;ber <script>x</script>Stra\xdfen</p></div>"
-    assert (
-        block_text(read_tree(block.encode("latin-1"), encoding="iso8859-1"))
-        == "Levers\nÜber Straßen"
-    )
 
 
 @pytest.mark.parametrize(
@@ -121,27 +109,6 @@ def test_images_alone_are_told_by_their_topic() -> None:
     assert [block.around for block in found] == [0, media_bit("animation")]
 
 
-def test_media_of_a_block_are_resolved_as_on_the_page() -> None:
-    block = b'<p><a href="a.mp3">A</a></p>'
-    page = b'<html><head><base href="http://media.test/x/"></head>' + block
-    (alone,) = media_in(block, "utf-8", "http://h.test/b/c.html")
-    (there,) = media_in(block, "utf-8", "http://h.test/b/c.html", page)
-    assert (alone.kind, alone.url) == ("audio", "http://h.test/b/a.mp3")
-    assert there.url == "http://media.test/x/a.mp3"
-
-
-def test_what_stands_between_blocks_belongs_to_the_block_before() -> None:
-    kinds = ("navigation", "title", "topic")
-    ranges = ((10, 20), (25, 30), (30, 40))
-    blocks = [
-        StoredBlock(start, end, kind, "", 1, "", "")
-        for kind, (start, end) in zip(kinds, ranges, strict=True)
-    ]
-    areas = areas_around(blocks, 50)
-    assert areas == [[(20, 25)], [(0, 10), (30, 30)], [(40, 50)]]
-    assert areas_around([], 50) == []
-
-
 def test_a_snippet_shows_where_most_words_are_and_marks_them() -> None:
     text = "lever " + "nothing here " * 60 + "the lever and the pulley of 力學" + " and so on" * 60
     snippet = snippet_of(text, parse_query("lever pulley 力学").words)
@@ -150,20 +117,6 @@ def test_a_snippet_shows_where_most_words_are_and_marks_them() -> None:
     assert snippet.text.startswith("…")
     assert snippet.text.endswith("…")
     assert len(snippet.text) <= 242
-
-
-def test_a_snippet_marks_whole_words_wherever_it_ends() -> None:
-    said = "ab " * 198 + " lightning came. " + "ab " * 200 + "The light went off."
-    snippet = snippet_of(said, parse_query("light").words)
-    ((start, end),) = snippet.marks
-    assert snippet.text[start : end + 5] == "light went"
-    five = (
-        "ab " * 190
-        + "lever one, then lever two, lever three, lever four, lever five. "
-        + "ab " * 200
-    )
-    snippet = snippet_of(five, parse_query("lever").words)
-    assert (snippet.text.count("lever"), len(snippet.marks)) == (5, 5)
 
 
 def test_a_snippet_marks_what_was_asked_for() -> None:
@@ -187,22 +140,3 @@ def test_marks_are_in_order_and_inside(text: str, words: list[Term]) -> None:
     ends = [place for mark in snippet.marks for place in mark]
     assert ends == sorted(ends)
     assert all(start < end <= len(snippet.text) for start, end in snippet.marks)
-
-
-def test_threads_that_search_and_index_at_once_may_both_be_the_first_to_need_pinyin() -> None:
-    code = """
-import threading
-from mmcrawl.archive.search.tokens import pinyin, pinyin_runs
-begin = threading.Barrier(2)
-def first(work, text):
-    begin.wait()
-    print(work(text))
-threads = [threading.Thread(target=first, args=one, daemon=True)
-           for one in ((pinyin, "\u4e8c\u80e1"), (pinyin_runs, "erhu"))]
-for one in threads: one.start()
-for one in threads: one.join(60)
-"""
-    said = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
-    )
-    assert sorted(said.stdout.split("\n")) == ["", "(('erhu',),)", "erhu"], said.stderr

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import gzip
-from base64 import b32encode
-from hashlib import sha1
 
 import pytest
 
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import import_warc
-from tests.archive.warc_files import BODY, DATE, HTML, URL, Warc, whats
+from tests.archive.warc.warc_files import BODY, DATE, HTML, URL, Warc, whats
 
 
 def test_a_revisit_takes_its_body_from_the_record_of_its_digest(
@@ -57,14 +55,6 @@ def test_a_revisit_may_refer_to_a_record_by_uri_and_date(archive: Archive, warc:
     assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
 
 
-def test_a_revisit_may_name_a_record_in_angle_brackets(archive: Archive, warc: Warc) -> None:
-    warc.response(URL, BODY, WARC_Payload_Digest="")
-    named = {"WARC_Refers_To_Target_URI": f"<{URL}>", "WARC_Refers_To_Date": DATE}
-    warc.revisit("http://copy.test/", "200 OK", "2020-01-02T00:00:00Z", **named)
-    import_warc(archive, [warc.close()])
-    assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
-
-
 def test_a_revisit_may_refer_to_what_the_archive_has(
     archive: Archive, warc: Warc, other: Warc
 ) -> None:
@@ -80,25 +70,6 @@ def test_a_revisit_may_refer_to_what_the_archive_has(
     )
     assert import_warc(archive, [warc.close()]).problems == ()
     assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
-
-
-def test_a_revisit_of_the_same_url_is_found_in_the_archive_by_digest(
-    archive: Archive, warc: Warc, other: Warc
-) -> None:
-    digest = other.response(URL, BODY)
-    import_warc(archive, [other.close()])
-    warc.revisit(URL, "200 OK", "2020-01-02T00:00:00Z", WARC_Payload_Digest=digest)
-    warc.revisit(URL, "200 OK", "2020-01-03T00:00:00Z", WARC_Payload_Digest="sha1:AAAA")
-    done = import_warc(archive, [warc.close()])
-    assert (done.unchanged, done.skipped) == (1, {"unresolved revisit": 1})
-
-
-def test_a_revisit_finds_what_was_stored_just_before(archive: Archive, warc: Warc) -> None:
-    digest = "sha1:" + b32encode(sha1(BODY).digest()).decode()
-    warc.response(URL, gzip.compress(BODY), headers=(("Content-Encoding", "gzip"),))
-    warc.revisit(URL, "200 OK", "2020-01-02T00:00:00Z", WARC_Payload_Digest=digest)
-    done = import_warc(archive, [warc.close()])
-    assert (done.versions, done.unchanged, done.problems) == (1, 1, ())
 
 
 def test_a_revisit_does_not_take_a_version_of_another_date(

@@ -134,18 +134,6 @@ def test_what_was_exported_comes_back_equal(wacz: Path, archive: Archive, tmp_pa
         assert import_warc(copy, [path]).versions == 0
 
 
-def test_files_in_a_wacz_are_spoken_of_by_its_name(wacz: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.wacz"
-    with ZipFile(wacz) as source, ZipFile(broken, "w") as target:
-        body = bytearray(source.read("archive/data.warc.gz"))
-        body[len(body) // 2] ^= 255
-        target.writestr("archive/data.warc.gz", bytes(body))
-    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
-        report = import_warc(copy, [broken])
-    assert report.problems
-    assert {str(one.path) for one in report.problems} == {f"{broken}/data.warc.gz"}
-
-
 def test_what_is_no_wacz_is_told(wacz: Path, tmp_path: Path) -> None:
     other, cut = tmp_path / "other.zip", tmp_path / "cut.wacz"
     with ZipFile(other, "w") as archive:

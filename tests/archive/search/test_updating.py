@@ -17,16 +17,18 @@ import pytest
 from mmcrawl.archive import Archive, Results, Search, open_search
 from mmcrawl.archive.search import index, index_path, updating
 from mmcrawl.errors import StoreError
+from tests.archive.search.pages import (
+    CHINESE,
+    DAY,
+    ENGLISH,
+    GERMAN,
+    JANUARY,
+    capture,
+    mixed_web,
+    store_all,
+)
+from tests.archive.search.test_searching import QUERIES, urls
 from tests.warm import python
-
-from .search_pages import CHINESE, DAY, ENGLISH, GERMAN, JANUARY, capture, mixed_web, store_all
-from .test_search import QUERIES, urls
-
-
-@pytest.fixture
-def search(archive: Archive, uri: str) -> Iterator[Search]:
-    with open_search(uri, archive) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -55,13 +57,6 @@ def test_updating_after_each_page_is_as_good_as_at_the_end(
     assert answers(search) == anew(archive, tmp_path)
 
 
-def test_an_update_may_look_at_some_urls_only(archive: Archive, search: Search) -> None:
-    store_all(archive, mixed_web())
-    assert search.update([CHINESE, "http://unknown.test/"]).versions == 1
-    assert urls(search.search("kind:title")) == [CHINESE]
-    assert search.update().versions == 6
-
-
 def test_nothing_new_writes_nothing(archive: Archive, search: Search, path: Path) -> None:
     store_all(archive, mixed_web())
     search.update()
@@ -75,19 +70,6 @@ def test_blocks_that_stay_are_not_indexed_again(archive: Archive, search: Search
     for day in range(12):
         archive.store(capture(ENGLISH, day, text=f"Day {day} of the lever."))
         assert search.update().blocks == (search.stats().blocks if day == 0 else 1)
-
-
-def test_many_small_updates_leave_few_parts(
-    archive: Archive, search: Search, tmp_path: Path, path: Path
-) -> None:
-    for day in range(40):
-        archive.store(capture(f"http://h.test/{day % 5}", day, text=f"Day {day} of the lever."))
-        search.update()
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT count(*) FROM bundle").fetchone() == (1,)
-        assert db.execute("SELECT count(DISTINCT segid) FROM word_idx").fetchone()[0] <= 16
-    assert answers(search) == anew(archive, tmp_path)
-    assert search.search('"day 17 of"').total == 1
 
 
 def test_what_is_indexed_so_far_is_found(
@@ -160,14 +142,6 @@ def test_a_page_may_change_its_language(archive: Archive, search: Search, at_onc
 
 
 class TestPurging:
-    def test_of_a_url(self, archive: Archive, search: Search, tmp_path: Path) -> None:
-        store_all(archive, mixed_web())
-        search.update()
-        archive.purge(url=CHINESE)
-        assert search.update().reset == 1
-        assert answers(search) == anew(archive, tmp_path)
-        assert CHINESE not in urls(search.search("牛顿"))
-
     def test_of_old_versions(self, archive: Archive, search: Search, tmp_path: Path) -> None:
         for each in mixed_web():
             archive.store(each)
@@ -179,20 +153,6 @@ class TestPurging:
         assert (hit.first_version, hit.version) == (3, 3)
         search.update()
         assert answers(search) == anew(archive, tmp_path)
-
-    def test_leaves_no_word_and_no_address_behind(
-        self, archive: Archive, search: Search, path: Path
-    ) -> None:
-        secret = "http://secret.test/secret"
-        archive.store(capture(secret, 0, title="Whistle", text="An unmentionable xylophone 二胡."))
-        store_all(archive, mixed_web())
-        search.update()
-        assert {"xylophon", "erhu"} <= words_in(path)
-        assert b"secret.test" in path.read_bytes()
-        archive.purge(url=secret)
-        search.update()
-        assert not {"xylophon", "erhu", "二胡", "unmention"} & words_in(path)
-        assert b"secret" not in bytes_of(path)
 
     def test_and_storing_again(self, archive: Archive, search: Search, tmp_path: Path) -> None:
         store_all(archive, mixed_web())
@@ -220,6 +180,7 @@ class TestPurging:
         search.forget_purged()
         left = bytes_of(path)
         assert b"ylophon" not in left
+        assert b"secret.test" not in left
         gone = before - texts_in(path)
         assert gone
         assert not any(content[-40:] in left for content in gone)
@@ -237,20 +198,6 @@ class TestPurging:
         assert search.search("seesaw").total == 0
         search.update()
         assert answers(search) == anew(archive, tmp_path)
-
-    def test_empties_an_index_of_another_form(self, archive: Archive, tmp_path: Path) -> None:
-        path = tmp_path / "old.db-search"
-        old_index(path)
-        with Search(archive, path) as search:
-            search.forget_purged()
-        assert b"unmentionable" not in bytes_of(path)
-
-
-def words_in(path: Path) -> set[str]:
-    """Return all words of an index, of the topics and pinyin too."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE VIRTUAL TABLE temp.words USING fts5vocab (main, word, row)")
-        return {word for (word,) in db.execute("SELECT term FROM words")}
 
 
 def bytes_of(path: Path) -> bytes:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Archive, open_archive
-from mmcrawl.archive.warc import export_warc, import_warc
-from tests.archive.warc_files import all_of
+from mmcrawl.archive import Archive
+from mmcrawl.archive.warc import import_warc
 from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 
@@ -82,14 +81,6 @@ def test_a_file_of_wget_is_taken_in(archive: Archive) -> None:
     notes = archive.get(f"{SITE}/notes.html")
     assert notes.header("Content-Encoding") == "gzip"
     assert notes.header("Transfer-Encoding") == "chunked"
-
-
-def test_it_comes_back_from_an_export_as_it_was(archive: Archive, tmp_path: Path) -> None:
-    import_warc(archive, [KEPT])
-    export_warc(archive, tmp_path / "out.warc.gz")
-    with open_archive(f"sqlite:///{tmp_path}/other.db") as other:
-        import_warc(other, [tmp_path / "out.warc.gz"])
-        assert all_of(other) == all_of(archive)
 
 
 @pytest.fixture

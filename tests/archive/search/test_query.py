@@ -41,10 +41,6 @@ def test_spaces_in_a_chinese_phrase_count_or_not() -> None:
     assert term.runs == (("量子", "子", "力学"), ("量子", "子力", "力学"))
 
 
-def test_a_phrase_of_one_word_is_a_word() -> None:
-    assert words('"lever"') == [("lever",)]
-
-
 def test_a_single_character_is_the_beginning_of_a_pair() -> None:
     assert words("力") == [("力*",)]
     assert words('"learn 力"') == [("learn", "力*")]
@@ -77,10 +73,6 @@ def test_a_word_may_be_the_pinyin_of_pairs(word: str, pairs: list[Run]) -> None:
     assert list(pinyin_runs(word))[:1] == pairs
 
 
-def test_a_minus_inside_of_a_word_is_none() -> None:
-    assert words("well-known") == [("well",), ("known",)]
-
-
 def test_fields_take_values_in_quotes_and_full_width_colons() -> None:
     query = parse_query(
         'topic:"laws of motion" kind：title site:Physics.TEST url:http://a/B lang:DE'
@@ -90,10 +82,6 @@ def test_fields_take_values_in_quotes_and_full_width_colons() -> None:
     assert query.site.wanted == ("physics.test",)
     assert query.url.wanted == ("http://a/B",)
     assert query.lang.wanted == ("de",)
-
-
-def test_an_address_is_words_and_no_field() -> None:
-    assert words("http://lever.test") == [("http",), ("lever",), ("test",)]
 
 
 def test_days_are_inclusive_and_in_utc() -> None:
@@ -152,10 +140,6 @@ def test_a_filter_is_understood_as_it_was_meant(field: str, value: str) -> None:
         assert [term.runs[0][0] for term in query.topics] == ["law", "of", "motion"]
     else:
         assert getattr(query, field).wanted == (value,)
-
-
-def test_quotes_in_a_filter_do_no_harm() -> None:
-    assert len(parse_query(as_filter("topic", 'the "lever”')).topics) == 2
 
 
 def test_kana_are_found_inside_of_longer_runs() -> None:

@@ -9,8 +9,7 @@ import pytest
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import DOUBT, Record, import_warc
 from mmcrawl.archive.warc import warc_records as records
-from mmcrawl.errors import StoreError
-from tests.archive.warc_files import BODY, URL, Warc, is_accounted_for, whats
+from tests.archive.warc.warc_files import BODY, URL, Warc, is_accounted_for, whats
 
 
 def three(warc: Warc) -> tuple[Path, bytearray]:
@@ -41,17 +40,6 @@ def test_records_behind_damage_are_taken_in(archive: Archive, warc: Warc) -> Non
     assert f"offset {warc.offsets[1]}: " in whats(done)
 
 
-def test_a_length_that_swallows_the_rest_does_not(archive: Archive, tmp_path: Path) -> None:
-    warc = Warc(tmp_path / "plain.warc")
-    path, content = three(warc)
-    head = content[warc.offsets[1] : warc.offsets[2]]
-    wrong = bytes(head).replace(b"Content-Length: ", b"Content-Length: 99")
-    path.write_bytes(content[: warc.offsets[1]] + wrong + content[warc.offsets[2] :])
-    done = import_warc(archive, [path])
-    assert list(archive.urls()) == ["http://physics.test/a", "http://physics.test/c"]
-    assert f"offset {warc.offsets[1]}: " in whats(done)
-
-
 def test_every_byte_may_be_wrong(archive: Archive, tmp_path: Path) -> None:
     warc = Warc(tmp_path / "plain.warc.gz")
     path, content = three(warc)
@@ -64,16 +52,6 @@ def test_every_byte_may_be_wrong(archive: Archive, tmp_path: Path) -> None:
         assert done.captures == 3 or done.problems
         assert is_accounted_for(done)
     assert archive.rebuild(archive.get("http://physics.test/c")).body == BODY + b"c"
-
-
-def test_a_member_without_its_end_does_not_hide_the_next(tmp_path: Path) -> None:
-    warc = Warc(tmp_path / "packed.warc.gz")
-    path, content = three(warc)
-    start, end = warc.offsets[1:]
-    for missing in range(1, end - start - 20):
-        path.write_bytes(content[: end - missing] + content[end:])
-        found = [one for one in records(path) if isinstance(one, Record)]
-        assert found[-1].field("WARC-Target-URI") == "http://physics.test/c"
 
 
 def test_a_member_that_runs_into_the_next_does_not_hide_it(tmp_path: Path) -> None:
@@ -97,7 +75,7 @@ def test_a_last_member_without_its_checksum_is_a_doubt(archive: Archive, tmp_pat
 
 
 @pytest.mark.parametrize("field", ["WARC_Block_Digest", "WARC_Payload_Digest"])
-@pytest.mark.parametrize("digest", ["sha1:" + "A" * 32, "sha256:" + "0" * 64])
+@pytest.mark.parametrize("digest", ["sha1:" + "A" * 32])
 def test_bytes_of_another_digest_come_in_marked_and_counted(
     archive: Archive, warc: Warc, field: str, digest: str
 ) -> None:
@@ -115,7 +93,7 @@ def test_bytes_of_another_digest_come_in_marked_and_counted(
     assert DOUBT not in dict(good.headers)
 
 
-@pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "0.18"])
+@pytest.mark.parametrize("version", ["1.2", "0.18"])
 @pytest.mark.parametrize("ending", [".warc", ".warc.gz", "-whole.warc.gz"])
 def test_records_are_read_however_others_write_them(
     archive: Archive, tmp_path: Path, version: str, ending: str
@@ -162,24 +140,6 @@ def test_what_is_broken_off_in_its_coding_or_its_length_is_kept_as_far_as_it_goe
     assert [problem.taken for problem in done.problems] == [True, True]
 
 
-def test_a_payload_digest_that_only_the_block_speaks_against_is_a_doubt(
-    archive: Archive, warc: Warc
-) -> None:
-    warc.response(URL, BODY, WARC_Payload_Digest="sha1:" + "A" * 32)
-    done = import_warc(archive, [warc.close()])
-    assert done.captures == 1
-    assert [problem.taken for problem in done.problems] == [True]
-
-
-def test_a_block_digest_that_only_the_payload_speaks_against_is_a_doubt(
-    archive: Archive, warc: Warc
-) -> None:
-    warc.response(URL, BODY, WARC_Block_Digest="sha1:" + "A" * 32)
-    done = import_warc(archive, [warc.close()])
-    assert done.captures == 1
-    assert "though its payload is" in whats(done)
-
-
 def test_a_capture_that_was_broken_off_is_a_doubt(archive: Archive, warc: Warc) -> None:
     warc.response(URL, BODY, WARC_Truncated="disconnect")
     done = import_warc(archive, [warc.close()])
@@ -187,7 +147,7 @@ def test_a_capture_that_was_broken_off_is_a_doubt(archive: Archive, warc: Warc) 
     assert "truncated (disconnect)" in whats(done)
 
 
-@pytest.mark.parametrize("status", ["", "hello", "2OO OK"])
+@pytest.mark.parametrize("status", ["", "2OO OK"])
 def test_a_head_that_is_none_is_named(archive: Archive, warc: Warc, status: str) -> None:
     warc.response(URL, BODY, status)
     assert "status line" in whats(import_warc(archive, [warc.close()]))
@@ -213,16 +173,3 @@ def test_a_file_that_is_none_is_named(
     done = import_warc(archive, [path, other.close()])
     assert done.captures == 1
     assert [problem.path for problem in done.problems] == [path]
-
-
-def test_a_file_that_is_not_there_is_an_error(archive: Archive, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be read"):
-        import_warc(archive, [tmp_path / "missing.warc"])
-
-
-def test_a_damaged_note_is_a_doubt(archive: Archive, warc: Warc) -> None:
-    for number, note in enumerate(["{", "[]", '{"headers":{"9":["a","b"]}}', '{"status":"x"}']):
-        warc.response(f"{URL}{number}", BODY, Mmcrawl_Original=note)
-    done = import_warc(archive, [warc.close()])
-    assert done.captures == 4
-    assert [problem.taken for problem in done.problems] == [True] * 4

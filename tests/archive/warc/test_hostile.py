@@ -14,16 +14,14 @@ from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import (
     LONGEST_HEAD,
     CodingError,
-    Record,
     WarcProblem,
     body_of,
     import_warc,
-    is_digest_of,
 )
 from mmcrawl.archive.warc import (
     warc_records as records,
 )
-from tests.archive.warc_files import whats
+from tests.archive.warc.warc_files import whats
 
 GOOD = "http://physics.test/levers"
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>A lever.</p>"
@@ -120,14 +118,6 @@ def test_a_hostile_record_harms_no_other(
     assert capfd.readouterr().err == ""  # warcio speaks to standard error
 
 
-@pytest.mark.parametrize("name", ["a head without end", "a head of many lines"])
-def test_a_head_is_read_up_to_a_bound(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "odd.warc"
-    path.write_bytes(LEFT_OUT[name])
-    (found,) = records(path)
-    assert f"its head has more than {LONGEST_HEAD} bytes" in str(found)
-
-
 FOREIGN = {
     "compressed with zstd": zstandard.compress(record()),
     "zstd and a dictionary": b"\x5d\x2a\x4d\x18\x04\x00\x00\x00abcd",
@@ -161,29 +151,12 @@ def test_a_record_that_claims_more_than_there_is_is_not_read(
     assert read == []
 
 
-def test_a_record_is_given_with_the_begin_of_its_block(tmp_path: Path) -> None:
-    path = tmp_path / "odd.warc.gz"
-    path.write_bytes(gzip.compress(record()) + gzip.compress(record(b"x")))
-    found = [one.begin for one in records(path, 9) if isinstance(one, Record)]
-    assert found == [HTTP[:9], b"x"]
-
-
-def test_digests_of_any_length_are_not_known() -> None:
-    assert is_digest_of("shake_128:abc", b"hello") is None
-
-
 @pytest.mark.parametrize("coding", ["deflate", "br", "gzip", "zstd"])
 def test_bombs_are_left_out(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST_BODY", 1 << 20)
     bomb = packed(coding, bytes(20 << 20))
     with pytest.raises(CodingError, match="unpacks to more than"):
         body_of(bomb, (("Content-Encoding", coding),))
-
-
-def test_bombs_without_a_frame_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST_BODY", 1 << 20)
-    with pytest.raises(CodingError, match="unpacks to more than"):
-        body_of(packed("deflate", bytes(20 << 20))[2:-4], (("Content-Encoding", "deflate"),))
 
 
 @pytest.mark.parametrize("coding", ["deflate", "br", "gzip"])

@@ -75,14 +75,3 @@ def test_a_length_that_counts_the_end_of_the_line_is_right(
     path.write_bytes(path.read_bytes().replace(b"html %d\n" % size, b"html %d\n" % (size + 1)))
     assert import_warc(archive, [path]).problems == ()
     assert archive.rebuild(archive.get(URL)).body == PAGE
-
-
-def test_answers_of_dns_are_in_order(archive: Archive, tmp_path: Path) -> None:
-    path = tmp_path / "old.arc"
-    records = arc(PAGE)
-    answer = b"20061213120000\nphysics.test.\t60\tIN\tA\t127.0.0.1\n"
-    line = b"dns:physics.test 127.0.0.1 20061213120000 text/dns %d\n" % len(answer)
-    path.write_bytes(records[0] + line + answer + b"\n" + records[1])
-    report = import_warc(archive, [path])
-    assert report.problems == ()
-    assert (report.versions, report.skipped["not HTTP"]) == (1, 1)

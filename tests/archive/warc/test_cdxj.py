@@ -18,7 +18,6 @@ from warcio.archiveiterator import ArchiveIterator
 
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.warc import export_warc
-from mmcrawl.errors import StoreError
 from tests.waiting import HANG
 
 WACZ, PYWB = "MMCRAWL_TEST_WACZ", "MMCRAWL_TEST_PYWB"
@@ -117,11 +116,3 @@ def test_pywb_replays_by_it(warc: Path) -> None:
             timeout=HANG,
         )
         assert run.stdout.partition(b"ANSWER ")[2] == body, run.stderr
-
-
-def test_without_the_file_there_is_no_index(archive: Archive, tmp_path: Path) -> None:
-    with pytest.raises(StoreError):
-        export_warc(archive, tmp_path / "all.warc.gz", url=URL)
-    assert list(tmp_path.glob("all.*")) == []
-    export_warc(archive, tmp_path / "all.wacz")
-    assert [path.name for path in tmp_path.glob("all.*")] == ["all.wacz"]

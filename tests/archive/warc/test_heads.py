@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive.warc import as_date, as_time, is_http, uri_of
-from tests.archive.warc_files import TIME
+from tests.archive.warc.warc_files import TIME
 
 
 @given(st.floats(-6e10, 2e11))
@@ -48,8 +48,3 @@ def test_dates_of_any_granularity_are_read(date: str, time: float | None) -> Non
 def test_a_url_is_written_as_a_uri(url: str, uri: str) -> None:
     assert is_http(url)
     assert uri_of(url) == uri
-
-
-@pytest.mark.parametrize("url", ["ftp://physics.test/", "physics.test", "http", ""])
-def test_other_urls_are_not_of_http(url: str) -> None:
-    assert not is_http(url)

@@ -1,0 +1,599 @@
+"""Searching: the same on both stores."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import (
+    Archive,
+    Capture,
+    Hit,
+    Results,
+    Search,
+    Version,
+    as_filter,
+    leaves,
+    open_archive,
+    open_search,
+)
+from mmcrawl.archive.search import (
+    KIND_WEIGHTS,
+    ORDERS,
+    Text,
+    block_text,
+    index,
+    parse_query,
+    searching,
+    words_of,
+)
+from mmcrawl.blocks import read_tree
+from mmcrawl.errors import SearchError, StoreError
+from tests.archive.conftest import STORES, opened_uri
+from tests.archive.search.pages import (
+    CHINESE,
+    DAY,
+    ENGLISH,
+    GERMAN,
+    JANUARY,
+    TRADITIONAL,
+    capture,
+    mixed_web,
+    store_all,
+)
+
+SPREAD = Capture(
+    "http://physics.test/spread.html",
+    b"""<html lang="en"><head><title>The lever</title></head><body>
+<ul id="nav"><li><a href="/w">Wheelbarrow</a></li><li><a href="/l">Lever</a></li>
+<li><a href="/p">Pulley</a></li><li><a href="/s">Screw</a></li></ul>
+<div id="main"><h1>Simple machines</h1>
+<p>A lever is a rigid beam on a pivot, which moves a load with less effort than the load weighs,
+as far as the effort moves further than the load does, which nobody has ever got for nothing.</p>
+<h2>In the garden</h2>
+<p>The wheelbarrow is one with the load between pivot and effort, so that two hands can lift what
+a gardener could not carry alone, and a wheel makes it roll, whatever the state of the path is.</p>
+</div></body></html>""",
+    JANUARY,
+    headers=(("Content-Type", "text/html; charset=utf-8"),),
+)
+
+
+@pytest.fixture(scope="module")
+def archived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Archive, Search]]:
+    """The mixed archive and its index, for tests that only look."""
+    uri = f"sqlite:///{tmp_path_factory.mktemp('mixed') / 'archive.db'}"
+    with open_archive(uri) as archive, open_search(uri, archive) as search:
+        store_all(archive, mixed_web())
+        search.update()
+        yield archive, search
+
+
+@pytest.fixture
+def mixed(archived: tuple[Archive, Search]) -> Search:
+    return archived[1]
+
+
+def urls(results: Results) -> list[str]:
+    return [hit.url for hit in results.hits]
+
+
+def every(results: Results) -> list[Hit]:
+    return [one for hit in results.hits for one in (hit, *hit.more)]
+
+
+FOUND: dict[str, list[str]] = {
+    "pivot beam": [ENGLISH],  # all words of a block, in any order
+    "pivot newton": [],
+    "pivots BEAMS": [ENGLISH],
+    "牛顿": [CHINESE, TRADITIONAL],
+    "Straße": [GERMAN],
+    "uber": [GERMAN],
+    "ÜBER": [GERMAN],
+    '"laws of motion"': [ENGLISH],
+    '"motion of laws"': [],
+    '"量子力学 和牛顿"': [CHINESE],
+    "newton lang:de": [GERMAN],
+    "newton lang:de -gesetze": [],
+    'newton lang:en -"laws of motion"': [],
+    'newton lang:en -"motion of laws"': [ENGLISH],
+    "topic:力学": [CHINESE, TRADITIONAL],
+    "topic:Hebel": [GERMAN],
+    "site:physics.test": [ENGLISH],
+    "site:ysics.test": [],
+    "url:http://wuli.test/tw": [TRADITIONAL],
+    "url:wuli.test/tw": [TRADITIONAL],
+    "site:wuli.test site:physik.test -url:wuli.test/tw": [CHINESE, GERMAN],
+    "lang:de": [GERMAN],
+    "lang:zh": [CHINESE, TRADITIONAL],
+    "lang:zh-tw": [TRADITIONAL],
+    "media:animation": [CHINESE],
+    "media:audio media:video": [ENGLISH, GERMAN],
+    "beam from:2024-01-01 to:2024-01-01": [ENGLISH],
+    "beam to:2023-12-31": [],
+    "beam from:2024-01-15 to:2024-01-20": [ENGLISH],
+    "beam from:2024-02-01": [],
+    "wheels from:2024-03-01": [ENGLISH],
+    "kurse": [GERMAN],  # a word of a menu
+}
+
+
+@pytest.mark.parametrize("query", FOUND)
+def test_a_query_finds_pages(mixed: Search, query: str) -> None:
+    assert sorted(urls(mixed.search(query))) == sorted(FOUND[query])
+
+
+def test_what_is_nowhere_gives_nothing(mixed: Search) -> None:
+    found = mixed.search("xylophone")
+    assert (found.total, found.hits, found.counts.hosts) == (0, (), {})
+
+
+def test_chinese_words_are_found_in_either_script_and_in_longer_ones(mixed: Search) -> None:
+    assert mixed.search("牛頓") == mixed.search("牛顿")
+    hits = every(mixed.search("力学 site:wuli.test lang:zh-cn"))
+    hit = next(hit for hit in hits if "量子力学" in hit.snippet.text)
+    start, end = hit.snippet.marks[0]
+    assert hit.snippet.text[start:end] == "力学"
+
+
+def test_any_part_of_a_chinese_word_is_found(archive: Archive, search: Search) -> None:
+    url = "http://erhu.test/"
+    archive.store(capture(url, 1, title="二泉映月", text="阿炳作曲的二胡名曲，流传很广。"))
+    search.update()
+    for part in ("二泉", "泉映", "二泉映月", "泉", "月", "二胡名曲", '"二胡 名曲"'):
+        (hit,) = search.search(part).hits
+        marked = "".join(hit.snippet.text[start:end] for start, end in hit.snippet.marks)
+        assert marked == part.replace(" ", "").strip('"'), part
+    for other in ('"月二"', '"映月 二泉"', '"名曲流传"'):  # a word ends where its sentence does
+        assert search.search(other).total == 0
+
+
+def test_pinyin_finds_chinese(archive: Archive, search: Search) -> None:
+    lute, plain = "http://erhu.test/", "http://plain.test/"
+    archive.store(capture(lute, 1, title="二泉映月", text="二胡是中國的樂器，綠色的琴。"))
+    archive.store(capture(plain, 1, text="The erhu has two strings."))
+    search.update()
+    assert sorted(urls(search.search("erhu"))) == [lute, plain]
+    assert urls(search.search("ErQuanYingYue")) == [lute]
+    assert urls(search.search("zhongguo yueqi")) == [lute]  # simplified or not
+    assert urls(search.search("lvse")) == urls(search.search("lüse")) == [lute]
+    (hit,) = search.search("erhu -strings").hits
+    assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["二胡"]
+    assert search.search("huer").total == search.search("quan").total == 0
+
+
+def test_a_kind_is_wanted_or_not(mixed: Search) -> None:
+    hits = every(mixed.search("kind:title"))
+    assert {hit.kind for hit in hits} == {"title"}
+    assert "title" not in {hit.kind for hit in every(mixed.search("-kind:title"))}
+
+
+def test_a_hit_tells_its_media(mixed: Search) -> None:
+    (hit,) = mixed.search("media:video").hits
+    assert hit.media == ("video",)
+    found = [(m.kind, m.url) for m in mixed.read(hit).media]
+    assert found == [("video", "http://www.physics.test/lever.mp4")]
+
+
+def test_a_hit_is_the_last_version_in_the_time(mixed: Search) -> None:
+    (hit,) = mixed.search("newton motion").hits
+    assert (hit.version, hit.time) == (3, JANUARY + 60 * DAY)
+    assert (hit.first_version, hit.first_time) == (1, JANUARY)
+    (hit,) = mixed.search("newton motion to:2024-02-10").hits
+    assert hit.version == 2
+
+
+def test_a_visit_that_found_nothing_new_counts_as_seen(archive: Archive, search: Search) -> None:
+    store_all(archive, mixed_web())
+    search.update()
+    archive.note_unchanged(CHINESE, JANUARY + 70 * DAY)
+    assert CHINESE not in urls(search.search("牛顿 from:2024-03-01"))
+    search.update()
+    (hit,) = search.search("牛顿 from:2024-03-01").hits
+    assert (hit.url, hit.version) == (CHINESE, 1)
+
+
+# ---------------------------------------------------------------- order and counts
+
+
+def test_hits_of_a_page_are_grouped_by_scores_of_their_kinds(mixed: Search) -> None:
+    (hit,) = [hit for hit in mixed.search("levers").hits if hit.url == ENGLISH]
+    assert hit.blocks == 1 + len(hit.more) >= 2
+    scores = [hit.score, *(one.score for one in hit.more)]
+    assert scores == sorted(scores, reverse=True)
+    assert len({one.digest for one in (hit, *hit.more)}) == len(scores)
+    by_kind = {hit.kind: hit.score for hit in every(mixed.search("hebel"))}
+    assert by_kind["title"] == max(by_kind.values())
+
+
+def test_pages_are_shown_in_portions_and_counted_whole(mixed: Search) -> None:
+    everything = mixed.search("kind:title kind:topic")
+    assert everything.total == len(everything.hits) == 4
+    for offset in range(4):
+        portion = mixed.search("kind:title kind:topic", limit=1, offset=offset)
+        assert portion == Results(4, everything.hits[offset : offset + 1], everything.counts)
+    assert mixed.search("kind:title", limit=0).hits == ()
+    counts = mixed.search("-kind:navigation", limit=1).counts
+    assert counts.media == {"animation": 1, "audio": 1, "video": 1}
+    assert counts.hosts == {"wuli.test": 2, "physik.test": 1, "www.physics.test": 1}
+    assert "navigation" not in counts.kinds
+
+
+def test_counts_are_what_the_filters_find(mixed: Search) -> None:
+    counts = mixed.search("newton -lang:xx").counts
+    fields = {"kind": counts.kinds, "media": counts.media, "site": counts.hosts}
+    assert counts.kinds
+    for field, found in fields.items():
+        for value, number in found.items():
+            assert mixed.search(f"newton {as_filter(field, value)}").total == number
+
+
+def test_orders(mixed: Search, archive: Archive, search: Search) -> None:
+    def ordered(order: object) -> list[str]:
+        return urls(mixed.search("kind:title kind:topic", order=order))  # type: ignore[arg-type]
+
+    assert ordered("newest") == [GERMAN, ENGLISH, TRADITIONAL, CHINESE]
+    assert ordered("oldest") == [ENGLISH, CHINESE, TRADITIONAL, GERMAN]
+    ranks = {TRADITIONAL: 0.2, GERMAN: 0.5, "http://unknown.test/": 0.9}
+    others = [url for url in ordered("relevance") if url not in ranks]
+    assert ordered(ranks) == [GERMAN, TRADITIONAL, *others]
+    with pytest.raises(SearchError, match="no order 'best'"):
+        ordered("best")
+    with pytest.raises(SearchError, match="not be negative"):
+        mixed.search("lever", offset=-1)
+    names = [f"http://h.test/{name}" for name in "cab"]
+    store_all(archive, [capture(name, 1, text="the same lever") for name in names])
+    search.update()
+    assert urls(search.search("lever")) == sorted(names)  # what is alike
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def test_a_hit_shows_its_block_as_archived(archived: tuple[Archive, Search]) -> None:
+    archive, mixed = archived
+    for hit in every(mixed.search("newton")):
+        version = archive.version(hit.url, hit.version)
+        found = mixed.read(hit)
+        assert found.block in leaves(archive.blocks_of(version))
+        assert (found.block.digest, found.block.kind) == (hit.digest, hit.kind)
+        assert (hit.topic, hit.time) == (found.block.topic, version.time)
+
+
+def test_marks_are_the_matching_words(mixed: Search) -> None:
+    (hit,) = mixed.search('newton "laws of motion"').hits
+    marked = {hit.snippet.text[start:end] for start, end in hit.snippet.marks}
+    assert marked == {"Newton", "laws", "of", "motion"}
+
+
+def test_a_headline_that_matches_best_gives_way_to_the_text(mixed: Search) -> None:
+    (hit,) = mixed.search("hebel to:2024-01-31", limit=1).hits
+    assert (hit.kind, hit.more[0].kind) == ("topic", "title")
+    assert hit.score == hit.more[0].score  # the page stays where it was
+    assert hit.snippet.text.startswith("Ein Hebel ist ein Balken")
+    (asked,) = mixed.search("hebel kind:title to:2024-01-31", limit=1).hits
+    assert (asked.kind, asked.snippet.text) == ("title", "Der Hebel")
+
+
+def test_snippets_are_of_the_main_text_where_no_block_of_it_has_all_words(
+    archive: Archive, search: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rebuild(version: Version) -> Capture:
+        raise StoreError(f"version {version.number} is damaged")
+
+    archive.store(SPREAD)
+    search.update()
+    with monkeypatch.context() as failing:
+        failing.setattr(archive, "rebuild", rebuild)
+        (hit,) = search.search("lever wheelbarrow").hits
+    assert "Wheelbarrow" in hit.snippet.text  # of its block; that it failed is not kept
+    (hit,) = search.search("lever wheelbarrow").hits
+    assert hit.kind not in ("topic", "")
+    assert hit.snippet.text.startswith("A lever is a rigid beam")
+    marked = {hit.snippet.text[start:end] for start, end in hit.snippet.marks}
+    assert marked == {"lever", "wheelbarrow"}
+    archive.purge(url=SPREAD.url)
+    archive.store(replace(SPREAD, body=SPREAD.body.replace(b"rigid beam", b"wooden beam")))
+    search.update()
+    (hit,) = search.search("lever wheelbarrow").hits
+    assert hit.snippet.text.startswith("A lever is a wooden beam")
+
+
+def test_options_of_forms_are_found_and_count_little(archive: Archive, search: Search) -> None:
+    form = "<form><p>Where from?</p><select><option>Hungary<option>Iceland</select></form>"
+    said = "Iceland has geysers, and levers of all kinds."
+    archive.store(capture(ENGLISH, 1, text="Levers.", more=form))
+    archive.store(capture(GERMAN, 2, text=said, more=form))
+    search.update()
+    first, second = search.search("iceland").hits
+    assert (first.url, second.url) == (GERMAN, ENGLISH)
+    assert first.snippet.text == said
+    assert second.snippet.text == "Where from? · Hungary · Iceland"
+    marked = [second.snippet.text[start:end] for start, end in second.snippet.marks]
+    assert marked == ["Iceland"]
+    (asked,) = search.search('"where from" hungary', limit=1).hits
+    assert asked.snippet.text.startswith("Where from? · Hungary")
+    assert {hit.snippet.text for hit in search.search('"where from"').hits} == {"Where from?"}
+    archive.purge(url=ENGLISH)
+    search.update()
+    assert urls(search.search("hungary")) == [GERMAN]
+
+
+@pytest.mark.parametrize(
+    ("query", "page", "shown"),
+    [
+        # What must not occur is in no snippet.
+        (
+            "lynx -puma",
+            ("Lynx", "<p>The lynx and the puma are large cats which live in many woods.</p>"),
+            "Lynx",
+        ),
+        # No phrase goes from one paragraph to the next.
+        (
+            '"red house"',
+            (
+                "Red house",
+                "<p>The sky over the hills of this country is always red</p>"
+                "<p>House music was played there all night until the sun came up again.</p>",
+            ),
+            "Red house",
+        ),
+        # Options come last, and nothing stands before them where they are all there is.
+        (
+            "okapi",
+            (
+                "Okapi of the forest",
+                "<p>{far} Choose <select><option>Canada<option>Okapi</select> and read on.</p>",
+            ),
+            "Okapi of the forest",
+        ),
+        (
+            "tuvalu",
+            (
+                "Countries",
+                "<form><select><option>Germany<option>Tuvalu</select></form>",
+            ),
+            "Germany · Tuvalu",
+        ),
+        ("dampfschiff", ("Ship", "<p>Das Dampf&shy;schiff. {far}</p>"), "Das Dampfschiff."),
+    ],
+)
+def test_what_is_shown_of_a_page(
+    archive: Archive, search: Search, query: str, page: tuple[str, str], shown: str
+) -> None:
+    title, more = page
+    far = "A rigid bar on a pivot moves the load quite far if the arm is long enough. " * 3
+    body = (
+        f"<html><head><title>{title}</title></head><body><div><a href='/'>Home</a> <a"
+        f" href='/a'>Lessons</a></div><h1>{title}</h1>{more.format(far=far)}<p>{far}</p>"
+    )
+    archive.store(replace(SPREAD, body=body.encode()))
+    search.update()
+    (hit,) = search.search(query).hits
+    assert hit.snippet.text.startswith(shown)
+
+
+def test_what_was_purged_since_the_update_is_not_shown(archive: Archive, search: Search) -> None:
+    store_all(archive, mixed_web())
+    search.update()
+    archive.purge(url=CHINESE)
+    results = search.search("牛顿")
+    assert (results.total, urls(results)) == (2, [TRADITIONAL])
+    archive.store(capture(CHINESE, 200, text="Something else."))  # numbered as before
+    assert urls(search.search("牛顿")) == [TRADITIONAL]
+
+
+# ---------------------------------------------------------------- equality
+
+QUERIES = [
+    "lever",
+    "newton",
+    "newton -gesetze",
+    '"laws of motion"',
+    "力學",
+    "牛顿 定律",
+    "topic:力学",
+    "kind:navigation",
+    "kind:title kind:topic -lang:de",
+    "media:video media:audio media:animation",
+    "site:wuli.test",
+    "url:https://",
+    "from:2024-01-20 to:2024-02-20",
+    "copyright",
+    "der ist ein",
+]
+
+
+class TestBothStores:
+    def test_give_equal_results(self, tmp_path: Path) -> None:
+        with ExitStack() as stack:
+            uris = [stack.enter_context(opened_uri(kind, tmp_path)) for kind in STORES]
+            archives = [stack.enter_context(open_archive(uri)) for uri in uris]
+            pairs = zip(uris, archives, strict=True)
+            one, other = (stack.enter_context(open_search(*pair)) for pair in pairs)
+            for position, each in enumerate(mixed_web()):
+                for archive in archives:
+                    archive.store(each)
+                one.update()
+                if position % 2:
+                    other.update()
+            other.update()
+            for query in QUERIES:
+                for order in ORDERS:
+                    expected = one.search(query, order=order)
+                    assert expected.hits
+                    assert other.search(query, order=order) == expected, query
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_give_what_the_formula_says(
+        self, archive: Archive, search: Search, seed: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(searching, "in_main_text", lambda hit, *_: hit)  # the best block alone
+        chance = random.Random(seed)
+        for step in range(25):
+            archive.store(_random_page(chance, step))
+            if not chance.randrange(4):
+                search.update()
+        search.update()
+        for query in ("lever", "newton 力学", "pulley -rope", "hebel newton", "kind:topic rope"):
+            found = search.search(query, limit=100)
+            expected = _by_the_formula(archive, query)
+            assert [(h.url, h.version, h.digest) for h in found.hits] == [
+                key for key, _ in expected
+            ], query
+            assert [h.score for h in found.hits] == pytest.approx([s for _, s in expected])
+
+
+def _random_page(chance: random.Random, step: int) -> Capture:
+    words = ["lever", "pulley", "rope", "newton", "力学 课", "hebel", "seil", "motion"]
+
+    def line() -> str:
+        return " ".join(chance.choices(words, k=chance.randrange(12, 30)))
+
+    url = f"http://h{chance.randrange(3)}.test/{chance.randrange(3)}"
+    lines = "\n".join(line() for _ in range(chance.randrange(1, 4)))
+    return capture(url, step, title=f"{line()} {step}", text=lines, more=f"<p>{line()}</p>")
+
+
+def _by_the_formula(archive: Archive, query: str) -> list[tuple[tuple[str, int, str], float]]:
+    """Return the best block of each page as the formula says, word by word."""
+    wanted = [word for word in query.split() if not re.match("-|kind:", word)]
+    without = [word[1:] for word in query.split() if word.startswith("-")]
+    kinds = [word[5:] for word in query.split() if word.startswith("kind:")]
+    texts: dict[str, list[str]] = {}
+    lengths: dict[str, int] = {}
+    last: dict[tuple[str, str], tuple[int, str]] = {}
+    for version in archive.all_versions():
+        body = archive.rebuild(version).body
+        blocks = leaves(archive.blocks_of(version))
+        for block in sorted(blocks, key=lambda block: block.kind, reverse=True):
+            part = read_tree(body[block.start : block.end], encoding=version.encoding)
+            text = block_text(part) or block.topic
+            _, *columns = words_of(Text(0, block.topic, text))  # there are no forms
+            texts[block.digest] = columns[0].split()
+            lengths[block.digest] = sum(len(column.split()) for column in columns)
+            if not kinds or block.kind in kinds:
+                last[version.url, block.digest] = (version.number, block.kind)
+    mean = sum(lengths.values()) / len(lengths)
+    terms = [term.runs[0][0] for term in parse_query(" ".join(wanted)).words]
+    scores = {}
+    for digest, text in texts.items():
+        if not all(term in text for term in terms) or any(word in text for word in without):
+            continue
+        scores[digest] = 0.0
+        for term in terms:
+            having = sum(term in other for other in texts.values())
+            idf = max(math.log((len(texts) - having + 0.5) / (having + 0.5)), 1e-6)
+            count = text.count(term)
+            norm = 1.2 * (1 - 0.75 + 0.75 * lengths[digest] / mean)
+            scores[digest] += idf * count * 2.2 / (count + norm)
+    best: dict[str, tuple[float, str, int]] = {}
+    for (url, digest), (number, kind) in last.items():
+        if digest in scores:
+            score = -scores[digest] * KIND_WEIGHTS.get(kind, 1.0)
+            best[url] = min(best.get(url, (1.0, "", 0)), (score, digest, number))
+    ranking = sorted((score, url, digest, number) for url, (score, digest, number) in best.items())
+    return [((url, number, digest), -score) for score, url, digest, number in ranking]
+
+
+# ---------------------------------------------------------------- opening
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_an_archive_is_searched_where_it_is(store: str, tmp_path: Path) -> None:
+    with opened_uri(store, tmp_path) as uri, open_archive(uri) as archive:
+        store_all(archive, mixed_web())
+        with open_search(uri, archive) as search:
+            search.update()
+        with open_search(uri, archive, read_only=True) as search:
+            assert set(urls(search.search("牛頓"))) == {CHINESE, TRADITIONAL}
+            assert search.stats().stored_bytes > 0
+
+
+def test_the_index_of_a_file_stands_beside_it(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'crawl.db'}"
+    with open_archive(uri) as archive, open_search(uri, archive) as search:
+        store_all(archive, mixed_web())
+        search.update()
+        assert search.stats().stored_bytes > 0
+    assert (tmp_path / "crawl.db-search").exists()
+
+
+def test_an_unknown_uri_gets_a_sentence(archive: Archive) -> None:
+    with pytest.raises(StoreError, match="is not understood"):
+        open_search("ftp://h/x", archive)
+
+
+def test_an_index_that_is_being_made_is_read_as_none(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'crawl.db'}"
+    with open_archive(uri) as archive:
+        store_all(archive, mixed_web())
+        (tmp_path / "crawl.db-search").touch()
+        with open_search(uri, archive, read_only=True) as reader:
+            assert reader.search("lever").total == 0
+            with open_search(uri, archive) as writer:
+                writer.update()
+            assert reader.search("lever").total == 1
+
+
+@pytest.mark.parametrize("content", [b"no database, but somebody's text " * 40, None])
+def test_a_file_of_something_else_is_left_alone(
+    archive: Archive, tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "other.db-search"
+    if content is None:
+        with closing(sqlite3.connect(path)) as db:
+            db.executescript("CREATE TABLE mine (x); INSERT INTO mine VALUES ('kept');")
+        content = path.read_bytes()
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"other\.db-search.*move it away"):
+        Search(archive, path)
+    assert path.read_bytes() == content
+
+
+def test_without_fts5_a_sentence_says_what_is_missing(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_FTS5", index._FTS5.replace("fts5", "fts9"))
+    with pytest.raises(StoreError, match="has no FTS5, which searching needs"):
+        Search(archive, tmp_path / "crawl.db-search")
+
+
+def test_the_index_of_a_database_is_a_file_in_the_cache(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    names = set()
+    for uri in ("mongodb://h.test/a", "mongodb://ann:secret@h.test/a?w=1", "mongodb://h.test/b"):
+        open_search(uri, archive, read_only=True).close()
+        names.add(searching.index_path(uri))
+    assert len(names) == 2
+    assert {path.parent for path in names} == {tmp_path / "caches" / "mmcrawl"}
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(StoreError, match="set XDG_CACHE_HOME to a folder that can be written"):
+        open_search("mongodb://h.test/a", archive)
+    assert open_search("mongodb://h.test/a", archive, read_only=True).search("lever").total == 0
+
+
+def test_an_index_of_the_form_of_before_goes_from_a_database(tmp_path: Path) -> None:
+    from pymongo import MongoClient
+
+    old = ("search_head", "search_objects")
+    with opened_uri("mongodb", tmp_path) as uri, MongoClient[dict[str, object]](uri) as client:
+        database = client.get_default_database()
+        for name in old:
+            database[name].insert_one({"content": "what was purged since"})
+        with open_archive(uri) as archive:
+            open_search(uri, archive, read_only=True).close()
+            assert set(old) < set(database.list_collection_names())
+            open_search(uri, archive).close()
+        assert not set(old) & set(database.list_collection_names())
