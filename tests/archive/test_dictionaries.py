@@ -8,12 +8,7 @@ import sqlite3
 import pytest
 
 from mmcrawl.archive import Capture, open_archive, place
-from mmcrawl.archive.format import (
-    SegmentWriter,
-    depth_of,
-    dictionaries,
-    pack_manifest,
-)
+from mmcrawl.archive.format import SegmentWriter, depth_of, dictionaries, pack_manifest
 from mmcrawl.errors import StoreError
 
 HOST = "http://h.test"

@@ -10,16 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive import (
-    DAY,
-    NO_ANSWER,
-    Pair,
-    RevisitRules,
-    Visit,
-    change_rate,
-    due,
-    next_visit,
-)
+from mmcrawl.archive import DAY, NO_ANSWER, Pair, RevisitRules, Visit, change_rate, due, next_visit
 
 RULES = RevisitRules(default=DAY, shortest=3_600, longest=30 * DAY)
 URL = "http://a.test/"

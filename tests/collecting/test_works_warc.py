@@ -14,8 +14,8 @@ from mmcrawl.archive import Capture
 from mmcrawl.collecting.exporting import Shipment, exporter_named
 from mmcrawl.collecting.works import Work, WorkFile
 from mmcrawl.errors import StoreError
-from tests.archive.warc.test_wacz import WACZ
 from tests.archive.warc.test_pywb import python, replayed  # noqa: F401 - a fixture
+from tests.archive.warc.test_wacz import WACZ
 from tests.collecting.test_works_exports import (
     ANIMATION,
     DAMAGED,

@@ -357,10 +357,7 @@ def test_options_of_forms_are_found_and_count_little(archive: Archive, search: S
         ),
         (
             "tuvalu",
-            (
-                "Countries",
-                "<form><select><option>Germany<option>Tuvalu</select></form>",
-            ),
+            ("Countries", "<form><select><option>Germany<option>Tuvalu</select></form>"),
             "Germany · Tuvalu",
         ),
         ("dampfschiff", ("Ship", "<p>Das Dampf&shy;schiff. {far}</p>"), "Das Dampfschiff."),

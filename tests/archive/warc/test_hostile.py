@@ -11,16 +11,8 @@ import pytest
 import zstandard
 
 from mmcrawl.archive import Archive
-from mmcrawl.archive.warc import (
-    LONGEST_HEAD,
-    CodingError,
-    WarcProblem,
-    body_of,
-    import_warc,
-)
-from mmcrawl.archive.warc import (
-    warc_records as records,
-)
+from mmcrawl.archive.warc import LONGEST_HEAD, CodingError, WarcProblem, body_of, import_warc
+from mmcrawl.archive.warc import warc_records as records
 from tests.archive.warc.warc_files import whats
 
 GOOD = "http://physics.test/levers"
