@@ -28,6 +28,7 @@ from mmcrawl.collecting import SWF, HeldPart
 from mmcrawl.collecting.exporting import (
     CONTEXT,
     Shipment,
+    as_zim,
     exporter_named,
     exporter_names,
     file_name,
@@ -460,3 +461,38 @@ def test_no_name_keeps_a_work_from_its_export(format: str, tmp_path: Path) -> No
             assert not set(path.name) & set('\u202e\u2066\u200e\u200f<>:"\\\\|?*\0\n'), path
             assert len(path.name.encode()) < 255
             assert path.name.partition(".")[0].strip().lower() not in ("con", "nul", "aux", "com1")
+
+
+@pytest.mark.parametrize("format", exporter_names())
+def test_a_work_that_cannot_be_written_is_named_and_the_rest_is_written(
+    format: str, tmp_path: Path
+) -> None:
+    broken = replace(LEVERS, id="b" * 16, title="Broken", files=(object(),))  # type: ignore[arg-type]
+    last = replace(LEVERS, id="c" * 16, title="Pulleys")
+    exporter = exporter_named(format)
+    target, whole = tmp_path / f"out{exporter.suffix}", tmp_path / f"whole{exporter.suffix}"
+    both = Shipment([LEVERS, last], "c", lambda _: io.BytesIO(FILM), 1.7e9)
+    exporter.export(both, whole)
+    (problem,) = exporter.export(replace(both, works=[LEVERS, broken, last]), target)
+    assert problem.startswith("Broken: it is left out (")
+    assert sizes(target) == sizes(whole)
+
+
+def sizes(made: Path) -> list[tuple[str, int]]:
+    files = [made] if made.is_file() else sorted(made.rglob("*"))
+    return [(path.name.replace("whole", "out"), path.stat().st_size) for path in files]
+
+
+def test_titles_that_libzim_cannot_index_are_named_and_found_by_their_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from libzim.reader import Archive
+
+    monkeypatch.setattr(as_zim, "_index_title", lambda title: title)
+    works = [replace(LEVERS, id=f"{n:016x}", title=t) for n, t in enumerate(["a", 300 * "b", "c"])]
+    target = tmp_path / "works.zim"
+    shipment = Shipment(works, "c", lambda _: io.BytesIO(FILM), 1.7e9)
+    (problem,) = exporter_named("zim").export(shipment, target)
+    assert problem == f"{300 * 'b'}: libzim cannot index this title"
+    archive = Archive(target)
+    assert [archive.get_entry_by_path(f"works/{w.id}.html").title for w in works][::2] == ["a", "c"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from mmcrawl.collecting.exporting.as_jsonl import JsonLines
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
+from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.xml import xml_text
 
 
@@ -19,11 +20,15 @@ class BagIt:
     def export(self, shipment: Shipment, target: Path) -> list[str]:
         with whole_folder(target) as bag:
             held = HeldFiles(shipment, files_in(bag))
-            works = list(shipment.works)
-            for work in works:
+            works: list[Work] = []
+
+            def copy(work: Work) -> None:
                 held.copied_of(work, "data/media/")
+                works.append(work)
+
+            problems = shipment.each(copy)
             (bag / "data").mkdir(exist_ok=True)
-            JsonLines().export(Shipment(works), bag / "data/works.jsonl")
+            problems += JsonLines().export(Shipment(works), bag / "data/works.jsonl")
             sums = held.copied | {"data/works.jsonl": _sum(bag / "data/works.jsonl")}
             size = sum((bag / name).stat().st_size for name in sums)
             day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
@@ -37,7 +42,7 @@ class BagIt:
             _write(bag, tags)
             own = {name: _sum(bag / name) for name in tags}
             _write(bag, {"tagmanifest-sha256.txt": _manifest(own)})
-        return held.missing
+        return held.missing + problems
 
 
 def _write(bag: Path, texts: dict[str, str]) -> None:

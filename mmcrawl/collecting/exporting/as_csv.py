@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.exporting.table import COLUMNS, Cell, rows
+from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.spreadsheets import CsvWriter
 
 
@@ -20,9 +21,13 @@ class Csv:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
             writer = CsvWriter(text)
             writer.writerow(COLUMNS)
-            writer.writerows([_written(cell) for cell in row] for row in rows(shipment.works))
+
+            def write(work: Work) -> None:
+                writer.writerows([[_written(cell) for cell in row] for row in rows(work)])
+
+            problems = shipment.each(write)
             text.detach()
-        return []
+        return problems
 
 
 def _written(cell: Cell) -> Cell:

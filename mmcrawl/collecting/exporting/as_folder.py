@@ -12,6 +12,7 @@ from mmcrawl.collecting.exporting.article import STYLE, article, both
 from mmcrawl.collecting.exporting.as_jsonl import JsonLines
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
+from mmcrawl.collecting.works.model import Work
 
 _SCRIPT = """
 const all=[...document.querySelectorAll('article')],root=document.documentElement;
@@ -33,13 +34,18 @@ class Folder:
     def export(self, shipment: Shipment, target: Path) -> list[str]:
         with whole_folder(target) as folder:
             held = HeldFiles(shipment, files_in(folder))
-            works = list(shipment.works)
-            articles = [article(work, held.copied_of(work, "media/")) for work in works]
+            works, articles = list[Work](), list[str]()
+
+            def write(work: Work) -> None:
+                articles.append(article(work, held.copied_of(work, "media/")))
+                works.append(work)
+
+            problems = shipment.each(write)
             (folder / "index.html").write_bytes(
                 _index(shipment, len(works), articles).encode("utf-8", "replace")
             )
-            JsonLines().export(Shipment(works), folder / "works.jsonl")
-        return held.missing
+            problems += JsonLines().export(Shipment(works), folder / "works.jsonl")
+        return held.missing + problems
 
 
 def _index(shipment: Shipment, works: int, articles: list[str]) -> str:

@@ -53,23 +53,25 @@ class _Cartridge:
 
     def write(self) -> list[str]:
         """Write all; return what is left out."""
-        for work in self._shipment.works:
-            before = set(self._held.copied)
-            copied = self._held.copied_of(work, "media/")
-            if copied:
-                page = f"works/{work.id}.html"
-                self._zip.writestr(page, work_page(work, [(f, f"../{path}") for f, path in copied]))
-                paths = [path for _, path in copied]
-                paths += [path for path in self._held.copied if path not in {*before, *paths}]
-                self._add(work, "webcontent", page, paths)
-            elif (url := _address(work)) is not None:
-                link = f"links/{work.id}.xml"
-                self._zip.writestr(link, _link(work, url))
-                self._add(work, "imswl_xmlv1p1", link, [])
-            else:
-                self._problems.append(f"{work.title}: it is neither held nor on the web")
+        problems = self._shipment.each(self._write)
         self._zip.writestr("imsmanifest.xml", xml_document(self._manifest()))
-        return self._held.missing + self._problems
+        return self._held.missing + problems + self._problems
+
+    def _write(self, work: Work) -> None:
+        before = set(self._held.copied)
+        copied = self._held.copied_of(work, "media/")
+        if copied:
+            page = f"works/{work.id}.html"
+            self._zip.writestr(page, work_page(work, [(f, f"../{path}") for f, path in copied]))
+            paths = [path for _, path in copied]
+            paths += [path for path in self._held.copied if path not in {*before, *paths}]
+            self._add(work, "webcontent", page, paths)
+        elif (url := _address(work)) is not None:
+            link = f"links/{work.id}.xml"
+            self._zip.writestr(link, _link(work, url))
+            self._add(work, "imswl_xmlv1p1", link, [])
+        else:
+            self._problems.append(f"{work.title}: it is neither held nor on the web")
 
     @contextmanager
     def _create(self, path: str) -> Iterator[BinaryIO]:
@@ -83,11 +85,11 @@ class _Cartridge:
         if kind == "webcontent":
             resource.set("href", path)
         resource.extend(_E.file({"href": name}) for name in (path, *files))
-        self._resources.append(resource)
         item = _E.item(
             {"identifier": f"I_{work.id}", "identifierref": f"R_{work.id}"},
             _E.title(xml_text(work.title)),
         )
+        self._resources.append(resource)
         self._items[work.topic, work.kind].append(item)
 
     def _manifest(self) -> etree._Element:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
+from mmcrawl.collecting.works.model import Work
 
 
 class JsonLines:
@@ -14,7 +15,9 @@ class JsonLines:
 
     def export(self, shipment: Shipment, target: Path) -> list[str]:
         with whole_file(target) as stream:
-            for work in shipment.works:
-                line = json.dumps(work.as_plain(), ensure_ascii=False)
+
+            def write(work: Work) -> None:
+                line = json.dumps(work.as_plain(), ensure_ascii=False, allow_nan=False)
                 stream.write(line.encode("utf-8", "replace") + b"\n")
-        return []
+
+            return shipment.each(write)

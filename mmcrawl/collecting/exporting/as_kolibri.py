@@ -33,23 +33,27 @@ class Kolibri:
     suffix = ""
 
     def export(self, shipment: Shipment, target: Path) -> list[str]:
-        problems = []
+        problems: list[str] = []
         with whole_folder(target) as folder:
             held = HeldFiles(shipment, files_in(folder))
-            rows, folders = [], {}
-            for work in shipment.works:
+            rows: list[tuple[str, ...]] = []
+            folders: dict[str, str] = {}
+
+            def write(work: Work) -> None:
                 licence = _licence_id(work)
                 files = [file for file in work.files if file.digest and file.mime in _SHOWN]
                 if not files or not licence:
                     why = "no licence of it is known" if files else _why(work.files)
                     problems.append(f"{work.title}: {why}, so it is left out")
-                    continue
+                    return
                 above = [name for name in (folder_name(work.topic), work.kind) if name]
                 for depth, name in enumerate(above, 1):
                     folders["/".join([_CHANNEL, *above[:depth]])] = name
                 path = held.copy(work, files[0], "/".join([_CHANNEL, *above, ""]))
                 if path:
                     rows.append(_row(work, path, licence))
+
+            problems += shipment.each(write)
             topics = [(path, name, *[""] * 8) for path, name in folders.items()]
             _write(folder / "Content.csv", _COLUMNS, [*topics, *rows])
             about = (_line(shipment.name)[:_LONGEST_TITLE], "", "mmcrawl", "", _language(rows), "")

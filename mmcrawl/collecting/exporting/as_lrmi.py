@@ -39,12 +39,17 @@ class Lrmi:
         with whole_file(target) as stream:
             head = json.dumps(CONTEXT)
             stream.write(f'{{"@context": {head}, "@graph": ['.encode())
-            for number, work in enumerate(shipment.works):
-                text = json.dumps(learning_resource(work), ensure_ascii=False)
-                stream.write(b"\n" if number == 0 else b",\n")
-                stream.write(text.encode("utf-8", "replace"))
+            between = b"\n"
+
+            def write(work: Work) -> None:
+                nonlocal between
+                text = json.dumps(learning_resource(work), ensure_ascii=False, allow_nan=False)
+                stream.write(between + text.encode("utf-8", "replace"))
+                between = b",\n"
+
+            problems = shipment.each(write)
             stream.write(b"\n]}\n")
-        return []
+        return problems
 
 
 def learning_resource(work: Work) -> dict[str, Any]:

@@ -18,10 +18,12 @@ class Ris:
 
     def export(self, shipment: Shipment, target: Path) -> list[str]:
         with whole_file(target) as stream:
-            for work in shipment.works:
+
+            def write(work: Work) -> None:
                 lines = [f"{tag}  - {_line(text)}\r\n" for tag, text in _fields(work) if text]
                 stream.write("".join(lines).encode("utf-8", "replace") + b"ER  - \r\n\r\n")
-        return []
+
+            return shipment.each(write)
 
 
 def _fields(work: Work) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from mmcrawl.archive.warc.wacz import wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.exporting.held_files import checked_file
-from mmcrawl.collecting.works.model import Sighting
+from mmcrawl.collecting.works.model import Sighting, Work
 from mmcrawl.errors import StoreError
 
 
@@ -57,15 +57,16 @@ class _Export:
     def write(self) -> list[str]:
         """Write all; return what is left out."""
         self._writer.write_info(self._shipment.time)
-        for work in self._shipment.works:
-            times = [self._page(one) for one in work.pages]
-            time = times[0] if times else self._shipment.time
-            for file in work.files:
-                if file.digest and is_http(file.url):
-                    self._resource(file.url, file.digest, file.mime, time)
-                    for part in self._shipment.parts_of(file):
-                        self._resource(part.url, part.digest, part.mime, time)
-        return self._problems
+        return self._shipment.each(self._work) + self._problems
+
+    def _work(self, work: Work) -> None:
+        times = [self._page(one) for one in work.pages]
+        time = times[0] if times else self._shipment.time
+        for file in work.files:
+            if file.digest and is_http(file.url):
+                self._resource(file.url, file.digest, file.mime, time)
+                for part in self._shipment.parts_of(file):
+                    self._resource(part.url, part.digest, part.mime, time)
 
     def _page(self, page: Sighting) -> float:
         """Write a page, unless it was; return the time at which it is replayed."""

@@ -29,7 +29,8 @@ class Xlsx:
         from openpyxl.styles import Font
         from openpyxl.utils import get_column_letter
 
-        table = list(rows(shipment.works))  # openpyxl cannot give up a sheet that is begun
+        table: list[tuple[Cell, ...]] = []  # openpyxl cannot give up a sheet that is begun
+        problems = shipment.each(lambda work: table.extend(rows(work)))
         book = Workbook(write_only=True)
         sheet = book.create_sheet("works")
         sheet.freeze_panes = "C2"
@@ -56,8 +57,9 @@ class Xlsx:
             with whole_file(target) as stream:
                 shutil.copyfileobj(made, stream)
         if (left_out := len(table) - _MOST_ROWS) > 0:
-            return [f"{left_out:,} rows are left out: a sheet has {_MOST_ROWS:,}; export to csv"]
-        return []
+            too_many = f"a sheet has {_MOST_ROWS:,}; export to csv"
+            problems.append(f"{left_out:,} rows are left out: {too_many}")
+        return problems
 
 
 def _writable(value: Cell) -> Cell:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.util import find_spec
@@ -29,6 +30,8 @@ _LANGUAGES = {
 }
 """Of BCP 47, and of ISO 639-3, which the format wants."""
 
+_Entry = tuple[str, str, str]
+
 
 class Zim:
     """An `Exporter`."""
@@ -42,48 +45,74 @@ class Zim:
         with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as name:
             folder = Path(name)
             pages = _Pages(shipment, folder)
-            plan, made = folder / "plan.json", folder / "made.zim"
-            plan.write_text(json.dumps(pages.plan()), encoding="utf-8")
-            run = subprocess.run(  # noqa: S603 - a program of ours
-                [sys.executable, "-m", _PROGRAM, str(plan), str(made)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                check=False,
-            )
-            if run.returncode:
-                said = run.stderr.strip().rpartition("\n")[2]
-                raise CollectionError(f"the ZIM file cannot be written: {said}")
+            made = folder / "made.zim"
+            refused: list[_Entry] = []
+            if said := _why_not_written(pages.plan(pages.entries), made):
+                titled = [entry for entry in pages.entries if entry[1]]
+                refused = _refused(titled, lambda some: _why_not_written(pages.plan(some), made))
+                entries = [(p, p if (p, t, m) in refused else t, m) for p, t, m in pages.entries]
+                if not refused or (said := _why_not_written(pages.plan(entries), made)):
+                    raise CollectionError(f"the ZIM file cannot be written: {said}")
             made.chmod(0o644)
             made.replace(target)
-        return pages.missing
+        return pages.missing + [
+            f"{title}: libzim cannot index this title" for _, title, _ in refused
+        ]
+
+
+def _why_not_written(plan: dict[str, object], made: Path) -> str:
+    """Write a ZIM file; return what is wrong with it, "" if it is written."""
+    made.unlink(missing_ok=True)
+    said = made.with_name("plan.json")
+    said.write_text(json.dumps(plan), encoding="utf-8")
+    run = subprocess.run(  # noqa: S603 - a program of ours
+        [sys.executable, "-m", _PROGRAM, str(said), str(made)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    why = run.stderr.strip().rpartition("\n")[2] or f"exit code {run.returncode}"
+    return why if run.returncode else ""
+
+
+def _refused(entries: Sequence[_Entry], why: Callable[[Sequence[_Entry]], str]) -> list[_Entry]:
+    """Return the entries for which libzim gives up a whole file, found by halves."""
+    if not entries or not why(entries):
+        return []
+    if len(entries) == 1:
+        return [*entries]
+    middle = len(entries) // 2
+    return _refused(entries[:middle], why) + _refused(entries[middle:], why)
 
 
 class _Pages:
     """Writes the pages of works, and their files, into a folder.
 
     Attributes:
+        entries: Path, title and type of each file; articles have a title.
         missing: What could not be written, a sentence each.
     """
 
     def __init__(self, shipment: Shipment, folder: Path) -> None:
         self._shipment, self._folder = shipment, folder
         self._held = HeldFiles(shipment, files_in(folder))
-        self._entries: list[tuple[str, str, str]] = []
+        self.entries: list[_Entry] = []
         self._languages: Counter[str] = Counter()
         self._types: dict[str, str] = {}
         ruffle = self._ruffle()
-        works = [self._work(work, ruffle) for work in shipment.works]
+        works: list[Work] = []
+        problems = shipment.each(lambda work: works.append(self._work(work, ruffle)))
         self._write(_MAIN, shipment.name, _index(shipment.name, works))
         for path in self._held.copied:
             mime = self._types.get(path) or mimetypes.guess_type(path)[0]
-            self._entries.append((path, "", mime or "application/octet-stream"))
-        self.missing = self._held.missing
+            self.entries.append((path, "", mime or "application/octet-stream"))
+        self.missing = self._held.missing + problems
 
-    def plan(self) -> dict[str, object]:
-        """Return what the program that writes the file has to know."""
+    def plan(self, entries: Sequence[_Entry]) -> dict[str, object]:
+        """Return what the program has to know that writes a file of some entries."""
         language = max(self._languages, key=lambda one: self._languages[one], default="eng")
         name = " ".join(xml_text(self._shipment.name).split()) or "works"
         day = datetime.fromtimestamp(self._shipment.time, UTC).date().isoformat()
@@ -101,7 +130,7 @@ class _Pages:
             "main": _MAIN,
             "language": language,
             "metadata": metadata,
-            "entries": self._entries,
+            "entries": entries,
         }
 
     def _work(self, work: Work, ruffle: str) -> Work:
@@ -118,7 +147,7 @@ class _Pages:
         place = self._folder / path
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(page)
-        self._entries.append((path, _index_title(title) or path, "text/html"))
+        self.entries.append((path, _index_title(title) or path, "text/html"))
 
     def _ruffle(self) -> str:
         """Take Ruffle in, if it is there; return the path of its program."""
@@ -130,7 +159,7 @@ class _Pages:
                 (self._folder / "ruffle").mkdir(exist_ok=True)
                 shutil.copyfile(file, self._folder / "ruffle" / file.name)
                 mime = "text/javascript" if file.suffix == ".js" else "application/wasm"
-                self._entries.append((f"ruffle/{file.name}", "", mime))
+                self.entries.append((f"ruffle/{file.name}", "", mime))
         return "ruffle/ruffle.js"
 
 

@@ -1,5 +1,6 @@
 """What an exporter is, and finding one by its name."""
 
+import errno
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,11 +12,14 @@ from typing import BinaryIO, Protocol
 from mmcrawl.archive.model import Capture
 from mmcrawl.collecting.parts import HeldPart
 from mmcrawl.collecting.works.model import Work, WorkFile
-from mmcrawl.errors import CollectionError, StoreError
+from mmcrawl.errors import CollectionError, MmcrawlError, StoreError, raise_if_fatal
 from mmcrawl.plugins.registry import Registry
 
 ENTRY_POINT_GROUP = "mmcrawl.exporters"
 """Group under which a package registers `name = module:factory`."""
+
+_OF_NAMES = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)
+_MOST_SAID = 200  # characters of what is wrong with a work
 
 
 def _no_file(digest: str) -> BinaryIO:
@@ -53,6 +57,28 @@ class Shipment:
     ruffle: Path | None = None
     page_at: Callable[[str], Capture | None] = _no_page
 
+    def each(self, write: Callable[[Work], None]) -> list[str]:
+        """Write all works; return those that could not be written, a sentence each.
+
+        Args:
+            write: Writes one; it makes all of it before it writes the first byte.
+
+        Raises:
+            StoreError, CollectionError, OSError: the next would fail as well.
+        """
+        problems = []
+        for work in self.works:
+            try:
+                write(work)
+            except Exception as error:
+                of_the_disk = isinstance(error, OSError) and error.errno not in _OF_NAMES
+                if of_the_disk or isinstance(error, MmcrawlError):
+                    raise
+                raise_if_fatal(error)
+                said = f"{type(error).__name__}: {error}"[:_MOST_SAID]
+                problems.append(f"{work.title or work.id}: it is left out ({said})")
+        return problems
+
 
 class Exporter(Protocol):
     """A format. Its factory takes no arguments.
@@ -68,7 +94,8 @@ class Exporter(Protocol):
     def export(self, shipment: Shipment, target: Path) -> list[str]:
         """Write works to a file or folder that is not there yet.
 
-        Returns what could not be exported, a sentence each.
+        Returns what could not be exported, a sentence each. A work that cannot be written is left
+        out and named (`Shipment.each`); the rest is written.
 
         Raises:
             CollectionError: what it needs is not installed.

@@ -1,6 +1,5 @@
 """Works as a table: a row for each medium, what is said of the work repeated in each row."""
 
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from mmcrawl.collecting.works.model import Work, WorkFile
@@ -17,11 +16,9 @@ COLUMNS = (
 )
 
 
-def rows(works: Iterable[Work]) -> Iterator[tuple[Cell, ...]]:
-    """Yield a row for each file of each work, its cells in the order of `COLUMNS`."""
-    for work in works:
-        for file in work.files:
-            yield _row(work, file)
+def rows(work: Work) -> list[tuple[Cell, ...]]:
+    """Return a row for each file of a work, its cells in the order of `COLUMNS`."""
+    return [_row(work, file) for file in work.files]
 
 
 def _row(work: Work, file: WorkFile) -> tuple[Cell, ...]:
