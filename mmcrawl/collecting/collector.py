@@ -9,10 +9,9 @@ import shutil
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from urllib.parse import urlsplit
@@ -153,12 +152,12 @@ class Collector:
             StoreError: the media store or the index fails.
         """
         if piece_of := self._pieces.pop(download, None):
-            return self._go_on(piece_of, partial(piece_of.came, download))
+            return self._go_on(piece_of, download)
         try:
             if download.is_playlist:
-                stream = Stream(download, download.file.kind, self._budget)
+                stream = Stream(download, self._budget)
                 self._streams.add(stream)
-                return self._go_on(stream, stream.begin)
+                return self._go_on(stream)
             if download.is_list:
                 self._take_list(download)
                 return []
@@ -179,7 +178,7 @@ class Collector:
         """
         if piece_of := self._pieces.pop(download, None):
             problem = MediaError(f"a piece of it: {reason}", left_out=state is State.SKIPPED)
-            self._go_on(piece_of, partial(piece_of.failed, download, problem))
+            self._go_on(piece_of, download, problem)
             return
         size = download.size
         if download.is_page and self._players is not None:
@@ -267,39 +266,33 @@ class Collector:
         count = f"{len(named.media) + len(named.links):,}"
         self.settle(download, State.SKIPPED, f"it is a playlist, and names {count} to be fetched")
 
-    def _go_on(self, stream: Stream, step: Callable[[], list[Download] | None]) -> list[Download]:
+    def _go_on(
+        self, stream: Stream, piece: Download | None = None, problem: MediaError | None = None
+    ) -> list[Download]:
         """Take a stream a step on; return the pieces to be fetched. If all are there, join them."""
         try:
-            pieces = step()
+            pieces = stream.go_on(piece, problem)
             if pieces is not None:
                 self._pieces.update(dict.fromkeys(pieces, stream))
                 return pieces
             with self._writing():
-                joined = stream.join(lambda: self.is_stopped)
-                file = stream.keep(joined, self.collection.files)
+                file = stream.join(self.collection.files, lambda: self.is_stopped)
         except MediaError as error:
             if not self.is_stopped:
-                self._leave(stream, error)
+                self._streams.discard(stream)
+                file, state = (
+                    stream.playlist.file,
+                    State.SKIPPED if error.left_out else State.FAILED,
+                )
+                file = _noted(replace(file, size=stream.size), state, str(error))
+                stream.end(error)
+                self._under_way.pop(file.url, None)
+                self._index.settle([file], self.owner)
             return []
         self._held(file)
-        stream.forget()
+        stream.end()
         self._streams.discard(stream)
         return []
-
-    def _leave(self, stream: Stream, error: MediaError) -> None:
-        """Note why a stream could not be had."""
-        size = stream.size
-        if not error.left_out:
-            stream.pause_pieces()
-        elif error.again:
-            stream.pause()
-        else:
-            stream.give_up()
-        self._streams.discard(stream)
-        file = replace(stream.playlist.file, size=size)
-        self._under_way.pop(file.url, None)
-        state = State.SKIPPED if error.left_out else State.FAILED
-        self._index.settle([_noted(file, state, str(error))], self.owner)
 
     def _held(self, file: MediaFile) -> None:
         if self._index.settle([file], self.owner):

@@ -118,3 +118,20 @@ class Budget:
         """Count bytes of a file under way; those of one that is given up are subtracted."""
         with self._lock:
             self.used[kind] = self.used.get(kind, 0) + size
+
+
+@dataclass(slots=True)
+class Share(Budget):
+    """What the pieces of a stream have of a budget: they count as one file of its kind."""
+
+    whole: Budget = field(default_factory=Budget)
+    kind: str = ""
+    size: int = 0
+
+    def refusal(self, kind: str, more: int, size: int, free: int) -> str:
+        return self.whole.refusal(self.kind, more, self.size + more, free)
+
+    def promise(self, kind: str, size: int) -> None:
+        with self._lock:
+            self.size += size
+        self.whole.promise(self.kind, size)

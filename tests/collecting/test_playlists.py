@@ -1,6 +1,5 @@
 """Reading playlists, whatever stands in them."""
 
-import time
 from contextlib import suppress
 
 import pytest
@@ -53,7 +52,7 @@ DASH = """<?xml version="1.0"?>
 
 
 def test_pieces_of_hls_have_their_ranges_and_vectors() -> None:
-    track = read_hls(HLS, BASE)
+    track = read_hls(HLS.encode(), BASE)
     assert isinstance(track, Track)
     assert track.seconds == 9.5
     assert track.files == ["http://h.test/films/key.bin", "http://h.test/films/all.mp4"]
@@ -62,12 +61,20 @@ def test_pieces_of_hls_have_their_ranges_and_vectors() -> None:
         (100, 50, False),
         (150, 60, False),
     ]
-    vectors = [piece.key.iv[-1] for piece in track.pieces if piece.key is not None]
+    vectors = [piece.iv[-1] for piece in track.pieces if piece.key]
     assert vectors == [7, 7, 8]
 
 
+def test_a_stream_marked_as_vod_is_whole_without_an_end_tag() -> None:
+    text = HLS.replace("#EXT-X-ENDLIST\n", "")
+    with pytest.raises(MediaError, match="it is sent live"):
+        read_hls(text.encode(), BASE)
+    marked = text.replace("#EXT-X-TARGET", "#EXT-X-PLAYLIST-TYPE:VOD\n#EXT-X-TARGET")
+    assert read_hls(marked.encode(), BASE) == read_hls(HLS.encode(), BASE)
+
+
 def test_qualities_of_hls_come_best_first_with_the_sound_that_belongs_to_them() -> None:
-    variants = read_hls(MASTER, BASE)
+    variants = read_hls(MASTER.encode(), BASE)
     assert isinstance(variants, list)
     assert [variant.playlists[0].rpartition("/")[2] for variant in variants] == [
         "large.m3u8",
@@ -97,7 +104,7 @@ def test_pieces_of_dash_are_those_of_the_best_quality_there_is_room_for(
     assert sound.pieces == (Piece(url, 0, 100, is_head=True), Piece(url, 100, 100))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.data())
 def test_damaged_playlists_are_read_or_refused(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([HLS, MASTER, DASH]))
@@ -111,16 +118,7 @@ def test_damaged_playlists_are_read_or_refused(data: st.DataObject) -> None:
             tracks = read_dash(text.encode(errors="replace"), BASE, lambda size: True)
             assert all(len(track.pieces) <= MOST_PIECES for track in tracks)
         else:
-            read_hls(text, BASE)
-
-
-def test_a_playlist_as_long_as_may_be_is_read_quickly() -> None:
-    text = "#EXTM3U\n#EXT-X-TARGETDURATION:6\n" + "#EXTINF:6,\npiece.ts?a\n" * 20_000
-    begun = time.process_time()
-    track = read_hls(text + "#EXT-X-ENDLIST\n", BASE)
-    assert isinstance(track, Track)
-    assert len(track.pieces) == 20_000
-    assert time.process_time() - begun < 20
+            read_hls(text.encode(errors="replace"), BASE)
 
 
 def test_entities_of_xml_are_not_resolved() -> None:

@@ -31,10 +31,10 @@ def made(folder: Path, *arguments: str, inputs: Sequence[str] = (*PICTURES, *SOU
     subprocess.run(command, cwd=folder, check=True, timeout=HANG)
 
 
-def served(server: MediaServer, folder: Path, **kind: str) -> None:
+def served(server: MediaServer, folder: Path, under: str = "") -> None:
     """Have a server send the files of a folder."""
     for path in folder.iterdir():
-        server.media[f"/{path.name}"] = Medium(path.read_bytes(), {**ANY, **kind})
+        server.media[f"{under}/{path.name}"] = Medium(path.read_bytes(), ANY)
 
 
 def lasts(body: bytes, folder: Path) -> tuple[float, list[str]]:
@@ -63,61 +63,77 @@ def collected(desk: Desk, server: MediaServer, path: str, *arguments: str) -> Ru
 SEGMENTED = ["-f", "hls", "-hls_time", "1", "-hls_list_size", "0"]
 
 
-@with_ffmpeg
-@pytest.mark.parametrize(
-    "options",
-    [
-        pytest.param([*SEGMENTED, "list.m3u8"], id="hls"),
-        pytest.param([*SEGMENTED, "-hls_segment_type", "fmp4", "list.m3u8"], id="hls of mp4"),
-        pytest.param([*SEGMENTED, "-hls_flags", "single_file", "list.m3u8"], id="ranges of one"),
-        pytest.param(["-f", "dash", "-seg_duration", "1", "list.mpd"], id="dash by time"),
-        pytest.param(
-            ["-f", "dash", "-seg_duration", "1", "-use_timeline", "0", "list.mpd"],
-            id="dash by number",
-        ),
-        pytest.param(
-            ["-f", "dash", "-seg_duration", "1", "-single_file", "1", "list.mpd"],
-            id="dash of one file",
-        ),
-    ],
-)
-def test_a_stream_becomes_one_file(
-    desk: Desk, server: MediaServer, tmp_path: Path, options: list[str]
-) -> None:
-    made(tmp_path / "made", *options)
-    served(server, tmp_path / "made")
-    collected(desk, server, f"/{options[-1]}")
-    [(name, body)] = desk.files().items()
-    [record] = desk.records().values()
-    assert (record.state, record.digest, record.size) == (State.HELD, name, len(body))
-    assert (record.kind, record.content_type) == ("video", "video/mp4")
-    assert hashlib.sha256(body).hexdigest() == name
-    seconds, kinds = lasts(body, tmp_path)
-    assert seconds == pytest.approx(4, abs=0.3)
-    assert kinds == ["audio", "video"]
-    assert list((desk.folder / "crawl-media" / "partial").iterdir()) == []
-    assert max(map(server.times, server.media)) == 1
-    assert desk.collect().code == 0
-    assert max(map(server.times, server.media)) == 1
-    assert desk.collect("again=held").code == 0
-    assert desk.files() == {name: body}  # joined again it is the same
+DASH = ["-f", "dash", "-seg_duration", "1"]
+KINDS = {
+    "hls": [*SEGMENTED, "list.m3u8"],
+    "hls-of-mp4": [*SEGMENTED, "-hls_segment_type", "fmp4", "list.m3u8"],
+    "ranges-of-one": [*SEGMENTED, "-hls_flags", "single_file", "list.m3u8"],
+    "encrypted": [*SEGMENTED, "-hls_key_info_file", "info", "list.m3u8"],
+    "dash-by-time": [*DASH, "list.mpd"],
+    "dash-by-number": [*DASH, "-use_timeline", "0", "list.mpd"],
+    "dash-of-one-file": [*DASH, "-single_file", "1", "list.mpd"],
+}
+
+
+def streams_of_all_kinds(folder: Path) -> None:
+    for name, options in KINDS.items():
+        (folder / name).mkdir(parents=True)
+        if name == "encrypted":
+            (folder / name / "stream.key").write_bytes(bytes(range(16)))
+            (folder / name / "info").write_text(f"stream.key\n{folder / name / 'stream.key'}\n")
+        made(folder / name, *options)
+    vod = (folder / "hls" / "list.m3u8").read_text().replace("#EXT-X-ENDLIST\n", "")
+    marked = vod.replace("#EXT-X-TARGET", "#EXT-X-PLAYLIST-TYPE:VOD\n#EXT-X-TARGET")
+    (folder / "hls" / "vod.m3u8").write_text(marked)
+    apart = folder / "sound-apart"
+    made(apart, "-an", *SEGMENTED, "pictures.m3u8")
+    made(apart, "-vn", *SEGMENTED, "-hls_segment_filename", "s%d.aac", "sound.m3u8", inputs=SOUND)
+    (apart / "list.m3u8").write_bytes(
+        b'#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="s",NAME="en",DEFAULT=YES,URI="sound.m3u8"\n'
+        b'#EXT-X-STREAM-INF:BANDWIDTH=100000,AUDIO="s"\npictures.m3u8\n'
+    )
+    tagged = folder / "tagged"
+    made(tagged, "-vn", "-f", "segment", "-segment_time", "1", "s%d.aac", inputs=SOUND)
+    pieces = sorted(tagged.iterdir())
+    for path in pieces:
+        path.write_bytes(b"ID3\x04\x00\x00\x00\x00\x00\x0a" + bytes(10) + path.read_bytes())
+    lines = [line for path in pieces for line in ("#EXTINF:1,", path.name)]
+    (tagged / "list.m3u8").write_bytes(hls(*lines))
 
 
 @with_ffmpeg
-def test_encrypted_pieces_are_decrypted_with_the_key_that_the_server_gives(
+def test_a_stream_of_any_kind_becomes_one_file(
     desk: Desk, server: MediaServer, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "made"
-    folder.mkdir()
-    key = bytes(range(16))
-    (folder / "stream.key").write_bytes(key)
-    (folder / "info").write_text(f"stream.key\n{folder / 'stream.key'}\n")
-    made(folder, *SEGMENTED, "-hls_key_info_file", "info", "list.m3u8")
-    served(server, folder)
-    collected(desk, server, "/list.m3u8")
-    [body] = desk.files().values()
-    assert lasts(body, tmp_path)[1] == ["audio", "video"]
-    assert server.times("/stream.key") == 1
+    streams_of_all_kinds(tmp_path / "made")
+    lists = [f"/{name}/{options[-1]}" for name, options in KINDS.items()]
+    lists += ["/sound-apart/list.m3u8", "/tagged/list.m3u8", "/hls/vod.m3u8"]
+    for folder in (tmp_path / "made").iterdir():
+        served(server, folder, f"/{folder.name}")
+    desk.found([*map(server.url, lists)], server.url("/"))
+    run = desk.collect()
+    assert run.code == 0, run.err
+    records, files = desk.records(), desk.files()
+    assert {*records} == {*lists}
+    for path, record in records.items():
+        assert record.state is State.HELD, (path, record.reason)
+        body = files[record.digest]
+        assert record.size == len(body)
+        assert hashlib.sha256(body).hexdigest() == record.digest
+        kind, tracks = ("audio", ["audio"]) if "tagged" in path else ("video", ["audio", "video"])
+        assert (record.kind, record.content_type) == (kind, f"{kind}/mp4"), path
+        seconds, kinds = lasts(body, tmp_path)
+        assert seconds == pytest.approx(4, abs=0.3), path
+        assert kinds == tracks, path
+    assert records["/hls/vod.m3u8"].digest == records["/hls/list.m3u8"].digest
+    assert list((desk.folder / "crawl-media" / "partial").iterdir()) == []
+    twice = {path for path in server.media if server.times(path) > 1}
+    assert {path.rpartition("/")[0] for path in twice} <= {"/hls"}  # two lists of the same pieces
+    asked = len(server.asked)
+    assert desk.collect().code == 0
+    assert len(server.asked) == asked
+    assert desk.collect("again=held").code == 0
+    assert desk.files() == files  # joined again they are the same
 
 
 def of_qualities(folder: Path) -> None:
@@ -143,47 +159,6 @@ def test_the_best_quality_there_is_room_for_is_fetched(
     assert desk.summary().held == {"video": 1}
     asked = {path for path, _ in server.asked if path.endswith(".ts")}
     assert asked == {path for path in server.media if path.endswith(".ts") and chosen in path}
-
-
-@with_ffmpeg
-def test_sound_in_a_playlist_of_its_own_is_joined_with_the_pictures(
-    desk: Desk, server: MediaServer, tmp_path: Path
-) -> None:
-    folder = tmp_path / "made"
-    made(folder, "-an", *SEGMENTED, "pictures.m3u8")
-    made(folder, "-vn", *SEGMENTED, "-hls_segment_filename", "s%d.aac", "sound.m3u8", inputs=SOUND)
-    (folder / "list.m3u8").write_bytes(
-        b'#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="s",NAME="en",DEFAULT=YES,URI="sound.m3u8"\n'
-        b'#EXT-X-STREAM-INF:BANDWIDTH=100000,AUDIO="s"\npictures.m3u8\n'
-    )
-    served(server, folder)
-    collected(desk, server, "/list.m3u8")
-    [body] = desk.files().values()
-    seconds, kinds = lasts(body, tmp_path)
-    assert seconds == pytest.approx(4, abs=0.3)
-    assert kinds == ["audio", "video"]
-
-
-@with_ffmpeg
-def test_bare_sound_with_tags_before_its_pieces_is_sound(
-    desk: Desk, server: MediaServer, tmp_path: Path
-) -> None:
-    folder = tmp_path / "made"
-    made(folder, "-vn", "-f", "segment", "-segment_time", "1", "s%d.aac", inputs=SOUND)
-    pieces = sorted(folder.iterdir())
-    tag = b"ID3\x04\x00\x00\x00\x00\x00\x0a" + bytes(10)
-    for path in pieces:
-        path.write_bytes(tag + path.read_bytes())
-    lines = [line for path in pieces for line in ("#EXTINF:1,", path.name)]
-    (folder / "list.m3u8").write_bytes(hls(*lines))
-    served(server, folder)
-    collected(desk, server, "/list.m3u8")
-    [body] = desk.files().values()
-    seconds, kinds = lasts(body, tmp_path)
-    assert seconds == pytest.approx(4, abs=0.3)
-    assert kinds == ["audio"]
-    record = desk.records()["/list.m3u8"]
-    assert (record.kind, record.content_type) == ("audio", "audio/mp4")
 
 
 _NO_FFMPEG = """
@@ -213,65 +188,67 @@ def test_without_ffmpeg_one_track_is_held_and_two_wait_for_it(
     assert [path for path, _ in server.asked[asked:] if path != "/robots.txt"] == []
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        (hls("#EXTINF:4,", "a.ts", end=False), "it is a playlist that has no end: it is sent live"),
-        (hls(), "it is a playlist that names nothing"),
-        (
-            hls('#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://k"', "#EXTINF:4,", "a.ts"),
-            "it is a playlist whose pieces are protected (SAMPLE-AES)",
-        ),
-        (
-            hls("#EXTINF:4,", "file:///etc/passwd"),
-            "it is a playlist that names 'file:///etc/passwd', which is no web address",
-        ),
-        (hls("#EXTINF:4,", "none.ts"), "a piece of it: HTTP 404"),
-        (
-            hls("#EXTINF:4,", "http://10.0.0.1/a.ts"),
-            "a piece of it: leads to 10.0.0.1, which is on a private network",
-        ),
-        (hls("#EXTINF:4,", "html.ts"), "a piece of it: it is text/html"),
-        (hls("#EXTINF:4,", "film.txt"), "its pieces are text/plain, and are not joined"),
-        (
-            b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9\nlist.m3u8\n",
-            "it is a playlist of playlists of playlists",
-        ),
-        (
-            b'<MPD type="dynamic"><Period/></MPD>',
-            "it is a playlist that has no end: it is sent live",
-        ),
-        (
-            b'<MPD type="static"><Period><AdaptationSet mimeType="video/mp4"><ContentProtection/>'
-            b"<Representation/></AdaptationSet></Period></MPD>",
-            "it is a playlist whose pieces are protected (DRM)",
-        ),
-        (b"<MPD><Period>", "it is a playlist that is damaged"),
-        (
-            b'<MPD mediaPresentationDuration="PT9S"><Period><AdaptationSet mimeType="video/mp4">'
-            b'<SegmentTemplate media="$Number$.m4s"><SegmentTimeline><S d="1" r="99999999999"/>'
-            b"</SegmentTimeline></SegmentTemplate><Representation/></AdaptationSet></Period></MPD>",
-            "it is a playlist of more than 20,000 pieces",
-        ),
-    ],
-)
+REFUSED = [
+    (hls("#EXTINF:4,", "a.ts", end=False), "it is a playlist that has no end: it is sent live"),
+    (hls(), "it is a playlist that names nothing"),
+    (
+        hls('#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://k"', "#EXTINF:4,", "a.ts"),
+        "it is a playlist whose pieces are protected (SAMPLE-AES)",
+    ),
+    (
+        hls("#EXTINF:4,", "file:///etc/passwd"),
+        "it is a playlist that names 'file:///etc/passwd', which is no web address",
+    ),
+    (hls("#EXTINF:4,", "none.ts"), "a piece of it: HTTP 404"),
+    (
+        hls("#EXTINF:4,", "http://10.0.0.1/a.ts"),
+        "a piece of it: leads to 10.0.0.1, which is on a private network",
+    ),
+    (hls("#EXTINF:4,", "html.ts"), "a piece of it: it is text/html"),
+    (hls("#EXTINF:4,", "film.txt"), "its pieces are text/plain, and are not joined"),
+    (
+        b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9\n8.m3u8\n",
+        "it is a playlist of playlists of playlists",
+    ),
+    (
+        b'<MPD type="dynamic"><Period/></MPD>',
+        "it is a playlist that has no end: it is sent live",
+    ),
+    (
+        b'<MPD type="static"><Period><AdaptationSet mimeType="video/mp4"><ContentProtection/>'
+        b"<Representation/></AdaptationSet></Period></MPD>",
+        "it is a playlist whose pieces are protected (DRM)",
+    ),
+    (b"<MPD><Period>", "it is a playlist that is damaged"),
+    (
+        b'<MPD mediaPresentationDuration="PT9S"><Period><AdaptationSet mimeType="video/mp4">'
+        b'<SegmentTemplate media="$Number$.m4s"><SegmentTimeline><S d="1" r="99999999999"/>'
+        b"</SegmentTimeline></SegmentTemplate><Representation/></AdaptationSet></Period></MPD>",
+        "it is a playlist of more than 20,000 pieces",
+    ),
+]
+
+
 def test_a_playlist_that_cannot_be_had_ends_in_one_record_with_its_reason(
-    desk: Desk, server: MediaServer, body: bytes, reason: str
+    desk: Desk, server: MediaServer
 ) -> None:
+    kind = {"Content-Type": "application/x-mpegURL"}
+    lists = {f"/{number}.m3u8": body for number, (body, _) in enumerate(REFUSED)}
     server.media = {
-        "/list.m3u8": Medium(body, {"Content-Type": "application/x-mpegURL"}),
+        **{path: Medium(body, kind) for path, body in lists.items()},
         "/html.ts": Medium(b"<html><p>Not found"),
         "/film.txt": Medium(b"no film", {"Content-Type": "text/plain"}),
         "/good.mp4": Medium(film(500)),
     }
-    desk.found([server.url("/list.m3u8"), server.url("/good.mp4")], server.url("/"))
+    desk.found([server.url(path) for path in (*lists, "/good.mp4")], server.url("/"))
     run = desk.collect()
     assert run.code == 0, run.err
     records = desk.records()
-    assert len(records) == 2
-    assert records["/list.m3u8"].reason == reason
-    left_out = "live" in reason or "protected" in reason
-    assert records["/list.m3u8"].state is (State.SKIPPED if left_out else State.FAILED)
+    assert {*records} == {*lists, "/good.mp4"}
+    for path, (_, reason) in zip(lists, REFUSED, strict=True):
+        left_out = "live" in reason or "protected" in reason
+        state = State.SKIPPED if left_out else State.FAILED
+        assert (records[path].reason, records[path].state) == (reason, state)
     assert records["/good.mp4"].state is State.HELD
     assert "Traceback" not in run.err
 

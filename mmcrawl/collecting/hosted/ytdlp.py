@@ -2,16 +2,14 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from threading import Thread
-from typing import BinaryIO, cast
 
 from mmcrawl.collecting.hosted.proxy import GuardedProxy
+from mmcrawl.collecting.leash import started
 from mmcrawl.collecting.magic import HEAD, type_of
 from mmcrawl.collecting.sizes import Room
 from mmcrawl.errors import MediaError, MmcrawlError
@@ -20,23 +18,7 @@ from mmcrawl.frontier.addresses import PrivateHosts
 _LOOK = 0.2
 _STALLED = 5.0  # as many times the time a server has to answer
 _LONGEST_RUN = 6 * 3600.0
-_TAIL = 4_096
 _UNFINISHED = (".part", ".ytdl", ".json", ".temp")
-# Ends the program and what it started, as soon as standard input ends: when we stop, or are gone.
-_LEASH = """
-import os, signal, subprocess, sys, threading
-program = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
-def watch():
-    sys.stdin.buffer.read()
-    os.killpg(program.pid, signal.SIGKILL)
-threading.Thread(target=watch, daemon=True).start()
-code = program.wait()
-try:
-    os.killpg(program.pid, signal.SIGKILL)
-except OSError:
-    pass
-os._exit(code if 0 <= code < 256 else 1)
-"""
 
 
 class YtDlp:
@@ -119,7 +101,7 @@ class YtDlp:
         """Run it to its end; return why it failed, "" if it did not."""
         begun = moved = time.monotonic()
         before = -1
-        with _started(command) as (process, tail):
+        with started(command) as (process, tail):
             while process.poll() is None:
                 time.sleep(_LOOK)
                 now, size = time.monotonic(), _size_of(folder)
@@ -132,42 +114,6 @@ class YtDlp:
                 if now - moved > _STALLED * self._timeout or now - begun > _LONGEST_RUN:
                     raise MediaError("yt-dlp does not get on", again=True)
             return _complaint(bytes(tail)) if process.returncode else ""
-
-
-@contextmanager
-def _started(command: list[str]) -> Iterator[tuple["subprocess.Popen[bytes]", bytearray]]:
-    """Start a program on a leash, with the end of what it complains of; end it afterwards."""
-    clean = {
-        name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
-    }
-    process = subprocess.Popen(  # noqa: S603 - what the user named
-        [sys.executable, "-c", _LEASH, *command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=clean,
-        start_new_session=True,
-    )
-    tail = bytearray()
-    reader = Thread(target=_read, args=(process.stderr, tail), daemon=True)
-    reader.start()
-    try:
-        yield process, tail
-        reader.join(1.0)
-    finally:
-        cast("BinaryIO", process.stdin).close()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-        process.kill()
-        process.wait()
-
-
-def _read(stream: BinaryIO, tail: bytearray) -> None:
-    """Keep the last bytes of what comes."""
-    with suppress(ValueError), stream:
-        while data := os.read(stream.fileno(), 65_536):
-            tail += data
-            del tail[:-_TAIL]
 
 
 def _complaint(tail: bytes) -> str:

@@ -7,9 +7,7 @@ put together, and only that file is held. See `Stream` for what is on the disk m
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.collecting.streams.dash import read_dash
-    from mmcrawl.collecting.streams.hls import read_hls
-    from mmcrawl.collecting.streams.model import MOST_PIECES, Piece, Track
+    from mmcrawl.collecting.streams.playlists import MOST_PIECES, Piece, Track, read_dash, read_hls
     from mmcrawl.collecting.streams.stream import Stream
 
 __all__ = ["Stream"]

@@ -7,44 +7,26 @@ in a folder within; one that was broken off in this is joined anew.
 
 import shutil
 import tempfile
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
+from typing import TypeVar
 
 from mmcrawl.collecting.download import Download, kept
 from mmcrawl.collecting.files import MediaFiles
 from mmcrawl.collecting.magic import DASH
 from mmcrawl.collecting.model import PART, MediaFile
 from mmcrawl.collecting.partial import PartialFile
-from mmcrawl.collecting.sizes import Budget
-from mmcrawl.collecting.streams.dash import read_dash
-from mmcrawl.collecting.streams.hls import Variant, read_hls
-from mmcrawl.collecting.streams.joining import Joined, join
-from mmcrawl.collecting.streams.model import Track
+from mmcrawl.collecting.sizes import Budget, Share
+from mmcrawl.collecting.streams.joining import join
+from mmcrawl.collecting.streams.playlists import Track, Variant, read_dash, read_hls
 from mmcrawl.errors import MediaError
 
 _AT_ONCE = 2  # pieces that are asked for at the same time
 _LONGEST = 8 << 20  # bytes of a playlist
-
-_Steps = Generator[list[str], None, None]
-
-
-@dataclass(slots=True)
-class _Share(Budget):
-    """What the pieces of a stream have of a budget: they count as one file of its kind."""
-
-    whole: Budget = field(default_factory=Budget)
-    kind: str = ""
-    size: int = 0
-
-    def refusal(self, kind: str, more: int, size: int, free: int) -> str:
-        return self.whole.refusal(self.kind, more, self.size + more, free)
-
-    def promise(self, kind: str, size: int) -> None:
-        with self._lock:
-            self.size += size
-        self.whole.promise(self.kind, size)
+_Result = TypeVar("_Result")
+_Pieces = Generator[Download | None, None, _Result]
 
 
 class Stream:
@@ -52,76 +34,67 @@ class Stream:
 
     Args:
         playlist: that has come, and stays where it is until the stream is forgotten.
-        kind: audio or video, as the page names it.
         budget: how much may be kept.
     """
 
-    def __init__(self, playlist: Download, kind: str, budget: Budget) -> None:
+    def __init__(self, playlist: Download, budget: Budget) -> None:
         self.playlist = playlist
         path = playlist.rest()
         self._folder = path.with_name(f"{path.name}.pieces")
-        self._share = _Share(whole=budget, kind=kind)
+        self._share = Share(whole=budget, kind=playlist.file.kind)
         self._lock = RLock()
         self._tracks: list[Track] = []
         self._there: dict[str, Path] = {}
         self._lists: dict[str, Download | None] = {}  # further playlists, once they are there
-        self._wanted: list[str] = []
         self._under_way: set[Download] = set()
         self._problem: MediaError | None = None
-        self._steps = self._read(path)
+        self._pieces = self._found(path)
 
     @property
     def size(self) -> int:
         """Bytes that have come, or been promised."""
         return self._share.size
 
-    def begin(self) -> list[Download] | None:
-        """Return the first pieces that are to be fetched; for the rest see `came`."""
-        with self._lock:
-            return self._next()
-
-    def came(self, piece: Download) -> list[Download] | None:
-        """Take a piece.
+    def go_on(
+        self, piece: Download | None = None, problem: MediaError | None = None
+    ) -> list[Download] | None:
+        """Take a piece, or why it cannot be had; at the beginning none.
 
         Returns:
             Those that are to be fetched now, none if enough are under way; None, once, when all
             are there and can be joined.
 
         Raises:
-            MediaError: it cannot be had, and no piece is under way any more.
+            MediaError: the stream cannot be had, and no piece is under way any more.
             StoreError: the disk cannot be used.
         """
         with self._lock:
-            self._under_way.discard(piece)
-            self._keep(piece)
+            if piece is not None:
+                self._under_way.discard(piece)
+                if problem is None:
+                    self._keep(piece)
+                else:
+                    piece.pause()
+                    self._end(problem)
             return self._next()
 
-    def failed(self, piece: Download, problem: MediaError) -> list[Download] | None:
-        """Note that a piece cannot be had; as for `came`."""
-        with self._lock:
-            self._under_way.discard(piece)
-            piece.pause()
-            self._end(problem)
-            return self._next()
+    def join(self, files: MediaFiles, is_stopped: Callable[[], bool]) -> MediaFile:
+        """Put all together and into the media store; return its record. May take long.
 
-    def join(self, is_stopped: Callable[[], bool]) -> Joined:
-        """Put all together; for errors see `mmcrawl.collecting.streams.joining`."""
+        Raises:
+            MediaError: see `mmcrawl.collecting.streams.joining`.
+        """
         free, size = shutil.disk_usage(self._folder).free, self._share.size
-        reason = self._share.whole.refusal("", 0, 0, free - 2 * size)
-        if reason:
+        if reason := self._share.whole.refusal("", 0, 0, free - 2 * size):
             raise MediaError(reason, left_out=True)
         for left in self._folder.glob("join-*"):
             shutil.rmtree(left, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix="join-", dir=self._folder))
-        joined = join(self._tracks, self._there, folder, is_stopped)
-        self._share.promise(PART, joined.path.stat().st_size - size)
-        return joined
-
-    def keep(self, joined: Joined, files: MediaFiles) -> MediaFile:
-        """Put what was joined into the media store; return its record. May take long."""
+        path, content_type = join(self._tracks, self._there, folder, is_stopped)
+        self._share.promise(PART, path.stat().st_size - size)
         file, place = self.playlist.file, self.playlist.place
         file = replace(file, final_url="" if place == file.url else place)
-        return kept(file, joined.path, joined.content_type, files)
+        return kept(file, path, content_type, files)
 
     def stop(self) -> None:
         """Leave what has come, and is under way, for another time."""
@@ -130,45 +103,33 @@ class Stream:
                 piece.pause()
             self._under_way.clear()
 
-    def pause(self) -> None:
-        """Leave what has come for another time."""
-        self._share.promise(PART, -self._share.size)
-
-    def pause_pieces(self) -> None:
-        """Leave the pieces for another time, for which the playlists are to be fetched anew.
-
-        The addresses in some hold for a while only.
-        """
-        self.pause()
-        for playlist in (self.playlist, *self._lists.values()):
-            if playlist is not None:
+    def end(self, problem: MediaError | None = None) -> None:
+        """Drop what was on its way; after some problems, leave it for another time."""
+        if problem is not None:
+            self._share.promise(PART, -self._share.size)
+        if problem is not None and not problem.left_out:
+            # The pieces stay. The addresses in some playlists hold for a while only.
+            for playlist in filter(None, (self.playlist, *self._lists.values())):
                 playlist.give_up()
-
-    def forget(self) -> None:
-        """Drop all that was on its way."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self.playlist.give_up()
-
-    def give_up(self) -> None:
-        """Drop all, and count it no more."""
-        self.pause()
-        self.forget()
+        elif problem is None or not problem.again:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self.playlist.give_up()
 
     # -- inside -------------------------------------------------------------------------------
 
     def _next(self) -> list[Download] | None:
         begun: list[Download] = []
-        while self._problem is None and len(self._under_way) < _AT_ONCE:
-            try:
-                piece = self._begun()
-            except MediaError as error:
-                self._end(error)
-                break
-            if piece is None:
-                return begun if self._under_way else None
-            if not piece.is_whole:
+        try:
+            while self._problem is None and len(self._under_way) < _AT_ONCE:
+                piece = next(self._pieces)
+                if piece is None:
+                    return begun
                 self._under_way.add(piece)
                 begun.append(piece)
+        except StopIteration:
+            return None
+        except MediaError as error:
+            self._end(error)
         if self._problem is not None and not self._under_way:
             raise self._problem
         return begun
@@ -178,69 +139,61 @@ class Stream:
         for piece in self._under_way:
             piece.is_stopped = True
 
-    def _begun(self) -> Download | None:
-        """Return the next piece, which may be there; None if the others must come first, if any."""
-        while not self._wanted:
-            step = None if self._under_way else next(self._steps, None)
-            if step is None:
-                return None
-            self._wanted = [url for url in dict.fromkeys(step) if url not in self._there]
-        url = self._wanted.pop(0)
-        part = PartialFile(self._folder, url)
-        part.resume()
-        if not part.path.exists():  # its facts alone are of no use
-            part.restart()
-        file = self.playlist.file
-        record = MediaFile(url, PART, parent=file.url, page=file.page)
-        piece = Download(record, part, self._share, ())
-        if piece.is_whole:
-            self._share.promise(PART, piece.size)
-            self._keep(piece)
-        return piece
-
     def _keep(self, piece: Download) -> None:
         url = piece.file.url
         self._there[url] = piece.rest()
         if url in self._lists:
             self._lists[url] = piece
 
-    def _read(self, path: Path) -> _Steps:
-        """Find the pieces; yield the addresses of what must be there to go on."""
-        if path.stat().st_size > _LONGEST:
-            raise MediaError("it is a playlist of more than 8 MB")
-        base, data = self.playlist.place, path.read_bytes()
+    def _found(self, path: Path) -> _Pieces[None]:
+        """Yield the pieces that are to be fetched; None where those under way must come first."""
+        base, data = self.playlist.place, _playlist(path)
         if self.playlist.content_type == DASH:
             self._tracks = read_dash(data, base, self._fits)
         else:
-            read = read_hls(_text(data), base)
+            read = read_hls(data, base)
             self._tracks = [read] if isinstance(read, Track) else (yield from self._chosen(read))
-        yield [url for track in self._tracks for url in track.files]
+        yield from self._missing(url for track in self._tracks for url in track.files)
 
-    def _chosen(self, variants: list[Variant]) -> Generator[list[str], None, list[Track]]:
+    def _missing(self, urls: Iterable[str]) -> _Pieces[None]:
+        file = self.playlist.file
+        for url in dict.fromkeys(urls):
+            if url in self._there:
+                continue
+            part = PartialFile(self._folder, url)
+            part.resume()
+            if not part.path.exists():  # its facts alone are of no use
+                part.restart()
+            record = MediaFile(url, PART, parent=file.url, page=file.page)
+            piece = Download(record, part, self._share, ())
+            if piece.is_whole:
+                self._share.promise(PART, piece.size)
+                self._keep(piece)
+            else:
+                yield piece
+        while self._under_way:
+            yield None
+
+    def _chosen(self, variants: list[Variant]) -> _Pieces[list[Track]]:
         """Read the playlists of the best quality there is room for."""
         best, tracks = variants[0], (yield from self._tracks_of(variants[0]))
         seconds = max(track.seconds for track in tracks)
-        of_its_kind = [each for each in variants if each.has_pictures == best.has_pictures]
-        for variant in of_its_kind:
-            chosen = variant
-            if self._fits(int(variant.bandwidth * seconds / 8)):
+        chosen = best
+        for chosen in (each for each in variants if each.has_pictures == best.has_pictures):
+            if self._fits(int(chosen.bandwidth * seconds / 8)):
                 break
         return tracks if chosen is best else (yield from self._tracks_of(chosen))
 
-    def _tracks_of(self, variant: Variant) -> Generator[list[str], None, list[Track]]:
-        for url in variant.playlists:
-            self._lists.setdefault(url)
-        yield [*variant.playlists]
+    def _tracks_of(self, variant: Variant) -> _Pieces[list[Track]]:
+        self._lists = dict.fromkeys(variant.playlists) | self._lists
+        yield from self._missing(variant.playlists)
         tracks = []
         for number, url in enumerate(variant.playlists):
             piece = self._lists[url]
-            if piece is None or piece.size > _LONGEST:
-                raise MediaError("it is a playlist of more than 8 MB")
-            read = read_hls(_text(piece.path.read_bytes()), piece.place)
+            read = read_hls(_playlist(piece.path), piece.place) if piece else []
             if not isinstance(read, Track):
                 raise MediaError("it is a playlist of playlists of playlists")
-            pictures = variant.has_pictures and not number
-            tracks.append(Track(read.pieces, read.seconds, pictures))
+            tracks.append(replace(read, has_pictures=variant.has_pictures and not number))
         return tracks
 
     def _fits(self, size: int) -> bool:
@@ -248,5 +201,7 @@ class Stream:
         return not self._share.refusal(PART, size, size, free)
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8-sig", errors="replace")
+def _playlist(path: Path) -> bytes:
+    if path.stat().st_size > _LONGEST:
+        raise MediaError("it is a playlist of more than 8 MB")
+    return path.read_bytes()

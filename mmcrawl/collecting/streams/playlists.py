@@ -1,0 +1,312 @@
+"""What playlists name: HLS, RFC 8216, and MPEG-DASH, ISO/IEC 23009-1, in one period."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil
+from typing import Any
+
+from lxml import etree
+
+from mmcrawl.errors import MediaError
+from mmcrawl.page.urls import absolute_url
+
+MOST_PIECES = 20_000
+"""Pieces of a track, at most: four seconds each in a day of film."""
+
+_SOUND = ("mp4a", "ac-3", "ec-3", "opus", "flac", "mp3")
+_MOST_VARIANTS = 200
+_DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
+_NAME = re.compile(r"\$(RepresentationID|Number|Bandwidth|Time|)(?:%0(\d{1,2})d)?\$")
+_BYTES = re.compile(r"(\d{1,18})-(\d{1,18})")
+_DAMAGED = (etree.XMLSyntaxError, ValueError, TypeError, LookupError, ArithmeticError)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a track: so many bytes of a file from `start`, all where `length` is None.
+
+    It is encrypted by AES-128 in CBC mode where `key`, an address, is given. `is_head` is what goes
+    before the first piece.
+    """
+
+    url: str
+    start: int = 0
+    length: int | None = None
+    key: str = ""
+    iv: bytes = b""
+    is_head: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Sound, pictures or both: pieces that, put together, are a file of their format."""
+
+    pieces: tuple[Piece, ...]
+    seconds: float
+    has_pictures: bool = True
+
+    @property
+    def files(self) -> list[str]:
+        """Addresses of what is to be fetched, each once, keys first."""
+        named = (url for piece in self.pieces for url in (piece.key, piece.url) if url)
+        return [*dict.fromkeys(named)]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A medium in one quality: playlists of its tracks, pictures first; bits a second; pixels."""
+
+    playlists: tuple[str, ...]
+    bandwidth: int
+    height: int
+    has_pictures: bool
+
+
+def _left_out(what: str) -> MediaError:
+    return MediaError(f"it is a playlist {what}", left_out=True)
+
+
+def _address(base: str, name: str | None) -> str:
+    url = (absolute_url(base, name) or "").partition("#")[0] if name else ""
+    if url.startswith(("http://", "https://")):
+        return url
+    raise MediaError(f"it is a playlist that names {str(name)[:80]!r}, which is no web address")
+
+
+def _few(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
+    few = tuple(islice(pieces, MOST_PIECES + 1))
+    if len(few) > MOST_PIECES:
+        raise MediaError(f"it is a playlist of more than {MOST_PIECES:,} pieces")
+    return few
+
+
+# -- HLS --------------------------------------------------------------------------------------
+
+
+def read_hls(data: bytes, base: str) -> list[Variant] | Track:
+    """Return the qualities that a playlist at an address offers, best first, or its one track.
+
+    Raises:
+        MediaError: it cannot be read or collected: it is live, or encrypted for some players only.
+    """
+    try:
+        import m3u8
+    except ImportError as error:
+        reason = "it is a playlist, for which m3u8 is needed: pip install 'mmcrawl[collect]'"
+        raise MediaError(reason, left_out=True) from error
+    try:
+        playlist = m3u8.loads(data.decode("utf-8-sig", errors="replace"))
+    except Exception as error:  # the parser raises anything
+        raise MediaError("it is a playlist that is damaged") from error
+    for key in filter(None, (*playlist.keys, *playlist.session_keys)):
+        form = key.keyformat or "identity"
+        if key.method not in (None, "NONE") and (key.method, form) != ("AES-128", "identity"):
+            raise _left_out(f"whose pieces are protected ({str(key.method)[:40]})")
+    if playlist.playlists:
+        found = [_variant(each, playlist, base) for each in playlist.playlists[:_MOST_VARIANTS]]
+        return sorted(found, key=lambda each: (each.has_pictures, each.height, each.bandwidth))[
+            ::-1
+        ]
+    if not playlist.segments:
+        raise MediaError("it is a playlist that names nothing")
+    if not playlist.is_endlist and str(playlist.playlist_type).upper() != "VOD":
+        raise _left_out("that has no end: it is sent live")
+    if len({str(each) for each in playlist.segment_map}) > 1:
+        raise _left_out("of several recordings, which cannot be joined")
+    try:
+        pieces = _few(_hls_pieces(playlist, base))
+    except (ValueError, TypeError) as error:
+        raise MediaError("it is a playlist that is damaged") from error
+    return Track(pieces, sum(segment.duration or 0.0 for segment in playlist.segments))
+
+
+def _variant(each: Any, playlist: Any, base: str) -> Variant:
+    info = each.stream_info
+    codecs = [codec.strip() for codec in (info.codecs or "").split(",") if codec.strip()]
+    is_sound = codecs and all(codec.startswith(_SOUND) for codec in codecs)
+    # The sound of a group is in the file with the pictures where no address is said.
+    sounds = [one for one in playlist.media if one.type == "AUDIO" and one.group_id == info.audio]
+    sounds.sort(key=lambda media: (media.default != "YES", media.autoselect != "YES"))
+    names = [each.uri, *(one.uri for one in sounds[:1] if info.audio and one.uri)]
+    return Variant(
+        tuple(dict.fromkeys(_address(base, name) for name in names)),
+        int(info.average_bandwidth or info.bandwidth or 0),
+        int(info.resolution[1]) if info.resolution else 0,
+        bool(info.resolution) or not is_sound,
+    )
+
+
+def _hls_pieces(playlist: Any, base: str) -> Iterator[Piece]:
+    after: dict[str, int] = {}  # where the range of each file ended last
+    for number, segment in enumerate(playlist.segments, playlist.media_sequence or 0):
+        head, key = segment.init_section, _key(segment.key, base, number)
+        if head is not None and not after:
+            yield Piece(_address(base, head.uri), *_range(head.byterange, 0), *key, is_head=True)
+        url = _address(base, segment.uri)
+        start, length = _range(segment.byterange, after.get(url, 0))
+        after[url] = start + (length or 0)
+        yield Piece(url, start, length, *key)
+
+
+def _key(key: Any, base: str, number: int) -> tuple[str, bytes]:
+    if key is None or key.method in (None, "NONE"):
+        return "", b""
+    iv = bytes.fromhex(key.iv[2:].zfill(32)) if key.iv else number.to_bytes(16, "big")
+    if len(iv) != 16:
+        raise ValueError("an initialization vector has 16 bytes")
+    return _address(base, key.uri), iv
+
+
+def _range(text: str | None, start: int) -> tuple[int, int | None]:
+    """Return the first byte and the number of bytes of ``LENGTH@START``; without it all."""
+    if not text:
+        return 0, None
+    length, at, first = text.partition("@")
+    begin, count = int(first) if at else start, int(length)
+    if begin < 0 or count < 0:
+        raise ValueError("a range of bytes is not negative")
+    return begin, count
+
+
+# -- DASH -------------------------------------------------------------------------------------
+
+
+def read_dash(data: bytes, base: str, fits: Callable[[int], bool]) -> list[Track]:
+    """Return the tracks of the best quality that fits, in bytes, or of the last: pictures, sound.
+
+    Raises:
+        MediaError: it cannot be read or collected: it is live, encrypted, or of several recordings.
+    """
+    try:
+        manifest = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+        return _dash_tracks(manifest, base, fits)
+    except _DAMAGED as error:
+        raise MediaError("it is a playlist that is damaged") from error
+
+
+def _dash_tracks(manifest: Any, base: str, fits: Callable[[int], bool]) -> list[Track]:
+    if manifest.get("type", "static") != "static":
+        raise _left_out("that has no end: it is sent live")
+    periods = _children(manifest, "Period")
+    if len(periods) != 1:
+        raise _left_out("of several recordings, which cannot be joined" if periods else "of none")
+    said = periods[0].get("duration") or manifest.get("mediaPresentationDuration") or ""
+    seconds = _seconds(said)
+    pictures, sound = _qualities(periods[0], "video"), _qualities(periods[0], "audio")[:1]
+    chosen = sound
+    for picture in pictures:
+        chosen = [picture, *sound]
+        if fits(int(sum(int(each.get("bandwidth", 0)) for each in chosen) * seconds / 8)):
+            break
+    if not chosen:
+        raise MediaError("it is a playlist that names nothing")
+    return [
+        Track(_few(_dash_pieces(each, base, seconds)), seconds, each in pictures) for each in chosen
+    ]
+
+
+def _qualities(period: Any, kind: str) -> list[Any]:
+    """Return the representations of the first set of a kind, best first."""
+    for group in _children(period, "AdaptationSet"):
+        found = [each for each in _children(group, "Representation") if _is(each, group, kind)]
+        if any(_children(each, "ContentProtection") for each in (group, *found) if found):
+            raise _left_out("whose pieces are protected (DRM)")
+        if found:
+            return sorted(
+                found, key=lambda each: (int(each.get("height", 0)), int(each.get("bandwidth", 0)))
+            )[::-1]
+    return []
+
+
+def _is(representation: Any, group: Any, kind: str) -> bool:
+    said = (
+        each.get(name) for each in (representation, group) for name in ("contentType", "mimeType")
+    )
+    return str(next(filter(None, said), "")).startswith(kind)
+
+
+def _dash_pieces(representation: Any, base: str, seconds: float) -> Iterator[Piece]:
+    chain = [*reversed([*representation.iterancestors()]), representation]
+    for each in (url for element in chain for url in _children(element, "BaseURL")[:1]):
+        base = _address(base, (each.text or "").strip())
+    if lists := [one for element in chain for one in _children(element, "SegmentList")]:
+        return _by_list(lists, base)
+    if found := [one for element in chain for one in _children(element, "SegmentTemplate")]:
+        return _by_template(representation, found, base, seconds)
+    return iter([Piece(base)])
+
+
+def _by_list(found: list[Any], base: str) -> Iterator[Piece]:
+    for head in [head for each in found for head in _children(each, "Initialization")][-1:]:
+        url = _address(base, head.get("sourceURL") or base)
+        yield Piece(url, *_bytes(head.get("range")), is_head=True)
+    for piece in _children(found[-1], "SegmentURL"):
+        yield Piece(_address(base, piece.get("media") or base), *_bytes(piece.get("mediaRange")))
+
+
+def _by_template(
+    representation: Any, found: list[Any], base: str, seconds: float
+) -> Iterator[Piece]:
+    said = {name: value for each in found for name, value in each.attrib.items()}
+    bandwidth, named = representation.get("bandwidth", ""), representation.get("id", "")
+
+    def address(pattern: str, number: int = 0, time: int = 0) -> str:
+        values = {"RepresentationID": named, "Bandwidth": bandwidth, "": "$"}
+        values |= {"Number": number, "Time": time}
+        return _address(
+            base, _NAME.sub(lambda name: str(values[name[1]]).zfill(int(name[2] or 0)), pattern)
+        )
+
+    if "initialization" in said:
+        yield Piece(address(said["initialization"]), is_head=True)
+    for number, time in enumerate(_times(found, said, seconds), int(said.get("startNumber", 1))):
+        yield Piece(address(said["media"], number, time))
+
+
+def _times(found: list[Any], said: dict[str, str], seconds: float) -> Iterator[int]:
+    """Yield when each piece begins, in units of the time scale."""
+    scale = int(said.get("timescale", 1))
+    end = int(seconds * scale) + int(said.get("presentationTimeOffset", 0))
+    lines = [line for each in found for line in _children(each, "SegmentTimeline")]
+    if not lines:
+        length = _length(said.get("duration"))
+        yield from range(0, ceil(seconds * scale / length) * length, length)
+        return
+    time = 0
+    steps = _children(lines[-1], "S")
+    for place, step in enumerate(steps):
+        time, length = int(step.get("t", time)), _length(step.get("d"))
+        again = int(step.get("r", 0))
+        if again < 0:
+            until = int(steps[place + 1].get("t", end)) if place + 1 < len(steps) else end
+            again = max(ceil((until - time) / length), 1) - 1
+        for _ in range(again + 1):
+            yield time
+            time += length
+
+
+def _length(text: str | None) -> int:
+    length = int(text or 0)
+    if length <= 0:
+        raise ValueError("pieces have a length")
+    return length
+
+
+def _bytes(text: str | None) -> tuple[int, int | None]:
+    match = _BYTES.fullmatch(text or "")
+    return (int(match[1]), max(int(match[2]) - int(match[1]) + 1, 0)) if match else (0, None)
+
+
+def _children(element: Any, name: str) -> list[Any]:
+    """Return the children of a name, whatever the name space: there are wrong ones about."""
+    return [*element.findall(f"{{*}}{name}")]
+
+
+def _seconds(text: str) -> float:
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        return 0.0
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
