@@ -35,7 +35,8 @@ from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import import_warc
 from mmcrawl.errors import StoreError
 
-_BAD = (ArchiveLoadFailed, BadZipFile, EOFError, OSError, ValueError, zlib.error)
+# The last is warcio's at a response without an address.
+_BAD = (ArchiveLoadFailed, BadZipFile, EOFError, OSError, ValueError, zlib.error, AttributeError)
 
 
 @dataclass(frozen=True)
