@@ -47,8 +47,10 @@ _VARIABLES = re.compile(r"\w+=")  # of a player that a script writes
 _BACKGROUND = frozenset({"autoplay", "loop", "muted"})
 
 
-_HTML_TYPES = ("text/html", "application/xhtml")
-_HTML_NAME = re.compile(r"\.x?html?(?:[?#]|\Z)", re.IGNORECASE)
+_READ_TYPES = ("text/html", "application/xhtml", "application/xspf", "application/smil")
+_READ_NAME = re.compile(
+    r"\.(?:x?html?|m3u|pls|asx|w[amv]x|xspf|smil?|wpl)(?:[?#]|\Z)", re.IGNORECASE
+)
 
 
 @dataclass
@@ -101,7 +103,7 @@ class MediaElements:
             self.applet("applet", attributes)
             return
         source = _source_of(attributes)
-        is_page = _is_html(source or "", attributes)
+        is_page = _is_read(source or "", attributes)
         for reference in self._add(source, tag, attributes, may_be_page=is_page, is_player=True):
             reference.variables = variables
         self._add_variables(variables, tag, attributes)
@@ -114,7 +116,7 @@ class MediaElements:
             opened.kind = SIMULATION
             opened.applet["code"] = attributes["classid"].partition(":")[2].strip()
         data = attributes.get("data")
-        is_page = not class_id and _is_html(data or "", attributes)
+        is_page = not class_id and _is_read(data or "", attributes)
         opened.references += self._add(
             data, tag, attributes, kind=kind, may_be_page=is_page, is_player=True
         )
@@ -328,10 +330,10 @@ class MediaElements:
         return [reference]
 
 
-def _is_html(source: str, attributes: Attributes) -> bool:
-    """Whether what is embedded is a page, as its type says, or its name where there is no type."""
+def _is_read(source: str, attributes: Attributes) -> bool:
+    """Whether what is embedded is a page or a playlist: by its type, by its name without one."""
     kind = attributes.get("type", "").strip().lower()
-    return kind.startswith(_HTML_TYPES) if kind else bool(_HTML_NAME.search(source))
+    return kind.startswith(_READ_TYPES) if kind else bool(_READ_NAME.search(source))
 
 
 def _is_background(attributes: Attributes) -> bool:

@@ -33,7 +33,11 @@ LINKS = {
 MANY = 3_000
 ANSWERS = {
     "/": Answer("<title>Lever</title><h1>Lever</h1>" + "".join(
-        f"<a href='/{path}'>{anchor}</a> " for path, anchor in LINKS.items())),
+        f"<a href='/{path}'>{anchor}</a> " for path, anchor in LINKS.items())
+        + "<embed src='/shown.asx'><object data='o.php' type='application/xspf+xml'></object>"),
+    "/shown.asx": named("video/x-ms-asf", "<asx><entry><ref href='/9.wmv'/></entry></asx>"),
+    "/o.php": named("text/xml", "<playlist xmlns='http://xspf.org/ns/0/'><trackList><track>"
+                    "<location>/10.mp3</location></track></trackList></playlist>"),
     "/songs.m3u": named("audio/x-mpegurl", "#EXTM3U\n#EXTINF:61,One\nm/1.mp3\nm/2.mp3\n"),
     "/listen?id=3": named("audio/x-scpls", "[playlist]\nFile1=/3.mp3\nTitle1=Three\n"),
     "/get?id=4": Answer("/4.mp3\n" * 300, headers={
@@ -86,4 +90,6 @@ def test_media_that_playlists_name_are_those_of_the_linking_page(tmp_path: Path)
         "/6.rm": ("audio", "an old lesson"),
         "/7.mp3": ("audio", "a plain list"),
         "/hls.m3u8": ("video", "a stream"),
+        "/9.wmv": ("video", ""),
+        "/10.mp3": ("audio", ""),
     }
