@@ -37,7 +37,7 @@ from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
-from mmcrawl.page.model import IN_PLAYLIST, LISTED_PATHS, Linking, Page
+from mmcrawl.page.model import IN_PLAYLIST, LISTED_PATHS, SHOWN_PLAYLIST, Linking, Page
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.pinned_rules import PinnedRules
@@ -365,6 +365,8 @@ class CrawlJob:
             self.findings.add_media_page(self._judge.on_its_page(found, page.led_by))
         self._similarity.count(report.words)
         known = self.frontier.known(link)
+        if known.tag_path == SHOWN_PLAYLIST:  # the page that shows it counts already
+            verdict = replace(verdict, relevant=False)
         if not self._admission.expands(verdict.score, known.logical_layer):
             self.refused["page off topic"] += len(page.links) + report.links_left
             report = replace(report, page=replace(page, links=()), links_left=0)

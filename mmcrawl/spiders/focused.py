@@ -195,7 +195,10 @@ class FocusedSpider(Args[FocusedParams], Spider):
             return NoPage(str(error))
         links = page.links if len(led_by.urls) < _MOST_PLAYLISTS else ()
         title = led_by.anchor or unquote(urlsplit(response.url).path.rpartition("/")[2])
-        page = replace(page, title=title, links=links, led_by=led_by)
+        media = page.media
+        if len(media) == 1:  # then the list is another address of the same medium
+            media = (replace(media[0], others=(*media[0].others, *led_by.urls)),)
+        page = replace(page, title=title, links=links, media=media, led_by=led_by)
         return PageItem(page, response.status, blocks=())
 
     def _medium(self, response: Response, kind: str) -> PageItem | NoPage:

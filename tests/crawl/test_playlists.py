@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.commands.running import typed
@@ -75,6 +77,11 @@ def test_media_that_playlists_name_are_those_of_the_linking_page(tmp_path: Path)
         for row in rows
     }
     assert "names nothing" in store.stdout
+    with closing(sqlite3.connect(tmp_path / "c.db")) as db:
+        counted = "SELECT path FROM page JOIN link USING (id) WHERE relevant"
+        counting = {path for (path,) in db.execute(counted)}
+    assert "/songs.m3u" in counting
+    assert not {"/old.ram", "/plain.m3u8", "/hls.m3u8"} & counting
     assert found.pop("/html.pls") == {"/8.mp4": ("video", "")}
     [(page, media)] = found.items()
     many = [media.pop(f"/n/{n}.mp3") for n in range(MANY)]
