@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import uvicorn
 from starlette.applications import Starlette
@@ -18,6 +17,8 @@ from starlette.types import ASGIApp
 
 from mmcrawl.browse import Context, guarded
 from mmcrawl.browse.replay import cdx_routes, memento_routes, replay_routes
+from tests.serving import Answer, Server
+from tests.serving import Request as HttpRequest
 
 
 def small_app(context: Context) -> ASGIApp:
@@ -60,40 +61,17 @@ def served(app: ASGIApp, port: int) -> Iterator[str]:
         thread.join(30)
 
 
-class Outside:
+class Outside(Server):
     """A listener that stands for the outside world.
 
     Attributes:
-        origin: Where it listens.
         paths: What was asked of it; ``connected`` for a connection, even one that asked nothing.
     """
 
     def __init__(self) -> None:
         self.paths: list[str] = []
-        paths = self.paths
+        super().__init__(self._answer, connected=lambda: self.paths.append("connected"))
 
-        class Handler(BaseHTTPRequestHandler):
-            def setup(self) -> None:
-                paths.append("connected")
-                super().setup()
-
-            def do_GET(self) -> None:
-                paths.append(self.path)
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html")
-                self.end_headers()
-                self.wfile.write(b"<title>outside</title>")
-
-            do_POST = do_GET  # noqa: N815
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.origin = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def _answer(self, request: HttpRequest) -> Answer:
+        self.paths.append(request.path)
+        return Answer("<title>outside</title>")

@@ -59,9 +59,7 @@ def post(client: TestClient, path: str, **form: str) -> str:
 
 
 @pytest.mark.processes
-def test_a_crawl_is_started_stopped_and_gone_on_with(
-    browsed: tuple[TestClient, Context],
-) -> None:
+def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, Context]) -> None:
     client, context = browsed
     to = post(client, "/crawls", demo="1")
     job = to.partition("job=")[2]

@@ -6,7 +6,6 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,20 +18,14 @@ from mmcrawl.browse import Context, Options
 from mmcrawl.collecting import folder_of
 from mmcrawl.collecting.shelf import Collections, open_shelf
 from mmcrawl.collecting.works import Work
-from tests.browse.shelf import browsing, fill
-from tests.browse.works import TONE, WAVES, keep_works, key_of, store_of
+from tests.browse.shelf import browsing
+from tests.browse.works import TONE, WAVES, key_of, store_of
 from tests.waiting import HANG
 
 
 @pytest.fixture
-def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
-    with browsing(fill(tmp_path), keep_works(tmp_path)) as pair:
-        yield pair
-
-
-@pytest.fixture
-def client(browsed: tuple[TestClient, Context]) -> TestClient:
-    return browsed[0]
+def client(with_works: tuple[TestClient, Context]) -> TestClient:
+    return with_works[0]
 
 
 def form_of(client: TestClient, page: str, button: str) -> dict[str, str]:
@@ -99,21 +92,6 @@ def test_only_works_that_are_there_are_collected(client: TestClient) -> None:
     form = {"form_key": key_of(client), "name": "Friday", "work": "nosuch"}
     assert client.post("/collections/add", data=form).status_code == 400
     assert "Friday" not in client.get("/collections").text
-
-
-def test_the_page_after_the_last_work_of_a_page_was_taken_out_is_there(
-    client: TestClient, tmp_path: Path
-) -> None:
-    store = store_of(tmp_path)
-    more = [Work(f"{n:016x}", f"Film {n}", "file", "video", (), ()) for n in range(51)]
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        shelf.describe([(work, (work.id,)) for work in more])
-        id_ = Collections(shelf).create("Many", [work.id for work in more])
-    last = f"{50:016x}"
-    to = send(client, "/collection", id=id_, work=last, do="remove", p="2")
-    assert len(headings(client, to)) == 50
-    to = send(client, "/collection", id=id_, work=f"{10:016x}", do="down", p="1")
-    assert to == f"/collection?id={id_}#work-{10:016x}"  # there the next Tab goes on
 
 
 def test_an_address_of_forms_says_so(client: TestClient) -> None:

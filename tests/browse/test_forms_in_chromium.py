@@ -81,27 +81,3 @@ def test_a_form_is_sent_once_however_often_it_is_pressed(browser: Any, origin: s
         "button.click(); button.click(); return refused;"
     )
     assert refused == [False, True]
-
-
-def test_by_keyboard_one_goes_on_where_a_work_was_moved(browser: Any, origin: str) -> None:
-    from selenium.webdriver import ActionChains
-
-    browser.get(f"{origin}/works")
-    fill_in(browser, "input[name=name]", "Friday")
-    send(browser, "form[action='/collections/add'] button")
-    send(browser, f"#work-{WAVES.id} button[value=down]")
-    ActionChains(browser).send_keys("\t").perform()
-    reached = browser.switch_to.active_element
-    assert reached in browser.find_elements("css selector", f"#work-{WAVES.id} a")
-
-
-def test_what_was_written_is_there_when_one_goes_back(browser: Any, origin: str) -> None:
-    browser.get(f"{origin}/work?id={WAVES.id}")
-    browser.find_element("css selector", "summary").send_keys("\n")
-    fill_in(browser, "#edit-caption", "A long text")
-    fill_in(browser, "#edit-date", "yesterday")
-    send(browser, "form[action='/work/correct'] button")
-    assert "YYYY-MM-DD" in browser.find_element("css selector", "main").text
-    browser.back()
-    caption = browser.find_element("id", "edit-caption")
-    assert caption.get_property("value") == "A long text"

@@ -212,10 +212,7 @@ def test_with_a_token_frames_within_frames_and_pictures_are_shown_too(
         address = f"{outside.origin}/plain.gif"
         archive.store(Capture(address, b64decode(gif), hostile.START, headers=kind))
     options = Options(port=port, token="secret")
-    with (
-        open_context(uri, options=options) as context,
-        served(small_app(context), port) as origin,
-    ):
+    with open_context(uri, options=options) as context, served(small_app(context), port) as origin:
         browser.get(f"{origin}/?token=secret")
         assert browser.current_url == f"{origin}/"
         shown(browser, origin, "frames")

@@ -240,15 +240,6 @@ def test_from_words_to_a_difference_without_scripts(browser: Any, origin: str) -
         assert heading(browser), path
 
 
-def test_scripts_add_keys_to_a_difference(browser: Any, origin: str) -> None:
-    browser.get(origin + PAGES["two versions"])
-    press(browser, "n")
-    rows = browser.find_elements("css selector", ".pairrow")
-    assert browser.switch_to.active_element == rows[0]
-    press(browser, "n", "n", "p")
-    assert browser.switch_to.active_element == rows[max(min(2, len(rows) - 1) - 1, 0)]
-
-
 # -- keyboard -------------------------------------------------------------------------------------
 
 

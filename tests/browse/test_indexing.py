@@ -60,19 +60,3 @@ def test_it_does_not_say_that_nothing_is_there_before_all_was_read(
     assert "1 page found" in met[-1]["en"]
     assert "Indexing" not in met[-1]["en"]
     assert '"indexing":null' in met[-1]["json"]
-
-
-def test_what_is_new_is_counted_with_what_was_known(tmp_path: Path) -> None:
-    seen = []
-    with open_context(fill(tmp_path)) as context:
-        surveyor = context.surveyor
-        surveyor.survey(context.archive.counts())
-
-        def update(**named: object) -> None:
-            seen.append(surveyor.indexing)
-            named["progress"](1, 4)  # type: ignore[operator]
-            seen.append(surveyor.indexing)
-
-        context.search.update = update  # type: ignore[method-assign]
-        surveyor.survey({"urls": 8, "versions": 10})
-    assert seen == [(6, 10), (7, 10)]

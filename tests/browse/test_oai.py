@@ -29,19 +29,13 @@ WORKS = (WAVES, RIPPLES, TONE)
 
 
 @pytest.fixture
-def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
-    with browsing(fill(tmp_path), keep_works(tmp_path)) as pair:
-        yield pair
+def client(with_works: tuple[TestClient, Context]) -> TestClient:
+    return with_works[0]
 
 
 @pytest.fixture
-def client(browsed: tuple[TestClient, Context]) -> TestClient:
-    return browsed[0]
-
-
-@pytest.fixture
-def harvester(browsed: tuple[TestClient, Context]) -> Iterator[Scythe]:
-    app, port = create_app(browsed[1]), free_port()
+def harvester(with_works: tuple[TestClient, Context]) -> Iterator[Scythe]:
+    app, port = create_app(with_works[1]), free_port()
     with served(app, port) as origin, Scythe(f"{origin}/oai", timeout=HANG) as scythe:
         yield scythe
 
@@ -136,10 +130,7 @@ def test_only_what_changed_since_is_harvested(
             "idDoesNotExist",
         ),
         ({"verb": "ListMetadataFormats", "identifier": "urn:x"}, "idDoesNotExist"),
-        (
-            {"verb": "ListRecords", "metadataPrefix": "oai_dc", "from": "yesterday"},
-            "badArgument",
-        ),
+        ({"verb": "ListRecords", "metadataPrefix": "oai_dc", "from": "yesterday"}, "badArgument"),
         (
             {
                 "verb": "ListRecords",

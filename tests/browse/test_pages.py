@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,7 +13,7 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.browse import Context, Options, open_context
+from mmcrawl.browse import Context, Options
 from mmcrawl.rank.duplicates import find_duplicates, save_duplicates
 from mmcrawl.rank.results import RankedPages, save_ranks
 from tests.browse.shelf import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
@@ -132,18 +131,6 @@ def test_ranks_order_a_search_where_there_are_ranks(tmp_path: Path) -> None:
     assert len(answer["hits"]) > 1
 
 
-def test_the_same_block_on_several_pages_is_one_hit(tmp_path: Path) -> None:
-    from mmcrawl.archive import Capture
-    from tests.browse.shelf import HTML, lever
-
-    mirrors = (Capture(f"http://m{n}.test/", lever("force"), START, headers=HTML) for n in range(4))
-    with browsing(fill(tmp_path, mirrors)) as (client, _):
-        page = tree(client, "/search", q="seesaw")
-        assert text(page.cssselect(".found")[0]).startswith("4 pages")
-        assert len(page.cssselect(".hits > li")) == 1
-        assert len(page.cssselect(".alike a")) == 3
-
-
 def test_a_page_through_time_lists_its_visits(client: TestClient) -> None:
     page = tree(client, "/page", url=LEVER)
     assert "Versions: 3. Visits: 4." in text(page.cssselect(".lead")[0])
@@ -254,13 +241,6 @@ def test_the_interface_speaks_the_language_of_its_reader(client: TestClient) -> 
         )
 
 
-def test_the_list_of_a_site_can_be_cut_to_a_prefix(client: TestClient) -> None:
-    page = tree(client, "/site", host="films.test")
-    assert len(page.cssselect(".urls tbody tr")) == 3
-    page = tree(client, "/site", host="films.test", prefix="http://films.test/n")
-    assert [text(a) for a in page.cssselect(".urls a")] == ["http://films.test/notes.txt"]
-
-
 def test_what_is_stored_later_is_counted_and_found(tmp_path: Path) -> None:
     from mmcrawl.archive import Capture
     from tests.browse.shelf import HTML
@@ -297,25 +277,6 @@ def test_flash_plays_where_ruffle_is_installed(tmp_path: Path) -> None:
         policy = answer.headers["content-security-policy"]
         assert "script-src http://127.0.0.1:8000/ruffle/ 'wasm-unsafe-eval';" in policy
         assert client.get("/ruffle/ruffle.js").text == "// player"
-
-
-def test_the_archive_is_counted_beside_the_requests_and_the_count_can_be_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_context(fill(tmp_path)) as context:
-        begun = threading.Event()
-
-        def update(*, progress: Callable[[int, int], None]) -> object:
-            begun.set()
-            while True:  # as long as the index is being made
-                progress(0, 1)
-
-        monkeypatch.setattr(context.search, "update", update)
-        context.surveyor.start()
-        assert begun.wait(20)
-        assert context.surveyor.latest is not None
-        assert context.surveyor.latest.counts == {"urls": 4, "versions": 6}
-        context.surveyor.stop()
 
 
 def test_what_changed_goes_by_time_also_where_versions_came_out_of_order(tmp_path: Path) -> None:

@@ -255,9 +255,7 @@ def test_redirects_are_replayed_into_the_archive_or_not_at_all(wild: TestClient)
     assert "location" not in answer.headers
 
 
-def test_no_address_of_the_outside_is_left_where_a_browser_asks_by_itself(
-    wild: TestClient,
-) -> None:
+def test_no_address_of_the_outside_is_left_where_a_browser_asks_by_itself(wild: TestClient) -> None:
     for name in ("requests", "refresh", "base", "css"):
         text = wild.get(replay_address(hostile.SITE + name, hostile.START)).text
         assert "outside.test" in text

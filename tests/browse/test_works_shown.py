@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 from zipfile import ZipFile
@@ -35,15 +34,8 @@ OWN = {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}
 
 
 @pytest.fixture
-def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
-    uri = fill(tmp_path)
-    with browsing(uri, keep_works(tmp_path)) as pair:
-        yield pair
-
-
-@pytest.fixture
-def client(browsed: tuple[TestClient, Context]) -> TestClient:
-    return browsed[0]
+def client(with_works: tuple[TestClient, Context]) -> TestClient:
+    return with_works[0]
 
 
 def titles(client: TestClient, **wanted: str) -> list[str]:
@@ -265,8 +257,8 @@ def test_elsewhere_only_those_with_the_token_change_anything(tmp_path: Path) -> 
         assert answer.status_code == 303
 
 
-def test_archived_pages_post_nothing(browsed: tuple[TestClient, Context]) -> None:
-    client, context = browsed
+def test_archived_pages_post_nothing(with_works: tuple[TestClient, Context]) -> None:
+    client, context = with_works
     path = f"/replay/~{context.derived('replay')[:32]}/20231114000000/http://physics.test/"
     form = {"form_key": context.form_key}
     assert client.post(path, data=form).status_code == 405

@@ -1,0 +1,19 @@
+"""An application over an archive and the works of a crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from mmcrawl.browse import Context
+from tests.browse.shelf import browsing, fill
+from tests.browse.works import keep_works
+
+
+@pytest.fixture
+def with_works(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
+    with browsing(fill(tmp_path), keep_works(tmp_path)) as pair:
+        yield pair
