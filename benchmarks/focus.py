@@ -1,25 +1,28 @@
 """How focused a real crawl is, and how fast, at several latencies, beside the laboratory.
 
     python benchmarks/focus.py FOLDER --webs insertcredit,tztvu --latency 0,50,300,1000 \\
-        --hosts 1,50 --before OTHER_CHECKOUT
+        --hosts 1,50 --modes off,on,pipeline --keep
 
 A stored web is served on the loopback network by another process (`page_server.py`), with answers
 that come so many milliseconds later; with `--hosts 50` its pages are divided among 50 addresses.
 The web is crawled by `scrapy crawl focused` as it is, with AutoThrottle and all defaults but for
 robots.txt and the display; `--set NAME=VALUE` changes a setting. `on` is with blocks and the
-archive, `off` without.
+archive, `off` without, `pipeline` is `off` with a pipeline that waits half a second for each page.
 
 What is relevant says a crawl of the whole by `breadth`. `laboratory` is a crawl with the settings
 of experiments, one page at a time and without latency; its area is what the others are to reach.
 The area under recall is a share of the oracle's. pages/s counts from spider_opened to
-spider_closed; with `--before`, crawls of the other checkout take turns with those of this one, and
-the ratio is the median over the rounds. Where latency is no more than 20 ms, the CPU is the bound
-and other processes disturb: look at the ratios.
+spider_closed. Crawls whose window does not bound what is under way take turns with those as users
+make them, and the ratio of speeds is the median over the rounds. Where latency is no more than
+50 ms, the CPU is the bound and other processes disturb: look at the ratios. `--keep` puts the rows
+into `results/focus.md`, in the place of those measured before.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import fcntl
 import json
 import os
 import re
@@ -32,7 +35,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
+from gate import source
 from page_server import Running, running
 
 from mmcrawl.experiment.crawl import CrawlProcess
@@ -43,6 +48,26 @@ from mmcrawl.experiment.truth import Truth, truth_of
 PROJECT = Path(__file__).resolve().parent.parent
 _ELAPSED = re.compile(r"'elapsed_time_seconds': ([0-9.]+)")
 _SHARE = 0.2
+_UNBOUNDED = {"MMCRAWL_PAGES_UNDER_WAY": "1000000"}
+KEPT = PROJECT / "benchmarks" / "results" / "focus.md"
+HEAD = """# How focused and how fast crawls are
+
+`python benchmarks/focus.py --keep` writes these rows: area under recall · recall at 20 % of the
+pages, and pages/s, of `urlrule` one page at a time (laboratory), without the window that bounds
+pages under way, and as users crawl.
+
+| web | hosts | blocks, archive | ms | laboratory | no window | window | pages/s, ratio | measured |
+|---|---|---|---|---|---|---|---|---|
+"""
+
+
+class WaitingPipeline:
+    """A pipeline as users have them, that waits for something else for each page."""
+
+    async def process_item(self, item: Any) -> Any:
+        """Return the item after half a second."""
+        await asyncio.sleep(0.5)
+        return item
 
 
 @dataclass(frozen=True)
@@ -73,20 +98,22 @@ class Task:
         recall = found_after(series, after)[after] / wanted if wanted else 0.0
         return Result(share, recall, len(pages), len(pages) / seconds if seconds else 0.0)
 
-    def crawl(self, checkout: Path, folder: Path, settings: dict[str, str], *, on: bool) -> Result:
-        """Crawl as a user does, with the mmcrawl of a checkout."""
+    def crawl(self, folder: Path, settings: dict[str, str], mode: str) -> Result:
+        """Crawl as a user does."""
         store = folder / "crawl.db"
         arguments = {**self.arguments, "store": f"sqlite:///{store}"}
         settings = {"ROBOTSTXT_OBEY": "0", "MMCRAWL_DISPLAY": "0", "STATS_DUMP": "1", **settings}
-        if not on:
+        if mode != "on":
             arguments["archive"], settings["MMCRAWL_BLOCKS"] = "none", "off"
+        if mode == "pipeline":
+            settings["ITEM_PIPELINES"] = json.dumps({"focus.WaitingPipeline": 500})
         command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
         command += [word for n, v in arguments.items() for word in ("-a", f"{n}={v}")]
         command += [word for n, v in settings.items() for word in ("-s", f"{n}={v}")]
         done = subprocess.run(
             command,
-            cwd=checkout,
-            env={**os.environ, "PYTHONPATH": str(checkout)},
+            cwd=PROJECT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT), sys.path[0]])},
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
@@ -122,40 +149,45 @@ def serving(folder: Path, host: str, hosts: int) -> Iterator[Task]:
         yield Task(host.removesuffix(".test"), server, truth, given)
 
 
-def measure(task: Task, options: argparse.Namespace, hosts: int) -> None:
-    """Print the rows of a web."""
-    checkouts = [Path(options.before).resolve()] if options.before else []
-    checkouts.append(PROJECT)
+def measure(task: Task, options: argparse.Namespace, hosts: int) -> Iterator[str]:
+    """Yield the rows of a web."""
     settings = dict(pair.split("=", 1) for pair in options.set)
-    for which in options.modes.split(","):
-        on = which == "on"
+    for mode in options.modes.split(","):
         with tempfile.TemporaryDirectory() as scratch:
             task.server.delay(0)
-            lab = task.judged(laboratory(task.arguments, Path(scratch) / "lab", on=on))
+            lab = task.judged(laboratory(task.arguments, Path(scratch) / "lab", on=mode == "on"))
         for latency in map(float, options.latency.split(",")):
             task.server.delay(latency)
-            runs: dict[Path, list[Result]] = {checkout: [] for checkout in checkouts}
-            rounds = options.rounds if latency <= options.quick else 1
-            for number in range(rounds):
-                for checkout in checkouts if number % 2 else checkouts[::-1]:
+            runs: list[list[Result]] = [[], []]
+            for number in range(options.rounds if latency <= options.quick else 1):
+                for bounded in (True, False) if number % 2 else (False, True):
                     with tempfile.TemporaryDirectory() as scratch:
-                        result = task.crawl(checkout, Path(scratch), settings, on=on)
-                        runs[checkout].append(result)
-            cells = [task.web, f"{hosts}", which, f"{latency:g}"]
-            cells += [f"{lab.area:.2f} · {lab.recall:.0%}", *_compared(list(runs.values()))]
-            print(f"| {' | '.join(cells)} |", flush=True)
+                        given = settings if bounded else settings | _UNBOUNDED
+                        runs[bounded].append(task.crawl(Path(scratch), given, mode))
+            cells = [task.web, f"{hosts}", mode, f"{latency:g}"]
+            cells += [f"{lab.area:.2f} · {lab.recall:.0%}", *_compared(runs)]
+            yield f"| {' | '.join(cells)} |"
 
 
-def _compared(runs: list[list[Result]]) -> list[str]:
-    cells = []
+def _compared(runs: list[list[Result]]) -> Iterator[str]:
     for rounds in runs:
         area, recall = mean(run.area for run in rounds), mean(run.recall for run in rounds)
         speed, pages = median(run.speed for run in rounds), rounds[-1].pages
-        cells.append(f"{area:.2f} · {recall:.0%} · {speed:.1f} ({pages})")
-    if len(runs) > 1:
-        ratios = [own.speed / other.speed for other, own in zip(*runs, strict=True)]
-        cells.append(f"{median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})")
-    return cells
+        yield f"{area:.2f} · {recall:.0%} · {speed:.1f} ({pages})"
+    ratios = [own.speed / other.speed for other, own in zip(*runs, strict=True)]
+    yield f"{median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
+
+
+def keep(row: str) -> None:
+    """Put a row into the kept table, in the place of an earlier one of the same crawl."""
+    KEPT.parent.mkdir(exist_ok=True)
+    with KEPT.open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # others measure other rows
+        file.seek(0)
+        body = file.read().partition("|---|\n")[2].splitlines()
+        rows = {tuple(line.split(" | ")[:4]): line for line in [*body, f"{row} {source()} |"]}
+        file.truncate(0)
+        file.write(HEAD + "".join(f"{rows[key]}\n" for key in sorted(rows)))
 
 
 def main() -> int:
@@ -164,11 +196,11 @@ def main() -> int:
     parser.add_argument("--webs", help="names of webs, separated by commas (default: all)")
     parser.add_argument("--latency", default="0,50,300,1000", help="milliseconds")
     parser.add_argument("--hosts", default="1", help="how many addresses a web is divided among")
-    parser.add_argument("--modes", default="off,on", help="blocks and archive: off, on")
+    parser.add_argument("--modes", default="off,on", help="of off, on, pipeline")
     parser.add_argument("--rounds", type=int, default=3, help="of the quick latencies (default 3)")
     parser.add_argument("--quick", type=float, default=50, help="latencies crawled several times")
-    parser.add_argument("--before", help="another checkout of mmcrawl")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--keep", action="store_true", help="put the rows into the kept table")
     options = parser.parse_args()
     found = {
         host.removesuffix(".test"): (folder, host)
@@ -178,13 +210,14 @@ def main() -> int:
     webs = options.webs.split(",") if options.webs else [*found]
     if unknown := [web for web in webs if web not in found]:
         parser.error(f"there is no web {unknown[0]}; there are {', '.join(found)}")
-    title = ["web", "hosts", "blocks, archive", "ms", "laboratory"]
-    title += ["before", "now", "pages/s, ratio"] if options.before else ["now"]
-    print(f"| {' | '.join(title)} |\n{'|---' * len(title)}|")
+    print(HEAD[HEAD.index("|") :], end="")
     for web in webs:
         for hosts in map(int, options.hosts.split(",")):
             with serving(*found[web], hosts) as task:
-                measure(task, options, hosts)
+                for row in measure(task, options, hosts):
+                    print(row, flush=True)
+                    if options.keep:
+                        keep(row)
     return 0
 
 

@@ -13,8 +13,8 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from time import sleep
+from dataclasses import dataclass, field
+from time import monotonic, sleep
 from typing import Protocol, Self
 
 from mmcrawl.archive.archive import Archive
@@ -184,6 +184,7 @@ def _refusal(visit: Visited, error: Exception) -> RefusedError:
 class _Waiting:
     visit: Visited
     done: Future[Stored]
+    since: float = field(default_factory=monotonic)
 
     @property
     def size(self) -> int:
@@ -197,7 +198,7 @@ class Intake:
         store: Where they go; it is closed with the intake.
         waits: Seconds before each new attempt when the store fails. After the last the intake has
             failed: nothing more is stored, and all that waits is told the reason.
-        gather: Seconds that the first page of a group waits for others to come, at most.
+        gather: Seconds after which the first page of a group waits for no others to come.
     """
 
     def __init__(
@@ -270,7 +271,9 @@ class Intake:
         """Wait for a group; an empty one says that all is done."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._closing)
-            self._changed.wait_for(lambda: self._is_group or self._closing, self._gather)
+            if self._queue:  # what came while another group was stored has waited already
+                left = self._queue[0].since + self._gather - monotonic()
+                self._changed.wait_for(lambda: self._is_group or self._closing, max(left, 0.0))
             group: list[_Waiting] = []
             size = 0
             while self._queue and len(group) < _GROUP_PAGES and size < _GROUP_BYTES:

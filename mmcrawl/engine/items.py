@@ -73,6 +73,7 @@ class PageItem(FetchedPage):
             (text, numbers, truth values, lists and dictionaries of them) by name.
         capture: what the server answered, for the archive.
         rendered: what a browser made of it, for the archive; None where it was not rendered.
+        link: number of the link that led to the page; None until the frontier has seen the item.
         blocks: the blocks of the page, each before those inside of it; set by the blocks pipeline.
             () for a sitemap or feed, None for a page that is not cut (MMCRAWL_BLOCKS=off, more than
             4 MB, or cutting failed).
@@ -81,6 +82,7 @@ class PageItem(FetchedPage):
     capture: Capture | None = field(default=None, repr=False)
     rendered: Capture | None = field(default=None, repr=False)
     blocks: tuple[ItemBlock, ...] | None = field(default=None, repr=False)
+    link: int | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)

@@ -89,9 +89,12 @@ class FrontierMiddleware:
                 elif isinstance(output, NoPage):
                     outcome.trouble = output.reason
                 else:
+                    outcome.items_under_way += 1
                     if isinstance(output, PageItem):
                         outcome.page = output
-                    outcome.items_under_way += 1
+                        output.link = link
+                        if scheduler := scheduler_of(self.crawler):
+                            scheduler.rests(link)
                     yield output
         except Exception as error:
             outcome.trouble = self._trouble_of(error)

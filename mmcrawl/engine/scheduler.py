@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -74,6 +74,7 @@ class FocusedScheduler(BaseScheduler):
         self._commits = create_looping_call(self._commit)
         self._hosts = FreeHosts(crawler)
         self._window = Window()
+        self._has_others = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -91,6 +92,8 @@ class FocusedScheduler(BaseScheduler):
             logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
             self._close_at_once("store_error" if isinstance(error, StoreError) else "bad_input")
             return
+        pipelines = getattr(self.crawler.engine.scraper.itemproc, "middlewares", ())
+        self._has_others = any(not _is_own(pipeline) for pipeline in pipelines)
         self.max_pages = getattr(spider, "max_pages", 0)
         self._is_fresh = not self.job.shared and not self.job.pages
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
@@ -205,6 +208,16 @@ class FocusedScheduler(BaseScheduler):
     def at_work(self) -> bool:
         """Whether a thread takes in a page: until it has, the job is only asked for verdicts."""
         return self._at_work is not None
+
+    def rests(self, link: int) -> None:
+        """Note that a page goes through pipelines, which may be those of others."""
+        if self._has_others:
+            self._window.rests(link)
+            self._hosts.ask()
+
+    def goes_on(self, link: int) -> None:
+        """Note that a pipeline of the crawl's own works on a page."""
+        self._window.goes_on(link)
 
     def is_under_way(self, link: int | None) -> bool:
         """Tell whether a link was handed out and nothing was reported of it yet."""
@@ -419,6 +432,25 @@ def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
     scheduler = crawler.engine.scheduler if crawler.engine else None
     ours = FocusedScheduler in type(scheduler).mro()
     return cast("FocusedScheduler", scheduler) if ours else None
+
+
+def _is_own(pipeline: object) -> bool:
+    return type(pipeline).__module__.startswith("mmcrawl.")
+
+
+@contextmanager
+def working_on(crawler: Crawler, item: Any) -> Iterator[None]:
+    """Let a pipeline of ours work on an item: its page rests in those of others only."""
+    scheduler = scheduler_of(crawler)
+    link = getattr(item, "link", None)
+    if scheduler is None or link is None:
+        yield
+        return
+    scheduler.goes_on(link)
+    try:
+        yield
+    finally:
+        scheduler.rests(link)
 
 
 def has_something_to_do(crawler: Crawler) -> bool:

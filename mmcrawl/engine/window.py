@@ -2,12 +2,13 @@
 
 A link is chosen by what is known when it is handed out. Each page that is under way by then, on its
 way through the network or fetched and not yet learnt from, is one that it could not be chosen by.
-So no more are handed out than the network and whoever takes in pages can work on at once.
+So no more are handed out than the network and the crawl itself can work on at once.
 
 The bound is a window as of FAST TCP (Jin, Wei, Low: FAST TCP, INFOCOM 2004, equation 5), with the
 pages that wait for others in the place of packets in a router's queue: pages are in the crawl for
 longer than one takes that comes when no other is there, and what is more than that is waiting. How
-long the network takes, or a browser that renders, does not count: it is waited for side by side.
+long the network takes, a browser that renders, or a pipeline of the user's, does not count: they
+are waited for side by side. Pages in such a pipeline are bounded by Scrapy, by their bytes.
 """
 
 from collections.abc import Callable
@@ -16,11 +17,11 @@ from time import monotonic, thread_time
 
 _FIRST = 4.0
 _FEWEST = 2.0  # while one page is taken in, the next one comes
-_WAITING = 2.0  # pages that wait for others: with fewer the crawl does, as they come by chance
+_WAITING = 4.0  # pages that wait for others: with 2 an archive, which stores groups, idles
 _BUSY, _STEEP = 0.97, 40.0  # share of time the reactor is at work; with less it does more
 _SPAN = 0.25  # seconds over which that is looked at, or what the network takes
 _WEIGHT = 1 / 8  # of the last page in what is known of all
-_LONGEST = 128  # pages after which one is let come alone
+_LONGEST = 512  # pages after which one is let come alone, which costs its way and its work
 _OVERDUE, _SOONEST = 4.0, 1.0  # times what the network takes on average; seconds at least
 
 
@@ -48,7 +49,8 @@ class Window:
         self._looked, self._at_work = (self._now(), self._busy()), 0.0
         self._on_the_way: dict[int, float] = {}
         self._fetched: dict[int, float] = {}
-        self._alone: int | None = None
+        self._resting: dict[int, float] = {}
+        self._alone: set[int] = set()
         self._since_alone = 0
         self._held_back = self._was_full = False
         self._inside = 1.0  # pages that are there when one has come, itself included
@@ -58,7 +60,7 @@ class Window:
 
     def has_room(self) -> bool:
         """Tell whether one more link may be handed out beside those that are under way."""
-        most = 1 if not self._fixed and self._since_alone > _LONGEST else int(self.size)
+        most = 1 if self._since_alone > _LONGEST else int(self.size)
         if len(self._fetched) + self._expected() < most:
             return True
         self._held_back = True
@@ -72,22 +74,34 @@ class Window:
         """Note that the page of a link has come."""
         now = self._now()
         self._flight.add(now - self._on_the_way.pop(link, now))
+        self._since_alone += not self._fixed
         if not self._fetched:
-            self._alone = link
+            self._alone.add(link)
+            self._since_alone = 0
         self._fetched[link] = now
         self._inside += _WEIGHT * (len(self._fetched) - self._inside)
+
+    def rests(self, link: int) -> None:
+        """Note that a page is in pipelines of others: the crawl itself has no work with it now."""
+        if link in self._fetched and not self._fixed:
+            self._resting[link] = self._now() - self._fetched.pop(link)
+
+    def goes_on(self, link: int) -> None:
+        """Note that the crawl works on a page that rested."""
+        if link in self._resting:
+            self._fetched[link] = self._now() - self._resting.pop(link)
 
     def ended(self, link: int) -> None:
         """Note that a link is under way no more, and adapt the bound; it grows if it held back."""
         self._on_the_way.pop(link, None)
-        came = self._fetched.pop(link, None)
-        if came is None or self._fixed:
+        self.rests(link)
+        seconds = self._resting.pop(link, None)
+        if seconds is None:
+            self._fetched.pop(link, None)
             return
-        seconds = self._now() - came
-        self._since_alone += 1
         self._seconds.add(seconds)
-        if link == self._alone:
-            self._since_alone = 0
+        if link in self._alone:
+            self._alone.remove(link)
             self._seconds_alone.add(seconds)
         self._adapt()
 

@@ -16,7 +16,7 @@ from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.engine.crawls import blocks_kept
 from mmcrawl.engine.items import PageItem, VisitItem
-from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of
+from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of, working_on
 from mmcrawl.engine.threads import News, has_another_core
 from mmcrawl.errors import StoreError
 
@@ -74,9 +74,10 @@ class ArchivePipeline:
         visit = _visit_of(item)
         if visit is None or self._intake is None:
             return item
-        if isinstance(item, PageItem) and item.rendered is not None:
-            await self._stored(item.rendered, self._intake)
-        stored = await self._stored(visit, self._intake)
+        with working_on(self.crawler, item):
+            if isinstance(item, PageItem) and item.rendered is not None:
+                await self._stored(item.rendered, self._intake)
+            stored = await self._stored(visit, self._intake)
         if isinstance(item, VisitItem):
             item.outcome = "unchanged" if stored.version is None else "new"
         return item

@@ -12,7 +12,7 @@ from mmcrawl.archive.model import PageBlocks
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage
 from mmcrawl.engine.items import BlockSource, ItemBlock, PageItem
-from mmcrawl.engine.scheduler import has_something_to_do
+from mmcrawl.engine.scheduler import has_something_to_do, working_on
 from mmcrawl.engine.threads import News, has_another_core
 from mmcrawl.page.model import Page
 from mmcrawl.settings import value_of
@@ -54,7 +54,8 @@ class BlocksPipeline:
         kept = None
         if len(seen.body) <= _LARGEST:
             page = UncutPage(item.page.url, item.page.encoding, seen.body)
-            cut = await maybe_deferred_to_future(self._news.of(self._cutter.cut(page)))
+            with working_on(self.crawler, item):
+                cut = await maybe_deferred_to_future(self._news.of(self._cutter.cut(page)))
             kept, source = cut.blocks, BlockSource(seen.body, item.page.encoding)
             if kept is not None:
                 item.blocks = tuple(ItemBlock.of(one, source) for one in kept)

@@ -1,4 +1,4 @@
-"""How many pages are under way, over a simulated network and simulated time."""
+"""How many pages are under way: over a simulated network and simulated time, and in a crawl."""
 
 import heapq
 from random import Random
@@ -9,12 +9,15 @@ from mmcrawl.engine import Window
 
 PAGES = 600
 AT_ONCE = 8
+GATHER, COMMIT, EACH = 0.05, 0.01, 0.006
 
 
 class Crawl:
     """Pages come after a latency, and go through stages that take in one at a time.
 
-    The first stage is the reactor, which sees what has come when it has nothing else to do.
+    The first stage is the reactor, which sees what has come when it has nothing else to do. An
+    archive takes in all that waits at once, 50 ms after the first of it came. A pipeline of others
+    takes in all side by side.
 
     Attributes:
         window: bounds them.
@@ -22,23 +25,37 @@ class Crawl:
         most: under way at once, of the second half.
     """
 
-    def __init__(self, latency: float, stages: tuple[float, ...], fixed: int = 0) -> None:
+    def __init__(
+        self,
+        latency: float,
+        stages: tuple[float, ...],
+        *,
+        archive: bool = False,
+        pipeline: float = 0.0,
+        fixed: int = 0,
+    ) -> None:
         self._random = Random(20)
         self._now, self._handed_out, self._under_way, self._in_flight = 0.0, 0, 0, 0
-        self._events: list[tuple[float, int, bool]] = []
+        self._events: list[tuple[float, int, str]] = []
         self._latency, self._stages, self._free = latency, stages, [0.0] * len(stages)
+        self._archive, self._pipeline = archive, pipeline
+        self._waiting: list[tuple[float, int]] = []
+        self._stored: list[int] = []
         self._busy = 0.0
         self.window = Window(fixed, lambda: self._now, self._busy_seconds)
         self.most = 0
         self._hand_out()
         while self._events:
-            self._now, page, has_come = heapq.heappop(self._events)
-            if has_come and self._free[0] > self._now:
-                heapq.heappush(self._events, (self._free[0], page, True))
+            self._now, page, what = heapq.heappop(self._events)
+            if what == "_come" and self._free[0] > self._now:
+                self._later(self._free[0], page, what)
                 continue
-            (self._come if has_come else self._end)(page)
+            getattr(self, what)(page)
             self._hand_out()
         self.speed = PAGES / self._now
+
+    def _later(self, when: float, page: int, what: str) -> None:
+        heapq.heappush(self._events, (max(when, self._now), page, what))
 
     def _busy_seconds(self) -> float:
         return self._busy - max(0.0, self._free[0] - self._now)
@@ -46,7 +63,7 @@ class Crawl:
     def _hand_out(self) -> None:
         while self._handed_out < PAGES and self._in_flight < AT_ONCE and self.window.has_room():
             seconds = 0.001 + self._latency * self._random.uniform(0.9, 1.1)
-            heapq.heappush(self._events, (self._now + seconds, self._handed_out, True))
+            self._later(self._now + seconds, self._handed_out, "_come")
             self.window.handed_out(self._handed_out)
             self._handed_out += 1
             self._under_way += 1
@@ -63,25 +80,55 @@ class Crawl:
             seconds = mean * first * self._random.choice((0.5, 0.7, 0.9, 1.1, 2.0))
             end = self._free[number] = max(end, self._free[number]) + seconds
             self._busy += seconds if number == 0 else 0.0
-        heapq.heappush(self._events, (end, page, False))
+        self._later(end, page, "_wait" if self._archive else "_pass_on")
+
+    def _wait(self, page: int) -> None:
+        self._waiting.append((self._now, page))
+        if len(self._waiting) == 1 and not self._stored:
+            self._later(self._now + GATHER, page, "_store")
+
+    def _store(self, page: int) -> None:
+        self._stored, self._waiting = [page for _, page in self._waiting], []
+        self._later(self._now + COMMIT + EACH * len(self._stored), page, "_tell")
+
+    def _tell(self, page: int) -> None:
+        for stored in self._stored:
+            self._pass_on(stored)
+        self._stored = []
+        if self._waiting:
+            self._later(self._waiting[0][0] + GATHER, page, "_store")
+
+    def _pass_on(self, page: int) -> None:
+        self._under_way -= 1
+        if self._pipeline:
+            self.window.rests(page)
+            self._later(self._now + self._pipeline, page, "_end")
+        else:
+            self._end(page)
 
     def _end(self, page: int) -> None:
-        self._under_way -= 1
         self.window.ended(page)
 
 
 @pytest.mark.parametrize(
-    ("latency", "stages", "most"),
+    ("latency", "stages", "archive", "pipeline", "most"),
     [
-        (0.0, (0.008,), 3),
-        (0.0, (0.008, 0.012, 0.008), 10),
-        (0.05, (0.008,), 11),
-        (0.3, (0.008,), 16),
-        (1.0, (0.008, 0.012, 0.008), 16),
+        (0.0, (0.008,), False, 0.0, 3),
+        (0.0, (0.008, 0.012, 0.008), False, 0.0, 12),
+        (0.0, (0.010, 0.015), True, 0.0, 14),
+        (0.0, (0.008,), False, 0.5, 5),
+        (0.05, (0.008,), False, 0.0, 11),
+        (0.05, (0.010, 0.015), True, 0.5, 24),
+        (0.3, (0.008,), False, 0.0, 16),
+        (0.3, (0.008,), False, 0.5, 16),
+        (1.0, (0.008, 0.012, 0.008), True, 0.0, 18),
     ],
 )
-def test_as_few_pages_are_under_way_as_keep_the_crawl_at_work(latency, stages, most):
-    bounded, unbounded = Crawl(latency, stages), Crawl(latency, stages, fixed=PAGES)
+def test_as_few_pages_are_under_way_as_keep_the_crawl_at_work(
+    latency, stages, archive, pipeline, most
+):
+    bounded = Crawl(latency, stages, archive=archive, pipeline=pipeline)
+    unbounded = Crawl(latency, stages, archive=archive, pipeline=pipeline, fixed=PAGES)
     assert bounded.speed > 0.87 * unbounded.speed
     assert bounded.most <= most
 
@@ -98,6 +145,52 @@ def test_requests_that_hang_leave_room_to_others():
     assert window.has_room()
 
 
-def test_a_fixed_bound_stays():
-    crawl = Crawl(0.3, (0.008,), fixed=1)
+def test_a_fixed_bound_stays_and_waits_for_pipelines():
+    crawl = Crawl(0.3, (0.008,), pipeline=0.5, fixed=1)
     assert (crawl.window.size, crawl.most) == (1, 1)
+    assert crawl.speed < 1 / 0.8
+
+
+WAITING = """
+import asyncio
+
+from mmcrawl.spiders.focused import FocusedSpider as Spider
+
+class Pipeline:
+    held = None  # the first page, which leads to the others, does not wait
+
+    async def process_item(self, item):
+        if self.held is None:
+            self.held = []
+            return item
+        self.held.append(asyncio.get_running_loop().create_future())
+        seen.append(len(self.held))
+        if len(self.held) == AT_ONCE:
+            while self.held:
+                self.held.pop().set_result(None)
+        else:
+            await self.held[-1]
+        return item
+"""
+
+
+def test_pages_that_wait_in_pipelines_hold_up_others_by_their_bytes_only(tools):
+    pages, at_once, concurrent = 60, 30, 8
+    server = tools.serve()
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(pages)))}
+    server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(pages)}
+    most = 1024 * (at_once + concurrent)  # Scrapy counts 1 kB for a page that has less
+    crawls = [
+        {
+            "seeds": server.url(),
+            "settings": {
+                "ITEM_PIPELINES": {"spider_under_test.Pipeline": place},
+                "SCRAPER_SLOT_MAX_ACTIVE_SIZE": most,
+            },
+        }
+        for place in (10, 500)  # before and after those of the crawl
+    ]
+    for outcome in tools.crawl(*crawls, spider=WAITING.replace("AT_ONCE", f"{at_once}")):
+        assert outcome.finished
+        assert outcome.stats["item_dropped_count"] == outcome.stats["mmcrawl/archive/pages"] == 61
+        assert max(outcome.seen) == at_once
