@@ -14,7 +14,7 @@ from crawl_speed import Run, focused, plain
 from page_server import Running, running
 
 SPEED_SITE = "insertcredit.test"
-ROUNDS = 3
+ROUNDS = 4
 KINDS = {
     "neither": (False, "off"),
     "archive": (True, "off"),

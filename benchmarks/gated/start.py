@@ -15,8 +15,8 @@ from pathlib import Path
 
 from gated.row import Row
 
-ROUNDS = 7
-BOUND = 0.04  # see the README
+ROUNDS = 12
+BOUND = 0.08  # see the README
 REFERENCE = "import numpy, lxml.etree"
 _PAGE = b"<title>Levers</title><h1>Levers</h1><p>A lever is a rigid bar on a pivot, and it lifts."
 _MAIN = "from mmcrawl.commands.program import main; main()"
