@@ -52,7 +52,7 @@ def opened() -> Iterator[Callable[..., CrawlJob]]:
         similarity, limits = LinkSimilarity(topic), limits or Limits()
         parameters = {
             "urlrule": {"m": 2},
-            "urlrule-2009": {"m": 2, "num2": 5},
+            "urlrule-2009": {"m": 2, "num2": 2},
             "shark-improved": {"with_media": False},
         }.get(algo, {})
         if store in stores:
@@ -432,7 +432,7 @@ def test_a_link_that_was_held_when_a_job_was_left_is_let_go_later(
     web |= {f"{SEED}{name}": page(title=f"optics {name}", media=f"/{name}.mp4") for name in names}
     job = opened(store, algo="urlrule-2009")
     crawl(job, web, most=2)
-    probes = [job.next() for _ in range(5)]
+    probes = [job.next() for _ in range(4)]
     assert job.redirected(probes[0].id, NewLink(f"{SEED}a/target", physical_layer=2))
     assert job.next().url == f"{SEED}a/target"  # in place of the probe that led to it
     assert job.next() is None  # no more probes: the others wait for a pattern

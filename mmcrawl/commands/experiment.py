@@ -132,25 +132,16 @@ class Command(MmcrawlCommand, ScrapyCommand):
             return _labelled(opts)
         if opts.data:
             raise ExperimentError(f"--data is for --preset {' or '.join(LABELLED)}")
-        missing = [name for name in _NEEDED if find_spec(name) is None]
-        if missing:
-            raise ExperimentError(
-                f"the report needs {' and '.join(missing)}; install it with"
-                " pip install 'mmcrawl[experiment]'"
-            )
         plan, parallel = _plan(opts), whole(opts.parallel, "--parallel")
         return lambda: _experiment(plan, opts, parallel)
 
 
 def _experiment(plan: Plan, opts: argparse.Namespace, parallel: int) -> None:
-    from mmcrawl.experiment.report import write_report
-
     out: Path = opts.out
     cache = Path(os.path.expanduser(opts.cache)) if opts.cache else out.absolute().parent / _CACHE
     with ended_by_signal():
         outcome = run_experiment(plan, out, cache=cache, parallel=parallel)
-    report = write_report(outcome, out)
-    console_of().print(_summary(outcome, report))
+    console_of().print(_summary(outcome), _report(outcome, out))
     if opts.preset == CRAWLS:
         _show(yang2009.tables(plan, outcome), out)
     if not outcome.truth.relevant:
@@ -158,6 +149,20 @@ def _experiment(plan: Plan, opts: argparse.Namespace, parallel: int) -> None:
             f"no page of the web {plan.web} is relevant to {plan.topic_title}, so recall is"
             " undefined; the report tells only pages and times"
         )
+
+
+def _report(outcome: Outcome, out: Path) -> Text:
+    """Write the report, if what draws it is installed; return what to say of it."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        return Text(
+            f"\nResults: {out / 'results.json'}. For a report with figures install"
+            f" {' and '.join(missing)} (pip install 'mmcrawl[experiment]') and run the same command"
+            " again; nothing is crawled anew."
+        )
+    from mmcrawl.experiment.report import write_report
+
+    return Text(f"\nReport: {write_report(outcome, out)}", style="bold")
 
 
 def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
@@ -230,7 +235,7 @@ def _budget(text: str) -> float:
         raise ValueError(f"--budget {text}: give {wanted}") from None
 
 
-def _summary(outcome: Outcome, report: Path) -> RenderableType:
+def _summary(outcome: Outcome) -> RenderableType:
     rows = outcome.results["algorithms"]
     speeds = {row["label"]: row["pages_per_minute"]["mean"] for row in outcome.times["algorithms"]}
     columns = {title: [_share(row[name]) for row in rows] for title, name in _SHOWN.items()}
@@ -248,9 +253,7 @@ def _summary(outcome: Outcome, report: Path) -> RenderableType:
         f"{' '.join(title.split())} {value}" for title, value in alike.items() if value != _NONE
     )
     parts = [Text(f"All rows: {told}.\n")] if told else []
-    return Group(
-        table, *parts, Text(outcome.results["says"]), Text(f"\nReport: {report}", style="bold")
-    )
+    return Group(table, *parts, Text(outcome.results["says"]))
 
 
 def _differences(comparison: Comparison, first: Path, second: Path) -> RenderableType:

@@ -1,10 +1,13 @@
 """An experiment from its plan to its folder: truth, runs, results; interrupted ones go on."""
 
 import json
+import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,13 @@ from rich.console import Console
 from mmcrawl.experiment.crawl import CrawlProcess
 from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan
 from mmcrawl.experiment.progress import Progress, Row
-from mmcrawl.experiment.results import results_csv, results_of, times_of, warnings
+from mmcrawl.experiment.results import (
+    results_csv,
+    results_of,
+    results_tex,
+    times_of,
+    warnings,
+)
 from mmcrawl.experiment.series import Series, read_series, series_of, write_series
 from mmcrawl.experiment.truth import Truth, find_truth
 
@@ -84,6 +93,7 @@ def run_experiment(
         write_json(out / "results.json", results)
         write_json(out / "times.json", times)
         (out / "results.csv").write_text(results_csv(results), encoding="utf-8")
+        (out / "results.tex").write_text(results_tex(results), encoding="utf-8")
     ranked = {row["label"]: by_label[row["label"]] for row in results["algorithms"]}
     return Outcome(results, times, truth, ranked)
 
@@ -127,7 +137,7 @@ def _claim(out: Path, plan: Plan) -> None:
     try:
         old = dict(json.loads((out / _PLAN).read_text(encoding="utf-8")))
     except FileNotFoundError:
-        write_json(out / _PLAN, new)
+        write_json(out / _PLAN, {**new, "made": _made_with()})
         return
     except (TypeError, ValueError):
         raise ExperimentError(
@@ -145,6 +155,16 @@ def _claim(out: Path, plan: Plan) -> None:
             f"the folder {out} holds another experiment ({key} was {_short(old.get(key))}, now"
             f" {_short(new[key])}); name another with --out"
         )
+
+
+def _made_with() -> dict[str, str]:
+    """Return when an experiment was begun, and by which versions of what computes its figures."""
+    packages = ("scrapy", "numpy", "scikit-learn", "jieba", "lxml")
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+    }
 
 
 def _short(value: object) -> str:

@@ -40,6 +40,31 @@ def recall(relevant: int, wanted: int) -> float | None:
     return relevant / wanted if wanted else None
 
 
+def recall_interval(
+    found: Sequence[int], wanted: Sequence[int], *, draws: int = 2_000
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of recall over sites, by the bootstrap; None for fewer than three.
+
+    Sites are drawn with replacement (Efron 1979), always the same draws; recall is that of all the
+    pages of the sites drawn, which hold some relevant page.
+
+    Args:
+        found: relevant pages that were fetched, by site.
+        wanted: all of them, by site.
+        draws: how often the sites are drawn.
+
+    >>> recall_interval([1, 1, 1], [2, 2, 2])
+    (0.5, 0.5)
+    """
+    pairs = np.array([(f, w) for f, w in zip(found, wanted, strict=True) if w], np.int64)
+    if len(pairs) < 3:
+        return None
+    drawn = np.random.default_rng(0).integers(len(pairs), size=(draws, len(pairs)))
+    sums = pairs[drawn].sum(axis=1)
+    least, most = np.percentile(sums[:, 0] / sums[:, 1], (2.5, 97.5))
+    return float(least), float(most)
+
+
 def found_after(series: _Series, pages: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return how many relevant pages were had after 0, 1 … `pages` fetches, shape (pages + 1,).
 

@@ -219,6 +219,45 @@ def results_csv(results: Mapping[str, Any]) -> str:
     return text.getvalue()
 
 
+def results_tex(results: Mapping[str, Any]) -> str:
+    """Return the same as a LaTeX table of means in percent, for `\\usepackage{booktabs}`.
+
+    Where an algorithm was run several times, the least and the largest value stand in brackets.
+    """
+    columns = {"area_share": "area", "recall_at_share": f"recall at {results['share']:.0%}"}
+    columns |= {"recall": "recall", "precision": "precision"}
+    rows = [
+        [row["label"], *(_tex_cell(row[name]) for name in columns)] for row in results["algorithms"]
+    ]
+    return latex_table(["algorithm", *columns.values()], rows)
+
+
+def _tex_cell(value: Mapping[str, float | None]) -> str:
+    mean, least, most = (value[part] for part in ("mean", "min", "max"))
+    if mean is None or least is None or most is None:
+        return "–"
+    return f"{mean:.1%}" + (f" ({100 * least:.1f}–{100 * most:.1f})" if most > least else "")
+
+
+def latex_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table for `\\usepackage{booktabs}`: first column to the left, others to the right.
+
+    Args:
+        columns: the head.
+        rows: cells as they are shown, each row as long as the head.
+    """
+    head, *body = [" & ".join(map(_tex, row)) + r" \\" for row in (columns, *rows)]
+    lines = [rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}", r"\toprule", head, r"\midrule"]
+    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _tex(text: str) -> str:
+    """Return a text with all that LaTeX reads as more than itself written out."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {c: f"\\{c}" for c in "&%$#_{}"} | {"–": "--", "\n": " "}
+    return "".join(special.get(character, character) for character in text)
+
+
 def _rounded(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 

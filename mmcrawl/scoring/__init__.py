@@ -59,6 +59,7 @@ with lazy_imports(__name__):
     from mmcrawl.scoring.site_state import NO_PATTERN, TAKEN, WAITING, Links, WaitingUrls
     from mmcrawl.scoring.tag_path import Arms
     from mmcrawl.scoring.urlrule import UrlRule
+    from mmcrawl.scoring.urlrule_2009 import layer_of
 
 __all__ = [
     "FIELD_WEIGHTS",

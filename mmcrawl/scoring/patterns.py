@@ -119,8 +119,12 @@ class Pattern:
         return all(k == key and v in (ANY, value) for (k, v), (key, value) in pairs)
 
 
-def generalise(urls: Sequence[UrlParts]) -> Pattern:
+def generalise(urls: Sequence[UrlParts], *, spans: bool = False) -> Pattern:
     """Return the pattern of some URLs (4.3.6): equal parts stay, others become `*`.
+
+    Args:
+        urls: of one host, with the same query keys.
+        spans: a `*` at the end of the path stands for all that lies below.
 
     >>> str(generalise([url_parts("http://h/xy/1.htm"), url_parts("http://h/xy/2.htm")]))
     'http://h/xy/*'
@@ -140,6 +144,7 @@ def generalise(urls: Sequence[UrlParts]) -> Pattern:
         for pairs in zip(*(url.query for url in urls), strict=True)
     )
     longer = any(len(url.directories) > shortest for url in urls)
+    longer = longer or (spans and directories[-1] == ANY)
     return Pattern(urls[0].host, directories, query, longer)
 
 
@@ -201,11 +206,13 @@ class SitePatterns:
     Attributes:
         near: URLs belong together whose distance is below this.
         m: a cluster of more than `m` URLs yields a pattern.
+        spans: a `*` at the end of a path stands for all that lies below.
         learnt: the patterns so far, retired ones included; their indices do not change.
     """
 
     near: int
     m: int
+    spans: bool = False
     learnt: list[LearntPattern] = field(default_factory=list)
     _media_pages: dict[UrlParts, None] = field(default_factory=dict)
     _clusters: list[_Cluster] = field(default_factory=list)
@@ -260,7 +267,7 @@ class SitePatterns:
         if cluster.learnt is None:
             if cluster.size <= self.m:
                 return
-            pattern = generalise(cluster.exemplars)
+            pattern = generalise(cluster.exemplars, spans=self.spans)
             cluster.learnt = next((old for old in self.learnt if old.pattern == pattern), None)
             if cluster.learnt is None:
                 founders = frozenset(cluster.exemplars)

@@ -83,6 +83,9 @@ class PatternSearch(Scorer):
             one directory or file name.
     """
 
+    spans: ClassVar[bool] = False
+    """Whether a `*` at the end of a pattern's path stands for all that lies below."""
+
     ranges: ClassVar[Ranges] = {
         "d": (0, 0.999),
         "beta": (0, 1),
@@ -230,7 +233,9 @@ class PatternSearch(Scorer):
         parts = self._parts(known.url)
         number = self._site_of_host.setdefault(parts.host, len(self._sites))
         if number == len(self._sites):
-            self._sites.append(Site(number, parts.host, SitePatterns(self._near, self._m)))
+            self._sites.append(
+                Site(number, parts.host, SitePatterns(self._near, self._m, self.spans))
+            )
         site = self._sites[number]
         self._links.state[link] = WAITING
         self._links.site[link] = number

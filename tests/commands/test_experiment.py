@@ -97,15 +97,17 @@ def test_seeds_that_lead_nowhere_are_told(folder: Path, capsys: pytest.CaptureFi
     assert "no page of the web web can be fetched from its seeds (HTTP 404)" in last
 
 
-def test_without_matplotlib_a_sentence_says_what_to_install(
+def test_without_matplotlib_there_are_results_and_a_sentence_says_what_to_install(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == "matplotlib" else name)
-    assert run(*WEB) == 2
-    assert capsys.readouterr().err == (
-        "scrapy experiment: the report needs matplotlib; install it with"
-        " pip install 'mmcrawl[experiment]'\n"
+    assert run(*WEB, "--algos", "breadth") == 0
+    assert "For a report with figures install matplotlib" in " ".join(
+        capsys.readouterr().out.split()
     )
+    written = {path.name for path in (folder / "experiment").iterdir() if path.is_file()}
+    assert written >= {"results.json", "results.csv", "results.tex"}
+    assert "report.html" not in written
 
 
 def test_a_web_without_relevant_pages_is_reported_and_ends_with_code_2(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mmcrawl.experiment.laboratory import write_json
 from mmcrawl.experiment.plan import ExperimentError
+from mmcrawl.experiment.results import latex_table
 
 Told = Callable[[int, int, str], object]
 """Is told how far a measurement is: steps done, steps in all, and what is being measured."""
@@ -57,8 +58,10 @@ def claim(out: Path) -> None:
 
 
 def write_tables(tables: Sequence[PaperTable], out: Path) -> Path:
-    """Write tables.json and tables.md to a folder; return the path of the second."""
+    """Write tables.json, tables.tex and tables.md to a folder; return the path of the last."""
     write_json(out / f"{_NAME}.json", [asdict(table) for table in tables])
+    latex = [f"% {t.title}\n{latex_table(t.columns, t.rows)}" for t in tables]
+    (out / f"{_NAME}.tex").write_text("\n".join(latex), encoding="utf-8")
     page = out / f"{_NAME}.md"
     page.write_text("\n".join(map(_markdown, tables)), encoding="utf-8")
     return page
