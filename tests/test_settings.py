@@ -68,4 +68,4 @@ def test_help_names_every_argument_and_every_parameter_of_an_algorithm() -> None
             assert re.search(rf" {name} \w[^:]+.*? \(default: {shown_default}\b", shown), name
     shown = " ".join(algorithm_help(["urlrule-2009"]).split())
     assert "NUM(2) of (4.2), pages probed in physical layer 2" in shown
-    assert "(default: auto; from 0, or auto)" in shown
+    assert "(default: 18; from 0)" in shown
