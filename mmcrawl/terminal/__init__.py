@@ -16,4 +16,3 @@ with lazy_imports(__name__):
     from mmcrawl.terminal.program import as_called, complain
     from mmcrawl.terminal.targets import Target
     from mmcrawl.terminal.telling import Telling
-    from mmcrawl.terminal.workers import crawl_tables, jobs_table

@@ -23,11 +23,11 @@ from pymongo import MongoClient
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
+from mmcrawl.commands import crawl_tables, jobs_table
 from mmcrawl.commands import workers as module
 from mmcrawl.crawling import Totals
 from mmcrawl.sharing import SharedStore, Sign, open_shared_store
 from mmcrawl.sharing.views import CrawlView, JobView, WorkerView
-from mmcrawl.terminal import crawl_tables, jobs_table
 from tests.commands.running import Run, runner
 from tests.databases import MONGODB, mongodb_uri
 from tests.waiting import HANG

@@ -7,7 +7,6 @@ network through a proxy of ours, so that no private address is asked that pages 
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.collecting.hosted.players import Players
-    from mmcrawl.collecting.hosted.ytdlp import YtDlp
+    from mmcrawl.collecting.hosted.ytdlp import Players, YtDlp
 
 __all__ = ["Players", "YtDlp"]
