@@ -15,26 +15,20 @@ from io import TextIOWrapper
 from pathlib import Path
 from textwrap import wrap
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from rich.console import Console
 from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
-from mmcrawl.crawling.archive_params import ArchiveParams
-from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
-from mmcrawl.crawling.params import DEMO_STORE, FocusedParams
+from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MissingStoreError, MmcrawlError, did_you_mean, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
-from mmcrawl.settings import SettingsLike, check_names, value_of
-from mmcrawl.stores.uris import FILE, file_of, is_server
+from mmcrawl.settings import check_names
+from mmcrawl.stores.uris import FILE, is_server
 from mmcrawl.terminal.program import complain, program
 from mmcrawl.terminal.telling import Telling
-
-PLACE = ("store", "archive")
-"""Arguments that name an archive: by its crawl, or itself."""
 
 _WIDTH = 100
 
@@ -287,60 +281,6 @@ def console_of(width: int = 110) -> Console:
     return Console(width=None if known else width, highlight=False)
 
 
-def web_address(text: str) -> str:
-    """Return an address that a user wrote.
-
-    Raises:
-        ValueError: It is no absolute URL of HTTP.
-    """
-    try:
-        parts = urlsplit(text)
-        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        good = False
-    if not good:
-        raise ValueError(f"{text!r} is no URL; write it as http://host/path")
-    return text
-
-
-def whole(text: str, option: str, least: int = 1, most: int | None = None) -> int:
-    """Return the whole number that an option was given.
-
-    Raises:
-        ValueError: it is none, or out of bounds.
-    """
-    number = int(text[:9]) if text.isascii() and text.isdecimal() else least - 1
-    if number < least or (most is not None and number > most):
-        to = "" if most is None else f" to {most}"
-        raise ValueError(f"{option} {text}: give a whole number from {least}{to}")
-    return number
-
-
-def store_named(named: str) -> str:
-    """Return the store that is meant; where none is named, crawl.db here, or else the demo's.
-
-    Raises:
-        ValueError: it is none that can be read.
-    """
-    own, demo = (os.path.exists(file_of(store)) for store in (DEFAULT_STORE, DEMO_STORE))
-    if not named and not own and demo:
-        print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
-    store = checked_store(named or (DEMO_STORE if demo and not own else DEFAULT_STORE))
-    if store == "memory:":
-        raise ValueError("memory: keeps nothing; name the file or the database of a crawl")
-    return store
-
-
-@contextmanager
-def output_to(name: str | None) -> Iterator[TextIO]:
-    """Open a file that a user named to write text to; standard output for none, and for ``-``."""
-    if name in (None, "", "-"):
-        yield sys.stdout
-        return
-    with open(os.path.expanduser(name), "w", encoding="utf-8", newline="") as file:
-        yield file
-
-
 @contextmanager
 def ended_by_signal() -> Iterator[None]:
     """Let SIGTERM end what runs as Ctrl-C does: no process and no semaphore is left behind."""
@@ -407,36 +347,5 @@ def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
         setattr(opts, name, value)
 
 
-def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:
-    """Return which archive is meant; where nothing is named, what MMCRAWL_ARCHIVE says.
-
-    Raises:
-        MmcrawlError: it is not understood.
-    """
-    values = {name: getattr(opts, name) for name in PLACE if getattr(opts, name)}
-    if not values:
-        values = {"archive": value_of(settings, "MMCRAWL_ARCHIVE") or ""}
-    try:
-        return ArchiveParams.model_validate(values)
-    except ValidationError as error:
-        raise MmcrawlError("; ".join(explain(error))) from error
-
-
 def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
-
-
-def ruffle_folder(named: str | None) -> Path | None:
-    """Return the folder of the web build of Ruffle that a setting names, None for none.
-
-    Raises:
-        ValueError: Ruffle is not there.
-    """
-    if not named:
-        return None
-    folder = Path(os.path.expanduser(named))
-    if not (folder / "ruffle.js").is_file():
-        raise ValueError(
-            f"MMCRAWL_RUFFLE={named}: there is no ruffle.js; name the folder of its web build"
-        )
-    return folder

@@ -15,8 +15,9 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.opening import open_collection
 from mmcrawl.collecting.parts import SWF, tree_of
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, store_named
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
+from mmcrawl.commands.values import store_named
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.engine.crawls import check_settings

@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, ended_by_signal, whole
+from mmcrawl.commands.base import MmcrawlCommand, console_of, ended_by_signal
+from mmcrawl.commands.values import whole
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.comparison import Change, Comparison, compare
 from mmcrawl.experiment.crawl import CrawlError

@@ -12,15 +12,8 @@ from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import (
-    MmcrawlCommand,
-    Verb,
-    console_of,
-    output_to,
-    store_named,
-    web_address,
-    whole,
-)
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
+from mmcrawl.commands.values import output_to, store_named, web_address, whole
 from mmcrawl.crawling.history import looked_at
 from mmcrawl.crawling.link_table import COLUMNS, content_model, rows
 from mmcrawl.crawling.parts import CrawlParts

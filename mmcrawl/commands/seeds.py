@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, output_to, whole
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
+from mmcrawl.commands.values import output_to, whole
 from mmcrawl.crawling.arguments import parse_kinds
 from mmcrawl.crawling.seeds import read_seeds
 from mmcrawl.engine.seed_check import SeedCheckSpider

@@ -25,17 +25,10 @@ from mmcrawl.collecting.shelf.collections import Collections
 from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
 from mmcrawl.collecting.shelf.opening import open_shelf
 from mmcrawl.collecting.shelf.shelf import Shelf
-from mmcrawl.collecting.works.crawl_works import found_pages
-from mmcrawl.collecting.works.describing import Sources, describe
+from mmcrawl.collecting.works.describing import Sources, describe, found_pages
 from mmcrawl.collecting.works.file_tags import reader_of_tags
-from mmcrawl.commands.base import (
-    MmcrawlCommand,
-    Verb,
-    console_of,
-    ruffle_folder,
-    store_named,
-    whole,
-)
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
+from mmcrawl.commands.values import ruffle_folder, store_named, whole
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of

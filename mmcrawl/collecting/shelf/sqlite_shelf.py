@@ -5,22 +5,10 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
-from mmcrawl.errors import MissingStoreError, StoreError
-from mmcrawl.stores.sqlite_files import (
-    address_to_read,
-    connected,
-    is_empty,
-    may_be_written,
-    raise_if_interrupted,
-    require_tables,
-)
+from mmcrawl.collecting.sqlite_file import Form, SqliteFile
 
-_APPLICATION_ID = 0x6D6D6377  # "mmcw"
-_VERSION = 3
-_MARKS = ("application_id", "user_version")
 _SCHEMA = """
 CREATE TABLE work (
     id TEXT PRIMARY KEY, place INTEGER NOT NULL, changed REAL NOT NULL, record TEXT NOT NULL
@@ -32,40 +20,18 @@ CREATE TABLE mark (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 CREATE TABLE revision (number INTEGER NOT NULL) STRICT;
 INSERT INTO revision VALUES (0);
 """
+_FORM = Form(
+    "a file of works",
+    "there are no works {}; `scrapy works describe` makes them",
+    (0x6D6D6377, 3),  # "mmcw"
+    _SCHEMA,
+)
 
 
-class SqliteShelf(Shelf):
-    """A `Shelf` in a file. Others may read while one writes.
+class SqliteShelf(SqliteFile, Shelf):
+    """A `Shelf` in a file. Others may read while one writes."""
 
-    Args:
-        path: Of the file.
-        create: Whether it is made, with its folder, where there is none.
-
-    Raises:
-        StoreError: it is missing, damaged, or none that this version can use.
-    """
-
-    def __init__(self, path: Path, *, create: bool = True) -> None:
-        self.name = str(path)
-        if not create and not path.is_file():
-            raise MissingStoreError(
-                f"there are no works {path}; `scrapy works describe` makes them"
-            )
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"folder {path.parent} cannot be made: {error.strerror}") from error
-        with self._explained():
-            writes = create or may_be_written(path)
-            self._db = connected(path.absolute().as_uri() if writes else address_to_read(path))
-            try:
-                self._prepare()
-            except BaseException:
-                self._db.close()
-                raise
-
-    def close(self) -> None:
-        self._db.close()
+    form = _FORM
 
     def rows(self) -> Iterator[Record]:
         with self._explained():
@@ -119,44 +85,8 @@ class SqliteShelf(Shelf):
         with self._explained():
             return int(self._db.execute("SELECT number FROM revision").fetchone()[0])
 
-    def _prepare(self) -> None:
-        db = self._db
-        if is_empty(db):
-            db.execute("PRAGMA journal_mode = WAL")
-            with self._writing():
-                if is_empty(db):  # else another process has set it up in the meantime
-                    for statement in _SCHEMA.split(";\n"):
-                        db.execute(statement)
-                    db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                    db.execute(f"PRAGMA user_version = {_VERSION}")
-        marks = [int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in _MARKS]
-        if marks != [_APPLICATION_ID, _VERSION]:
-            raise StoreError(
-                f"{self.name} is not a file of works of this version of mmcrawl; move it away"
-            )
-        require_tables(db, self.name, _SCHEMA)
-
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._explained():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("UPDATE revision SET number = number + 1")
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise_if_interrupted(error)
-            full = any(sign in str(error) for sign in ("full", "I/O"))
-            advice = "; make room on its disk" if full else ""
-            raise StoreError(
-                f"works {self.name} cannot be read or written: {error}{advice}"
-            ) from error
+        with super()._writing() as db:
+            yield db
+            db.execute("UPDATE revision SET number = number + 1")

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import mimetypes
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
 
+from mmcrawl.archive.archive import Archive
+from mmcrawl.blocks.partition import partition
 from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.works.file_tags import FileTags
 from mmcrawl.collecting.works.grouping import group_mentions
 from mmcrawl.collecting.works.levels import level_of_topic
 from mmcrawl.collecting.works.licence_names import licences_in_text
 from mmcrawl.collecting.works.licences import best_first
-from mmcrawl.collecting.works.mentions import Mention
+from mmcrawl.collecting.works.mentions import Mention, mentions_of
 from mmcrawl.collecting.works.model import Evidence, Licence, Sighting, Work, WorkFile
 from mmcrawl.collecting.works.names import is_file, title_of_file
-from mmcrawl.collecting.works.page_facts import PageFacts
+from mmcrawl.collecting.works.page_facts import PageFacts, facts_of_page
 from mmcrawl.collecting.works.titles import SiteTitles, choose_titles
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.text.xml import xml_text
+
+_MOST_RESOURCES = 100_000  # of a page
 
 _MOST_PAGES = 20
 _OF_PAGE = 3  # works on a page up to which what is said of the page may be said of each
@@ -229,3 +234,49 @@ def _mime(url: str) -> str:
     if not is_file(url):
         return ""
     return mimetypes.guess_type(url.partition("?")[0])[0] or ""
+
+
+def found_pages(
+    records: Iterable[tuple[str, MediaPageRecord]],
+    archive: Archive | None,
+    *,
+    problem: Callable[[str], None] = lambda text: None,
+) -> Iterator[FoundPage]:
+    """Yield the pages of a crawl with what they tell of their works.
+
+    A page that is not in the archive, or cannot be read there, is described by what the crawl noted
+    of it: its title, and the texts of its links.
+
+    Args:
+        records: The media pages of the crawl, best first, each with the crawl's topic.
+        archive: Open; None for a crawl without one.
+        problem: Is told what could not be read, a sentence each.
+    """
+    for topic, record in records:
+        facts = None
+        if archive is not None:
+            try:
+                facts = _archived_facts(record, archive)
+            except StoreError as error:
+                problem(str(error))
+        yield FoundPage(record, facts or _noted_facts(record), topic)
+
+
+def _archived_facts(record: MediaPageRecord, archive: Archive) -> PageFacts | None:
+    version = archive.get(record.url)
+    if not version.method:
+        return None
+    body = archive.rebuild(version).body
+    page = partition(
+        body,
+        method=version.method,
+        level=version.level or 1,
+        encoding=version.encoding or None,
+        url=record.url,
+    )
+    return facts_of_page(page, record.url, record.resources[:_MOST_RESOURCES])
+
+
+def _noted_facts(record: MediaPageRecord) -> PageFacts:
+    mentions = mentions_of(record.resources[:_MOST_RESOURCES])
+    return PageFacts(record.url, record.title, mentions=tuple(mentions.values()))

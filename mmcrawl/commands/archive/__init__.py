@@ -28,14 +28,8 @@ from mmcrawl.commands.archive.subcommand import Option, Options, Subcommand
 from mmcrawl.commands.archive.verify import VERIFY
 from mmcrawl.commands.archive.versions import VERSIONS, version_lines
 from mmcrawl.commands.archive.watch import WATCH
-from mmcrawl.commands.base import (
-    PLACE,
-    MmcrawlCommand,
-    Verb,
-    archive_params,
-    console_of,
-    ended_by_signal,
-)
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, ended_by_signal
+from mmcrawl.commands.values import PLACE, archive_params
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
 from mmcrawl.terminal.program import program
@@ -65,7 +59,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     has_operands = True
     unknown_hint = " (a query with - stands in quotes, as 'lever -rope')"
     subcommands: ClassVar[Mapping[str, Verb]] = {
-        name: Verb(f"[FILE.db] {one.arguments}".rstrip(), one.what, one.least, one.most)
+        name: Verb(f"[FILE.db] {one.arguments}".rstrip(), one.what, *one.words)
         for name, one in SUBCOMMANDS.items()
     }
 

@@ -106,11 +106,10 @@ def _runs(numbers: Sequence[int]) -> str:
 
 
 BLOCK = Subcommand(
-    name="block",
-    run=_run,
-    what="the life of a block: on which pages, from when to when",
-    arguments="DIGEST [--text|--body]",
-    least=1,
-    most=1,
+    "block",
+    _run,
+    "the life of a block: on which pages, from when to when",
+    "DIGEST [--text|--body]",
+    (1, 1),
     options=(TEXT, BODY, JSON),
 )

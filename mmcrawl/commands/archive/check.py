@@ -43,10 +43,10 @@ def _text(report: CheckReport) -> RenderableType:
 
 
 CHECK = Subcommand(
-    name="check",
-    run=_run,
-    what="examine everything; exit code 1 if damaged",
-    arguments="[--repair]",
+    "check",
+    _run,
+    "examine everything; exit code 1 if damaged",
+    "[--repair]",
     options=(REPAIR, JSON),
     writes=True,
 )

@@ -43,10 +43,10 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 CLASSES = Subcommand(
-    name="classes",
-    run=_run,
-    what="what each page is there for: topic, hub, media, other",
-    arguments="[--at TIME]",
+    "classes",
+    _run,
+    "what each page is there for: topic, hub, media, other",
+    "[--at TIME]",
     options=(AT, JSON),
     shows_progress=True,
 )

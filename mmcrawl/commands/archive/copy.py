@@ -39,10 +39,9 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 COPY = Subcommand(
-    name="copy",
-    run=_run,
-    what="copy all to another archive; can be broken off and done again",
-    arguments="FILE.db|mongodb://HOST/DATABASE",
-    least=1,
-    most=1,
+    "copy",
+    _run,
+    "copy all to another archive; can be broken off and done again",
+    "FILE.db|mongodb://HOST/DATABASE",
+    (1, 1),
 )

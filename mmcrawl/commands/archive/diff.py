@@ -16,7 +16,7 @@ from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.commands.archive.subcommand import JSON, KINDS, Option, Options, Subcommand, as_json
 from mmcrawl.commands.archive.versions import version_record
-from mmcrawl.commands.base import whole
+from mmcrawl.commands.values import whole
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive import KIND_STYLES
 
@@ -175,12 +175,11 @@ def shown_words(words: Sequence[WordChange]) -> Text:
 
 
 DIFF = Subcommand(
-    name="diff",
-    run=_run,
-    what="what changed from one version to another",
-    arguments="URL [V1 V2] [--kinds KINDS|--all]",
-    least=1,
-    most=3,
+    "diff",
+    _run,
+    "what changed from one version to another",
+    "URL [V1 V2] [--kinds KINDS|--all]",
+    (1, 3),
     check=_numbers,
     options=(KINDS, ALL, JSON),
 )

@@ -78,9 +78,9 @@ def _ago(seconds: float) -> str:
 
 
 DUE = Subcommand(
-    name="due",
-    run=_run,
-    what="pages that `scrapy crawl revisit` would visit",
-    arguments="[--at TIME]",
+    "due",
+    _run,
+    "pages that `scrapy crawl revisit` would visit",
+    "[--at TIME]",
     options=(AT, LIMIT, JSON),
 )

@@ -67,10 +67,10 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 DUPLICATES = Subcommand(
-    name="duplicates",
-    run=_run,
-    what="pages that say the same or nearly, kept for search --collapse",
-    arguments="[--near SHARE] [--at TIME]",
+    "duplicates",
+    _run,
+    "pages that say the same or nearly, kept for search --collapse",
+    "[--near SHARE] [--at TIME]",
     options=(NEAR, AT, LIMIT, JSON),
     shows_progress=True,
 )

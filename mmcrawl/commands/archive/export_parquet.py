@@ -47,12 +47,11 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 EXPORT_PARQUET = Subcommand(
-    name="export-parquet",
-    run=_run,
-    what="write pages, blocks and links as Parquet files",
-    arguments="FOLDER [--at TIME]",
-    least=1,
-    most=1,
+    "export-parquet",
+    _run,
+    "write pages, blocks and links as Parquet files",
+    "FOLDER [--at TIME]",
+    (1, 1),
     options=(AT, JSON),
     shows_progress=True,
 )

@@ -70,12 +70,11 @@ def _check(options: Options) -> None:
 
 
 EXPORT_WARC = Subcommand(
-    name="export-warc",
-    run=_run,
-    what="write a WARC file with its CDXJ, or a WACZ by its name",
-    arguments="FILE [--host H] [--url URL] [--since T] [--until T]",
-    least=1,
-    most=1,
+    "export-warc",
+    _run,
+    "write a WARC file with its CDXJ, or a WACZ by its name",
+    "FILE [--host H] [--url URL] [--since T] [--until T]",
+    (1, 1),
     options=(HOST, URL, SINCE, UNTIL, OVERWRITE, JSON),
     check=_check,
 )

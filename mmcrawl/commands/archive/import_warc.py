@@ -42,12 +42,5 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 IMPORT_WARC = Subcommand(
-    name="import-warc",
-    run=_run,
-    what="take in WARC files",
-    arguments="FILE…",
-    least=1,
-    most=sys.maxsize,
-    writes=True,
-    creates=True,
+    "import-warc", _run, "take in WARC files", "FILE…", (1, sys.maxsize), writes=True, creates=True
 )

@@ -53,10 +53,4 @@ def _line(url: str, visits: Sequence[Visit]) -> Text:
     )
 
 
-LIST = Subcommand(
-    name="list",
-    run=_run,
-    what="pages with their versions and visits",
-    arguments="[HOST|PREFIX]",
-    most=1,
-)
+LIST = Subcommand("list", _run, "pages with their versions and visits", "[HOST|PREFIX]", (0, 1))

@@ -52,10 +52,10 @@ def _check(options: Options) -> None:
 
 
 PURGE = Subcommand(
-    name="purge",
-    run=_run,
-    what="remove versions for good",
-    arguments="--host H|--url URL [--before T] [--yes]",
+    "purge",
+    _run,
+    "remove versions for good",
+    "--host H|--url URL [--before T] [--yes]",
     options=(HOST, URL, BEFORE, YES, JSON),
     check=_check,
     writes=True,

@@ -43,12 +43,11 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 REBUILD = Subcommand(
-    name="rebuild",
-    run=_run,
-    what="write a version, byte for byte",
-    arguments="URL [--at TIME|--version N] -o FILE",
-    least=1,
-    most=1,
+    "rebuild",
+    _run,
+    "write a version, byte for byte",
+    "URL [--at TIME|--version N] -o FILE",
+    (1, 1),
     check=_check,
     options=(AT, VERSION, OUTPUT, OVERWRITE),
 )

@@ -13,7 +13,7 @@ from mmcrawl.commands.archive.subcommand import (
     agreed,
     as_json,
 )
-from mmcrawl.commands.base import whole
+from mmcrawl.commands.values import whole
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.terminal.crawl import size_of
 
@@ -67,18 +67,18 @@ def _done(archive: Archive, before: int, options: Options, console: Console) -> 
 
 
 SEAL = Subcommand(
-    name="seal",
-    run=_seal,
-    what="cut and compress what is not yet, give space back",
-    arguments="[--yes]",
+    "seal",
+    _seal,
+    "cut and compress what is not yet, give space back",
+    "[--yes]",
     options=(YES, JSON),
     writes=True,
 )
 REPACK = Subcommand(
-    name="repack",
-    run=_repack,
-    what="compress all anew, after telling what that takes and gains",
-    arguments="[--level N] [--yes]",
+    "repack",
+    _repack,
+    "compress all anew, after telling what that takes and gains",
+    "[--level N] [--yes]",
     options=(LEVEL, YES, JSON),
     writes=True,
 )

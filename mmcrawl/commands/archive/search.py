@@ -27,7 +27,7 @@ from mmcrawl.commands.archive.subcommand import (
     as_json,
     print_problems,
 )
-from mmcrawl.commands.base import whole
+from mmcrawl.commands.values import whole
 from mmcrawl.errors import SearchError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import open_ranks
@@ -204,12 +204,11 @@ def _clean(text: str) -> str:
 
 
 SEARCH = Subcommand(
-    name="search",
-    run=_run,
-    what="blocks in which words stand, of all versions",
-    arguments="QUERY [--order ORDER] [--collapse] [--skip N]",
-    least=1,
-    most=sys.maxsize,
+    "search",
+    _run,
+    "blocks in which words stand, of all versions",
+    "QUERY [--order ORDER] [--collapse] [--skip N]",
+    (1, sys.maxsize),
     options=(LIMIT, ORDER, COLLAPSE, SKIP, JSON),
     shows_progress=True,
 )

@@ -138,12 +138,11 @@ def _cut_off(line: Text) -> Text:
 
 
 SHOW = Subcommand(
-    name="show",
-    run=_run,
-    what="facts and blocks of a version",
-    arguments="URL [--at TIME|--version N] [--blocks|--body]",
-    least=1,
-    most=1,
+    "show",
+    _run,
+    "facts and blocks of a version",
+    "URL [--at TIME|--version N] [--blocks|--body]",
+    (1, 1),
     check=check_version,
     options=(AT, VERSION, BLOCKS, BODY, JSON),
 )

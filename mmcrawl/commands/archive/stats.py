@@ -68,8 +68,4 @@ def _found_again(count: int, distinct: int) -> str:
     return f"{count:,}, of which {distinct:,} distinct: {1 - distinct / count:.1%} found again"
 
 
-STATS = Subcommand(
-    name="stats",
-    run=_run,
-    what="how much is archived, and in how many bytes",
-)
+STATS = Subcommand("stats", _run, "how much is archived, and in how many bytes")

@@ -17,7 +17,7 @@ from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.base import whole
+from mmcrawl.commands.values import whole
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.terminal.program import complain
 from mmcrawl.terminal.targets import add_target
@@ -158,7 +158,7 @@ YES = Option("--yes", "do not ask", False)
 JSON = Option("--json", "for programs: a line of JSON for each result", False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Subcommand:
     """One subcommand.
 
@@ -167,7 +167,7 @@ class Subcommand:
         run: Prints what it finds on an open archive, and returns the exit code.
         what: It does, for the help.
         arguments: How it is given, for the help.
-        least, most: How many arguments it takes.
+        words: How many arguments it takes, at least and at most.
         options: Those it takes.
         check: Refuses options that do not fit together, and files that must not be written.
         writes: Whether the archive changes.
@@ -179,8 +179,7 @@ class Subcommand:
     run: Callable[[Archive, Options, Console], int]
     what: str
     arguments: str = ""
-    least: int = 0
-    most: int = 0
+    words: tuple[int, int] = (0, 0)
     options: Sequence[Option[Any]] = (JSON,)
     check: Callable[[Options], object] = lambda _: None
     writes: bool = False

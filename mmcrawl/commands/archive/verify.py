@@ -30,10 +30,5 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 VERIFY = Subcommand(
-    name="verify",
-    run=_run,
-    what="rebuild every version of a page; exit code 1 if one is damaged",
-    arguments="URL",
-    least=1,
-    most=1,
+    "verify", _run, "rebuild every version of a page; exit code 1 if one is damaged", "URL", (1, 1)
 )

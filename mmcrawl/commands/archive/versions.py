@@ -109,10 +109,5 @@ def _row(*cells: str, style: str = "") -> Text:
 
 
 VERSIONS = Subcommand(
-    name="versions",
-    run=_run,
-    what="versions of a page, and what was new with each",
-    arguments="URL",
-    least=1,
-    most=1,
+    "versions", _run, "versions of a page, and what was new with each", "URL", (1, 1)
 )

@@ -181,11 +181,11 @@ def _write_feed(found: Sequence[WatchedChange], options: Options, console: Conso
 
 
 WATCH = Subcommand(
-    name="watch",
-    run=_run,
-    what="what changed in blocks that you watch, newest first",
-    arguments="[URL|--host H] [--kinds KINDS|--css SELECTOR]",
-    most=1,
+    "watch",
+    _run,
+    "what changed in blocks that you watch, newest first",
+    "[URL|--host H] [--kinds KINDS|--css SELECTOR]",
+    (0, 1),
     check=_check,
     options=(HOST, KINDS, CSS, SINCE, LIMIT, ATOM, BROWSER, OVERWRITE, JSON),
 )
