@@ -1,5 +1,6 @@
 """What is built from this tree works without it: wheel, source archive, and egg for scrapyd."""
 
+import io
 import os
 import re
 import shutil
@@ -123,7 +124,12 @@ def test_a_wheel_holds_every_file_of_the_packages(tree, wheel):
         for path in (tree / name).rglob("*")
         if path.is_file()
     }
-    assert set(contents(wheel, without=r"\.dist-info/")) == expected
+    packed = contents(wheel, without=r"\.dist-info/")
+    assert set(packed) == expected | {"mmcrawl/demo.tar.xz"}
+    with tarfile.open(fileobj=io.BytesIO(packed["mmcrawl/demo.tar.xz"])) as demo:
+        names = {one.name for one in demo}
+    files = (path for path in (tree / "demo").rglob("*") if path.is_file())
+    assert names == {path.relative_to(tree / "demo").as_posix() for path in files}
 
 
 def test_a_wheel_holds_the_licences(wheel):
@@ -149,7 +155,7 @@ def test_a_source_archive_holds_tests_seeds_and_what_make_needs(tree, sdist):
         packed = {name.partition("/")[2] for name in archive.getnames()}
     expected = {"Makefile", "constraints.txt", "scrapy.cfg", ".ci/run"} | {
         path.relative_to(tree).as_posix()
-        for name in ("tests", "seeds", "tools", "benchmarks", "spiders", "pipelines")
+        for name in ("tests", "demo", "seeds", "tools", "benchmarks", "spiders", "pipelines")
         for path in (tree / name).rglob("*")
         if path.is_file()
     }

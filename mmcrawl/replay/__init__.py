@@ -1,6 +1,6 @@
 """Stored webs, answered as if they were the network.
 
-A stored web is a folder with one folder per host, a WARC file, the generated demo web, a simulated
+A stored web is a folder with one folder per host, a WARC file, the demo web, a simulated
 one of any size, or a portal to several of them. It takes a URL and returns what the server
 returned, so experiments, tests and the first run of a new user crawl through the ordinary engine
 without a socket. Only `mmcrawl.replay.handler`, the Scrapy download handler, knows Scrapy; it is
@@ -10,7 +10,7 @@ not imported from here.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.replay.demo import DemoConfig, DemoWeb
+    from mmcrawl.replay.demo import DemoWeb
     from mmcrawl.replay.folder import FolderWeb
     from mmcrawl.replay.handler import ReplayDownloadHandler, web_of
     from mmcrawl.replay.latency import Latency
@@ -21,7 +21,6 @@ with lazy_imports(__name__):
     from mmcrawl.replay.web import StoredResponse, StoredWeb
 
 __all__ = [
-    "DemoConfig",
     "DemoWeb",
     "FolderWeb",
     "Latency",

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from mmcrawl.errors import WebError
-from mmcrawl.replay.demo.web import DemoWeb
+from mmcrawl.replay.demo import DemoWeb
 from mmcrawl.replay.folder import FolderWeb
 from mmcrawl.replay.portal import PortalWeb
 from mmcrawl.replay.simulated.config import SimulationConfig

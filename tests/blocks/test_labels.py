@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.replay.demo import DemoWeb
+from mmcrawl.replay import DemoWeb
 
 LABELS = json.loads((Path(__file__).parent / "labels" / "pages.json").read_bytes())["pages"]
 OF_THE_DEMO = [page for page in LABELS if page["source"].startswith("demo:")]

@@ -12,10 +12,11 @@ from mmcrawl.browse import Options
 from mmcrawl.collecting import SWF, MediaFile, State, folder_of, open_collection
 from mmcrawl.collecting.shelf import open_shelf
 from mmcrawl.collecting.works import Evidence, Licence, Sighting, Work, WorkFile
-from mmcrawl.replay.demo import animation, mp4_film
+from mmcrawl.replay import DemoWeb
 from tests.browse.shelf import FILM
+from tests.collecting.animations import animation
 
-MOVIE = mp4_film("Waves", 3, 128)
+MOVIE = DemoWeb().get("http://app.demo.test/media/standing-waves.mp4").body
 RIPPLE = animation("Ripples", loads=["parts/two.swf"])
 PART = animation("Two")
 PAGE = Sighting(FILM, "Waves", "topic", 1_700_000_000.0)

@@ -17,8 +17,8 @@ from mmcrawl.collecting import (
     parts_to_fetch,
     tree_of,
 )
-from mmcrawl.replay.demo import animation
 from mmcrawl.text import ANIMATION
+from tests.collecting.animations import animation
 
 PAGE = "http://site.test/lessons/lens.htm"
 MENU = "http://site.test/flash/menu.swf"

@@ -14,13 +14,9 @@ from hypothesis import strategies as st
 
 from mmcrawl.collecting.swf import Bytes, EndError, Reference, addresses_in_text, read_swf
 from mmcrawl.errors import MediaError
-from mmcrawl.replay.demo import animation
+from tests.collecting.animations import animation, tag
 
 DO_ACTION, SPRITE, IMPORT, ABC_2, ATTRIBUTES = 12, 39, 57, 82, 69
-
-
-def tag(number: int, content: bytes) -> bytes:
-    return struct.pack("<HI", number << 6 | 0x3F, len(content)) + content
 
 
 def swf(*tags: bytes, version: int = 8) -> bytes:

@@ -6,14 +6,21 @@ import struct
 import pytest
 
 from mmcrawl.collecting.works import FileTags, tags_of
-from mmcrawl.replay.demo import file_at
+from mmcrawl.replay import DemoWeb
 
 
-@pytest.mark.parametrize("path", ["/a/lens.swf", "/a/lens.mp3", "/a/lens.mp4"])
-def test_title_and_length_are_read(path: str) -> None:
-    tags = tags_of(io.BytesIO(file_at(path, "单摆 lens")))
-    assert tags.title == "单摆 lens"
-    assert 0.9 < tags.duration < 11
+@pytest.mark.parametrize(
+    ("url", "title", "seconds"),
+    [
+        ("http://wuli.demo.test/gaozhong/wuli/yanshi.swf", "牛顿第二定律演示", 4.833),
+        ("http://app.demo.test/media/momentum.mp4", "Conservation of momentum", 8),
+        ("http://music.demo.test/singles/music15.mp3", "New: Erin Walsh", 8.97),
+    ],
+)
+def test_title_and_length_are_read(url: str, title: str, seconds: float) -> None:
+    tags = tags_of(io.BytesIO(DemoWeb().get(url).body))
+    assert tags.title == title
+    assert tags.duration == pytest.approx(seconds, abs=0.001)
 
 
 def chunk(name: bytes, *content: bytes) -> bytes:

@@ -27,7 +27,7 @@ from tests.waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = "MMCRAWL_TEST_SCRAPYD"
-PACKAGES = ("mmcrawl", "spiders", "pipelines", "dictionaries")
+PACKAGES = ("mmcrawl", "spiders", "pipelines", "dictionaries", "demo")
 FILES = ("pyproject.toml", "setup.py", "scrapy.cfg", "README.md", "LICENSE")
 MEDIA_PAGES_OF_DEMO = 100
 START = CRAWL = HANG

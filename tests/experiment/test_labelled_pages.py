@@ -20,7 +20,7 @@ from mmcrawl.experiment.presets import (
     labelled_pages,
     pages_in,
 )
-from mmcrawl.replay.demo import DemoWeb
+from mmcrawl.replay import DemoWeb
 
 BODY = b"<h1>Levers</h1><p>A bar.</p>"
 DECLARED = re.compile(rb"""charset=["']?([\w-]+)""")

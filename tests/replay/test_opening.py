@@ -6,7 +6,7 @@ from mmcrawl.errors import WebError
 from mmcrawl.replay import DemoWeb, FolderWeb, Latency, StoredWeb, open_web
 
 
-def test_demo_is_the_generated_web() -> None:
+def test_demo_is_the_web_that_ships_with_mmcrawl() -> None:
     web: StoredWeb = open_web("demo")
     assert isinstance(web, DemoWeb)
 

@@ -22,8 +22,7 @@ from mmcrawl.errors import WebError
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
-from mmcrawl.replay.demo import lessons
-from mmcrawl.replay.simulated import pages
+from mmcrawl.replay.simulated import lessons, pages
 
 DEAD = re.compile(r"/old[1-3]\.htm")
 PLAYERS = {"www.youtube.com", "player.bilibili.com"}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import sqrt
 
-from mmcrawl.replay.demo.dice import QuickDice
-from mmcrawl.replay.demo.model import Link, Style
 from mmcrawl.replay.simulated.config import FEWEST_PAGES_PER_SITE, SimulationConfig
+from mmcrawl.replay.simulated.dice import QuickDice
+from mmcrawl.replay.simulated.model import Link, Style
 from mmcrawl.replay.simulated.words import NAMES, Subject
 
 BANNER = "/images/welcome.swf"
@@ -177,7 +177,7 @@ class _Planner:
         if self._language == "en":
             return (Style("html5", "en", name, tuple(nav), banner_swf=banner),)
         new = Style("div", "zh", name, tuple(nav), banner_swf=banner)
-        return new, replace(new, dress="table", charset="gbk", declared="gb2312")
+        return new, replace(new, design="table", charset="gbk", declared="gb2312")
 
     def _directories(
         self, plots: list[_Plot], pages: int, styles: tuple[Style, ...]

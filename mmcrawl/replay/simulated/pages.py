@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from mmcrawl.replay.demo.dice import QuickDice
-from mmcrawl.replay.demo.markup import ENDINGS, HOSTED
-from mmcrawl.replay.demo.model import Group, Link, Medium, Page
-from mmcrawl.replay.demo.texts import Lesson, fill, lessons, prose
-from mmcrawl.replay.demo.traps import month_table
 from mmcrawl.replay.simulated.config import SimulationConfig
+from mmcrawl.replay.simulated.dice import QuickDice
 from mmcrawl.replay.simulated.layout import CALENDAR, Directory, Site, month_of
+from mmcrawl.replay.simulated.markup import ENDINGS, HOSTED, month_table
+from mmcrawl.replay.simulated.model import Group, Link, Medium, Page
+from mmcrawl.replay.simulated.texts import Lesson, fill, lessons, prose
 from mmcrawl.replay.simulated.words import NAMES
 
 OFF_TOPIC_MEDIA = 0.4  # share of pages with media in directories of games, music and the like

@@ -6,13 +6,12 @@ from functools import cached_property
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.files import file_at
-from mmcrawl.replay.demo.markup import ENDINGS
-from mmcrawl.replay.demo.model import Page
 from mmcrawl.replay.media_types import content_type
 from mmcrawl.replay.simulated.config import SimulationConfig
+from mmcrawl.replay.simulated.designs import respond
 from mmcrawl.replay.simulated.layout import BANNER, Directory, Site, lay_out, number_of_month
+from mmcrawl.replay.simulated.markup import ENDINGS
+from mmcrawl.replay.simulated.model import Page
 from mmcrawl.replay.simulated.pages import PageMaker, list_url, month_url, number_in, tunnel_url
 from mmcrawl.replay.web import (
     StoredResponse,
@@ -31,6 +30,18 @@ FIXTURES = frozenset({"/style.css", "/images/logo.gif", "/js/swfobject.js", BANN
 TUNNEL_NAME = re.compile(r"zhuanti([0-9]{1,9})-([0-9]{1,9})\.htm")
 MONTH_NAME = re.compile(r"calendar\.asp\?month=([0-9]{1,2})&year=([0-9]{4})")
 MEDIA_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(sorted(set(ENDINGS.values())))})")
+
+
+_FIRST_BYTES = {
+    "swf": b"FWS\x08",
+    "mp3": b"ID3\x03",
+    "mp4": b"\0\0\0\x18ftypisom",
+    "wmv": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11",
+    "rmvb": b".RMF\x00\x00",
+    "gif": b"GIF89a\x01\x00\x01\x00",
+    "css": b"body { margin: 0 }\n/* ",
+    "js": b"var swfobject = {};\n// ",
+}
 
 
 class SimulatedWeb(StoredWeb):
@@ -112,7 +123,7 @@ class SimulatedWeb(StoredWeb):
         if page:
             return respond(page, self._config.seed)
         if path in FIXTURES or self._is_medium(site, path):
-            return answer(200, content_type(path), file_at(path, ""))
+            return answer(200, content_type(path), _file(path))
         if path == "/index.asp":
             return moved(site.root)
         if path == "/old/":
@@ -176,6 +187,11 @@ class SimulatedWeb(StoredWeb):
             return False
         medium = self._make.item(directory, number).medium
         return medium is not None and medium.url == f"http://{site.host}{path}"
+
+
+def _file(path: str) -> bytes:
+    """A file that begins as a real one does, and has nothing in it; no two are the same."""
+    return _FIRST_BYTES[path.rpartition(".")[2]] + path.encode()
 
 
 def _path(url: str) -> str:

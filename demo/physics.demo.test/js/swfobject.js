@@ -1,0 +1,2 @@
+var swfobject = {};
+// /js/swfobject.js

@@ -1,1 +1,0 @@
-"""The designs of the demo's sites: three ways to mark up the same lesson."""
