@@ -1,4 +1,5 @@
-"""The spiders of this project: those of mmcrawl, and yours beside them (`scrapy genspider`)."""
+"""Spiders of this project: `focused` crawls, `revisit` comes again (in `mmcrawl/spiders/`);
+put yours here (`scrapy genspider`). `settings.py` says what runs, `pipelines/` what gets items."""
 
 from mmcrawl.spiders.focused import FocusedSpider
 from mmcrawl.spiders.revisit import RevisitSpider

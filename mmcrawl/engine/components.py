@@ -95,12 +95,16 @@ FOCUSED: Mapping[str, Any] = {
 }
 
 
+_PIPELINES = frozenset(path.rpartition(".")[2] for path in FOCUSED["ITEM_PIPELINES"])
+
+
 def use_components(settings: BaseSettings, components: Mapping[str, Any]) -> None:
     """Put components into the settings of a spider's class, for its `update_settings`.
 
     What the user says stays: a single value given with `-s` or by the spider, and every entry of a
-    dictionary, beside which ours are added (an entry of None leaves one of ours out). So does what
-    a project's settings say; where they say nothing, `mmcrawl.settings` holds.
+    dictionary, beside which ours are added unless they are there under any path (an entry of None
+    leaves one of ours out). So does what a project's settings say; where they say nothing,
+    `mmcrawl.settings` holds.
     """
     for name, value in vars(ours).items():
         if name.isupper() and name not in _OF_A_PROJECT:
@@ -111,7 +115,10 @@ def use_components(settings: BaseSettings, components: Mapping[str, Any]) -> Non
         if isinstance(parts, Mapping):
             # CrawlerProcess sets what -s says once more when the crawl begins: ours stands above.
             merged = priority + 1 if priority >= cmdline else spider
-            settings.set(name, {**parts, **settings.getdict(name)}, merged)
+            given = settings.getdict(name)
+            named = {_full_path(component) for component in given}
+            lacking = {path: place for path, place in parts.items() if path not in named}
+            settings.set(name, lacking | given, merged)
         elif priority < spider:
             settings.set(name, parts, spider)
 
@@ -121,9 +128,18 @@ def missing_pipelines(settings: BaseSettings) -> list[str]:
 
     One that is set to None was left out on purpose.
     """
-    named = settings.getdict("ITEM_PIPELINES")
-    paths = {name if isinstance(name, str) else global_object_name(name) for name in named}
-    return [name for name in FOCUSED["ITEM_PIPELINES"] if name not in paths]
+    named = {_full_path(component) for component in settings.getdict("ITEM_PIPELINES")}
+    return [path for path in FOCUSED["ITEM_PIPELINES"] if path not in named]
+
+
+def _full_path(component: Any) -> str:
+    """Return where a component is defined: a package may have ours under a shorter path."""
+    if isinstance(component, str) and component.rpartition(".")[2] not in _PIPELINES:
+        return component
+    try:
+        return global_object_name(load_object(component))
+    except (ImportError, NameError):  # Scrapy says so
+        return str(component)
 
 
 class PlainScheduler(Scheduler):

@@ -12,6 +12,7 @@ import pytest
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
 
 from mmcrawl.spiders import FocusedSpider, RevisitSpider
 from tests.waiting import HANG
@@ -165,6 +166,24 @@ def test_other_spiders_have_scrapys_parts_and_ours_have_ours() -> None:
     assert revisits["SCHEDULER"] == PLAIN["SCHEDULER"]
     assert not revisits.getdict("SPIDER_MIDDLEWARES")
     assert revisits.getdict("ITEM_PIPELINES") == {"mmcrawl.pipelines.archive.ArchivePipeline": 100}
+
+
+def test_the_project_in_this_folder_names_our_pipelines_and_has_each_once() -> None:
+    settings = Settings()
+    settings.setmodule("spiders.settings")
+    named = settings.getdict("ITEM_PIPELINES")
+    assert named
+    for spider in (FocusedSpider, RevisitSpider, Spider):
+        assert Crawler(spider, settings.copy()).settings.getdict("ITEM_PIPELINES") == named
+    ours = settings_of(FocusedSpider).getdict("ITEM_PIPELINES")
+    assert {load_object(path): place for path, place in named.items()} == {
+        load_object(path): place for path, place in ours.items()
+    }
+    left_out = settings_of(FocusedSpider, ITEM_PIPELINES={"pipelines.MediaPipeline": None})
+    assert load_object("pipelines.MediaPipeline") not in {
+        load_object(path)
+        for path in left_out.get_component_priority_dict_with_base("ITEM_PIPELINES")
+    }
 
 
 def test_what_the_user_gives_stays_beside_our_parts() -> None:
