@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
 
 import pytest
 
-from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive import open_archive
 from mmcrawl.blocks import PageTree, page_content
 from mmcrawl.errors import BlockError, StoreError
 
@@ -30,12 +29,6 @@ def test_what_cannot_be_a_url_is_not_stored(archive, page, url):
     assert archive.visits(url) == archive.versions(url) == []
 
 
-@pytest.mark.parametrize("number", [0, -1, 2, 1 << 32, 1 << 80])
-def test_numbers_that_no_version_has(archive, page, number):
-    archive.store(page())
-    assert f"has no version {number}" in sentence(archive.version, URL, number)
-
-
 def test_what_is_no_time_is_refused(archive, page):
     archive.store(page(time=1.0))
     for ask in (
@@ -55,48 +48,6 @@ def test_a_page_is_not_stored_to_be_cut_as_nobody_can(archive, page):
         with pytest.raises(ValueError, match="level must be from 1 to 50"):
             archive.store(page(), level=level)
     assert list(archive.urls()) == []
-
-
-def test_a_partitioner_that_is_no_longer_installed_stops_nobody_else(
-    uri, page, monkeypatch, caplog
-):
-    with open_archive(uri, keep_blocks=False) as archive:
-        _check_without_quark(archive, page, monkeypatch, caplog)
-
-
-def _check_without_quark(archive, page, monkeypatch, caplog):
-    odd = archive.store(page("odd", time=1.0), method="quark").version
-    plain = archive.store(page("plain", url="http://physics.test/2")).version
-    cutting = sys.modules["mmcrawl.blocks.partition"]
-    real = cutting.make_method
-
-    def without_quark(name, **options):
-        if name == "quark":
-            raise BlockError("unknown partitioner 'quark'")
-        return real(name, **options)
-
-    monkeypatch.setattr(cutting, "make_method", without_quark)
-    archive.pack()
-    assert f"The blocks of {URL} are not kept" in caplog.text
-    with pytest.raises(BlockError):
-        archive.blocks_of(odd)
-    assert archive.rebuild(odd).body == page("odd").body
-    stats = archive.stats()
-    assert (stats.blocks, stats.uncut) == (len(archive.blocks_of(plain)), 1)
-
-
-def test_what_is_no_page_is_compared_as_a_whole(archive):
-    bodies = [bytes(range(256)) * 4_000, bytes(range(256)) * 4_001, b""]
-    versions = [
-        archive.store(Capture(URL, body, float(n), content_type="image/png")).version
-        for n, body in enumerate(bodies)
-    ]
-    found = archive.diff(versions[0], versions[1])
-    assert [(change.change, change.words) for change in found.blocks] == [("changed", ())]
-    assert not found.same
-    assert archive.diff(versions[1], versions[1]).same
-    assert archive.diff(versions[1], versions[1]).count("kept") == 1
-    assert [change.change for change in archive.diff(*versions[1:]).blocks] == ["removed"]
 
 
 def test_a_closed_archive_says_so_whatever_is_asked(uri, page):

@@ -17,7 +17,7 @@ from mmcrawl.archive import (
     open_archive,
 )
 from mmcrawl.archive.format import ArchivedPage, BlockColumns, cutting
-from mmcrawl.errors import BlockError, StoreError
+from mmcrawl.errors import BlockError
 
 URL = "http://physics.test/levers.html"
 OTHER = "http://music.test/strings.html"
@@ -69,14 +69,6 @@ def test_what_is_kept_is_what_is_cut_on_demand(uri, page):
     with open_archive(uri) as archive:
         again = archive.store(page(url=OTHER)).version
         assert archive.page(again).kept == wanted
-
-
-def test_a_page_that_was_cut_already_is_not_cut_again(archive, page, cuts):
-    capture = given(archive, page())
-    cuts.clear()
-    version = archive.store(replace(capture, url=OTHER)).version
-    assert not cuts
-    assert archive.page(version).kept == list(capture.blocks.blocks)
 
 
 @pytest.mark.parametrize("wished", [{"level": 1}, {"method": "quark"}])
@@ -203,13 +195,6 @@ def test_a_block_is_found_on_all_pages_and_in_all_versions(archive, page):
     assert archive.block(of_two.digest) == two
     archive.purge(url=OTHER)
     assert [page.url for page in archive.block(of_two.digest).pages] == [URL]
-
-
-@pytest.mark.parametrize("digits", ["", "12345", "12345g", "0" * 17, "../../x"])
-def test_what_is_no_digest_is_refused(archive, page, digits):
-    archive.store(page())
-    with pytest.raises(StoreError, match="no digest of a block"):
-        archive.block(digits)
 
 
 def test_what_was_stored_anew_for_a_version(archive, page):

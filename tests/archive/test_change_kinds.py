@@ -127,9 +127,3 @@ def test_what_changed_is_found_once(
     archive.store(lesson(8 * DAY, advert="Buy no lens"))
     due(archive, LATER)
     assert len(asked) == 8
-
-
-def test_versions_that_cannot_be_read_differ_as_a_whole(archive: Archive) -> None:
-    rotating(archive)
-    changed = archive.changed_kinds(URL, [PAIR, (2, 99)])
-    assert changed == {PAIR: {"advertisement"}, (2, 99): {"body"}}

@@ -105,18 +105,6 @@ def test_another_encoding_leaves_all_blocks_as_they_were(tmp_path: Path) -> None
     assert compared(tmp_path / "typo", [old, typo], [3, 3]).verdict == "content"
 
 
-def test_words_beside_all_blocks_and_of_the_title_are_told(tmp_path: Path) -> None:
-    old = boxes(*LONG).replace(b"<body>", b"<body>21 May")
-    new = old.replace(b"21 May", b"23 May").replace(b"Notes", b"Leaves")
-    found = compared(tmp_path, [old, new], [3, 3])
-    assert set(found.summary()) == {"kept"}
-    told = [(w.change, w.text.strip()) for w in found.layout_words if w.change != "same"]
-    assert {text for _, text in told} == {"Notes", "Leaves", "21", "23"} or told == [
-        ("removed", "Notes 21"),
-        ("added", "Leaves 23"),
-    ]
-
-
 def test_attributes_white_space_and_scripts_are_markup(tmp_path: Path) -> None:
     old = boxes("Same", "Same", *LONG, "Same")
     for n, new in enumerate(

@@ -369,8 +369,3 @@ def test_an_archive_that_is_not_there(uri):
     for options in ({"create": False}, {"read_only": True}):
         with pytest.raises(StoreError, match="no archive"):
             open_archive(uri, **options)
-
-
-def test_closing_twice_is_allowed(archive):
-    archive.close()
-    archive.close()

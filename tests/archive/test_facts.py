@@ -41,7 +41,3 @@ def test_the_language_is_that_of_the_start_tag_wherever_it_stands(body: bytes) -
 )
 def test_no_language_is_made_up(body: bytes) -> None:
     assert language(body) == ""
-
-
-def test_a_language_is_kept_up_to_64_characters() -> None:
-    assert language(b"<html lang=" + b"x" * 65 + b"><p>text") == "x" * 64

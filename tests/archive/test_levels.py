@@ -112,15 +112,6 @@ def test_a_first_version_is_cut_at_the_default_level() -> None:
     assert choice.reason == f"A first version is cut at level {DEFAULT_LEVEL}."
 
 
-def test_later_versions_keep_the_level_of_the_last() -> None:
-    history = History()
-    history.add(headlines(0), level=5)
-    choice = LevelManager(history).choose(URL)
-    assert (choice.level, choice.is_new) == (5, False)
-    assert "Level 5 as before" in choice.reason
-    assert history.asked == 0
-
-
 def test_blocks_that_always_change_together_are_merged() -> None:
     history = History()
     levels = grow(history, headlines, REVIEW + 1)
@@ -170,16 +161,6 @@ def test_a_review_reads_a_bounded_number_of_versions() -> None:
         history.add(one_word(n), level=3)
     LevelManager(history).choose(URL)
     assert history.asked == REVIEW
-
-
-@pytest.mark.parametrize("odd", [{"status": 404}, {"method": ""}, {"level": 4}])
-def test_versions_that_cannot_be_compared_change_nothing(odd: dict[str, object]) -> None:
-    history = History()
-    for n in range(REVIEW):
-        history.add(headlines(n), level=3)
-    version, page = history.pages[2]
-    history.pages[2] = (replace(version, **odd), page)  # type: ignore[arg-type]
-    assert not LevelManager(history).choose(URL).is_new
 
 
 @pytest.fixture

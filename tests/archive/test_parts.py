@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,14 +13,10 @@ from mmcrawl.archive.comparing import difference
 from mmcrawl.archive.format import (
     LEAST,
     ArchivedPage,
-    BlockColumns,
     Entry,
     chunks_of,
-    compressed,
-    decompressed,
     pack_manifest,
     read_manifest,
-    runs_of,
 )
 from mmcrawl.errors import StoreError
 
@@ -56,17 +51,6 @@ def test_something_inserted_changes_the_chunks_around_it_only():
 # -- frames
 
 
-def test_the_first_bytes_of_a_frame():
-    data = random.Random(1).randbytes(1_000_000)
-    frame = compressed(data, 3)
-    assert decompressed(frame, len(data), up_to=1_000) == data[:1_000]
-    assert decompressed(frame, len(data)) == data
-    with pytest.raises(StoreError, match="damaged"):
-        decompressed(frame[:-5], len(data))
-    with pytest.raises(StoreError, match="damaged"):
-        decompressed(frame, len(data) - 1)
-
-
 # -- manifests
 
 text = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=8)
@@ -82,27 +66,6 @@ blocks = st.lists(
     ),
     max_size=6,
 )
-
-
-@given(st.lists(st.tuples(blocks, st.lists(st.integers(0, 1 << 50), max_size=6)), max_size=4))
-def test_entries_survive_together(rows):
-    body = random.Random(0).randbytes(10_000)
-    entries, wanted = [], []
-    for number, (cuts, places) in enumerate(rows):
-        made, start = [], 0
-        for gap, size, kind, topic, level, path in cuts:
-            start += gap
-            digest = digest_of(body[start : start + size])
-            made.append(StoredBlock(start, start + size, kind, topic, level, path, digest))
-            start += size
-        entry = Entry(7, number + 1, 1.5 * number, 200, b'["x"]', tuple(runs_of(places)))
-        columns = BlockColumns.of(made, body, "latin-1") if number % 2 else None
-        entries.append(replace(entry, columns=columns))
-        wanted.append(made if number % 2 else None)
-    read = read_manifest(pack_manifest(entries, [5, 0, 70_000], 3))
-    assert read.entries() == entries
-    assert [entry.blocks(body, "latin-1") for entry in read.entries()] == wanted
-    assert read.offsets == [0, 5, 5, 70_005]
 
 
 def test_a_manifest_with_a_flipped_bit_is_not_read():

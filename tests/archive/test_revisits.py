@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from datetime import UTC, datetime
 from math import log
 
 import pytest
@@ -124,18 +123,6 @@ def test_the_most_overdue_comes_first_and_what_is_not_due_not_at_all() -> None:
     assert [item.url for item in found] == ["http://early.test/", "http://late.test/"]
     assert found[0].last_visit == 2 * DAY
     assert found[0].next_visit == 3 * DAY
-
-
-def test_visits_after_the_time_asked_for_are_left_out_of_account() -> None:
-    archive = Visited({URL: [*visits(), Visit(20 * DAY, False, 1, 304)]})
-    assert [item.last_visit for item in due(archive, 10 * DAY, RULES)] == [0.0]
-    assert due(archive, 20.5 * DAY, RULES) == []
-
-
-def test_the_time_may_be_a_date() -> None:
-    archive = Visited({URL: visits()})
-    assert due(archive, datetime(1970, 1, 1, 12, tzinfo=UTC), RULES) == []
-    assert len(due(archive, datetime(1970, 1, 3, tzinfo=UTC), RULES)) == 1
 
 
 def test_an_older_version_found_again_is_a_change() -> None:

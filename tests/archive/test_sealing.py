@@ -121,22 +121,3 @@ def test_tails_of_a_process_that_was_killed_are_sealed_by_the_next_that_stores(t
         archive.store(Capture("http://other.test/", b"x", 1.0))
     with open_archive(uri, read_only=True) as archive:
         assert [pack.sealed for pack in archive._backend.packs(1)] == [True]
-
-
-def test_opening_gives_back_what_a_killed_close_left_free(tmp_path, monkeypatch):
-    path = tmp_path / "archive.db"
-    with open_archive(f"sqlite:///{path}") as archive:
-        monkeypatch.setattr(archive._sealer, "finish", lambda: None)
-        archive.store_many(
-            Capture(f"http://h.test/{n}", os.urandom(1 << 20), 1.0) for n in range(40)
-        )
-        archive._sealer.wait()
-        archive._backend.remove_pack(archive._backend.packs(1)[-1])
-        sizes = [path.stat().st_size]
-        for pack in archive._backend.packs(1):
-            archive._backend.remove_pack(pack)
-        archive._backend.close()  # as if it was killed before it gave the space back
-    with open_archive(f"sqlite:///{path}"):
-        sizes.append(path.stat().st_size)
-    assert sizes[0] > 30 << 20
-    assert sizes[1] < 1 << 20

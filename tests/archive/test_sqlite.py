@@ -9,7 +9,6 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.sqlite import SCHEMA_VERSION, connect
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import open_store
 
 
 @pytest.fixture
@@ -43,11 +42,6 @@ def test_another_file_is_refused_and_left_alone(path):
     path.write_text("just a text file, and a rather long one" * 100)
     assert "is not an archive" in refusal(path)
     assert path.read_text().startswith("just a text")
-
-
-def test_the_store_of_a_crawl_is_no_archive(path):
-    open_store(f"sqlite:///{path}").close()
-    assert "is not an archive" in refusal(path)
 
 
 def test_a_folder_or_no_folder(tmp_path):

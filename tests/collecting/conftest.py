@@ -1,7 +1,5 @@
 """Collections whose index is in a file or in a database."""
 
-import os
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,8 +8,7 @@ import pytest
 from mmcrawl.collecting import MediaIndex, open_index
 from mmcrawl.collecting.shelf import Shelf, open_shelf
 from tests.collecting.serving import Desk, MediaServer
-
-MONGODB = "MMCRAWL_TEST_MONGODB"
+from tests.databases import mongodb_uri
 
 
 @pytest.fixture(params=("sqlite", "mongodb"))
@@ -20,15 +17,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'crawl.db'}"
         return
-    server = os.environ.get(MONGODB)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {MONGODB}")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    yield f"{server.rstrip('/')}/{name}"
-    from pymongo import MongoClient
-
-    with MongoClient[dict[str, object]](server) as client:
-        client.drop_database(name)
+    with mongodb_uri() as uri:
+        yield uri
 
 
 @pytest.fixture

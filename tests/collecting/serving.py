@@ -3,18 +3,18 @@
 import json
 import os
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from random import Random
 
 from mmcrawl.collecting import Collection, MediaFile, Summary, open_collection
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource, media_kind
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -54,15 +54,6 @@ class Medium:
     pace: int = 0
 
 
-class _Httpd(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
-
-    def handle_error(self, *_: object) -> None:
-        """Say nothing of connections that are broken off."""
-
-
 class MediaServer:
     """Serves media.
 
@@ -74,44 +65,23 @@ class MediaServer:
     def __init__(self) -> None:
         self.media: dict[str, Medium | Callable[[BaseHTTPRequestHandler], None]] = {}
         self.asked: list[tuple[str, str]] = []
-        self._httpd = _Httpd(("127.0.0.1", 0), self._handler())
-        self.port = self._httpd.server_address[1]
-        threading.Thread(target=self._httpd.serve_forever, args=(0.05,), daemon=True).start()
-
-    def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self.port}{path}"
+        self._server = Server(self._answer)
+        self.port, self.url, self.close = (self._server.port, self._server.url, self._server.close)
 
     def times(self, path: str) -> int:
         """Return how often a path was asked for."""
         return sum(asked == path for asked, _ in self.asked)
 
-    def close(self) -> None:
-        self._httpd.shutdown()
-        self._httpd.server_close()
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                server.asked.append((self.path, self.headers.get("Range", "")))
-                medium = server.media.get(self.path)
-                try:
-                    if medium is None:
-                        self.send_error(404)
-                    elif callable(medium):
-                        medium(self)
-                    else:
-                        _send(self, medium)
-                except OSError:
-                    self.close_connection = True
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
-
-        return Handler
+    def _answer(self, request: Request) -> Answer | None:
+        self.asked.append((request.path, request.headers.get("Range", "")))
+        medium = self.media.get(request.path)
+        if medium is None:
+            return Answer("", 404)
+        if callable(medium):
+            medium(request)
+        else:
+            _send(request, medium)
+        return None
 
 
 def _send(handler: BaseHTTPRequestHandler, medium: Medium) -> None:

@@ -108,18 +108,6 @@ def test_a_damaged_file_begins_anew(tmp_path: Path, damage: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_whole_file_that_a_crash_damaged_begins_anew(tmp_path: Path) -> None:
-    part = PartialFile(tmp_path, URL)
-    part.resume()
-    part.write(BODY)
-    part.checkpoint(complete=True)
-    part.close()
-    part.path.write_bytes(BODY[:-1])
-    part.resume()
-    assert (part.size, part.begun.complete) == (0, False)
-    part.remove()
-
-
 def test_one_process_at_a_time_writes_a_file(tmp_path: Path) -> None:
     part = PartialFile(tmp_path, URL)
     with pytest.raises(MediaError, match="another process fetches it"):

@@ -99,14 +99,3 @@ def test_the_tree_says_what_is_missing_and_ends_where_files_load_each_other(
     )
     back, second = first.parts
     assert (back.named.name, back.parts, second.named.name) == ("menu.swf", (), "two.swf")
-
-
-def test_files_that_name_each_other_without_end_are_fetched_down_to_a_depth(files, index, tmp_path):
-    above = ""
-    for number in range(8):
-        url = f"http://site.test/{number}.swf"
-        data = animation(str(number), loads=[f"{number + 1}.swf"])
-        file = held(files, tmp_path, url, data, parent=above, page="")
-        index.add([file])
-        assert bool(parts_to_fetch(file, files, index)) is (number < 5)
-        above = url

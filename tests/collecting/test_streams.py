@@ -210,10 +210,7 @@ REFUSED = [
         b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9\n8.m3u8\n",
         "it is a playlist of playlists of playlists",
     ),
-    (
-        b'<MPD type="dynamic"><Period/></MPD>',
-        "it is a playlist that has no end: it is sent live",
-    ),
+    (b'<MPD type="dynamic"><Period/></MPD>', "it is a playlist that has no end: it is sent live"),
     (
         b'<MPD type="static"><Period><AdaptationSet mimeType="video/mp4"><ContentProtection/>'
         b"<Representation/></AdaptationSet></Period></MPD>",

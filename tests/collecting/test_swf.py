@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.collecting.swf import Bytes, EndError, Reference, addresses_in_text, read_swf
+from mmcrawl.collecting.swf import Reference, addresses_in_text, read_swf
 from mmcrawl.errors import MediaError
 from tests.collecting.animations import animation, tag
 
@@ -83,21 +83,6 @@ def test_an_address_with_an_unknown_part_is_not_guessed():
     assert references(swf(tag(DO_ACTION, code))) == []
 
 
-def test_constants_and_registers_are_followed():
-    constants = b"songs/a.mp3\0loadSound\0"
-    head = b"\x88" + struct.pack("<HH", 2 + len(constants), 2) + constants
-    call = (
-        b"\x96\x02\0\x08\0" + push(1) + push("s") + b"\x1c" + b"\x96\x02\0\x08\x01" + b"\x52\x17\0"
-    )
-    assert references(swf(tag(DO_ACTION, head + call))) == [("songs/a.mp3", "sound", True)]
-
-
-def test_programs_in_animations_inside_of_animations_are_read():
-    inner = tag(DO_ACTION, push("list.xml") + b"\0") + b"\0\0"
-    data = swf(tag(SPRITE, b"\1\0\1\0" + inner))
-    assert references(data) == [("list.xml", "data", False)]
-
-
 def test_imports_are_named():
     assert references(swf(tag(IMPORT, b"shared/lib.swf\0\0\0"))) == [
         ("shared/lib.swf", "movie", True)
@@ -113,20 +98,11 @@ def test_texts_of_actionscript_3_that_look_like_files_are_named():
     assert read_swf(io.BytesIO(data)).actionscript == 3
 
 
-def test_commands_to_the_browser_are_no_files():
-    code = b"\x83" + struct.pack("<H", 16) + b"FSCommand:quit\0\0\0"
-    assert references(swf(tag(DO_ACTION, code))) == []
-
-
 def test_of_a_file_that_is_cut_off_what_came_is_told():
     data = animation("lens", loads=["a.swf"], compressed=False)
     facts = read_swf(io.BytesIO(data[:-5]))
     assert not facts.is_whole
     assert facts.references == (Reference("a.swf", "movie", True),)
-
-
-def test_a_file_without_the_last_tag_is_whole():
-    assert read_swf(io.BytesIO(swf()[:-2])).is_whole
 
 
 @pytest.mark.parametrize("data", [b"", b"FWS", b"GIF89a" + bytes(20), b"FWS\x08" + bytes(4)])
@@ -149,13 +125,6 @@ def test_sprites_that_hold_each_other_without_end_are_left():
     for _ in range(200):
         content = tag(SPRITE, b"\1\0\1\0" + content)
     assert read_swf(io.BytesIO(swf(content))).is_whole
-
-
-def test_a_size_that_is_less_than_it_must_be_ends_the_reading():
-    sizes = Bytes(bytes(8), "utf-8")
-    with pytest.raises(EndError):
-        sizes.take(-1)
-    assert sizes.left == 8
 
 
 @given(st.integers(0, 10**6), st.binary(max_size=12), st.booleans())

@@ -117,10 +117,3 @@ def test_what_is_wrong_is_said_and_nothing_changes(
     with pytest.raises(CollectionError, match=says):
         do(Collections(shelf), made)
     assert Collections(shelf).all() == before
-
-
-def test_ratings_and_tags_have_bounds(shelf: Shelf, made: str) -> None:
-    first = next(iter(shelf.works())).id
-    for said in ({"rating": 6}, {"tags": ("x" * 51,)}):
-        with pytest.raises(CollectionError, match=r"rating from 1 to 5|at most 20 tags"):
-            Collections(shelf).describe(made, first, **said)

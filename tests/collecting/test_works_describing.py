@@ -34,19 +34,9 @@ def test_formats_and_qualities_beside_each_other_are_one_work() -> None:
     assert files(html) == [{"l1.mp3", "l1_300k.mp4"}, {"l2.mp4"}]
 
 
-def test_files_of_one_name_in_other_folders_are_other_works() -> None:
-    html = '<a href="unit1/intro.mp3">one</a><a href="unit2/intro.mp3">two</a>'
-    assert len(files(html)) == 2
-
-
 def test_what_a_player_is_asked_for_tells_its_works_apart() -> None:
     html = '<embed src="show.swf?film=levers"><embed src="show.swf?film=pulleys">'
     assert len(files(html)) == 2
-
-
-def test_a_file_that_several_players_of_a_page_ask_for_is_one_work() -> None:
-    html = '<a href="e.mp3">e</a><audio src="e.mp3?_=1"></audio><audio src="e.mp3?_=2"></audio>'
-    assert len(files(html)) == 1
 
 
 def test_a_page_in_two_languages_shows_one_work_in_two_places() -> None:
@@ -55,15 +45,6 @@ def test_a_page_in_two_languages_shows_one_work_in_two_places() -> None:
     (work,) = works(english, chinese)
     assert [page.url for page in work.pages] == ["http://school.test/en/", "http://school.test/zh/"]
     assert set(work.languages) == {"en", "zh"}
-
-
-def test_addresses_of_one_hosted_film_are_one_work() -> None:
-    html = f'<iframe src="{YOUTUBE}"></iframe><a href="https://youtu.be/dQw4w9WgXcQ">film</a>'
-    assert len(works(found(html))) == 1
-
-
-def test_a_player_and_a_file_on_one_page_stay_two_works() -> None:
-    assert len(works(found(f'<iframe src="{YOUTUBE}"></iframe><a href="e.mp3">e</a>'))) == 2
 
 
 def test_mirrors_are_told_by_several_names_in_common() -> None:
@@ -128,12 +109,6 @@ def test_the_best_text_is_the_title(html: str, title: str, source: str) -> None:
     assert (work.title, work.title_source) == (title, source)
 
 
-def test_what_stands_over_a_list_is_the_title_of_none_of_its_entries() -> None:
-    rows = "".join(f'<li><a href="{n}.mp3">Lesson {n}: {n * "x"}</a>' for n in (1, 2, 3))
-    titles = [work.title for work in works(found(f"<h1>All lessons</h1><ul>{rows}</ul>"))]
-    assert titles == ["Lesson 1: x", "Lesson 2: xx", "Lesson 3: xxx"]
-
-
 def test_the_name_of_the_site_is_no_part_of_a_title() -> None:
     pages = [
         found(
@@ -160,14 +135,6 @@ def test_structured_data_describe_a_medium() -> None:
     assert work.files[0].size == 123
     assert work.licence is not None
     assert (work.licence.code, work.licence.evidence.scope) == ("CC-BY-4.0", "medium")
-
-
-def test_microdata_describe_a_medium() -> None:
-    html = """<div itemscope itemtype="http://schema.org/AudioObject"><b itemprop="name">Newton's
-        apple</b><a itemprop="contentUrl" href="n.mp3">x</a>
-        <meta itemprop="duration" content="PT2M"></div>"""
-    (work,) = works(found(html))
-    assert (work.title, work.duration) == ("Newton's apple", 120.0)
 
 
 def test_poster_and_subtitles_are_those_of_the_player() -> None:

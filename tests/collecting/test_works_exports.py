@@ -14,7 +14,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import parse_qs, unquote, urljoin
+from urllib.parse import unquote, urljoin
 from zipfile import ZipFile
 
 import bagit
@@ -220,15 +220,6 @@ def test_what_pages_say_runs_nowhere_in_the_folder(tmp_path: Path) -> None:
     assert not [link for link in links_of(page) if link.lower().startswith("javascript:")]
 
 
-def test_a_file_that_is_gone_is_told_and_the_rest_is_exported(tmp_path: Path) -> None:
-    gone = Work("1" * 16, "Gone", "", "audio", (WorkFile("u", "audio", digest="f" * 64),))
-    target = tmp_path / "out"
-    problems = exporter_named("folder").export(Shipment((gone, LEVERS), "x", opened), target)
-    assert len(problems) == 1
-    assert "f" * 64 in problems[0]
-    assert len(list((target / "media").iterdir())) == 1
-
-
 @pytest.mark.parametrize("format", ["bagit", "folder", "imscc"])
 def test_a_damaged_file_is_told_and_not_exported(format: str, tmp_path: Path) -> None:
     file = WorkFile("http://h.test/d.mp4", "video", "video/mp4", digest=DAMAGED)
@@ -249,21 +240,6 @@ def test_an_animation_stands_with_what_it_loads(tmp_path: Path) -> None:
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert there == {"Pendulum.swf", "scenes/one b.swf", "up.xml", "far.swf"}
     assert (folder / "scenes/one b.swf").read_bytes() == FILM
-
-
-def test_only_what_browsers_play_has_a_player(tmp_path: Path) -> None:
-    file = WorkFile("http://h.test/l.wmv", "video", "video/x-ms-wmv", len(FILM), 0, DIGEST)
-    page = export("folder", tmp_path, replace(LEVERS, files=(file,))) / "index.html"
-    assert "<video" not in page.read_text(encoding="utf-8")
-
-
-def test_a_reference_is_in_the_page_of_the_folder(tmp_path: Path) -> None:
-    page = html.document_fromstring((export("folder", tmp_path) / "index.html").read_bytes())
-    first = page.xpath("//span[@class='Z3988']/@title")[0]
-    said = parse_qs(first)
-    assert said["rft.title"] == [LEVERS.title]
-    assert said["rft.type"] == ["videoRecording"]
-    assert said["rft.identifier"] == [PAGE.url]
 
 
 def test_a_cartridge_names_all_that_is_in_it_by_topic_and_kind(tmp_path: Path) -> None:
@@ -408,11 +384,6 @@ def test_an_export_that_cannot_be_written_is_one_error(
         exporter.export(Shipment([LEVERS], "x", opened), tmp_path / "nowhere" / "out")
     gc.collect()
     assert also == []
-
-
-def test_a_file_of_a_program_gets_the_suffix_of_its_type() -> None:
-    file = WorkFile("http://h.test/get.php?id=1", "video", "video/mp4")
-    assert file_name("x", file, set()) == "x.mp4"
 
 
 def test_there_is_an_exporter_behind_every_name() -> None:

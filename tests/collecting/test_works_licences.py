@@ -102,9 +102,3 @@ def test_what_is_said_beside_a_medium_wins_over_the_page() -> None:
     assert [licence.code for licence in best_first(one.licences)] == ["CC-BY-SA-4.0"]
     assert one.licences[0].evidence.scope == "medium"
     assert two.licences == ()
-
-
-def test_a_licence_with_its_version_says_more_than_one_without() -> None:
-    html = f"""{TEXT}<footer>Licensed under <a rel="license"
-        href="https://creativecommons.org/licenses/by-nc/4.0/">CC BY-NC</a></footer>"""
-    assert [licence.code for licence in page_licences(html)] == ["CC-BY-NC-4.0"]

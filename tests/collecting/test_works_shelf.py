@@ -10,13 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting.shelf import (
-    Correction,
-    Marks,
-    Shelf,
-    open_shelf,
-    read_corrections,
-)
+from mmcrawl.collecting.shelf import Marks, Shelf, open_shelf, read_corrections
 from mmcrawl.collecting.works import Evidence, Licence, Work, WorkFile
 from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.stores import is_server
@@ -191,15 +185,6 @@ def test_a_wrong_correction_is_named_and_nothing_changes(
     with pytest.raises(CollectionError, match=says):
         shelf.correct(read_corrections(lines, "said.jsonl"))
     assert list(shelf.works()) == [found]
-
-
-def test_corrections_are_written_as_they_are_read(shelf: Shelf) -> None:
-    shelf.describe([work("a")])
-    (found,) = shelf.works()
-    corrections(shelf, {"work": found.id, "title": "杠杆", "kind": "video"})
-    (kept,) = (Correction(id_, values) for id_, values in shelf.corrections().items())
-    line = json.dumps({"work": kept.work, **kept.values})
-    assert list(read_corrections([line], "x")) == [kept]
 
 
 def test_there_are_no_works_before_they_are_described(store: str, tmp_path: Path) -> None:

@@ -201,14 +201,7 @@ def _number(url: str) -> int:
 class Gang:
     """Workers of one crawl, in this process."""
 
-    def __init__(
-        self,
-        web: MadeWeb,
-        rules: Rules,
-        *,
-        algo: str = "shark",
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, web: MadeWeb, rules: Rules, *, algo: str = "shark", seed: int = 0) -> None:
         self.web, self.rules = web, rules
         self.crawl = web.crawl(algo)
         self.tables: dict[str, dict[str, Row]] = defaultdict(dict)

@@ -68,16 +68,3 @@ def test_rounds_that_are_over_are_removed():
     assert late.round == 0
     late.take_slice()
     assert late.granted == 0
-
-
-def test_workers_that_take_turns_ask_once_for_a_slice():
-    store = MemoryStore()
-    budgets = [Budget(store, RULES) for _ in range(4)]
-    for budget in budgets:
-        budget.begin(1, 6_400)
-    store.operations.clear()
-    for _ in range(64):
-        for turn, budget in enumerate(budgets):
-            budget.take_slice(turn, 4)
-    assert sum(budget.granted for budget in budgets) == 6_400
-    assert store.operations == {"insert": 256}

@@ -129,22 +129,6 @@ def test_a_part_is_removed_wholly_and_no_other(store, table):
     assert [key if table.by_job else key >> JOB_SHIFT for key in keys] == [PART - 1, PART + 1]
 
 
-def test_a_link_that_is_being_fetched_waits_for_others(store, other):
-    changes = Changes(store)
-    table = module._table("link")
-    add(store, table, sample(store, table))
-    changes.take()
-    with store.writing() as db:
-        db.execute("UPDATE link SET status = 'R'")
-    assert changes.take() == {}
-    with store.writing() as db:
-        db.execute("UPDATE link SET status = 'C'")
-        db.execute("UPDATE link SET status = 'R'")
-    Changes(other).put(PART, changes.take().values())
-    store.commit()
-    assert [*other.db.execute("SELECT status FROM link")] == [("W",)]
-
-
 class Part:
     """A part of a crawl, among others, as a worker has it."""
 
@@ -211,10 +195,7 @@ def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
                     there.put(number, rows)
                 assert rows_of(other) == rows_of(part.store)
                 assert there.take() == {}
-        with (
-            open_store("memory:") as other,
-            closing(sqlite3.connect(part.job.parts._file)) as db,
-        ):
+        with open_store("memory:") as other, closing(sqlite3.connect(part.job.parts._file)) as db:
             part.store.commit()
             there = Changes(other)
             for number in range(2):

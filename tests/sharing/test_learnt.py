@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.frontier import PatternRecord
-from mmcrawl.sharing import Learnt, LearntStore, Rules, learnt_patterns
+from mmcrawl.sharing import Learnt, LearntStore, Rules
 
 from .memory import Gang, MadeWeb, MemoryStore
 
@@ -61,13 +61,6 @@ def test_each_hears_what_is_new(store, told):
     assert LearntStore(store, "ann").hear(tokens) == {"bob": Learnt(5)}  # not its own
 
 
-def test_it_is_known_of_how_much_of_each_part_others_learnt(store, told):
-    cat = LearntStore(store, "cat")
-    told("ann", Learnt(taught={1: 10, 2: 5}))
-    cat.hear(told("bob", Learnt(taught={1: 7, 3: 1})))
-    assert cat.taught == {1: 10, 2: 5, 3: 1}
-
-
 def test_what_was_absorbed_is_not_heard_besides(store, told):
     told("ann", Learnt(1))
     told("bob", Learnt(2))
@@ -85,14 +78,6 @@ def test_a_damaged_note_is_read_once(store, told):
     before = store.operations["one"]
     assert cat.hear(tokens) == {}
     assert store.operations["one"] == before
-
-
-def test_of_a_pattern_that_several_tell_of_the_best_known_counts(store, told):
-    told(
-        "ann", Learnt(patterns=(PatternRecord("h", "p", 3, 2, 1), PatternRecord("h", "q", 9, 1, 1)))
-    )
-    told("bob", Learnt(patterns=(PatternRecord("h", "p", 4, 5, 1),)))
-    assert [(one.pattern, one.hits) for one in learnt_patterns(store)] == [("q", 1), ("p", 5)]
 
 
 def test_what_another_one_absorbed_is_counted_once():

@@ -34,10 +34,6 @@ def stood(logs, part=3):
     return stored.number, stored.term, stored.owner, stored.rows, stored.fault
 
 
-def test_a_new_part_is_nobodys(ann):
-    assert stood(ann) == (0, 0, "", [], "")
-
-
 def test_a_part_goes_to_who_claims_it_first(ann, bob):
     seen = bob.read([3, 4])
     assert claimed(ann, 3) == {3}
@@ -58,11 +54,6 @@ def test_who_was_replaced_is_told_at_the_next_entry(ann, bob):
     assert ann.append({3: (1, 1, b"late"), 4: (1, 1, b"own")}) == {3}
     assert bob.append({3: (2, 2, b"new")}) == set()
     assert stood(ann) == (3, 2, "bob", [b"new"], "")
-
-
-def test_an_entry_may_be_repeated(ann):
-    claimed(ann, 3)
-    assert ann.append({3: (1, 1, b"one")}) == ann.append({3: (1, 1, b"one")}) == set()
 
 
 def test_a_snapshot_stands_for_the_entries_before_it(store, ann, bob):
@@ -144,14 +135,6 @@ def test_a_part_of_which_something_is_missing_is_called_damaged(store, ann, tabl
         ann.append({3: (number, 1, b"x")})
     store.delete_between(table, key, key + "z")
     assert stood(ann)[-1] == fault
-
-
-def test_of_a_damaged_part_is_known_whose_it_is(store, ann, bob):
-    claimed(ann, 3)
-    ann.append({3: (1, 1, b"x")})
-    claimed(bob, 3)
-    store.delete("log", ["0003/000000000001"])
-    assert stood(ann)[1:3] == (2, "bob")
 
 
 @pytest.mark.parametrize("field", ["term", "owner", "bytes"])

@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from mmcrawl.crawling import Totals
-from mmcrawl.errors import StoreError
 from mmcrawl.sharing import Rules, Sign, open_shared_store, signs_of
 from mmcrawl.sharing.views import CrawlView, Observation, Observer
 
@@ -59,13 +58,6 @@ def test_who_gives_another_sign_is_alive_and_who_does_not_is_silent() -> None:
     assert seen.is_settled
 
 
-def test_a_worker_that_wakes_up_is_alive_again() -> None:
-    seen = Observation(JOB, parts=4)
-    look(seen, 0.0, ann=ANN)
-    assert look(seen, 60.0, ann=ANN).job.state == "silent"
-    assert look(seen, 61.0, ann=replace(ANN, number=6)).job.state == "running"
-
-
 # -- how fast ---------------------------------------------------------------------------------
 
 
@@ -101,15 +93,6 @@ def test_totals_are_of_all_workers_dead_and_gone_ones_too() -> None:
     view = look(seen, 60.0, ann=replace(ANN, number=6), bob=gone, eve=BOB)
     assert (view.totals.pages, view.totals.waiting) == (60, 11)
     assert [(one.name, one.alive) for one in view.workers] == [("ann", True), ("eve", False)]
-
-
-def test_the_harvest_rate_is_of_the_pages_each_fetched_last() -> None:
-    seen = Observation(JOB, parts=4)
-    rich = replace(ANN, crawled=9_000, totals={**told(9_000), "harvest_rate": 0.5})
-    poor = replace(BOB, crawled=500, totals={**told(500), "harvest_rate": 0.1})
-    new = Sign(totals={**told(3), "harvest_rate": 0.0})
-    assert look(seen, 0.0, ann=rich, bob=poor, eve=new).totals.harvest_rate == pytest.approx(0.3)
-    assert look(Observation(JOB), 0.0, eve=new).totals.harvest_rate == 0.0
 
 
 def test_parts_are_counted_that_nobody_has() -> None:
@@ -204,8 +187,3 @@ def test_each_job_has_its_own_workers_and_mail(observer: Observer) -> None:
         [worker] = seen.view.workers
         assert (worker.name, worker.sign.pages) == (f"w-{name}", len(name))
         assert (seen.view.mail, seen.view.parts, seen.view.unowned) == (len(name), 1_024, 1_022)
-
-
-def test_a_job_that_is_not_there_is_told(observer: Observer) -> None:
-    with pytest.raises(StoreError, match="there is no job 'c' in store mongodb://"):
-        observer.look(Observation("c"), 0.0)

@@ -16,7 +16,7 @@ from .test_store_patience import Proxy
 
 pytestmark = pytest.mark.processes
 
-KILLS = 20
+KILLS = 10
 
 
 @pytest.fixture
@@ -49,9 +49,9 @@ def check_end(web: Web, gang: Gang, observer: Observer) -> None:
         assert "Traceback" not in worker.said
 
 
-def test_twenty_kills_lose_nothing(gang_of_many, observe):
+def test_kills_lose_nothing(gang_of_many, observe):
     web, gang = gang_of_many.web, gang_of_many
-    chance = random.Random(20)
+    chance = random.Random(10)
     web.slow_down()
     for _ in range(4):
         gang.start()
@@ -182,6 +182,6 @@ def test_a_worker_whose_server_is_gone_says_so_and_ends(web, gang, observe, prox
     worker.signal(signal.SIGINT)
     wait_until(lambda: "Closing spider (shutdown)" in worker.said, "the worker to take leave")
     worker.signal(signal.SIGINT)
-    said = worker.ends(20)
+    said = worker.ends()
     assert "Traceback" not in said
     assert "pymongo" not in said

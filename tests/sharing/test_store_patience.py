@@ -15,6 +15,7 @@ import pytest
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import MediaPageRecord
 from mmcrawl.sharing import open_shared_store
+from tests.waiting import HANG
 
 LOGGER = "mmcrawl.stores.patient_server"
 
@@ -29,6 +30,7 @@ class Proxy:
         self.open = threading.Event()
         self.flowing = threading.Event()
         self.flowing.set()
+        self.held = threading.Event()  # something came while nothing flowed
         self.open.set()
         self.sockets = []
         threading.Thread(target=self.accept, daemon=True).start()
@@ -50,6 +52,8 @@ class Proxy:
     def forward(self, source, target):
         try:
             while data := source.recv(1 << 16):
+                if not self.flowing.is_set():
+                    self.held.set()
                 self.flowing.wait()
                 target.sendall(data)
         except OSError:
@@ -95,7 +99,7 @@ def connect(proxy, database):
     uri = f"mongodb://127.0.0.1:{proxy.port}/{database.name}?{options}"
     opened = []
 
-    def connected(patience=60.0):
+    def connected(patience=HANG):
         opened.append(open_shared_store(uri, job="j", arguments={}, patience=patience))
         return opened[-1]
 
@@ -111,7 +115,7 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
     def work(name):
         for number in range(60):
             if number == 50:
-                assert away.wait(60)
+                assert away.wait(HANG)
             row = {"_id": shared.key(f"{name}{number:03d}"), "at": "j/0000", "bytes": b"x"}
             shared.insert("log" if name == "log" else "mail", [row])
         done.append(name)
@@ -125,17 +129,18 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
             time.sleep(0.05)
         proxy.cut()
         away.set()
-        time.sleep(1.5)
+        while caplog.text.count("cannot be reached; waiting") < 1:
+            time.sleep(0.01)
         assert done == []
         proxy.open.set()
         for thread in threads:
-            thread.join(60)
+            thread.join(HANG)
     assert sorted(done) == ["a", "b", "log"]
     names = [row["_id"].partition("/")[2] for table in ("log", "mail") for row in shared.all(table)]
     assert names == [f"{name}{number:03d}" for name in ("log", "a", "b") for number in range(60)]
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     backs = [record for record in caplog.records if record.levelno == logging.INFO]
-    assert any("cannot be reached; waiting for it, 60 seconds" in w.message for w in warnings)
+    assert any("cannot be reached; waiting for it, 570 seconds" in w.message for w in warnings)
     assert len(warnings) == len(backs) <= 4
     assert "answers again" in backs[-1].message
 
@@ -158,7 +163,7 @@ def test_patience_ends(proxy, connect):
     assert shared.insert("log", [row]) == set()
 
 
-def test_closing_ends_waiting(proxy, connect):
+def test_closing_ends_waiting(proxy, connect, caplog):
     shared = connect()
     proxy.cut()
     heard = []
@@ -170,10 +175,11 @@ def test_closing_ends_waiting(proxy, connect):
 
     thread = threading.Thread(target=wait)
     thread.start()
-    time.sleep(1.0)
+    while "cannot be reached; waiting" not in caplog.text:
+        time.sleep(0.01)
     assert thread.is_alive()
     shared.close()
-    thread.join(10)
+    thread.join(HANG)
     assert heard
 
 
@@ -190,10 +196,10 @@ def test_closing_ends_waiting_for_an_answer(proxy, connect):
 
     thread = threading.Thread(target=wait)
     thread.start()
-    time.sleep(0.5)
+    assert proxy.held.wait(HANG)
     assert thread.is_alive()
     shared.close()
-    thread.join(10)
+    thread.join(HANG)
     assert heard
 
 

@@ -9,7 +9,7 @@ from bson import ObjectId
 from pymongo.collection import Collection
 from pymongo.errors import AutoReconnect, OperationFailure
 
-from mmcrawl.archive import PackRow, VersionRow, open_archive, place
+from mmcrawl.archive import PackRow, open_archive, place
 from mmcrawl.archive.mongodb import MongoBackend, explained
 from mmcrawl.errors import StoreError
 
@@ -140,22 +140,6 @@ def test_a_pack_is_cut_into_parts(backend, database):
     assert database["archive_part"].count_documents({}) == 0
 
 
-def test_packs_that_were_replaced_are_gone_for_all(backend, others, database):
-    stream = stream_of(backend)
-    old = [pack_of(stream, bytes([n]), entry=n, chunk=n) for n in range(12)]
-    for n, pack in enumerate(old):
-        backend.add_packs([(pack, b"m", bytes([n]))])
-    reader = others[0]
-    assert reader.pack_with_entry(place(stream, 5)) == old[5]
-    new = pack_of(stream, bytes(range(12)), entries=12, chunks=12, level=3)
-    assert backend.replace_packs(old, new, b"M", bytes(range(12)))
-    assert not backend.replace_packs(old[3:5], new, b"M", b"")
-    assert reader.data(old[5]) is None
-    assert reader.pack_with_entry(place(stream, 5)) == new
-    assert reader.tail(stream) == backend.packs(stream) == [new]
-    assert database["archive_part"].count_documents({}) == 2
-
-
 def test_what_was_replaced_but_not_removed_is_not_met(backend, others):
     stream = stream_of(backend)
     old = [pack_of(stream, b"x", entry=n, chunk=n) for n in range(9)]
@@ -177,30 +161,3 @@ def test_parts_that_nobody_names_are_removed_after_a_day(backend, database):
     database["archive_part"].insert_many(rows)
     backend.compact()
     assert [row["_id"] for row in database["archive_part"].find()] == [rows[1]["_id"]]
-
-
-def test_orders_are_those_of_code_points_and_numbers(backend):
-    urls = ["http://a/", "http://a/\uffff", "http://a/\U0001f600", "http://a/B", "http://a/é"]
-    for key in (-(2**63), 2**63 - 1):
-        for url in urls:
-            added(backend, f"{url}{key}", key)
-    assert [row.url for row in backend.urls()] == sorted(row.url for row in backend.urls())
-    assert [row.id for row in backend.urls_by_key(-(2**63))] == [1, 2, 3, 4, 5]
-    for number in (1, 2, 11, 300):
-        row = VersionRow(1, number, float(-number), 200, bytes(32), 1, place(2**31 - 1, 2**32 - 1))
-        assert backend.add_versions([row]) == []
-        assert backend.version(1, number) == row
-    assert [row.number for row in backend.versions(1)] == [1, 2, 11, 300]
-    assert backend.version_at(1, None).number == 1
-    assert backend.version_at(1, -2.0).number == 2
-
-
-def test_the_last_number_is_not_forgotten(backend):
-    url = added(backend, "http://a.test/")
-    backend.add_versions([VersionRow(1, n, 1.0, 200, bytes(32), 1, 0) for n in (1, 2, 3)])
-    backend.remove_versions(1, [3, 2])
-    assert backend.last_number(url.id) == 3
-    assert [row.number for row in backend.versions(1)] == [1]
-    assert backend.version(1, 3) is None
-    assert backend.version_at(1, None).number == 1
-    assert backend.counts()["versions"] == 1

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pymongo import monitoring
 
-from mmcrawl.archive import Capture, PageBlocks, Unchanged, lookup, open_archive
+from mmcrawl.archive import Capture, Unchanged, lookup, open_archive
 from mmcrawl.errors import StoreError
 from mmcrawl.stores import CHANGED_AT_ONCE
 
@@ -77,25 +77,6 @@ def test_the_server_is_asked_as_often_for_many_pages_as_for_few(uri, asked, size
         assert archive.check().clean
     assert min(times) > 4
     assert max(times) <= 18 + more
-
-
-def test_blocks_do_not_make_the_server_be_asked_more_often(uri, asked):
-    counts = []
-    for keep, given in ((False, False), (True, True), (True, False)):
-        with open_archive(uri, keep_blocks=keep) as archive:
-            for time in (1.0, 2.0):
-                some = [
-                    replace(
-                        page,
-                        url=f"{page.url}/{keep}/{given}",
-                        content_type="text/html",
-                        blocks=PageBlocks("bwap", 3, ()) if given else None,
-                    )
-                    for page in pages(8, time, str(time))
-                ]
-                counts.append(asked(lambda batch=some: archive.store_many(batch)))
-    none_kept, given, cut = counts[1::2]
-    assert max(given, cut) <= none_kept
 
 
 def test_one_version_is_stored_and_read_in_few_questions(uri, asked):

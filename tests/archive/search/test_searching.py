@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import random
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -25,17 +22,7 @@ from mmcrawl.archive import (
     open_archive,
     open_search,
 )
-from mmcrawl.archive.search import (
-    KIND_WEIGHTS,
-    ORDERS,
-    Text,
-    block_text,
-    index,
-    parse_query,
-    searching,
-    words_of,
-)
-from mmcrawl.blocks import read_tree
+from mmcrawl.archive.search import ORDERS, index, searching
 from mmcrawl.errors import SearchError, StoreError
 from tests.archive.conftest import STORES, opened_uri
 from tests.archive.search.pages import (
@@ -428,77 +415,6 @@ class TestBothStores:
                     expected = one.search(query, order=order)
                     assert expected.hits
                     assert other.search(query, order=order) == expected, query
-
-    @pytest.mark.parametrize("seed", range(3))
-    def test_give_what_the_formula_says(
-        self, archive: Archive, search: Search, seed: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(searching, "in_main_text", lambda hit, *_: hit)  # the best block alone
-        chance = random.Random(seed)
-        for step in range(25):
-            archive.store(_random_page(chance, step))
-            if not chance.randrange(4):
-                search.update()
-        search.update()
-        for query in ("lever", "newton 力学", "pulley -rope", "hebel newton", "kind:topic rope"):
-            found = search.search(query, limit=100)
-            expected = _by_the_formula(archive, query)
-            assert [(h.url, h.version, h.digest) for h in found.hits] == [
-                key for key, _ in expected
-            ], query
-            assert [h.score for h in found.hits] == pytest.approx([s for _, s in expected])
-
-
-def _random_page(chance: random.Random, step: int) -> Capture:
-    words = ["lever", "pulley", "rope", "newton", "力学 课", "hebel", "seil", "motion"]
-
-    def line() -> str:
-        return " ".join(chance.choices(words, k=chance.randrange(12, 30)))
-
-    url = f"http://h{chance.randrange(3)}.test/{chance.randrange(3)}"
-    lines = "\n".join(line() for _ in range(chance.randrange(1, 4)))
-    return capture(url, step, title=f"{line()} {step}", text=lines, more=f"<p>{line()}</p>")
-
-
-def _by_the_formula(archive: Archive, query: str) -> list[tuple[tuple[str, int, str], float]]:
-    """Return the best block of each page as the formula says, word by word."""
-    wanted = [word for word in query.split() if not re.match("-|kind:", word)]
-    without = [word[1:] for word in query.split() if word.startswith("-")]
-    kinds = [word[5:] for word in query.split() if word.startswith("kind:")]
-    texts: dict[str, list[str]] = {}
-    lengths: dict[str, int] = {}
-    last: dict[tuple[str, str], tuple[int, str]] = {}
-    for version in archive.all_versions():
-        body = archive.rebuild(version).body
-        blocks = leaves(archive.blocks_of(version))
-        for block in sorted(blocks, key=lambda block: block.kind, reverse=True):
-            part = read_tree(body[block.start : block.end], encoding=version.encoding)
-            text = block_text(part) or block.topic
-            _, *columns = words_of(Text(0, block.topic, text))  # there are no forms
-            texts[block.digest] = columns[0].split()
-            lengths[block.digest] = sum(len(column.split()) for column in columns)
-            if not kinds or block.kind in kinds:
-                last[version.url, block.digest] = (version.number, block.kind)
-    mean = sum(lengths.values()) / len(lengths)
-    terms = [term.runs[0][0] for term in parse_query(" ".join(wanted)).words]
-    scores = {}
-    for digest, text in texts.items():
-        if not all(term in text for term in terms) or any(word in text for word in without):
-            continue
-        scores[digest] = 0.0
-        for term in terms:
-            having = sum(term in other for other in texts.values())
-            idf = max(math.log((len(texts) - having + 0.5) / (having + 0.5)), 1e-6)
-            count = text.count(term)
-            norm = 1.2 * (1 - 0.75 + 0.75 * lengths[digest] / mean)
-            scores[digest] += idf * count * 2.2 / (count + norm)
-    best: dict[str, tuple[float, str, int]] = {}
-    for (url, digest), (number, kind) in last.items():
-        if digest in scores:
-            score = -scores[digest] * KIND_WEIGHTS.get(kind, 1.0)
-            best[url] = min(best.get(url, (1.0, "", 0)), (score, digest, number))
-    ranking = sorted((score, url, digest, number) for url, (score, digest, number) in best.items())
-    return [((url, number, digest), -score) for score, url, digest, number in ranking]
 
 
 # ---------------------------------------------------------------- opening

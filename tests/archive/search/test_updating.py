@@ -72,28 +72,6 @@ def test_blocks_that_stay_are_not_indexed_again(archive: Archive, search: Search
         assert search.update().blocks == (search.stats().blocks if day == 0 else 1)
 
 
-def test_what_is_indexed_so_far_is_found(
-    archive: Archive, search: Search, uri: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(updating, "_COMMIT_SECONDS", 0)
-    for day in range(9):
-        archive.store(capture(f"http://h.test/{day}", day, text=f"Day {day} of the lever."))
-    seen = []
-    with open_search(uri, archive, read_only=True) as reader:
-
-        def look(done: int, total: int) -> None:
-            found = reader.search("lever day").total
-            seen.append((done, reader.progress(), search.progress(), found))
-
-        assert reader.progress() == (0, 9)
-        search.update(progress=look)
-        assert reader.progress() == search.progress() == (9, 9)
-    assert [done for done, *_ in seen] == list(range(10))
-    for done, one, other, found in seen:
-        assert one == other == (max(0, done - 1), 9)
-        assert found == one.indexed
-
-
 def test_a_long_history_is_taken_in_by_parts(
     archive: Archive, search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,18 +130,6 @@ class TestPurging:
         (hit,) = search.search("motion newton").hits
         assert (hit.first_version, hit.version) == (3, 3)
         search.update()
-        assert answers(search) == anew(archive, tmp_path)
-
-    def test_and_storing_again(self, archive: Archive, search: Search, tmp_path: Path) -> None:
-        store_all(archive, mixed_web())
-        search.update()
-        archive.purge(url=GERMAN)
-        archive.store(
-            capture(GERMAN, 99, title="Neu", text="Ganz neu ist der Text.", language="de")
-        )
-        search.update()
-        assert urls(search.search("Balken")) == []
-        assert urls(search.search("ganz neu")) == [GERMAN]
         assert answers(search) == anew(archive, tmp_path)
 
     def test_overwrites_the_bytes_of_the_file(
@@ -397,16 +363,6 @@ def test_two_who_update_at_once_lose_nothing(
         search.update()
         assert left == 0
         assert answers(search) == answers(other) == anew(archive, tmp_path)
-
-
-def test_a_reader_goes_on_while_the_index_is_written(
-    archive: Archive, search: Search, uri: str
-) -> None:
-    with open_search(uri, archive, read_only=True) as reader:
-        for day in range(30):
-            archive.store(capture(f"http://h.test/{day % 3}", day, text=f"Day {day} of the lever."))
-            search.update()
-            assert reader.search("lever day").total == min(day + 1, 3)
 
 
 def test_a_version_that_cannot_be_read_is_passed_over(

@@ -1,7 +1,7 @@
-"""The index beside an exported WARC file, compared with that of cdxj-indexer, and read by pywb.
+"""The index beside an exported WARC file, compared with that of cdxj-indexer.
 
 cdxj-indexer comes with py-wacz, so it is looked for beside the program that the variable
-MMCRAWL_TEST_WACZ names; MMCRAWL_TEST_PYWB names a Python that has pywb.
+MMCRAWL_TEST_WACZ names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.warc import export_warc
 from tests.waiting import HANG
 
-WACZ, PYWB = "MMCRAWL_TEST_WACZ", "MMCRAWL_TEST_PYWB"
+WACZ = "MMCRAWL_TEST_WACZ"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
 TYPE = ("Content-Type", "text/html; charset=utf-8")
 PAGE = "<html><body><p>Größe of a lever</p></body></html>".encode()
@@ -97,22 +97,3 @@ def test_it_is_what_cdxj_indexer_writes(warc: Path) -> None:
         assert int(facts["length"]) - int(others["length"]) == blank
         assert facts["digest"].removeprefix("sha1:") == others["digest"].removeprefix("sha1:")
         assert facts["mime"] == "warc/revisit" or facts["status"] == others["status"]
-
-
-def test_pywb_replays_by_it(warc: Path) -> None:
-    python = os.environ.get(PYWB)
-    if not python:
-        pytest.skip(f"no pywb: name a Python that has it in the variable {PYWB}")
-    pages = warc.parent / "pywb" / "collections" / "pages"
-    for folder, path in (("archive", warc), ("indexes", warc.parent / "all.cdxj")):
-        (pages / folder).mkdir(parents=True)
-        (pages / folder / path.name).write_bytes(path.read_bytes())
-    for time, body in (("20231114221420", PAGE), ("20231114221520", PAGE + b"2")):
-        run = subprocess.run(
-            [python, "-c", REPLAY, f"/pages/{time}id_/{URL}"],
-            cwd=pages.parent.parent,
-            capture_output=True,
-            check=False,
-            timeout=HANG,
-        )
-        assert run.stdout.partition(b"ANSWER ")[2] == body, run.stderr

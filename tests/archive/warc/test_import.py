@@ -12,7 +12,7 @@ import zstandard
 
 from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import body_of, import_warc, is_digest_of
-from tests.archive.warc.warc_files import BODY, HTML, TIME, URL, Warc, all_of, whats
+from tests.archive.warc.warc_files import BODY, HTML, URL, Warc, all_of, whats
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -81,14 +81,6 @@ def test_a_coding_that_cannot_be_undone_is_named(
     assert list(archive.urls()) == ["http://physics.test/"]
     assert what in whats(done)
     assert done.skipped == {"damaged": 1}
-
-
-def test_captures_are_stored_in_order_of_time(archive: Archive, warc: Warc) -> None:
-    for second, body in [(3, b"A"), (1, b"A"), (2, b"B")]:
-        warc.response(URL, body, date=f"2020-01-01T00:00:0{second}Z")
-    import_warc(archive, [warc.close()])
-    found = [(one.time - TIME, one.number) for one in archive.versions(URL)]
-    assert found == [(1, 1), (2, 2), (3, 3)]
 
 
 def test_an_import_can_be_run_again(archive: Archive, warc: Warc) -> None:
