@@ -2,7 +2,7 @@
 
 A request has to arrive whole in some seconds, an answer has to be taken at some pace, and nobody
 holds more than some connections: of somebody with more, the one that has waited longest for a
-request is ended, so that who asks is answered at once.
+request is told to come back (503), so that who asks is answered at once.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ from mmcrawl.browse.context import Limits
 # Bytes that the system keeps of an answer, of each connection. It would take megabytes, and nobody
 # would see for long whether a slow reader takes any.
 _KEPT = 64 << 10
+_LINGER = 2.0  # seconds in which the answer of 503 is read: to close at once would reset it
+_TOLD = b"Too many connections; try again in a moment.\n"
+_BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nConnection: close\r\n"
+    b"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s" % (len(_TOLD), _TOLD)
+)
 
 
 def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
@@ -81,12 +87,31 @@ class _Connection(H11Protocol):
             self._make_room(one for one in others if one.host == most)
 
     def _make_room(self, among: Iterable[_Connection]) -> None:
-        """End the one that has waited longest for its reader, or works if none waits."""
-        min(among, key=lambda one: (not one.waits or one is self, one._since))._end()
+        """Refuse the one that has waited longest for its reader, or this one if none waits."""
+        min(
+            among, key=lambda one: (one is self or not one.waits, one is not self, one._since)
+        )._refuse()
+
+    def _refuse(self) -> None:
+        """Answer that there is no room, whatever is asked, and end it when that can be read."""
+        refused = sum(isinstance(one, _Connection) and not one.counts for one in self.connections)
+        if refused >= self._limits.connections:
+            self._end()
+            return
+        self.counts = False
+        self._drop_timers()
+        self.transport.write(_BUSY)
+        self.transport.write_eof()
+        self._arriving = self.loop.call_later(_LINGER, self._end)
 
     def _end(self) -> None:
         self.counts = False
         self.transport.abort()
+
+    def _drop_timers(self) -> None:
+        for timer in (self._arriving, self._taking):
+            if timer is not None:
+                timer.cancel()
 
     @property
     def host(self) -> str:
@@ -94,14 +119,16 @@ class _Connection(H11Protocol):
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for its reader: to ask, or to take an answer."""
-        return self.cycle is None or self.cycle.response_complete or self.flow.write_paused
+        """Whether it waits for its reader to ask; an answer that is begun is never broken off."""
+        idle = self.cycle is None or self.cycle.response_complete
+        return idle and not (self.transport.is_closing() or self.transport.get_write_buffer_size())
 
     # -- how long they may take -----------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
+        if self.counts:
+            super().data_received(data)
+            self._watch()
 
     def on_response_complete(self) -> None:
         self._since = monotonic()
@@ -113,9 +140,7 @@ class _Connection(H11Protocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        for timer in (self._arriving, self._taking):
-            if timer is not None:
-                timer.cancel()
+        self._drop_timers()
         super().connection_lost(exc)
 
     def _watch(self) -> None:

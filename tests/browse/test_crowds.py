@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -100,6 +101,21 @@ def test_who_asks_is_answered_beside_500_that_do_not(
             with closing(connected(served.port, host, request)) as connection:
                 answer = b"".join(iter(lambda c=connection: c.recv(65536), b""))  # type: ignore[misc]
             assert answer.startswith(b"HTTP/1.1 200 "), answer[:200]
+
+
+def test_of_200_that_ask_at_once_each_is_answered_or_told_to_come_back(served: Served) -> None:
+    request = b"GET /help HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    with ExitStack() as stack:
+        asking = [
+            stack.enter_context(closing(connected(served.port, "127.0.0.7", request)))
+            for _ in range(200)
+        ]
+        answers = [b"".join(iter(lambda c=one: c.recv(65536), b"")) for one in asking]  # type: ignore[misc]
+    kinds = Counter(answer[:13] for answer in answers)
+    assert set(kinds) <= {b"HTTP/1.1 200 ", b"HTTP/1.1 503 "}, kinds
+    assert kinds[b"HTTP/1.1 200 "] >= 50
+    busy = [answer for answer in answers if answer[:13] == b"HTTP/1.1 503 "]
+    assert all(b"retry-after: " in answer.lower() for answer in busy)
 
 
 @pytest.mark.parametrize("said", [b"", HALF, BODY], ids=["nothing", "head", "body"])
