@@ -166,13 +166,16 @@ def test_the_package_says_the_version_that_is_built():
     assert mmcrawl.__version__ == PROJECT["version"]
 
 
-def test_every_requirement_is_pinned_to_one_version():
+def test_every_requirement_is_pinned_to_one_version_and_told_in_the_docs():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = [line for line in lines if not line.startswith("#")]
     assert [pin for pin in pins if not re.fullmatch(r"[\w.-]+==[\w.]+", pin)] == []
     pinned = {normal_name(pin) for pin in pins}
     wanted = [*PROJECT["dependencies"], *chain(*PROJECT["optional-dependencies"].values())]
     assert [name for name in map(normal_name, wanted) if name not in pinned] == []
+    rows = (ROOT / "docs/reference/packages.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    told = {normal_name(name) for name in re.findall(r"(?<=[|,] )[\w.-]+(?= [|]|, )", rows)}
+    assert [name for name in map(normal_name, wanted) if name not in told] == []
 
 
 def assert_demo_was_crawled(folder: Path, stderr: str) -> None:

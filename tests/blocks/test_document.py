@@ -109,6 +109,11 @@ def test_mathml_without_tex_is_converted() -> None:
     ("markup", "tex"),
     [
         ("<mfrac><mn>1</mn><msqrt><mi>x</mi></msqrt></mfrac>", r"\frac{1}{\sqrt{x}}"),
+        (
+            "<mmultiscripts><mi>C</mi><mn>2</mn><none/><mprescripts/><mn>6</mn><mn>14</mn>"
+            "</mmultiscripts>",
+            "{}_{6}^{14}C_{2}",
+        ),
         ("<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>"
          "<msub><mi>a</mi><mi>i</mi></msub>", r"\sum_{i=1}^{n}a_{i}"),
         ("<mi>α</mi><mo>&#x2062;</mo><mi>x</mi>", r"\alpha x"),

@@ -73,6 +73,7 @@ class _Converter:
             "munder": lambda parts, _: _under_over(_at(parts, 0), _at(parts, 1), ""),
             "mover": lambda parts, _: _under_over(_at(parts, 0), "", _at(parts, 1)),
             "munderover": lambda parts, _: _under_over(_at(parts, 0), _at(parts, 1), _at(parts, 2)),
+            "mmultiscripts": self._multiscripts,
             "mfenced": self._fenced,
             "mtable": self._table,
             "mtr": lambda parts, _: " & ".join(parts),
@@ -112,6 +113,17 @@ class _Converter:
         if self._tree.attributes(node).get("linethickness", "").strip("px") == "0":
             return f"\\binom{{{_at(parts, 0)}}}{{{_at(parts, 1)}}}"
         return f"\\frac{{{_at(parts, 0)}}}{{{_at(parts, 1)}}}"
+
+    def _multiscripts(self, parts: list[str], node: int) -> str:
+        """Scripts behind the base and, after `mprescripts`, before it: an isotope, a tensor."""
+        tags = [self._tree.tags[child] for child in self._tree.children(node)]
+        turn = next((n for n, tag in enumerate(tags) if tag.endswith("mprescripts")), len(tags))
+        behind, before = parts[1:turn], parts[turn + 1 :]
+        front = [_scripts("{}", *pair) for pair in zip(before[::2], before[1::2], strict=False)]
+        text = _at(parts, 0)
+        for pair in zip(behind[::2], behind[1::2], strict=False):
+            text = _scripts(text, *pair)
+        return "".join((*front, text))
 
     def _fenced(self, parts: list[str], node: int) -> str:
         attributes = self._tree.attributes(node)
