@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import accumulate
 from math import log1p
 from typing import NamedTuple, cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -352,7 +352,7 @@ def _address(href: str, url: str) -> tuple[bool, bool, bool, bool, bool, bool]:
     if href[:11].lower() == "javascript:":
         return False, False, True, False, False, False
     try:
-        here, there = urlsplit(url), urlsplit(absolute_url(url, href) or href)
+        here, there = urlsplit(url), urlsplit(unquote(absolute_url(url, href) or href))
     except ValueError:
         return False, False, False, False, False, False
     folders = [part for part in there.path.split("/") if part]

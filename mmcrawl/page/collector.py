@@ -44,6 +44,8 @@ _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "onload", "itemscope", "item
 # What begins the names of attributes that tell scripts what to play.
 _DATA = re.compile("^(?:data-|video-?id|rel:animated|server)", re.MULTILINE)
 _WISTIA = "wistia_async_"
+# Boxes of Facebook and Google, which are given the page that they are about.
+_PLUGIN = re.compile(r"(?<!\S)(?:fb|g)-")
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _RELATIONS = frozenset("next prev previous first last start contents chapter section".split())
 # An onclick on these is for something inside them; their text is no anchor.
@@ -219,7 +221,8 @@ class PageCollector:
         if references and tag in CAPTIONED:
             self._when_closed(self._captions.open_for(references))
         page = attributes.get("data-href", "")
-        if page and "href" not in attributes and looks_like_url(page, navigates=True):
+        is_link = "href" not in attributes and not _PLUGIN.search(attributes.get("class", ""))
+        if page and is_link and looks_like_url(page, navigates=True):
             link = [Reference(page, "script", may_be_page=True)]
             if tag in _WIDE:
                 self._add_references(link)

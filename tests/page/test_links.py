@@ -270,6 +270,7 @@ def test_a_query_is_sent_in_the_encoding_of_its_page(encoding, query, sent):
         ('<svg><a href="/s"><text>S</text></a></svg>', "/s", "a"),
         ('<tr data-href="/row/7"><td>row</td></tr>', "/row/7", "script"),
         ('<div data-href="more">x</div>', None, ""),
+        ('<div class="x fb-comments" data-href="/7">x</div>', None, ""),
     ],
 )
 def test_pages_are_named_in_other_ways_than_by_a(html: str, path: str | None, tag: str) -> None:
