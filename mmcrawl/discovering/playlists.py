@@ -40,15 +40,14 @@ _FILE = re.compile(r"\Afile:(?!/)", re.IGNORECASE)  # RealPlayer: in the folder 
 _ADDRESS = re.compile(r"\S*[./?:]\S*")
 _ENTRIES = frozenset({"entry", "entryref", "track"})
 _NAMED = frozenset({"ref", "location", "audio", "video", "media", "animation", "embed"})
+_PLACES = ("href", "src", "playstring")
 _SAID = linear(r"#EXTINF:\s*+(-?[\d.]+)(?:[^\",]++|\"[^\"]*+\")*+,(.*)", re.IGNORECASE)
 _NUMBERED = re.compile(r"(file|ref|title|length)(\d{1,6})\s*=(.*)", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:00?:)?0?(\d+(?::\d\d?)*)(?:\.\d+)?s?")
 
 
 class _Entry(NamedTuple):
-    """What an entry says of one medium."""
-
-    addresses: tuple[str, ...]
+    addresses: list[str]
     title: str = ""
     duration: str = ""
     kind: str | None = None
@@ -56,21 +55,13 @@ class _Entry(NamedTuple):
 
 
 def may_be_playlist(url: str, declared: str = "") -> bool:
-    """Tell whether an answer may be a playlist, by its address or its media type.
-
-    >>> may_be_playlist("/a.ASX?x=1"), may_be_playlist("/", "audio/x-scpls"), may_be_playlist("/a")
-    (True, True, False)
-    """
+    """Tell whether an answer may be a playlist, by its address or its media type."""
     said = declared.partition(";")[0].strip().lower()
     return bool(_NAME.search(url.partition("?")[0]) or _TYPES.match(said))
 
 
 def is_playlist(head: bytes, url: str, declared: str) -> bool:
-    """Tell whether an answer is a playlist, by its first kilobyte too.
-
-    >>> is_playlist(b"[playlist]", "http://h.test/", ""), is_playlist(b"<html>", "/a.m3u", "")
-    (True, False)
-    """
+    """Tell whether an answer is a playlist, by its first kilobyte too."""
     head = head[:1024].removeprefix(b"\xef\xbb\xbf")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         head = head.decode("utf-16", "replace").encode("utf-8", "replace")
@@ -82,11 +73,7 @@ def is_playlist(head: bytes, url: str, declared: str) -> bool:
 def read_playlist(body: bytes, url: str, declared: str = "", anchor: str = "") -> Page:
     """Return a playlist as a page: the media that it names, and as links the playlists.
 
-    Args:
-        body: as received.
-        url: its address, from which relative ones start.
-        declared: its Content-Type.
-        anchor: of the link that led to it: what entries without a title are called.
+    Entries without a title are called as the link that led to the playlist, by its `anchor`.
 
     Raises:
         ListingError: it names nothing.
@@ -127,11 +114,11 @@ def _of_lines(text: str) -> Iterator[_Entry]:
         elif said := _SAID.match(line):
             duration, title = said.groups()
         elif line and not line.startswith("#") and not text.startswith("["):
-            yield _Entry((line.removeprefix("ASF "),), title, _clock(duration))
+            yield _Entry([line.removeprefix("ASF ")], title, _clock(duration))
             duration = title = ""
     for one in numbered.values():
         address = one.get("file") or one.get("ref", "")
-        yield _Entry((address,), one.get("title", ""), _clock(one.get("length", "")))
+        yield _Entry([address], one.get("title", ""), _clock(one.get("length", "")))
 
 
 def _of_xml(body: bytes) -> Iterator[_Entry]:
@@ -141,18 +128,13 @@ def _of_xml(body: bytes) -> Iterator[_Entry]:
         said = entry.attributes
         if entry.name == "base" or said.get("name", "").lower() == "base":
             base = said.get("href") or said.get("content", "")
-        named = (one for one in (entry, *entry.walk()) if one.name in _NAMED | _ENTRIES)
-        addresses = filter(None, map(_address, named))
-        urls = tuple((absolute_url(base, one) if base else one) or one for one in addresses)
+        named = [one for one in (entry, *entry.walk()) if one.name in _NAMED | _ENTRIES]
+        written = [one.attributes.get(name) for one in named for name in _PLACES]
+        written += [one.text for one in named if one.name == "location"]
+        urls = [(absolute_url(base, one) if base else None) or one for one in written if one]
         title = entry.first("title", "name") or said.get("title") or said.get("alt", "")
         kind = {"audio": AUDIO, "video": VIDEO}.get(entry.name)
         yield _Entry(urls, title, _duration(entry), kind, entry.name == "entryref")
-
-
-def _address(one: Entry) -> str:
-    said = one.attributes
-    own = said.get("href") or said.get("src") or said.get("playstring", "")
-    return own or (one.text if one.name == "location" else "")
 
 
 def _duration(entry: Entry) -> str:
