@@ -17,3 +17,11 @@ from tests.browse.works import keep_works
 def with_works(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
     with browsing(fill(tmp_path), keep_works(tmp_path)) as pair:
         yield pair
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client for tests that only look."""
+    folder = tmp_path_factory.mktemp("shown")
+    with browsing(fill(folder), keep_works(folder)) as (client, _):
+        yield client

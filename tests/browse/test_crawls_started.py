@@ -25,6 +25,14 @@ def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
         yield pair
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Path]]:
+    """A client for forms that are wrong, and the folder in which nothing is to begin."""
+    folder = tmp_path_factory.mktemp("empty")
+    with browsing(fill(folder), Options(store=store_of(folder))) as (client, _):
+        yield client, folder
+
+
 @pytest.fixture(autouse=True)
 def _numbers_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mmcrawl.browse.crawl_numbers._KEPT_SECONDS", 0.0)
@@ -110,15 +118,15 @@ def test_works_are_described_when_a_crawl_ends(browsed: tuple[TestClient, Contex
     ],
 )
 def test_a_wrong_argument_is_told_and_nothing_starts(
-    browsed: tuple[TestClient, Context], tmp_path: Path, form: dict[str, str], field: str, says: str
+    empty: tuple[TestClient, Path], form: dict[str, str], field: str, says: str
 ) -> None:
-    client, _ = browsed
+    client, folder = empty
     answer = client.post("/crawls", data={"form_key": key_of(client, "/crawls"), **form})
     assert answer.status_code == 400
     page = html.document_fromstring(answer.text)
     (mark,) = page.xpath("//*[@id=$id]", id=f"{field}-wrong") or page.xpath("//*[@role='alert']")
     assert says in mark.text_content()
-    assert not (tmp_path / "crawl.db").exists()
+    assert not (folder / "crawl.db").exists()
 
 
 @pytest.mark.parametrize(
@@ -134,14 +142,15 @@ def test_a_wrong_argument_is_told_and_nothing_starts(
     ],
 )
 def test_what_is_wrong_is_told_in_the_language_of_the_form(
-    browsed: tuple[TestClient, Context], tmp_path: Path, form: dict[str, str], says: str
+    empty: tuple[TestClient, Path], form: dict[str, str], says: str
 ) -> None:
-    client, _ = browsed
+    client, folder = empty
     said = {"form_key": key_of(client, "/crawls"), "lang": "zh", **form}
     answer = client.post("/crawls", data=said)
     assert answer.status_code == 400
     assert says in html.document_fromstring(answer.text).text_content()
-    assert not list((tmp_path / "crawl-media").glob("crawls/*"))
+    client.cookies.clear()  # of the language
+    assert not list((folder / "crawl-media").glob("crawls/*"))
 
 
 @pytest.mark.processes

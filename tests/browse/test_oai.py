@@ -167,11 +167,11 @@ def test_only_what_changed_since_is_harvested(
     ],
 )
 def test_wrong_requests_are_told_as_the_protocol_says(
-    client: TestClient, arguments: dict[str, str], code: str
+    shown: TestClient, arguments: dict[str, str], code: str
 ) -> None:
     assert (
         error(
-            client,
+            shown,
             **{
                 k: v.encode("utf-16", "surrogatepass").decode("utf-16")
                 for k, v in arguments.items()
@@ -181,13 +181,13 @@ def test_wrong_requests_are_told_as_the_protocol_says(
     )
 
 
-def test_days_reach_to_the_end_of_the_calendar(client: TestClient) -> None:
+def test_days_reach_to_the_end_of_the_calendar(shown: TestClient) -> None:
     for until in ("9999-12-31", "9999-12-31T23:59:59Z"):
-        found = asked(client, verb="ListIdentifiers", metadataPrefix="oai_dc", until=until)
+        found = asked(shown, verb="ListIdentifiers", metadataPrefix="oai_dc", until=until)
         assert len(found.xpath("//o:header", namespaces=NAMES)) == len(WORKS)
     for until in ("9999-12-32", "2026-1-5", "٢٠٢٦-01-05", "2026-01-05T24:00:00Z"):
         arguments = {"verb": "ListIdentifiers", "metadataPrefix": "oai_dc", "until": until}
-        assert error(client, **arguments) == "badArgument"
+        assert error(shown, **arguments) == "badArgument"
 
 
 def test_harvesters_may_come_before_anything_is_described(tmp_path: Path) -> None:

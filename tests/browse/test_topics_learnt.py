@@ -164,15 +164,6 @@ def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) ->
     assert client.get("/topic?name=fiddles").status_code == 400
 
 
-def test_without_a_store_nothing_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with browsing(fill(tmp_path, captures())) as (client, context):
-        assert "Marks are kept beside a crawl" in client.get("/topics").text
-        assert client.get("/page", params={"url": address(0)}).status_code == 200
-        form = {"form_key": context.form_key, "topic": "f", "url": address(0), "mark": "good"}
-        assert client.post("/topic/mark", data=form).status_code == 400
-
-
 # -- topics of words ----------------------------------------------------------------------------
 
 

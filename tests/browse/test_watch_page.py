@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from mmcrawl.archive import open_archive
 from mmcrawl.browse.views import watch as module
 from tests.archive.conftest import lesson, opened_uri
-from tests.browse.shelf import DAY, LEVER, START, browsing, captures, fill
+from tests.browse.shelf import DAY, LEVER, START, browsing, captures
 
 OTHER = "http://optics.test/lens.html"
 CAMERA = "so do cameras."
@@ -52,16 +52,6 @@ def test_changes_of_all_pages_are_shown_newest_first_with_their_words(client: Te
     link = first.cssselect(".about a")[0].get("href")
     assert link.startswith("/diff?url=http%3A%2F%2Foptics.test%2Flens.html&old=3&new=4")
     assert client.get(link).status_code == 200
-
-
-def test_words_outside_of_all_blocks_are_shown_without_a_topic(client: TestClient) -> None:
-    page = shown(client, kind="layout")
-    (found,) = page.cssselect("ol.hits li")
-    assert [each.text for each in found.cssselect(".kind")] == ["outside of all blocks"]
-    assert "23 May" in found.cssselect("ins")[0].text
-    assert [each.text for each in found.cssselect(".snippet .note")] == [None]
-    (chosen,) = page.cssselect("select[name=kind] option[selected]")
-    assert chosen.get("value") == "layout"
 
 
 def test_the_form_narrows_the_list_and_keeps_what_was_chosen(client: TestClient) -> None:
@@ -145,11 +135,3 @@ def test_what_cannot_be_watched_is_said(
     feed = client.get("/watch.atom", params=asked)
     assert feed.status_code == status
     assert says in html.document_fromstring(feed.content).text_content()
-
-
-def test_words_of_pages_are_shown_as_text(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    stored = [lesson(1), lesson(2, text="&lt;script&gt;alert(1)&lt;/script&gt;\u202e")]
-    with browsing(fill(tmp_path, iter(stored))) as (client, _):
-        page = shown(client)
-        assert not page.xpath("//ol//script")
-        assert "<script>alert(1)</script>\ufffd" in page.cssselect("ins")[0].text

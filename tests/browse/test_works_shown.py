@@ -59,50 +59,50 @@ def work_of(client: TestClient, id_: str, tmp_path: Path) -> Work:
 # -- shown --------------------------------------------------------------------------------------
 
 
-def test_works_are_headed_by_titles_and_narrowed(client: TestClient) -> None:
-    assert titles(client) == [WAVES.title, RIPPLES.title, TONE.title]
-    assert titles(client, kind="animation") == [RIPPLES.title]
-    assert titles(client, q="WAVES meet") == [WAVES.title]
-    assert titles(client, q="水波") == [RIPPLES.title]
-    assert titles(client, held="yes", language="en") == [WAVES.title]
-    assert titles(client, q="nothing of the kind") == []
+def test_works_are_headed_by_titles_and_narrowed(shown: TestClient) -> None:
+    assert titles(shown) == [WAVES.title, RIPPLES.title, TONE.title]
+    assert titles(shown, kind="animation") == [RIPPLES.title]
+    assert titles(shown, q="WAVES meet") == [WAVES.title]
+    assert titles(shown, q="水波") == [RIPPLES.title]
+    assert titles(shown, held="yes", language="en") == [WAVES.title]
+    assert titles(shown, q="nothing of the kind") == []
 
 
-def test_facets_count_and_lead_in_and_out(client: TestClient) -> None:
-    page = html.document_fromstring(client.get("/works?kind=audio").text)
+def test_facets_count_and_lead_in_and_out(shown: TestClient) -> None:
+    page = html.document_fromstring(shown.get("/works?kind=audio").text)
     (kinds,) = page.xpath("//ul[@aria-labelledby='facet-kind']")
     said = {" ".join(a.text_content().split()[:2]): a.get("href") for a in kinds.iter("a")}
     assert said["audio 1"] == "/works"
     assert said["video 1"] == "/works?kind=video"
 
 
-def test_a_work_tells_all_that_is_known_of_it(client: TestClient) -> None:
-    text = client.get(f"/work?id={WAVES.id}").text
+def test_a_work_tells_all_that_is_known_of_it(shown: TestClient) -> None:
+    text = shown.get(f"/work?id={WAVES.id}").text
     page = html.document_fromstring(text)
     assert page.xpath("//h1")[0].text_content() == WAVES.title
     for said in ("How waves meet", "CC-BY-4.0", "primary school", "http://films.test/waves.mp4"):
         assert said in text
     assert page.xpath("//span[@class='Z3988']")
     assert page.xpath("//a[starts-with(@href, '/page?')]")
-    assert client.get("/work?id=nosuch").status_code == 404
+    assert shown.get("/work?id=nosuch").status_code == 404
 
 
-def test_kept_files_are_played_from_here_in_ranges(client: TestClient) -> None:
-    page = html.document_fromstring(client.get(f"/work?id={WAVES.id}").text)
+def test_kept_files_are_played_from_here_in_ranges(shown: TestClient) -> None:
+    page = html.document_fromstring(shown.get(f"/work?id={WAVES.id}").text)
     (source,) = page.xpath("//video/@src")
-    answer = client.get(source, headers={"Range": "bytes=4-11"})
+    answer = shown.get(source, headers={"Range": "bytes=4-11"})
     assert (answer.status_code, answer.content) == (206, MOVIE[4:12])
     assert answer.headers["content-type"] == "video/mp4"
     assert "sandbox" in answer.headers["content-security-policy"]
-    assert not html.document_fromstring(client.get(f"/work?id={TONE.id}").text).xpath("//audio")
+    assert not html.document_fromstring(shown.get(f"/work?id={TONE.id}").text).xpath("//audio")
 
 
-def test_an_animation_finds_what_it_loads(client: TestClient) -> None:
+def test_an_animation_finds_what_it_loads(shown: TestClient) -> None:
     folder = f"/work/file/{RIPPLES.id}/0/"
-    assert client.get(f"{folder}水.swf").content == RIPPLE
-    assert client.get(f"{folder}parts/two.swf").content == PART
+    assert shown.get(f"{folder}水.swf").content == RIPPLE
+    assert shown.get(f"{folder}parts/two.swf").content == PART
     for path in ("parts/three.swf", "../../../works.db", "%2e%2e/%2e%2e/works.db"):
-        assert client.get(folder + path).status_code == 404
+        assert shown.get(folder + path).status_code == 404
 
 
 @pytest.mark.skipif(not has_pictures(), reason="ffmpeg is not installed")
@@ -200,9 +200,9 @@ def test_a_collection_is_exported_in_its_order(client: TestClient, format: str) 
     ],
 )
 def test_wrong_forms_are_told(
-    client: TestClient, path: str, form: dict[str, str], says: str
+    shown: TestClient, path: str, form: dict[str, str], says: str
 ) -> None:
-    answer = client.post(path, data={"form_key": key_of(client), **form})
+    answer = shown.post(path, data={"form_key": key_of(shown), **form})
     assert answer.status_code in (400, 404)
     assert says in html.document_fromstring(answer.text).text_content()
 
@@ -235,8 +235,8 @@ def test_only_forms_of_ours_change_anything(
 
 
 @pytest.mark.parametrize("key", ["", "0" * 64, "é"])
-def test_a_form_without_its_key_changes_nothing(client: TestClient, key: str) -> None:
-    answer = client.post("/collections/add", data={"form_key": key, "name": "x", "work": WAVES.id})
+def test_a_form_without_its_key_changes_nothing(shown: TestClient, key: str) -> None:
+    answer = shown.post("/collections/add", data={"form_key": key, "name": "x", "work": WAVES.id})
     assert answer.status_code == 403
     assert "load the page anew" in answer.text
 

@@ -83,6 +83,8 @@ def test_a_file_that_cannot_be_gone_on_with_is_fetched_anew(
     desk.found([server.url("/a.mp4")], server.url("/"))
     assert desk.collect().code == 0
     assert desk.files() == {digest(body): body}
+    asked = [wanted for path, wanted in server.asked if path == "/a.mp4"]
+    assert (asked == ["", ""]) == ("ranges" not in change)  # what is weak is not asked to go on
 
 
 def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(

@@ -78,15 +78,6 @@ def test_no_registry_is_named(name: str) -> None:
     assert [image for image in images if "/" in image or HOST.search(image)] == []
 
 
-def test_the_server_keeps_its_data_and_says_when_it_is_ready(compose: dict[str, Any]) -> None:
-    server = compose["services"]["mongodb"]
-    [volume] = server["volumes"]
-    assert volume.split(":") == ["mongodb", "/data/db"]
-    assert "mongodb" in compose["volumes"]
-    assert "ping" in " ".join(server["healthcheck"]["test"])
-    assert all(port.startswith("127.0.0.1:") for port in server["ports"])
-
-
 def test_workers_can_be_scaled_and_wait_for_the_server(compose: dict[str, Any]) -> None:
     worker = compose["services"]["worker"]
     assert not {"container_name", "ports"} & worker.keys()  # both would allow one worker only
@@ -113,14 +104,6 @@ def test_the_command_of_a_worker_is_a_shared_crawl(compose: dict[str, Any], give
     assert params.job_name == ("wuli" if given else "demo")
 
 
-def test_the_status_is_asked_of_the_same_store(compose: dict[str, Any]) -> None:
-    services = compose["services"]
-    [store] = re.findall(r"store=\S+", services["status"]["command"])
-    assert store in services["worker"]["command"].split()
-    assert services["status"]["command"].startswith("workers ")
-    assert services["status"]["profiles"]  # it does not run with the workers
-
-
 @pytest.fixture(scope="module")
 def pods() -> dict[str, Any]:
     """What runs on Kubernetes, by kind."""
@@ -145,15 +128,3 @@ def test_workers_on_kubernetes_run_a_shared_crawl_and_serve_their_figures(
     assert template["metadata"]["annotations"]["prometheus.io/port"] == port
     assert [str(port["containerPort"]) for port in worker["ports"]] == [port]
     assert template["spec"]["securityContext"]["runAsUser"] == 1000
-
-
-def test_the_server_on_kubernetes_is_the_one_that_workers_ask(pods: dict[str, Any]) -> None:
-    service, server = pods["Service"], pods["StatefulSet"]
-    assert (
-        f"mongodb://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}/" == SERVER
-    )
-    labels = server["spec"]["template"]["metadata"]["labels"]
-    assert service["spec"]["selector"] == labels == server["spec"]["selector"]["matchLabels"]
-    [claim] = server["spec"]["volumeClaimTemplates"]
-    [container] = server["spec"]["template"]["spec"]["containers"]
-    assert [mount["name"] for mount in container["volumeMounts"]] == [claim["metadata"]["name"]]

@@ -11,13 +11,12 @@ import os
 import re
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,22 +69,13 @@ def python() -> str:
 def site() -> Iterator[str]:
     """Address of a site whose links and media are added by scripts."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = PAGES.get(self.path)
-            self.send_response(200 if body is not None else 404)
-            kind = "text/plain" if self.path == "/robots.txt" else "text/html"
-            self.send_header("Content-Type", kind)
-            self.end_headers()
-            self.wfile.write(body or b"")
+    def answer(request: Request) -> Answer:
+        body, kind = PAGES.get(request.path), "text/html"
+        kind = "text/plain" if request.path == "/robots.txt" else kind
+        return Answer(body or b"", 404 if body is None else 200, {"Content-Type": kind})
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
+    with Server(answer) as server:
+        yield server.url()
 
 
 def crawl(

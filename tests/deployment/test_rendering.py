@@ -7,10 +7,7 @@ the browser is the Chromium of this machine.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from subprocess import CompletedProcess, run
 from typing import Any
@@ -19,12 +16,13 @@ import pytest
 
 from mmcrawl.archive import open_archive
 from tests.deployment.test_playwright import ROOT, python  # noqa: F401 - a fixture
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 
 PROGRAM = """
 import sys
 from mmcrawl.engine import browser
-browser._SECONDS, browser._LAST_SECONDS, browser._MOST_BYTES = 4.0, 2.0, 1 << 20
+browser._MOST_BYTES = 1 << 20
 from mmcrawl.commands.program import main
 main()
 """
@@ -34,44 +32,24 @@ const show = (html) => { document.getElementById("root").innerHTML = html; };
 """
 
 
-@dataclass
-class Site:
-    """A server of pages; `asked` are the requests that came."""
+class Site(Server):
+    """A server of pages."""
 
-    pages: dict[str, bytes]
-    asked: list[str] = field(default_factory=list)
-    address: str = ""
+    def __init__(self, pages: dict[str, bytes]) -> None:
+        self.pages = pages
+        super().__init__(self._answer)
 
-
-def served(site: Site) -> ThreadingHTTPServer:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            site.asked.append(f"{self.command} {self.path}")
-            body = site.pages.get(self.path)
-            self.send_response(404 if body is None else 200)
-            kind = "application/json" if self.path.endswith(".json") else "text/html"
-            self.send_header("Content-Type", "text/plain" if "robots" in self.path else kind)
-            self.end_headers()
-            self.wfile.write(body or b"")
-
-        do_POST = do_GET  # noqa: N815 - the name that is looked for
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    site.address = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    return server
+    def _answer(self, request: Request) -> Answer:
+        body = self.pages.get(request.path)
+        kind = "application/json" if request.path.endswith(".json") else "text/html"
+        kind = "text/plain" if "robots" in request.path else kind
+        return Answer(body or b"", 404 if body is None else 200, {"Content-Type": kind})
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    made = Site({})
-    server = served(made)
-    yield made
-    server.shutdown()
-    server.server_close()
+    with Site({}) as made:
+        yield made
 
 
 def crawl(
@@ -100,7 +78,7 @@ def crawl(
 def seen(python: str, folder: Path, site: Site, *options: str) -> dict[str, list[str]]:  # noqa: F811
     """Crawl a site for optics; return the names of the films of each media page."""
     done, rows = crawl(
-        python, folder, "-a", f"seeds={site.address}/", "-a", "keywords=optics",
+        python, folder, "-a", f"seeds={site.origin}/", "-a", "keywords=optics",
         "-a", "render=playwright", *options,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -141,8 +119,8 @@ def test_what_scripts_ask_for_obeys_robots_txt(
         "/data.json": b'{"film": "lens.mp4"}',
     }
     assert seen(python, tmp_path, site) == {"": ["lens.mp4"]}
-    assert "GET /kept-out.json" not in site.asked
-    assert site.asked.count("GET /") == 1  # the browser is given what was fetched
+    assert "/kept-out.json" not in site.asked
+    assert site.asked.count("/") == 1  # the browser is given what was fetched
 
 
 def test_the_browser_reaches_no_private_address_and_fetches_no_pictures(
@@ -151,8 +129,7 @@ def test_the_browser_reaches_no_private_address_and_fetches_no_pictures(
     site: Site,
 ) -> None:
     secret = Site({"/secret.json": b'{"film": "secret.mp4"}'})
-    server = served(secret)
-    port = secret.address.rpartition(":")[2]
+    port = secret.port
     script = f"""
     new Image().src = "/picture.png";
     navigator.sendBeacon("/beacon", "x");
@@ -174,17 +151,19 @@ def test_the_browser_reaches_no_private_address_and_fetches_no_pictures(
     try:
         assert seen(python, tmp_path, site, "-a", "max_pages=1") == {"": ["0.mp4"]}
     finally:
-        server.shutdown()
-        server.server_close()
+        secret.close()
     assert secret.asked == []
-    assert {one.partition(" ")[2] for one in site.asked} <= {"/", "/robots.txt", "/favicon.ico"}
+    assert set(site.asked) <= {"/", "/robots.txt", "/favicon.ico"}
 
 
 def test_pages_that_do_not_end_or_are_too_large_go_on_as_they_were_fetched(
     python: str,  # noqa: F811
     tmp_path: Path,
     site: Site,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    sooner = "browser._SECONDS, browser._LAST_SECONDS = 20.0, 5.0\nbrowser._MOST"
+    monkeypatch.setattr(f"{__name__}.PROGRAM", PROGRAM.replace("browser._MOST", sooner))
     site.pages |= {
         "/": b'<h1>optics</h1><a href="loop">1</a><a href="large">2</a><a href="good">3</a>',
         "/loop": SHELL.format("for (;;) {}").encode() + b'<a href="after-loop">optics</a>',

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment import test_rendering
 from tests.deployment.test_playwright import ROOT, python  # noqa: F401 - a fixture
-from tests.deployment.test_rendering import SHELL, SHOWS, Site, crawl, seen, served
+from tests.deployment.test_rendering import SHELL, SHOWS, Site, crawl, seen
+from tests.waiting import HANG
 
 TARGET = "10.77.0.1"  # a private address of the machine
 NEIGHBOUR = "10.77.0.2"  # another one on its link, who would be asked for by ARP
@@ -132,14 +132,14 @@ def test_no_way_leads_out_of_the_renderer(python: str, tmp_path: Path) -> None: 
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=HANG,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["heard"] == [f"UDP {TARGET}:9"]  # what the test itself sent: it would be heard
     assert found["films"] == {"": ["38-0.mp4", "video"]}  # ways, and peers made
-    assert set(found["asked"]) <= {"GET /", "GET /robots.txt", "GET /leaves", "GET /wait.json"}
+    assert set(found["asked"]) <= {"/", "/robots.txt", "/leaves", "/wait.json"}
 
 
 def main(python: str, folder: Path) -> None:  # noqa: F811
@@ -153,12 +153,10 @@ def main(python: str, folder: Path) -> None:  # noqa: F811
         f"route add default via {NEIGHBOUR}",
     ):
         subprocess.run(["ip", *line.split()], check=True)
-    test_rendering.PROGRAM = test_rendering.PROGRAM.replace("4.0, 2.0", "4.0, 15.0")  # no hurry
     heard: set[str] = set()
     ears = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     threading.Thread(target=listen, args=(ears, heard), daemon=True).start()
     site = Site({})
-    server = served(site)
     script = SHOWS + PEERS + ADD + ELEMENTS
     site.pages |= {"/": SHELL.format(script).encode(), "/wait.json": b"{}", "/service.js": b""}
     # Where a page sets out for another one, Chromium may not be done with it: a page of its own.
@@ -166,11 +164,10 @@ def main(python: str, folder: Path) -> None:  # noqa: F811
     heard.clear()  # what the kernel said of the new link
     try:
         films = seen(python, folder, site, "-a", "max_pages=1")
-        leaving = ("-a", f"seeds={site.address}/leaves", "-a", "store=leaves.db")
+        leaving = ("-a", f"seeds={site.origin}/leaves", "-a", "store=leaves.db")
         crawl(python, folder, *leaving, "-a", "render=playwright", "-a", "max_pages=1")
     finally:
-        server.shutdown()
-        server.server_close()
+        site.close()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
         own.sendto(b"x", (TARGET, 9))
     while f"UDP {TARGET}:9" not in heard:
