@@ -356,7 +356,10 @@ class PageCollector:
     def _open_raw(self, tag: str, attributes: Attributes) -> Closer:
         if self._raw is None:
             self._raw, self._raw_tag = [], tag
-            self._script_type = attributes.get("type", "").partition(";")[0].strip().lower()
+            declared = attributes.get("type", "")
+            # For browsers before 2018.
+            declared = "nomodule" if "nomodule" in attributes else declared
+            self._script_type = declared.partition(";")[0].strip().lower()
             if tag == "script" and (address := attributes.get("src", "").strip()):
                 self.simulation.script_file(address)
                 self.media.script_file(address)

@@ -1,66 +1,64 @@
 """A small part of JavaScript: what the scripts of a page do at once, as far as texts decide it.
 
-Nothing of a page runs: its syntax tree (tree-sitter) is walked once, with strings, numbers, lists
-and functions as values and `UNKNOWN` for all else. Loops are walked once, of a condition that
-cannot be known both branches, and the walk ends after so many nodes.
+Nothing of a page runs: its syntax tree (tree-sitter) is walked once. Values are Python's: strings,
+numbers, lists, dictionaries (objects), `Function` (of a script), callables (of the browser), and
+`UNKNOWN` for all else. Loops are walked once, of a condition that cannot be known both branches,
+and the walk ends after so many nodes.
 """
 
 from __future__ import annotations
 
-import logging
-import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from functools import cache
 from operator import add, eq, ge, gt, le, lt, mod, mul, ne, sub, truediv
-from typing import Any, Protocol
+from typing import Any, Final, NamedTuple
 
+import re2
 import tree_sitter_javascript
+from cssselect import SelectorError
+from lxml.etree import LxmlError
 from tree_sitter import Language, Node, Parser
-
-from mmcrawl.page.javascript_texts import UNKNOWN, text_function, text_method, text_of
 
 Scope = ChainMap[str, Any]
 _NOT_UNDERSTOOD = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+    ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError,
+    ValueError, LxmlError, SelectorError, re2.error,
 )  # fmt: skip
-logger = logging.getLogger(__name__)
-
-_MOST_NODES = 20_000
+_MOST_NODES = 5_000
 _DEEPEST = 60
 _MOST_CALLS = 12  # in one another
 _LONGEST = 8_192
-_FUNCTIONS = frozenset({"function_expression", "function", "arrow_function", "generator_function"})
-_DECLARED = frozenset({"function_declaration", "generator_function_declaration"})
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "-": sub, "*": mul, "/": truediv, "%": mod, "<": lt, ">": gt, "<=": le, ">=": ge,
     "==": eq, "===": eq, "!=": ne, "!==": ne,
 }  # fmt: skip
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
-_CODE_POINT = re.compile(r"[xu]\{?([0-9a-fA-F]{2,6})\}?")
+_SIDES = ["consequence", "alternative"]
+_CONSTANTS = {"true": True, "false": False, "null": None, "undefined": None}
 
 
-class Host(Protocol):
-    """The objects of a browser, as an `Evaluator` meets them."""
+class _Unknown:
+    """A value that cannot be known."""
 
-    def get(self, owner: Any, name: str) -> Any:
-        """Return a property of one of them; `UNKNOWN` if it is not known."""
-
-    def set(self, owner: Any, name: str, value: Any) -> None:
-        """Take an assignment to a property."""
-
-    def call(self, owner: Any, name: str, arguments: Sequence[Any]) -> Any:
-        """Take a call of a method; of a global function if the owner is None."""
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Function:
+UNKNOWN: Final = _Unknown()
+
+
+class Function(NamedTuple):
     """A function that a script has made."""
 
     node: Node
     scope: Scope
+
+
+class Regex(NamedTuple):
+    """A regular expression, as it is written."""
+
+    pattern: str
+    flags: str
 
 
 class _EnoughError(Exception):
@@ -71,16 +69,15 @@ class Evaluator:
     """Walks the scripts of one page, one after another; what one defines the next one knows.
 
     Args:
-        host: the browser.
-        names: the values of global names.
+        window: the global names.
+        member: returns a member of a value by its name.
 
     Attributes:
         is_certain: whether what is done now is done in every browser.
     """
 
-    def __init__(self, host: Host, names: dict[str, Any]) -> None:
-        self._host = host
-        self._globals: Scope = ChainMap(names)
+    def __init__(self, window: dict[str, Any], member: Callable[[Any, Any], Any]) -> None:
+        self._window, self._member = window, member
         self._parser = Parser(_language())
         self._left = _MOST_NODES
         self._depth = self._calls = 0
@@ -89,46 +86,53 @@ class Evaluator:
     def run(self, code: str) -> None:
         """Walk a script."""
         tree = self._parser.parse(code.encode("utf-8", "replace"))
-        self._walk(lambda: self._block(tree.root_node.named_children, self._globals))
+        self._walk(lambda: self._block(tree.root_node.named_children, ChainMap(self._window)))
 
-    def begin(self, function: Any, arguments: Sequence[Any] = ()) -> None:
+    def begin(self, function: Any) -> None:
         """Call a function from outside of all scripts."""
-        self._walk(lambda: self.call(function, arguments))
+        self._walk(lambda: self.call(function, [UNKNOWN]))
 
     def _walk(self, steps: Callable[[], object]) -> None:
-        certain, depth, calls = self.is_certain, self._depth, self._calls
+        with suppress(_EnoughError):
+            self._tried(steps)
+
+    def _tried(self, steps: Callable[[], Any]) -> Any:
+        before = self.is_certain, self._depth, self._calls
         try:
-            steps()
-        except _EnoughError:
-            return
-        except _NOT_UNDERSTOOD as error:  # values that no browser would have there
-            logger.debug("A script is not understood: %s", error)
+            return steps()
+        except _NOT_UNDERSTOOD:  # values that no browser would have there
+            return UNKNOWN
         finally:
-            self.is_certain, self._depth, self._calls = certain, depth, calls
+            self.is_certain, self._depth, self._calls = before
+
+    @contextmanager
+    def perhaps(self, *, doubt: bool = True) -> Iterator[None]:
+        """Take what is done meanwhile as what not every browser does."""
+        before = self.is_certain
+        self.is_certain = before and not doubt
+        yield
+        self.is_certain = before
 
     def call(self, function: Any, arguments: Sequence[Any] = ()) -> Any:
-        """Call a function of a script, or run code that is a text; nothing else is called."""
+        """Call a function, or run code that is a text; return what is known of the result."""
         if isinstance(function, str):
             self.run(function)
+        if self._calls >= _MOST_CALLS or not (isinstance(function, Function) or callable(function)):
             return UNKNOWN
-        if not isinstance(function, Function) or self._calls >= _MOST_CALLS:
-            return UNKNOWN
-        node, scope = function.node, function.scope.new_child()
-        given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
-        names = given.named_children if given and given.type == "formal_parameters" else [given]
+        if not isinstance(function, Function):
+            return self._tried(lambda: function(*arguments))
+        scope = function.scope.new_child({"return": UNKNOWN})
+        given = function.node.child_by_field_name("parameters")
+        names = given.named_children if given else function.node.children_by_field_name("parameter")
         for place, name in enumerate(names):
-            if name is not None and name.type == "identifier":
-                scope[_source(name)] = arguments[place] if place < len(arguments) else None
-        body = node.child_by_field_name("body")
-        if body is None:
-            return UNKNOWN
+            scope[_source(name)] = arguments[place] if place < len(arguments) else None
         self._calls += 1
-        with self._perhaps(doubt=False):
-            scope["return"] = UNKNOWN
-            if body.type == "statement_block":
-                self._block(body.named_children, scope)
-            else:
-                scope["return"] = self.value(body, scope)
+        with self.perhaps(doubt=False):
+            for body in function.node.children_by_field_name("body"):
+                if body.type == "statement_block":
+                    self._block(body.named_children, scope)
+                else:
+                    scope["return"] = self.value(body, scope)
         self._calls -= 1
         return scope["return"]
 
@@ -138,40 +142,35 @@ class Evaluator:
         """Walk statements; tell whether they ended with a return, a break or the like."""
         nodes = list(nodes)
         for node in nodes:
-            if node.type in _DECLARED and (name := node.child_by_field_name("name")):
-                scope[_source(name)] = Function(node, scope)
+            if node.type == "function_declaration":
+                scope[_source(node.child_by_field_name("name"))] = Function(node, scope)
         return any(self._statement(node, scope) for node in nodes)
 
-    def _statement(self, node: Node, scope: Scope) -> bool:  # noqa: PLR0911, PLR0912
+    def _statement(self, node: Node, scope: Scope) -> bool:
         match node.type:
             case "if_statement":
                 return self._if(node, scope)
             case "return_statement":
                 value = self.value(_inner(node), scope)
-                if "return" in scope:
-                    next(one for one in scope.maps if "return" in one)["return"] = value
+                next((one for one in scope.maps if "return" in one), {})["return"] = value
                 return True
             case "throw_statement" | "break_statement" | "continue_statement":
                 return True
-            case "statement_block":
-                return self._block(node.named_children, scope)
-            case "try_statement":
-                parts = (node.child_by_field_name(name) for name in ("body", "finalizer"))
-                return any(self._block(part.named_children, scope) for part in parts if part)
-            case "switch_statement":
-                with self._perhaps():
-                    for case in _below(node, "switch_case", "switch_default"):
+            case "switch_body":
+                with self.perhaps():
+                    for case in node.named_children:
                         self._block(case.children_by_field_name("body"), scope)
-                return False
             case "variable_declaration" | "lexical_declaration":
                 for one in node.named_children:
-                    self._declare(one, scope)
-            case "comment" | "html_comment" | "function_declaration" | "class_declaration":
+                    name, value = (one.child_by_field_name(field) for field in ("name", "value"))
+                    if value is not None:
+                        scope[_source(name)] = self.value(value, scope)
+            case "comment" | "html_comment" | "function_declaration" | "catch_clause":
                 return False
-            case name if name.endswith("_statement") or name in ("else_clause", "ERROR"):
-                loops = name.startswith(("for", "while", "do"))
-                body = node.child_by_field_name("body")
-                self._block([body] if loops and body else node.named_children, scope)
+            case name if name.endswith(("_statement", "_clause", "statement_block", "ERROR")):
+                is_loop = name.startswith(("for", "while", "do"))
+                body = node.child_by_field_name("body") if is_loop else None
+                return self._block([body] if body else node.named_children, scope) and not is_loop
             case _:
                 self.value(node, scope)
         return False
@@ -182,31 +181,11 @@ class Evaluator:
         if holds is not None:
             taken = then if holds else other
             return taken is not None and self._block([taken], scope)
-        with self._perhaps():
+        with self.perhaps():
             ended = [self._block([one], scope) for one in (then, other) if one is not None]
         if any(ended) and self._calls:  # what follows depends on it
             self.is_certain = False
         return len(ended) > 1 and all(ended)
-
-    def _declare(self, node: Node, scope: Scope) -> None:
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is None or name.type != "identifier":
-            return
-        if value is not None:
-            made = self.value(value, scope)
-            if scope is self._globals and _source(name) == "location":
-                self._host.set(None, "location", made)
-            else:
-                scope[_source(name)] = made
-        elif scope is not self._globals:
-            scope.setdefault(_source(name), None)
-
-    @contextmanager
-    def _perhaps(self, *, doubt: bool = True) -> Iterator[None]:
-        before = self.is_certain
-        self.is_certain = before and not doubt
-        yield
-        self.is_certain = before
 
     # -- expressions
 
@@ -224,72 +203,67 @@ class Evaluator:
 
     def _value(self, node: Node, scope: Scope) -> Any:  # noqa: PLR0911, PLR0912
         match node.type:
-            case "string":
-                return "".join(map(_written, node.named_children))
-            case "template_string":
-                return self._template(node, scope)
-            case "identifier" | "undefined":
-                return self._name(_source(node), scope)
+            case "string" | "template_string":
+                return self._string(node, scope)
+            case "identifier":
+                return scope.get(_source(node), UNKNOWN)
+            case "true" | "false" | "null" | "undefined":
+                return _CONSTANTS[node.type]
             case "this":
-                return self._globals.get("window", UNKNOWN)
+                return self._window
             case "number":
-                return _number(_source(node))
-            case "true" | "false":
-                return node.type == "true"
-            case "null":
-                return None
+                number = _source(node)
+                return float(number) if "." in number else int(number, 0)
             case "array":
                 return [self.value(one, scope) for one in node.named_children]
             case "parenthesized_expression" | "await_expression" | "expression_statement":
                 return self.value(_inner(node), scope)
             case "sequence_expression":
-                return [None, *(self.value(one, scope) for one in node.named_children)][-1]
+                return [self.value(one, scope) for one in node.named_children][-1]
             case "binary_expression":
                 return self._binary(node, scope)
             case "unary_expression":
-                return self._unary(node, scope)
+                value = self.value(node.child_by_field_name("argument"), scope)
+                is_known = node.children[0].type == "!" and value is not UNKNOWN
+                return not truth(value) if is_known else UNKNOWN
             case "ternary_expression":
-                return self._ternary(node, scope)
+                holds = truth(self.value(node.child_by_field_name("condition"), scope))
+                sides = _SIDES if holds is None else _SIDES[:1] if holds else _SIDES[1:]
+                with self.perhaps(doubt=holds is None):
+                    made = [self.value(node.child_by_field_name(name), scope) for name in sides]
+                    return made[0] if holds is not None else UNKNOWN
             case "assignment_expression" | "augmented_assignment_expression":
                 return self._assign(node, scope)
             case "member_expression" | "subscript_expression":
-                return self._get(*self._place(node, scope))
+                return self._member(*self._place(node, scope))
             case "call_expression" | "new_expression":
                 return self._call(node, scope)
             case "regex":
-                return ("regex", *(_source(one) for one in node.named_children))
+                return Regex(*(_source(node.child_by_field_name(x)) for x in ("pattern", "flags")))
             case "object":
-                return {
-                    _source(key).strip("'\""): self.value(one.child_by_field_name("value"), scope)
-                    for one in node.named_children
-                    if (key := one.child_by_field_name("key"))
-                }
-            case kind if kind in _FUNCTIONS:
+                pairs = [[*one.named_children] for one in node.named_children if one.type == "pair"]
+                return {_source(key).strip("'\""): self.value(one, scope) for key, one in pairs}
+            case "function_expression" | "arrow_function":
                 return Function(node, scope)
         return UNKNOWN
 
-    def _template(self, node: Node, scope: Scope) -> Any:
+    def _string(self, node: Node, scope: Scope) -> Any:
         pieces = [
             text_of(self.value(_inner(one), scope))
             if one.type == "template_substitution"
             else _written(one)
             for one in node.named_children
         ]
-        return UNKNOWN if any(piece is UNKNOWN for piece in pieces) else "".join(pieces)
-
-    def _name(self, name: str, scope: Scope) -> Any:
-        return None if name == "undefined" else scope.get(name, UNKNOWN)
+        return UNKNOWN if UNKNOWN in pieces else "".join(pieces)
 
     def _binary(self, node: Node, scope: Scope) -> Any:
         operator = _source(node.child_by_field_name("operator"))
         left = self.value(node.child_by_field_name("left"), scope)
         if operator in ("&&", "||", "??"):
             holds = truth(left)
-            if operator == "??":
-                holds = None if left is UNKNOWN else left is not None
             if holds is not None and holds is not (operator == "&&"):
                 return left
-            with self._perhaps(doubt=holds is None):
+            with self.perhaps(doubt=holds is None):
                 right = self.value(node.child_by_field_name("right"), scope)
             # What is false on one side is false whatever the other is.
             certain = holds is None and truth(right) is (operator != "&&")
@@ -305,26 +279,6 @@ class Evaluator:
         except (TypeError, ArithmeticError):
             return UNKNOWN
 
-    def _unary(self, node: Node, scope: Scope) -> Any:
-        value = self.value(node.child_by_field_name("argument"), scope)
-        operator = _source(node.child_by_field_name("operator"))
-        if operator == "!":
-            holds = truth(value)
-            return UNKNOWN if holds is None else not holds
-        if operator in ("-", "+") and isinstance(value, int | float):
-            return -value if operator == "-" else value
-        return None if operator == "void" else UNKNOWN
-
-    def _ternary(self, node: Node, scope: Scope) -> Any:
-        holds = truth(self.value(node.child_by_field_name("condition"), scope))
-        names = {True: ["consequence"], False: ["alternative"]}
-        with self._perhaps(doubt=holds is None):
-            values = [
-                self.value(node.child_by_field_name(name), scope)
-                for name in names.get(holds, ["consequence", "alternative"])  # type: ignore[arg-type]
-            ]
-        return values[0]
-
     def _assign(self, node: Node, scope: Scope) -> Any:
         left = node.child_by_field_name("left")
         value = self.value(node.child_by_field_name("right"), scope)
@@ -332,21 +286,13 @@ class Evaluator:
             return UNKNOWN
         if left.type in ("member_expression", "subscript_expression"):
             owner, name = self._place(left, scope)
-            if node.type.startswith("augmented"):
-                value = _sum(self._get(owner, name), value)
-            if isinstance(owner, dict):
-                owner[name] = value
-            else:
-                self._host.set(owner, name, value)
-            return value
-        name = _source(left)
-        if node.type.startswith("augmented"):
-            value = _sum(scope.get(name, UNKNOWN), value)
-        holder = next((one for one in scope.maps if name in one), self._globals.maps[0])
-        if holder is self._globals.maps[0] and name in ("location", "onload"):
-            self._host.set(None, name, value)
         else:
-            holder[name] = value
+            name = _source(left)
+            owner = next((one for one in scope.maps if name in one), self._window)
+        if node.type.startswith("augmented"):
+            value = _sum(self._member(owner, name), value)
+        if isinstance(owner, dict):
+            owner[name] = value
         return value
 
     def _place(self, node: Node, scope: Scope) -> tuple[Any, Any]:
@@ -356,48 +302,20 @@ class Evaluator:
             return owner, _source(node.child_by_field_name("property"))
         return owner, self.value(node.child_by_field_name("index"), scope)
 
-    def _get(self, owner: Any, name: Any) -> Any:
-        if owner is self._globals.get("window") and name in self._globals:
-            return self._globals[name]
-        if isinstance(owner, dict):
-            return owner.get(name, None) if isinstance(name, str) else UNKNOWN
-        if isinstance(owner, str | list) and isinstance(name, int | float):
-            return owner[int(name)] if 0 <= name < len(owner) else None
-        if isinstance(owner, str | list) and name == "length":
-            return len(owner)
-        return self._host.get(owner, name if isinstance(name, str) else text_of(name))
-
     def _call(self, node: Node, scope: Scope) -> Any:
-        function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        owner: Any = UNKNOWN
+        name: Any = ""
+        if callee is not None and callee.type in ("member_expression", "subscript_expression"):
+            owner, name = self._place(callee, scope)
+            function = owner if isinstance(owner, Function) else self._member(owner, name)
+        else:
+            function = self.value(callee, scope)
         given = node.child_by_field_name("arguments")
-        while function is not None and function.type == "parenthesized_expression":
-            function = _inner(function)
-        if function is None:
-            return UNKNOWN
-        is_method = function.type in ("member_expression", "subscript_expression")
-        owner, name = self._place(function, scope) if is_method else (None, _source(function))
         arguments = [self.value(one, scope) for one in given.named_children] if given else []
-        if isinstance(owner, Function) and name in ("call", "bind", "apply"):
+        if isinstance(owner, Function):
             return owner if name == "bind" else self.call(owner, arguments[1:])
-        own: Any = UNKNOWN
-        if function.type in _FUNCTIONS:
-            own = Function(function, scope)
-        elif not is_method:
-            own = scope.get(name, UNKNOWN) if function.type == "identifier" else UNKNOWN
-        elif isinstance(owner, dict):
-            own = owner.get(name)
-        elif owner is self._globals.get("window"):
-            own, owner = self._globals.get(name, UNKNOWN), None
-        if isinstance(own, Function):
-            return self.call(own, arguments)
-        if not isinstance(name, str):
-            return UNKNOWN
-        if owner is None and function.type != "identifier" and not is_method:
-            self.value(function, scope)  # f(…)(…)
-        made = text_method(owner, name, arguments) if owner is not None else UNKNOWN
-        if owner is None:
-            made = text_function(name, arguments)
-        return self._host.call(owner, name, arguments) if made is UNKNOWN else made
+        return self.call(function, arguments) if not isinstance(function, str) else UNKNOWN
 
 
 @cache
@@ -410,6 +328,18 @@ def truth(value: Any) -> bool | None:
     if value is UNKNOWN:
         return None
     return bool(value) if value is None or isinstance(value, str | int | float) else True
+
+
+def text_of(value: Any) -> Any:
+    """Return a value as text, as JavaScript writes it; `UNKNOWN` if it is not known."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, str | int | float):
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+    if isinstance(value, list):
+        texts = [text_of(one) for one in value]
+        return UNKNOWN if UNKNOWN in texts else ",".join(texts)
+    return value.get("href", UNKNOWN) if isinstance(value, dict) else UNKNOWN  # location, links
 
 
 def _sum(left: Any, right: Any) -> Any:
@@ -427,28 +357,9 @@ def _inner(node: Node) -> Node | None:
     return next(iter(node.named_children), None)
 
 
-def _below(node: Node, *kinds: str) -> Iterator[Node]:
-    body = node.child_by_field_name("body")
-    return (one for one in (body.named_children if body else ()) if one.type in kinds)
-
-
 def _written(node: Node) -> str:
     """Return what a piece of a literal stands for."""
     text = _source(node)
-    if node.type != "escape_sequence":
-        return text
-    if code := _CODE_POINT.fullmatch(text[1:]):
-        point = int(code[1], 16)
-        return chr(point) if point <= 0x10FFFF else ""
-    return _ESCAPES.get(text[1:], text[1:].strip("\r\n"))
-
-
-def _number(text: str) -> Any:
-    try:
-        return int(text, 0)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        return UNKNOWN
+    if node.type != "escape_sequence" or text[1:2] not in "xunrtbfv":
+        return text.lstrip("\\").strip("\r\n") if node.type == "escape_sequence" else text
+    return text.encode().decode("unicode_escape")

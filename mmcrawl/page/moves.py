@@ -15,18 +15,23 @@ from mmcrawl.page.looks import Attributes
 _AT_ONCE = 60.0
 """Seconds; who is to read a page for longer than that is not moved."""
 _MOST = 5
-_LONGEST_SCRIPT = 32_000
-_LONGEST_SCRIPTS = 64_000
+# What moves a page is short; libraries and data, which only might, are long.
+_LONGEST_SCRIPT = 8_000
+_LONGEST_SCRIPTS = 16_000
+_LONGEST_HELP = 1_000  # of a script without a sign, which may say what others use
 _SCRIPT_TYPES = re.compile(r"|module|jscript|(?:text|application)/(?:x-)?(?:java|ecma)script[\d.]*")
 # What moves a browser, or hides what does. That `location` is read is not enough.
 _SIGN = re.compile(
-    r"\blocation\b(?!['\"]?\s*:)(?!\s*\.\s*(?:protocol|host(?:name)?|href|search|pathname|hash"
-    r"|origin)\b(?!\s*\+?=[^=]))|\.\s*(?:submit|requestSubmit|click)\s*\(\s*\)"
-    r"|\.\s*trigger\s*\(\s*['\"](?:click|submit)|\bnavigate\s*\(|\beval\s*\((?!\s*function)"
-    r"|\bopen\s*\([^()]{0,300}_(?:self|top|parent)|http-?equiv",
+    r"\blocation(?:['\"]\])?\s*(?:=[^=]|\[|\.\s*(?:replace|assign)\b"
+    r"|\.\s*(?:href|search|pathname|host(?:name)?|protocol)\s*=[^=])"
+    r"|=\s{0,9}(?:\w{1,20}\.){0,2}location\s*[;,]|\(\s*['\"]?\w{0,9}\.?location['\"]?\s*[),]"
+    r"|\.\s*(?:submit|requestSubmit|click)\s*\(\s*\)|\.\s*trigger\s*\(\s*['\"](?:click|submit)"
+    r"|\bnavigate\s*\(|\beval\s*\((?!\s*function)|\bopen\s*\([^()]{0,300}_(?:self|top|parent)"
+    r"|\bhistory\.(?:replace|push)State\b|http-?equiv",
     re.IGNORECASE,
 )
-_WORDS = "location submit Submit click navigate eval _self _top _parent quiv".split()
+_WORDS = "location .submit .requestSubmit .click .trigger navigate eval _self _top _parent".split()
+_WORDS += ["quiv", "history"]
 # As HTML has it: seconds, then perhaps the address, in quotes or not.
 _REFRESH = re.compile(
     r"\s*(?P<seconds>\d{1,9})?[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?P<url>[^\s].*)",
@@ -66,8 +71,10 @@ class Moves:
     def script(self, code: str, mime: str) -> None:
         """Take an inline script and its declared type."""
         if _SCRIPT_TYPES.fullmatch(mime) and len(code) <= _LONGEST_SCRIPT:
-            self._scripts.append(code)
-            self._is_moved = self._is_moved or _may_move(code)
+            moves = _may_move(code)
+            if moves or len(code) <= _LONGEST_HELP:
+                self._scripts.append(code)
+            self._is_moved = self._is_moved or moves
 
     def event(self, attributes: Attributes) -> None:
         """Take what an element does when it is loaded."""
@@ -84,9 +91,7 @@ class Moves:
         """
         made = [*self._refreshes]
         if self._is_moved:
-            browser = self._shown(Browser(None, url))
-            if browser.needs_page:
-                browser = self._shown(Browser(utf8, url))
+            browser = self._shown(Browser(utf8, url))
             made += [Move(href, certain) for href, certain in browser.moves]
             for content in browser.refreshes:
                 if (found := refresh_in(content)) is not None:
@@ -100,9 +105,8 @@ class Moves:
         left = _LONGEST_SCRIPTS
         for code in self._scripts:
             left -= len(code)
-            if left < 0:
-                break
-            browser.run(code)
+            if left >= 0:
+                browser.run(code)
         for code in self._events:
             browser.run(code)
         browser.loaded()

@@ -136,6 +136,12 @@ LINKS = {
     "posted": f"<form id=f method=post action=t.html></form>{TEXT}<script>f.submit()</script>",
     "comment": script("// location='t.html'\n/* location='t.html' */"),
     "window": script("window.open('t.html')"),
+    "old browsers": f"<script nomodule>location='t.html'</script>{TEXT}",
+    "handler of a click": f"{TEXT}<script>$('a.x').click(function(e){{}})</script>",
+    "handler of a form": (
+        f"<form action=t.html></form>{TEXT}<script>$('form').submit(function(e){{b.click()}})"
+        "</script>"
+    ),
     "refresh in a comment": f"<!--<meta http-equiv=refresh content='0;url=t.html'>-->{TEXT}",
 }
 
@@ -175,6 +181,8 @@ def test_the_header_moves_too_and_film_that_a_page_goes_to_is_its_medium() -> No
         "if(x){" * 5_000 + "location='a'",
         "location='a'.replace(/(a*)*b/,'').x" + "[0]" * 9_000,
         "`${" * 9_000 + "location",
+        "location=x;$('a[b=\"').click();document.getElementById(x);document.write(x)",
+        "location=x;'a'.match(/((/);String.fromCharCode(-1);atob('-');x[y]=z;[].pop()",
     ],
 )  # fmt: skip
 def test_a_script_that_has_no_end_is_left(code: str) -> None:
