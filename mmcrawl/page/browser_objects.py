@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from lxml import html
 
-from mmcrawl.page.javascript import UNKNOWN, Evaluator, Function, text_of
+from mmcrawl.page.javascript import UNKNOWN, Either, Evaluator, Function, text_of
 from mmcrawl.page.javascript_texts import FUNCTIONS, METHODS, OF_OBJECTS, url_parts
 from mmcrawl.page.urls import joined_url
 
@@ -135,6 +135,10 @@ class Browser:
     # -- where it goes
 
     def _move(self, href: Any = "", *_: Any) -> None:
+        if isinstance(href, Either):
+            with self._evaluator.perhaps():
+                self._move(href.one)
+                self._move(href.other)
         text = text_of(href)
         if not isinstance(text, str) or not text.strip():
             return
@@ -155,12 +159,12 @@ class Browser:
             self._listen("load", value)
 
     def _set_location(self, name: str, value: Any) -> None:
+        if name == "href":
+            self._move(value)
         text, parts = text_of(value), urlsplit(self._url)._replace(fragment="")
         if not isinstance(text, str):
             return
         match name:
-            case "href":
-                self._move(text)
             case "pathname":
                 self._move(f"/{text.removeprefix('/')}")
             case "search":

@@ -61,6 +61,13 @@ class Regex(NamedTuple):
     flags: str
 
 
+class Either(NamedTuple):
+    """One of two values."""
+
+    one: Any
+    other: Any
+
+
 class _EnoughError(Exception):
     """More was walked than is worth it."""
 
@@ -224,14 +231,16 @@ class Evaluator:
                 return self._binary(node, scope)
             case "unary_expression":
                 value = self.value(node.child_by_field_name("argument"), scope)
-                is_known = node.children[0].type == "!" and value is not UNKNOWN
-                return not truth(value) if is_known else UNKNOWN
+                operator = node.children[0].type
+                if operator == "-" and isinstance(value, int | float):
+                    return -value
+                return UNKNOWN if operator != "!" or value is UNKNOWN else not truth(value)
             case "ternary_expression":
                 holds = truth(self.value(node.child_by_field_name("condition"), scope))
                 sides = _SIDES if holds is None else _SIDES[:1] if holds else _SIDES[1:]
                 with self.perhaps(doubt=holds is None):
                     made = [self.value(node.child_by_field_name(name), scope) for name in sides]
-                    return made[0] if holds is not None else UNKNOWN
+                    return made[0] if holds is not None else Either(*made)
             case "assignment_expression" | "augmented_assignment_expression":
                 return self._assign(node, scope)
             case "member_expression" | "subscript_expression":

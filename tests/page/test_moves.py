@@ -87,6 +87,7 @@ MOVED = {
     ),
     "commented script": f"<script>\n<!--\nlocation.href='t.html'\n//-->\n</script>{TEXT}",
     "cookie": script("if (document.cookie.indexOf('seen') < 0) location='t.html'"),
+    "host": script("if (location.host.indexOf('m.') == -1 && !-0) location='t.html'"),
     "try": script("try { location='t.html' } catch (e) { }"),
     "desk": script(
         "if(/iphone|android/i.test(navigator.userAgent)){location='m/'}else{location='t.html'}"
@@ -120,6 +121,7 @@ LINKS = {
     "frame": script("if (top == self) location.href='t.html'"),
     "other frame": script("if (window.top !== window.self) { top.location = 't.html' }"),
     "small": script("if (screen.width < 800) location='t.html'"),
+    "either": script("location.href = x ? 't.html' : 'm.html'"),
     "asked": script("if (confirm('Go?')) location='t.html'"),
     "refresh after minutes": f"<meta http-equiv=refresh content='300;url=t.html'>{TEXT}",
     "timer of minutes": script("setTimeout(function(){location='t.html'}, 600000)"),
