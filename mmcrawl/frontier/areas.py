@@ -4,7 +4,8 @@ An area is a directory, a script, or what the pages of one shape are (`shape`): 
 values of queries are left out of their names. Areas stand in each other as a tree. An area that has
 brought something is never bounded. Of the others the budget shrinks, and is shared:
 
-* Pages of one shape end with `per_shape`, what lies in a directory or below it with five times as
+* Pages of one shape end with `per_shape`, and those of one script with as many in all, whatever
+  combinations of parameters they have; what lies in a directory or below it with five times as
   many. What was guessed gets more patience than what an address shows: of a directory with media on
   2 % of its pages the first 1,000 have none less than once in 10⁸ times, the first 200 once in 57.
 * All areas next to each other that brought nothing have as much together, and once more for the
@@ -124,9 +125,9 @@ class Areas:
             for inner, pool, _ in self._steps(form)
         )
 
-    def _is_over(self, inner: _Area, pool: _Pool, is_page: bool) -> bool:
+    def _is_over(self, inner: _Area, pool: _Pool, is_directory: bool) -> bool:
         learnt = _LEARNT * self._per_shape
-        if inner.pages >= (self._per_shape if is_page else learnt):
+        if inner.pages >= (learnt if is_directory else self._per_shape):
             return True
         budget = learnt * pool.patience
         if pool.pages < budget:
@@ -134,8 +135,9 @@ class Areas:
         return inner.pages * pool.poor >= budget if inner.pages else pool.poor >= _MANY
 
     def _steps(self, form: str) -> list[tuple[_Area, _Pool, bool]]:
-        """Return those of a page that brought nothing, with their like; the last is its shape."""
+        """Return those of a page that brought nothing, with their like; whether directories."""
         host, *names = _names(form)
+        directories = len(names) - (2 if "?" in names[-1] else 1)
         area, steps = self._hosts.get(host), []
         for depth, name in enumerate(names, 1):
             if area is None:
@@ -143,7 +145,8 @@ class Areas:
             is_page = depth == len(names)
             inner = area.below.get(name)
             if inner is None or not inner.relevant:
-                steps.append((inner or _Area(), area.pool(of_pages=is_page), is_page))
+                pool = area.pool(of_pages=is_page)
+                steps.append((inner or _Area(), pool, depth <= directories))
             area = inner
         return steps
 
