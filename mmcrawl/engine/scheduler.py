@@ -93,7 +93,8 @@ class FocusedScheduler(BaseScheduler):
             self._close_at_once("store_error" if isinstance(error, StoreError) else "bad_input")
             return
         pipelines = getattr(self.crawler.engine.scraper.itemproc, "middlewares", ())
-        self._has_others = any(not _is_own(pipeline) for pipeline in pipelines)
+        modules = {type(pipeline).__module__ for pipeline in pipelines}
+        self._has_others = any(not module.startswith("mmcrawl.") for module in modules)
         self.max_pages = getattr(spider, "max_pages", 0)
         self._is_fresh = not self.job.shared and not self.job.pages
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
@@ -432,10 +433,6 @@ def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
     scheduler = crawler.engine.scheduler if crawler.engine else None
     ours = FocusedScheduler in type(scheduler).mro()
     return cast("FocusedScheduler", scheduler) if ours else None
-
-
-def _is_own(pipeline: object) -> bool:
-    return type(pipeline).__module__.startswith("mmcrawl.")
 
 
 @contextmanager
