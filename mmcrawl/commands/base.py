@@ -160,7 +160,7 @@ class MmcrawlCommand(_Base):
             verb = self.subcommands[subcommand]
             called = f"scrapy {self.name} {subcommand} {verb.arguments}".rstrip()
             self._parser.usage = f"{called} [options]"
-            self._parser.description = f"{verb.what[0].upper()}{verb.what[1:]}."
+            self._parser.description = f"{verb.what}."
         return self._parser.format_help()
 
     def _check_subcommand(self, args: list[str], opts: argparse.Namespace) -> None:

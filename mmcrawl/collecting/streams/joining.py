@@ -30,8 +30,7 @@ _WEBM = (("webm", "video/webm", "audio/webm"), _CONTAINERS[1])
 _CHUNK = 1 << 20
 _SECONDS, _BYTES_A_SECOND = 120.0, 2 << 20  # ffmpeg may take so long
 
-Joined = tuple[Path, str]
-"""Where a medium is that was put together, and its MIME type."""
+Joined = tuple[Path, str]  # where a medium is that was put together, and its MIME type
 
 
 def join(

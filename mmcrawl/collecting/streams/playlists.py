@@ -106,9 +106,8 @@ def read_hls(data: bytes, base: str) -> list[Variant] | Track:
             raise _left_out(f"whose pieces are protected ({str(key.method)[:40]})")
     if playlist.playlists:
         found = [_variant(each, playlist, base) for each in playlist.playlists[:_MOST_VARIANTS]]
-        return sorted(found, key=lambda each: (each.has_pictures, each.height, each.bandwidth))[
-            ::-1
-        ]
+        found.sort(key=lambda each: (each.has_pictures, each.height, each.bandwidth))
+        return found[::-1]
     if not playlist.segments:
         raise MediaError("it is a playlist that names nothing")
     if not playlist.is_endlist and str(playlist.playlist_type).upper() != "VOD":
@@ -214,9 +213,8 @@ def _qualities(period: Any, kind: str) -> list[Any]:
         if any(_children(each, "ContentProtection") for each in (group, *found) if found):
             raise _left_out("whose pieces are protected (DRM)")
         if found:
-            return sorted(
-                found, key=lambda each: (int(each.get("height", 0)), int(each.get("bandwidth", 0)))
-            )[::-1]
+            found.sort(key=lambda one: (int(one.get("height", 0)), int(one.get("bandwidth", 0))))
+            return found[::-1]
     return []
 
 

@@ -8,25 +8,17 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive import open_archive
 from mmcrawl.commands.archive.block import BLOCK
-from mmcrawl.commands.archive.check import CHECK, REPAIR
-from mmcrawl.commands.archive.classes import CLASSES
-from mmcrawl.commands.archive.copy import COPY
+from mmcrawl.commands.archive.check import CHECK, REPAIR, VERIFY
 from mmcrawl.commands.archive.diff import DIFF
 from mmcrawl.commands.archive.due import DUE, due_lines
-from mmcrawl.commands.archive.duplicates import DUPLICATES
-from mmcrawl.commands.archive.export_parquet import EXPORT_PARQUET
-from mmcrawl.commands.archive.export_warc import EXPORT_WARC
-from mmcrawl.commands.archive.import_warc import IMPORT_WARC
-from mmcrawl.commands.archive.listing import LIST
-from mmcrawl.commands.archive.purge import PURGE
-from mmcrawl.commands.archive.rebuild import REBUILD
-from mmcrawl.commands.archive.repack import REPACK, SEAL
+from mmcrawl.commands.archive.listing import LIST, STATS
+from mmcrawl.commands.archive.pages import CLASSES, DUPLICATES, EXPORT_PARQUET
 from mmcrawl.commands.archive.search import SEARCH
-from mmcrawl.commands.archive.show import SHOW
-from mmcrawl.commands.archive.stats import STATS
+from mmcrawl.commands.archive.show import REBUILD, SHOW
 from mmcrawl.commands.archive.subcommand import Option, Options, Subcommand
-from mmcrawl.commands.archive.verify import VERIFY
+from mmcrawl.commands.archive.upkeep import COPY, PURGE, REPACK, SEAL
 from mmcrawl.commands.archive.versions import VERSIONS, version_lines
+from mmcrawl.commands.archive.warc import EXPORT_WARC, IMPORT_WARC
 from mmcrawl.commands.archive.watch import WATCH
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, ended_by_signal
 from mmcrawl.commands.values import PLACE, archive_params

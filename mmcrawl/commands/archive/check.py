@@ -1,4 +1,4 @@
-"""`scrapy archive check`: everything is examined."""
+"""`scrapy archive check` and `verify`: everything, or every version of one page, is examined."""
 
 from dataclasses import asdict
 
@@ -6,9 +6,17 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import CheckReport
+from mmcrawl.archive.model import CheckReport, as_text
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.subcommand import JSON, Option, Options, Subcommand, as_json
+from mmcrawl.commands.archive.subcommand import (
+    JSON,
+    Option,
+    Options,
+    Subcommand,
+    as_json,
+    print_line,
+)
+from mmcrawl.errors import StoreError
 
 REPAIR = Option("--repair", "repair what can be", False)
 
@@ -49,4 +57,33 @@ CHECK = Subcommand(
     "[--repair]",
     options=(REPAIR, JSON),
     writes=True,
+)
+
+
+def _verify(archive: Archive, options: Options, console: Console) -> int:
+    """Rebuild versions, and compare them with their digests; 1 if one is damaged."""
+    url = archive.get(options.args[0]).url
+    damaged = 0
+    for version in archive.versions(url):
+        try:
+            archive.rebuild(version)
+            wrong = ""
+        except StoreError as error:
+            wrong, damaged = str(error), damaged + 1
+        if options[JSON]:
+            facts = {"url": url, "number": version.number, "digest": version.digest}
+            print(as_json(facts | {"size": version.size, "wrong": wrong}))
+            continue
+        said = (wrong, "bold red") if wrong else ("is as it was received", "green")
+        line = f"{version.number:>5}  {as_text(version.time):<23} {version.size:>11,}  "
+        print_line(console, Text.assemble(line, (version.digest[:12], "dim"), "  ", said))
+    return 1 if damaged else 0
+
+
+VERIFY = Subcommand(
+    "verify",
+    _verify,
+    "rebuild every version of a page; exit code 1 if one is damaged",
+    "URL",
+    (1, 1),
 )

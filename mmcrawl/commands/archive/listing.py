@@ -1,16 +1,22 @@
-"""`scrapy archive list`: pages with their versions and visits."""
+"""`scrapy archive list` and `stats`: pages with their versions and visits, and how much is archived."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import Visit, as_date, as_text
+from mmcrawl.archive.model import ArchiveStats, Visit, as_date, as_text
 from mmcrawl.commands.archive.subcommand import JSON, Options, Subcommand, as_json, print_line
 from mmcrawl.errors import StoreError
-from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.crawl import literal, size_of
+from mmcrawl.terminal.program import as_called
+
+_MOST_HOSTS = 20
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -54,3 +60,59 @@ def _line(url: str, visits: Sequence[Visit]) -> Text:
 
 
 LIST = Subcommand("list", _run, "pages with their versions and visits", "[HOST|PREFIX]", (0, 1))
+
+
+def _stats(archive: Archive, options: Options, console: Console) -> int:
+    stats = archive.stats()
+    if options[JSON]:
+        print(as_json(asdict(stats) | {"ratio": round(stats.ratio, 3)}))
+    else:
+        console.print(_tables(stats))
+    return 0
+
+
+def _tables(stats: ArchiveStats) -> RenderableType:
+    totals = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in (
+        ("URLs", f"{stats.urls:,}"),
+        ("versions", f"{stats.versions:,}"),
+        ("visits", f"{stats.visits:,}"),
+        ("blocks", _blocks(stats)),
+        ("layouts", _found_again(stats.layouts, stats.distinct_layouts)),
+        ("distinct chunks", f"{stats.chunks:,}"),
+        ("bodies as received", size_of(stats.raw_bytes)),
+        ("distinct chunks of them", size_of(stats.chunk_bytes)),
+        ("the archive takes", f"{size_of(stats.stored_bytes)}, one byte for {stats.ratio:.1f}"),
+    ):
+        totals.add_row(name, value)
+    hosts = Table(box=box.SIMPLE_HEAD)
+    hosts.add_column("host", overflow="fold")
+    for column in ("URLs", "versions", "bytes"):
+        hosts.add_column(column, justify="right")
+    ordered = sorted(stats.hosts.items(), key=lambda item: (-item[1].raw_bytes, item[0]))
+    for host, numbers in ordered[:_MOST_HOSTS]:
+        hosts.add_row(
+            literal(host), str(numbers.urls), str(numbers.versions), size_of(numbers.raw_bytes)
+        )
+    if len(ordered) > _MOST_HOSTS:
+        hosts.add_row(f"… and {len(ordered) - _MOST_HOSTS} more", "", "", "")
+    return Group(totals, hosts) if ordered else totals
+
+
+def _blocks(stats: ArchiveStats) -> str:
+    kept = _found_again(stats.blocks, stats.distinct_blocks)
+    if not stats.uncut:
+        return kept
+    pages = "1 page" if stats.uncut == 1 else f"{stats.uncut:,} pages"
+    known = f"{kept}, and those of {pages}" if stats.blocks else f"those of {pages}"
+    return as_called(f"{known} that are cut on demand; `scrapy archive seal` keeps and counts them")
+
+
+def _found_again(count: int, distinct: int) -> str:
+    """Return how many there are, and the share of them that was in the archive before."""
+    if not count:
+        return "0"
+    return f"{count:,}, of which {distinct:,} distinct: {1 - distinct / count:.1%} found again"
+
+
+STATS = Subcommand("stats", _stats, "how much is archived, and in how many bytes")

@@ -1,4 +1,4 @@
-"""`scrapy archive show`: facts and blocks of a version."""
+"""`scrapy archive show` and `rebuild`: facts and blocks of a version, and its bytes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.blocks import layout_digest, layout_of
@@ -19,6 +20,7 @@ from mmcrawl.commands.archive.subcommand import (
     AT,
     BODY,
     JSON,
+    OVERWRITE,
     VERSION,
     Option,
     Options,
@@ -30,6 +32,9 @@ from mmcrawl.commands.archive.subcommand import (
 from mmcrawl.commands.archive.versions import version_record
 from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.targets import new_file
+
+OUTPUT = Option("-o", "where to, - for standard output", "", "FILE", is_target=True)
 
 _TOPIC = 90
 _WORDS = 60
@@ -37,7 +42,7 @@ _HEADERS = ("etag", "last-modified", "location", "server")
 BLOCKS = Option("--blocks", "the layout too, and what each block says and is", False)
 
 
-def _run(archive: Archive, options: Options, console: Console) -> int:
+def _show(archive: Archive, options: Options, console: Console) -> int:
     version = options.found(archive)
     if options[BODY]:
         write_body(archive.rebuild(version).body, "-")
@@ -139,10 +144,42 @@ def _cut_off(line: Text) -> Text:
 
 SHOW = Subcommand(
     "show",
-    _run,
+    _show,
     "facts and blocks of a version",
     "URL [--at TIME|--version N] [--blocks|--body]",
     (1, 1),
     check=check_version,
     options=(AT, VERSION, BLOCKS, BODY, JSON),
+)
+
+
+def _check_rebuild(options: Options) -> None:
+    check_version(options)
+    if not options[OUTPUT]:
+        raise UsageError("say where to with -o FILE, or -o - for standard output")
+    new_file(options[OUTPUT], "-o", overwrite=options[OVERWRITE])
+
+
+def _rebuild(archive: Archive, options: Options, console: Console) -> int:
+    version = options.found(archive)
+    write_body(archive.rebuild(version).body, options[OUTPUT])
+    if options[OUTPUT] != "-":
+        console.print(
+            Text(
+                f"{options[OUTPUT]}: version {version.number} of {as_text(version.time)},"
+                f" {version.size:,} bytes, SHA-256 as when it was stored"
+            ),
+            soft_wrap=True,
+        )
+    return 0
+
+
+REBUILD = Subcommand(
+    "rebuild",
+    _rebuild,
+    "write a version, byte for byte",
+    "URL [--at TIME|--version N] -o FILE",
+    (1, 1),
+    check=_check_rebuild,
+    options=(AT, VERSION, OUTPUT, OVERWRITE),
 )

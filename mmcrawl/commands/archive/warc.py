@@ -1,6 +1,7 @@
-"""`scrapy archive export-warc`: a WARC file with its index, or a WACZ, is written."""
+"""`scrapy archive export-warc` and `import-warc`: WARC files are written, and taken in."""
 
 import os
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from mmcrawl.terminal.crawl import size_of
 from mmcrawl.terminal.targets import new_file
 
 
-def _run(archive: Archive, options: Options, console: Console) -> int:
+def _export_warc(archive: Archive, options: Options, console: Console) -> int:
     """Write a file of the kind that its name says; 1 if something is left out."""
     from mmcrawl.archive.warc.exporting import export_warc
 
@@ -71,10 +72,44 @@ def _check(options: Options) -> None:
 
 EXPORT_WARC = Subcommand(
     "export-warc",
-    _run,
+    _export_warc,
     "write a WARC file with its CDXJ, or a WACZ by its name",
     "FILE [--host H] [--url URL] [--since T] [--until T]",
     (1, 1),
     options=(HOST, URL, SINCE, UNTIL, OVERWRITE, JSON),
     check=_check,
+)
+
+
+def _import_warc(archive: Archive, options: Options, console: Console) -> int:
+    """Take in WARC files; 1 if something in them is left out for what it is."""
+    from mmcrawl.archive.warc.importing import import_warc
+
+    paths = [os.path.expanduser(name) for name in options.args]
+    report = import_warc(archive, paths, method=options.method)
+    if options[JSON]:
+        print(as_json(asdict(report) | {"problems": list(map(str, report.problems))}))
+    else:
+        skipped = ", ".join(f"{count:,} {name}" for name, count in report.skipped.items())
+        line = (
+            f"{report.records:,} records: {report.versions:,} new versions,"
+            f" {report.unchanged:,} visits without change"
+            + (
+                f", {report.doubtful:,} of them with bytes of another digest"
+                * bool(report.doubtful)
+            )
+        )
+        print_line(console, printable(line + (f"; passed over: {skipped}" if skipped else "")))
+    print_problems(report.problems)
+    return 0 if all(problem.taken for problem in report.problems) else 1
+
+
+IMPORT_WARC = Subcommand(
+    "import-warc",
+    _import_warc,
+    "take in WARC files",
+    "FILE…",
+    (1, sys.maxsize),
+    writes=True,
+    creates=True,
 )

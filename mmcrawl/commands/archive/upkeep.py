@@ -1,0 +1,164 @@
+"""`scrapy archive seal`, `repack`, `purge` and `copy`: after telling what that takes and gains."""
+
+from dataclasses import asdict
+
+from rich.console import Console
+from scrapy.exceptions import UsageError
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.copying import copy_archive
+from mmcrawl.archive.format.repacking import RepackEstimate
+from mmcrawl.archive.model import as_text
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.uris import as_archive_uri, shown
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.commands.archive.search import forget_purged
+from mmcrawl.commands.archive.subcommand import (
+    BEFORE,
+    HOST,
+    JSON,
+    URL,
+    YES,
+    Option,
+    Options,
+    Subcommand,
+    agreed,
+    as_json,
+    print_line,
+    print_problems,
+)
+from mmcrawl.commands.values import whole
+from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.terminal.crawl import size_of
+
+_LEVEL = 19
+_ASKED = 60.0  # seconds from which on it is asked before
+
+
+def _level(text: str, flag: str) -> int:
+    return whole(text, flag, 1, 19)
+
+
+LEVEL = Option("--level", "of zstd, 1 to 19 (default: 19)", _LEVEL, "N", _level)
+
+
+def _seal(archive: Archive, options: Options, console: Console) -> int:
+    """Do what closing does, also where a process was killed before it; cut what is uncut."""
+    _tell(archive.seal_estimate(), "what is not sealed", options, console)
+    before = archive.stats().stored_bytes
+    archive.pack()
+    return _done(archive, before, options, console)
+
+
+def _repack(archive: Archive, options: Options, console: Console) -> int:
+    """Compress all anew."""
+    level = options[LEVEL]
+    _tell(archive.repack_estimate(level), f"at level {level}", options, console)
+    before = archive.stats().stored_bytes
+    archive.repack(level)
+    return _done(archive, before, options, console)
+
+
+def _tell(said: RepackEstimate, what: str, options: Options, console: Console) -> None:
+    """Say what it will take and gain; ask, if it takes long."""
+    text = (
+        f"{what}: {size_of(said.before)} become about {size_of(said.after)}, after some"
+        f" {said.seconds:,.0f} s of one core"
+    )
+    if said.seconds > _ASKED and not options[YES] and not agreed(f"{text}. Go on?"):
+        raise MmcrawlError(f"{text}; nothing was done, say --yes to do it without being asked")
+    if not options[JSON]:
+        console.print(text)
+
+
+def _done(archive: Archive, before: int, options: Options, console: Console) -> int:
+    after = archive.stats().stored_bytes
+    if options[JSON]:
+        print(as_json({"before": before, "after": after}))
+    else:
+        console.print(f"{size_of(before)} before, {size_of(after)} now")
+    return 0
+
+
+SEAL = Subcommand(
+    "seal",
+    _seal,
+    "cut and compress what is not yet, give space back",
+    "[--yes]",
+    options=(YES, JSON),
+    writes=True,
+)
+REPACK = Subcommand(
+    "repack",
+    _repack,
+    "compress all anew, after telling what that takes and gains",
+    "[--level N] [--yes]",
+    options=(LEVEL, YES, JSON),
+    writes=True,
+)
+
+
+def _purge(archive: Archive, options: Options, console: Console) -> int:
+    """Remove versions, after asking."""
+    url, host, before = options[URL], options[HOST], options[BEFORE]
+    what = url or (f"host {host}" if host else "the whole archive")
+    if url:
+        archive.get(url)
+    elif host and host not in archive.hosts():
+        raise StoreError(f"no page is of host {host}")
+    older = f" that were replaced before {as_text(before)}" if before else ""
+    if not options[YES] and not agreed(f"Remove all versions of {what}{older} for good?"):
+        raise MmcrawlError("nothing was removed; say --yes to remove without being asked")
+    purged = archive.purge(url=url, host=host, before=before)
+    forget_purged(archive, options.uri)
+    if options[JSON]:
+        print(as_json(asdict(purged)))
+    else:
+        console.print(
+            f"{purged.versions:,} versions and {purged.visits:,} visits removed,"
+            f" {size_of(purged.freed_bytes)} given back"
+        )
+    return 0
+
+
+def _check_purge(options: Options) -> None:
+    if options[HOST] is None and options[URL] is None and options[BEFORE] is None:
+        raise UsageError("say what to remove: --host, --url, --before")
+
+
+PURGE = Subcommand(
+    "purge",
+    _purge,
+    "remove versions for good",
+    "--host H|--url URL [--before T] [--yes]",
+    options=(HOST, URL, BEFORE, YES, JSON),
+    check=_check_purge,
+    writes=True,
+)
+
+
+def _copy(archive: Archive, options: Options, console: Console) -> int:
+    """Copy; 1 if something could not be."""
+    uri = as_archive_uri(options.args[0]) or ""
+    if uri == options.uri:
+        raise StoreError("an archive is not copied to itself: name another file or database")
+    with open_archive(uri) as target:
+        report = copy_archive(archive, target)
+    if options[JSON]:
+        print(as_json(asdict(report) | {"archive": shown(uri)}))
+    else:
+        line = (
+            f"{shown(uri)}: {report.urls:,} URLs, {report.versions:,} versions, {report.visits:,}"
+            f" visits; {report.copied:,} of these written now"
+        )
+        print_line(console, printable(line))
+    return print_problems(report.problems)
+
+
+COPY = Subcommand(
+    "copy",
+    _copy,
+    "copy all to another archive; can be broken off and done again",
+    "FILE.db|mongodb://HOST/DATABASE",
+    (1, 1),
+)
