@@ -30,7 +30,7 @@ from mmcrawl.stores.uris import FILE, is_server
 from mmcrawl.terminal.program import complain, program
 from mmcrawl.terminal.telling import Telling
 
-_WIDTH = 100
+_WIDTH = 79
 
 # Scrapy takes every subclass of ScrapyCommand beside this module for a command to be listed.
 if TYPE_CHECKING:
@@ -119,8 +119,9 @@ class MmcrawlCommand(_Base):
         wide = max(map(len, self.subcommands)) + 2
         lines = [*wrap(details, _WIDTH), ""]
         for name, verb in self.subcommands.items():
-            lines.append(f"{name:<{wide}}{verb.what}")
-            lines += [f"{'':<{wide}}  {verb.arguments}"] if verb.arguments else []
+            indent = " " * wide
+            lines += wrap(f"{name:<{wide}}{verb.what}", _WIDTH, subsequent_indent=indent)
+            lines += wrap(verb.arguments, _WIDTH, initial_indent=f"{indent}  ")
         return "\n".join([*lines, "", f"`scrapy {self.name} SUBCOMMAND --help` shows its options."])
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -149,18 +150,18 @@ class MmcrawlCommand(_Base):
             raise SystemExit(0)
 
     def _help_of(self, subcommand: str) -> str:
-        for names, group in self._own:
-            if subcommand not in names:
-                for action in group._group_actions:
-                    action.help = argparse.SUPPRESS
+        for names, group in self._own:  # are shown among the options, or not at all
+            shown = group._group_actions if subcommand in names else []
+            self._parser._optionals._group_actions += shown
+            group._group_actions = []
         own = self.own_arguments
         takes = [name for name in self.arguments if subcommand in own.get(name, (subcommand,))]
         self._parser._option_string_actions["-a"].help = _help_of_arguments(takes)
         if subcommand:
             verb = self.subcommands[subcommand]
-            called = f"scrapy {self.name} {subcommand} {verb.arguments}".rstrip()
-            self._parser.usage = f"{called} [options]"
-            self._parser.description = f"{verb.what}."
+            words = ("scrapy", self.name, subcommand, verb.arguments, "[options]")
+            self._parser.usage = " ".join(filter(None, words))
+            self._parser.description = f"{verb.what[0].upper()}{verb.what[1:]}."
         return self._parser.format_help()
 
     def _check_subcommand(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -173,9 +174,8 @@ class MmcrawlCommand(_Base):
         if not name and (args or "" not in self.subcommands):
             what = f"there is no {args[0]!r}; " if args else ""
             raise UsageError(f"{what}say one of {', '.join(filter(None, self.subcommands))}")
-        verb, given = self.subcommands[name], len(args) - bool(name)
-        called = f"scrapy {self.name} {name}".rstrip()
-        if not verb.least <= given <= verb.most:
+        verb, called = self.subcommands[name], f"scrapy {self.name} {name}".rstrip()
+        if not verb.least <= len(args) - bool(name) <= verb.most:
             raise UsageError(f"it is {called} {verb.arguments}".rstrip())
         for owners, group in self._own:
             for action in group._group_actions if name not in owners else ():

@@ -43,9 +43,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
         _LIST: Verb("", "the record of each address"),
         _PARTS: Verb("", "which files animations load, and which of these are missing"),
     }
-    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
-        CollectParams.model_fields.keys() - {"store"}, ("",)
-    )
+    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        name: ("",) for name in CollectParams.model_fields if name != "store"
+    }
     summary = "Fetch and keep the media that a crawl found; what came of each"
     details = (
         "Fetches from where it stopped last; the crawl may be running. Exit codes: 0, it ended or"

@@ -1,4 +1,4 @@
-"""`scrapy archive list` and `stats`: pages with their versions and visits, and how much is archived."""
+"""`scrapy archive list` and `stats`: pages with versions and visits, and how much is archived."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
