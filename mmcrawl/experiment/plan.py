@@ -17,6 +17,7 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError, SeedError, WebError
 from mmcrawl.experiment.measures import pages_at_share
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.replay.demo import demo_files
 from mmcrawl.replay.opening import PORTAL, SIMULATED, open_web
 from mmcrawl.replay.portal import PORTAL_HOST
 from mmcrawl.scoring.base import NoLinks
@@ -205,7 +206,7 @@ class Plan:
 
     @cached_property
     def web_digest(self) -> str:
-        """Tells webs apart: names, sizes and times of files, or the name of a generated web."""
+        """Tells webs apart: names, sizes and times of files, or what a simulated web is made by."""
         return _digest([line for web in self._webs for line in _signs(web)])
 
     @property
@@ -320,7 +321,10 @@ def _sign_of(name: str, file: Path) -> str:
 def _signs(web: str) -> Iterator[str]:
     """Yield what tells a web from others without reading it."""
     path = Path(os.path.expanduser(web))
-    if web == "demo" or web.startswith(SIMULATED) or not path.exists():
+    if web == "demo":
+        yield from (f"{name} {_digest([body.hex()])}" for name, body in demo_files().items())
+        return
+    if web.startswith(SIMULATED) or not path.exists():
         yield web
         return
     for file in sorted(path.rglob("*")) if path.is_dir() else [path]:

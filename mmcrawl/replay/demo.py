@@ -70,7 +70,7 @@ class DemoWeb(web.StoredWeb):
     @cached_property
     def _files(self) -> dict[str, bytes]:
         """What answers, by host and path with its query."""
-        named = ((_QUERY.sub(r"?\1", name), body) for name, body in _stored().items())
+        named = ((_QUERY.sub(r"?\1", name), body) for name, body in demo_files().items())
         return {name.removesuffix("index.html"): body for name, body in named}
 
     def _app(self, path: str) -> web.StoredResponse:
@@ -116,7 +116,8 @@ class DemoWeb(web.StoredWeb):
         return re.sub(r"(?s)(<ul class=\"links\">\n).*?(?=\n</ul>)", rf"\1{turning}", page).encode()
 
 
-def _stored() -> dict[str, bytes]:
+def demo_files() -> dict[str, bytes]:
+    """All files of the demo web by their paths, always in the same order."""
     packed = files("mmcrawl") / "demo.tar.xz"
     if packed.is_file():
         with packed.open("rb") as file, tarfile.open(fileobj=file, mode="r:xz") as members:
@@ -137,8 +138,7 @@ def _page_or_file(path: str, body: bytes) -> web.StoredResponse:
 def _with_sessions(body: bytes, path: str, requested: str) -> bytes:
     """A page with a session id, new for each URL asked for, on the links to its directory."""
     folder = path.rpartition("/")[0]
-    name = _SESSIONS.get(folder)
-    if name is None:
+    if (name := _SESSIONS.get(folder)) is None:
         return body
     session = blake2b(f"2009 {requested}".encode(errors="replace"), digest_size=8).hexdigest()
 

@@ -110,6 +110,13 @@ def test_only_a_web_without_end_is_cut_by_the_trap_limit(
     assert plan.limits["settings"].get(TRAP_LIMIT) == limit
 
 
+def test_a_demo_web_with_another_file_is_another_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Plan("demo", {"keywords": "lens"}, ()).web_digest
+    assert Plan("portal:demo", {"keywords": "lens"}, ()).web_digest == before
+    monkeypatch.setattr("mmcrawl.experiment.plan.demo_files", lambda: {"a.test/index.html": b""})
+    assert Plan("demo", {"keywords": "lens"}, ()).web_digest != before
+
+
 def test_the_code_digest_follows_what_takes_part_in_a_crawl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
