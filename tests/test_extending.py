@@ -7,9 +7,7 @@ import json
 import os
 import re
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from scrapy.utils.test import get_crawler
 from mmcrawl.archive import open_archive
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.spiders import FocusedSpider
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -118,23 +117,14 @@ def asked() -> list[str]:
 def site(asked: list[str]) -> Iterator[str]:
     """Address of a small site."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            body = PAGES.get(self.path)
-            self.send_response(200 if body is not None else 404)
-            kind = "text/plain" if self.path == "/robots.txt" else "text/html"
-            self.send_header("Content-Type", kind)
-            self.end_headers()
-            self.wfile.write(body or b"")
+    def answer(request: Request) -> Answer:
+        asked.append(request.path)
+        body = PAGES.get(request.path)
+        kind = "text/plain" if request.path == "/robots.txt" else "text/html"
+        return Answer(body or b"", 404 if body is None else 200, {"Content-Type": kind})
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
+    with Server(answer) as server:
+        yield server.url()
 
 
 def scrapy(

@@ -3,9 +3,7 @@
 import json
 import os
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 from mmcrawl.spiders import FocusedSpider, RevisitSpider
+from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -33,21 +32,6 @@ PLAIN = {
 }
 
 
-class Site(BaseHTTPRequestHandler):
-    asked: list[str]
-
-    def do_GET(self) -> None:
-        self.asked.append(self.path)
-        found = self.path in {"/", "/next.html"}
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(PAGE if found else b"")
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
 def asked() -> list[str]:
     """What the site was asked for."""
@@ -57,11 +41,13 @@ def asked() -> list[str]:
 @pytest.fixture
 def site(asked: list[str]) -> Iterator[str]:
     """Address of a site of two pages."""
-    handler = type("Handler", (Site,), {"asked": asked})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
+
+    def answer(request: Request) -> Answer:
+        asked.append(request.path)
+        return Answer(PAGE) if request.path in {"/", "/next.html"} else Answer(b"", 404)
+
+    with Server(answer) as server:
+        yield server.url()
 
 
 def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":

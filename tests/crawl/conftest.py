@@ -4,16 +4,16 @@ import json
 import os
 import sqlite3
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import pytest
 
+from tests import serving
+from tests.serving import Answer
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -83,16 +83,7 @@ class Visit:
     left: float | None = None
 
 
-@dataclass
-class Answer:
-    """What the server sends."""
-
-    body: str = ""
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-
-
-class Server:
+class Server(serving.Server):
     """Answers each path with a page, or with what a function of the visit returns; 404 otherwise.
 
     `visits` holds every request in the order they came.
@@ -101,59 +92,17 @@ class Server:
     def __init__(self, host: str) -> None:
         self.pages: dict[str, str | Answer | Callable[[Visit], str | Answer]] = {}
         self.visits: list[Visit] = []
-        self._httpd = ThreadingHTTPServer((host, 0), self._handler())
-        self._httpd.daemon_threads = True
         self.host = host
-        self.port = self._httpd.server_address[1]
-        self._thread = threading.Thread(target=self._httpd.serve_forever, args=(0.05,))
-        self._thread.start()
+        super().__init__(self._answer, host)
 
-    def url(self, path: str = "/") -> str:
-        return f"http://{self.host}:{self.port}{path}"
-
-    def asked(self) -> list[str]:
-        """The paths that were asked for, in order."""
-        return [visit.path for visit in self.visits]
-
-    def close(self) -> None:
-        self._httpd.shutdown()
-        self._httpd.server_close()
-        self._thread.join()
-
-    def _answer(self, visit: Visit) -> Answer:
+    def _answer(self, request: serving.Request) -> Answer:
+        headers = dict(request.headers.items())
+        visit = Visit(self.host, request.command, request.path, headers, request.body, monotonic())
+        self.visits.append(visit)
         page = self.pages.get(visit.path, Answer("<p>none</p>", 404))
         answer = page(visit) if callable(page) else page
+        visit.left = monotonic()
         return Answer(answer) if isinstance(answer, str) else answer
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def _serve(self) -> None:
-                length = int(self.headers.get("Content-Length", 0))
-                body = self.rfile.read(length)
-                headers = dict(self.headers.items())
-                visit = Visit(server.host, self.command, self.path, headers, body, monotonic())
-                server.visits.append(visit)
-                answer = server._answer(visit)
-                content = answer.body.encode()
-                visit.left = monotonic()
-                self.send_response(answer.status)
-                kind = {"Content-Type": "text/html; charset=utf-8"}
-                for name, value in {**kind, **answer.headers}.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(b"" if self.command == "HEAD" else content)
-
-            do_GET = do_POST = do_HEAD = _serve  # noqa: N815 - names that http.server asks for
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
-
-        return Handler
 
 
 @dataclass

@@ -398,7 +398,7 @@ def test_the_crawl_ends_before_it_begins_if_the_archive_cannot_be_opened(tools: 
     [outcome] = tools.crawl({"seeds": server.url(), "store": str(store)})
     assert outcome.stats["finish_reason"] == "store_error"
     assert "crawl-archive.db is not an archive of mmcrawl" in outcome.stats["mmcrawl/store_error"]
-    assert server.asked() == []
+    assert server.asked == []
 
 
 class Killed:

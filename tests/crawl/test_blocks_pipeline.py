@@ -67,7 +67,7 @@ def asked(
     server = tools.serve()
     server.pages |= pages
     [outcome] = tools.crawl({"seeds": server.url(), "links": links, "settings": ON | settings})
-    return server.asked(), outcome.store
+    return server.asked, outcome.store
 
 
 def test_links_of_advertisements_are_fetched_after_all_others(tools: Tools) -> None:
@@ -97,7 +97,7 @@ def test_a_finished_crawl_of_related_links_goes_on_with_all_of_them(tools: Tools
     server.pages["/"] = WITH_ADVERTISEMENT
     crawl = {"seeds": server.url(), "settings": ON, "store": str(tools.folder() / "crawl.db")}
     tools.crawl(crawl | {"links": "related"}, crawl)
-    assert server.asked() == ["/", "/oar", "/crane", "/home", "/news", "/buy", "/sale"]
+    assert server.asked == ["/", "/oar", "/crane", "/home", "/news", "/buy", "/sale"]
 
 
 # -- every crawl ----------------------------------------------------------------------------------

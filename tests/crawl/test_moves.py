@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import ClassVar
 
 import pytest
 
 from tests.commands.running import typed
+from tests.serving import Answer, Request, Server
 
 FILM = "<title>Lever</title><h1>Lever</h1><video src='/lever{}.mp4' title='lever'></video>"
 
 
-class _Site(BaseHTTPRequestHandler):
-    pages: ClassVar[dict[str, str]] = {
+PAGES = {
         "/script": "<script>location.replace('/film1.html')</script>",
         "/film1.html": FILM.format(1),
         "/event": "<script>function go(){top.location='/film2.html'}</script><body onload=go()>",
@@ -39,25 +36,16 @@ class _Site(BaseHTTPRequestHandler):
         "/broken": "<frameset><frame src=/gone></frameset>",
     }  # fmt: skip
 
-    def do_GET(self) -> None:
-        body = self.pages.get(self.path)
-        self.send_response(404 if body is None else 200)
-        self.send_header("Content-Type", "text/html")
-        if self.path == "/header":
-            self.send_header("Refresh", "0; url=/film5.html")
-        self.end_headers()
-        self.wfile.write((body or "").encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Site) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    def answer(request: Request) -> Answer:
+        body = PAGES.get(request.path)
+        moved = {"Refresh": "0; url=/film5.html"} if request.path == "/header" else {}
+        return Answer((body or "").encode(), 404 if body is None else 200, moved)
+
+    with Server(answer) as server:
+        yield server.origin
 
 
 def crawl(folder: Path, site: str, *paths: str) -> tuple[int, str]:

@@ -159,7 +159,7 @@ def test_a_pickle_in_a_store_is_never_loaded(tools: Any, tmp_path: Path, version
         assert outcome.links[server.url("/b")] == ("C", "")
     else:
         assert f"{store} was written by an older version of mmcrawl (schema 2" in outcome.log
-        assert server.asked() == ["/"]
+        assert server.asked == ["/"]
 
 
 def test_a_stored_request_for_another_address_is_not_sent(tools: Any, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_stored_request_for_another_address_is_not_sent(tools: Any, tmp_path: 
     with closing(sqlite3.connect(store)) as db, db:
         db.execute("UPDATE link SET request = ? WHERE path = '/a'", (other,))
     (outcome,) = tools.crawl(crawl)
-    assert server.asked() == ["/"]
+    assert server.asked == ["/"]
     assert outcome.links[server.url("/a")][0] == "E"
 
 

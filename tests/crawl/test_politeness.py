@@ -26,7 +26,7 @@ def held(tools: Any, hosts: tuple[str, str], count: int) -> tuple[list[Any], dic
         return "<p>at last</p>"
 
     def fast_page(visit: Any) -> str:
-        if len(set(fast.asked())) == count + 1:
+        if len(set(fast.asked)) == count + 1:
             fast_is_done.set()
         return "<p>here</p>"
 
@@ -52,7 +52,7 @@ def test_a_slow_host_does_not_hold_up_a_fast_one(
     (outcome,) = tools.crawl({"seeds": seeds}, settings=settings)
     assert len(outcome.seen) == 26
     assert all(waited.values()), "a page of the slow host was waited for by the fast host"
-    assert len(slow.asked()) == len(set(slow.asked())) == 13
+    assert len(slow.asked) == len(set(slow.asked)) == 13
 
 
 def test_no_more_requests_than_allowed_are_sent_to_a_host_at_once(tools: Any) -> None:
@@ -123,8 +123,8 @@ def test_robots_txt_is_obeyed(tools: Any) -> None:
     for path in forbidden:
         assert obeying.links[server.url(path)] == ("E", "forbidden by robots.txt")
     assert {*ignoring.seen} - {*obeying.seen} == {server.url(path) for path in forbidden}
-    assert server.asked().count("/robots.txt") == 1
-    assert server.asked().index("/robots.txt") == 0
+    assert server.asked.count("/robots.txt") == 1
+    assert server.asked.index("/robots.txt") == 0
 
 
 def test_robots_txt_is_read_before_anything_else_however_many_seeds_a_host_has(
@@ -140,7 +140,7 @@ def test_robots_txt_is_read_before_anything_else_however_many_seeds_a_host_has(
     server.pages = {"/robots.txt": robots, **dict.fromkeys([*forbidden, "/a"], "<p>page</p>")}
     seeds = ",".join(map(server.url, [*forbidden, "/a"]))
     (outcome,) = tools.crawl({"seeds": seeds, "settings": {"ROBOTSTXT_OBEY": True}})
-    assert server.asked() == ["/robots.txt", "/a"]
+    assert server.asked == ["/robots.txt", "/a"]
     assert [outcome.links[server.url(path)][0] for path in forbidden] == ["E"] * 5
 
 

@@ -1,10 +1,7 @@
 """What the public web links to on private networks stays out of a crawl."""
 
 import json
-import socket
 import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ from mmcrawl.frontier import Limits, NewLink, open_store
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
+from tests.serving import Answer, Request, Server
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -214,47 +212,18 @@ def test_a_seed_on_this_machine_opens_no_other_port(tools: Any) -> None:
     seeds = {"seeds": seed.url(), "settings": {"ROBOTSTXT_OBEY": True}}
     (outcome,) = tools.crawl(seeds)
     assert outcome.seen == [seed.url(), seed.url("/mine")]
-    assert other.asked() == []
+    assert other.asked == []
     assert outcome.stats["mmcrawl/refused/private network"] == 2
 
 
 def test_a_seed_may_be_an_ipv6_address(tools: Any) -> None:
-    server = Site6()
-    try:
-        (outcome,) = tools.crawl({"seeds": server.url, "settings": {"ROBOTSTXT_OBEY": True}})
-    finally:
-        server.close()
-    assert outcome.seen == [server.url]
+    def answer(request: Request) -> Answer:
+        return Answer(b"<p>page</p>", 404 if "robots" in request.path else 200)
+
+    with Server(answer, "::1") as server:
+        (outcome,) = tools.crawl({"seeds": server.url(), "settings": {"ROBOTSTXT_OBEY": True}})
+    assert outcome.seen == [server.url()]
     assert server.asked == ["/robots.txt", "/"]
-
-
-class Site6:
-    """A server on [::1]."""
-
-    def __init__(self) -> None:
-        self.asked = asked = []
-
-        class Server(ThreadingHTTPServer):
-            address_family = socket.AF_INET6
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                asked.append(self.path)
-                self.send_response(404 if "robots" in self.path else 200)
-                self.send_header("Content-Type", "text/html")
-                self.end_headers()
-                self.wfile.write(b"<p>page</p>")
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
-
-        self._httpd = Server(("::1", 0), Handler)
-        self.url = f"http://[::1]:{self._httpd.server_address[1]}/"
-        threading.Thread(target=self._httpd.serve_forever, args=(0.05,)).start()
-
-    def close(self) -> None:
-        self._httpd.shutdown()
-        self._httpd.server_close()
 
 
 LISTENING = """

@@ -127,9 +127,9 @@ def test_the_most_overdue_are_visited_first_and_no_more_than_the_limit(visits: V
         visits.saw(path, "<p>page</p>", days=days)
         visits.server.pages[path] = "<p>page</p>"
     visits.run("limit=2", CONCURRENT_REQUESTS="1")
-    assert visits.server.asked() == ["/a", "/b"]
+    assert visits.server.asked == ["/a", "/b"]
     said = visits.run(CONCURRENT_REQUESTS="1")
-    assert visits.server.asked() == ["/a", "/b", "/c"]
+    assert visits.server.asked == ["/a", "/b", "/c"]
     assert "due 1 visited 1" in said
     assert "Nothing is due." in visits.run()
     assert len(visits.server.visits) == 3
@@ -139,14 +139,14 @@ def test_what_will_be_due_can_be_visited_now(visits: Visits) -> None:
     visits.saw("/a", "<p>page</p>", days=0.5)
     visits.server.pages = {"/a": "<p>page</p>"}
     visits.run("at=2100-01-01")
-    assert visits.server.asked() == ["/a"]
+    assert visits.server.asked == ["/a"]
 
 
 def test_the_intervals_are_settings(visits: Visits) -> None:
     visits.saw("/a", "<p>page</p>", days=0.5)
     visits.server.pages = {"/a": "<p>page</p>"}
     visits.run(MMCRAWL_REVISIT_DEFAULT="6")
-    assert visits.server.asked() == ["/a"]
+    assert visits.server.asked == ["/a"]
     said = visits.run(MMCRAWL_REVISIT_SHORTEST="often", code=2)
     assert said.startswith("scrapy crawl: MMCRAWL_REVISIT_SHORTEST must be a number of hours")
 
@@ -186,7 +186,7 @@ def test_a_page_that_fails_again_and_again_is_asked_for_ever_more_seldom(visits:
     visits.server.pages = {"/a": "<p>page</p>"}
     assert "Nothing is due." in visits.run()  # after three failures: 4 hours
     visits.run(f"at=@{time() + 1.6 * HOUR:.0f}")
-    assert visits.server.asked() == ["/a"]
+    assert visits.server.asked == ["/a"]
 
 
 def test_an_unchanged_page_is_asked_for_by_the_headers_of_its_last_version(visits: Visits) -> None:
@@ -204,7 +204,7 @@ def test_a_site_that_forbids_its_pages_later_is_obeyed(visits: Visits) -> None:
     robots = visits.tools.Answer("User-agent: *\nDisallow: /a", 200, plain)
     visits.server.pages = {"/robots.txt": robots, "/a": "<p>new</p>", "/b": "<p>new</p>"}
     said = visits.run(ROBOTSTXT_OBEY="1")
-    assert visits.server.asked() == ["/robots.txt", "/b"]
+    assert visits.server.asked == ["/robots.txt", "/b"]
     assert visits.history(url) == [(True, 200)]
     assert "due 2 visited 1 new versions 1" in said
 
@@ -235,7 +235,7 @@ def test_robots_txt_is_obeyed(visits: Visits) -> None:
     )
     visits.server.pages = {"/robots.txt": robots, "/secret/a": "<p>page</p>"}
     said = visits.run(ROBOTSTXT_OBEY="1")
-    assert visits.server.asked() == ["/robots.txt"]
+    assert visits.server.asked == ["/robots.txt"]
     assert visits.history(url) == [(True, 200)]  # nobody was asked
     assert "1 forbidden by robots.txt" in said
 
@@ -250,7 +250,7 @@ def test_a_redirect_is_a_version_and_its_target_on_the_same_site_is_archived(
         "/new": answer("", 302, {"Location": "http://elsewhere.test/"}),
     }
     visits.run()
-    assert visits.server.asked() == ["/old", "/new"]
+    assert visits.server.asked == ["/old", "/new"]
     with visits.open() as archive:
         assert archive.get(url).header("location") == "/new"
         assert archive.get(visits.server.url("/new")).status == 302
@@ -316,7 +316,7 @@ def test_after_many_visits_a_changing_page_is_due_sooner_than_a_still_one(visits
     visits.server.pages = {"/still": "<p>still</p>", "/busy": "<p>busy</p>"}
     tomorrow = f"at=@{time() + 1.1 * DAY:.0f}"
     visits.run(tomorrow)
-    assert visits.server.asked() == ["/busy"]
+    assert visits.server.asked == ["/busy"]
 
 
 def test_what_is_not_due_is_visited_where_that_is_told(visits: Visits) -> None:
@@ -325,11 +325,11 @@ def test_what_is_not_due_is_visited_where_that_is_told(visits: Visits) -> None:
     said = visits.run()
     assert "Nothing is due. The next page is due at 20" in said
     assert "-a due=all` visits all now" in said
-    assert visits.server.asked() == []
+    assert visits.server.asked == []
     visits.run(f"due={one}")
-    assert visits.server.asked() == ["/a"]
+    assert visits.server.asked == ["/a"]
     visits.run("due=all")
-    assert sorted(visits.server.asked()) == ["/a", "/a", "/b"]
+    assert sorted(visits.server.asked) == ["/a", "/a", "/b"]
     assert len(visits.history(other)) == 2
     assert "it may be all, or the URL of a page" in visits.run("due=b", code=2)
 

@@ -137,8 +137,8 @@ def test_links_of_a_host_whose_robots_txt_fails_wait_until_it_answers(tools: Any
     assert ends[good.host] == ends[forbids.host] == [done, done]
     assert ends[late.host] == [done, ("E", "forbidden by robots.txt")]
     assert ends[never.host] == [waits, waits]
-    assert never.asked().count("/robots.txt") >= 6
-    assert set(never.asked()) == {"/robots.txt"}
+    assert never.asked.count("/robots.txt") >= 6
+    assert set(never.asked) == {"/robots.txt"}
     assert many.stats["finish_reason"] == "hosts_unreachable"
     assert one.stats["finish_reason"] == "nothing_fetched"
     assert one.links[never.url("/a")] == waits
