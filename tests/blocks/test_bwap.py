@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from mmcrawl.blocks import PageTree, Partition, partition, read_tree
@@ -142,18 +140,6 @@ class TestTable1:
         changed = EXAMPLE.replace("<td id=CC>", "<td id=CC>" + story)
         assert new_blocks(EXAMPLE, changed) == [story.rstrip("\n").encode()]
 
-    def test_abnormally_complex(self) -> None:
-        tags = ("div", "table", "tr", "td", "p", "a", "font", "form", "ul", "li", "b", "center")
-        chooser = random.Random(7)
-        words = ("lever ", "pulley ", "wheel ", "<img src=/a.gif>", "<br>", "<hr>", "&nbsp;")
-        pieces = [
-            chooser.choice((f"<{tag}>", f"</{tag}>", chooser.choice(words)))
-            for tag in chooser.choices(tags, k=20_000)
-        ]
-        page = cut("".join(pieces), 5)
-        assert len(page.blocks) > 100
-        assert_nested(page)
-
     @pytest.mark.parametrize(
         ("html", "blocks"),
         [
@@ -211,13 +197,6 @@ class TestTable1:
         html = EXAMPLE.replace("><", ">\n\n \t <").replace(">\n", ">" + "\r\n  " * 50)
         assert ids(cut(html)) == LEVEL_3
 
-    @pytest.mark.parametrize("share", [0.3, 0.5, 0.7, 0.9])
-    def test_fragments(self, share: float) -> None:
-        page = cut(EXAMPLE[: int(len(EXAMPLE) * share)])
-        whole = set(contents(cut(EXAMPLE)))
-        assert len(set(contents(page)) & whole) >= len(page.blocks) - 3
-        assert_nested(cut(EXAMPLE[int(len(EXAMPLE) * share) :]))
-
     def test_many_images(self) -> None:
         cells = "".join(f"<td><img src=/{n}.jpg><br><img src=/{n}b.jpg></td>" for n in range(8))
         rows = "".join(f"<tr id=row{n}>{cells}</tr>" for n in range(8))
@@ -231,21 +210,6 @@ class TestTable1:
         page = cut(EXAMPLE, level)
         assert contents(page) == contents(cut(EXAMPLE, level + 1))
         assert len(page.blocks) >= len(LEVEL_3)
-
-    def test_a_small_level(self) -> None:
-        page = cut(EXAMPLE, 1)
-        assert ids(page) == LEVEL_1
-        assert {block.level for block in page} == {1}
-
-    def test_an_unstable_level(self) -> None:
-        """Versions of a page by different levels still share what both have as blocks."""
-        levels = [1, 3, 2, 3, 1, 2]
-        stored: set[bytes] = set()
-        for level in levels:
-            page = cut(EXAMPLE, level)
-            assert page.splice() == EXAMPLE.encode()
-            stored.update(contents(page))
-        assert len(stored) == len({*LEVEL_1, *LEVEL_2, *LEVEL_3})
 
 
 def assert_nested(page: Partition) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
 
@@ -98,20 +97,6 @@ class TestLinearTime:
         assert len(cut(deep(100_000), max_depth=200_000).blocks) == 2
         assert_nested_cuts(Bwap(max_depth=10**9)(read_tree(deep_mixed(50_000).encode()), 10**6))
 
-    @pytest.mark.parametrize("make", [modern_page, deep_mixed, deep])
-    def test_twice_the_page_takes_about_twice_the_time(self, make: Callable[[int], str]) -> None:
-        size = 150 if make is modern_page else 10_000
-        trees = [read_tree(make(n).encode()) for n in (size, 2 * size)]
-        bwap = Bwap(max_depth=10**9)
-        once, twice = (least_time(lambda tree=tree: bwap(tree, 50)) for tree in trees)
-        assert twice < 4 * once + 0.05
-
-    def test_a_page_of_20_megabytes(self) -> None:
-        html = modern_page(4_000) + "<p>" + "lever " * 2_900_000
-        assert len(html) > 20_000_000
-        page = cut(html, 3)
-        assert len(page.blocks) > 8_000
-
 
 def assert_nested_cuts(cuts: Iterable[Cut]) -> None:
     waiting = list(cuts)
@@ -120,12 +105,3 @@ def assert_nested_cuts(cuts: Iterable[Cut]) -> None:
         waiting.extend(block.children)
         for child in block.children:
             assert block.start <= child.start < child.end <= block.end
-
-
-def least_time(function: Callable[[], Sequence[Cut]]) -> float:
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)

@@ -65,10 +65,6 @@ def test_all_weights_are_finite() -> None:
     assert (model.page_scaling.spread > 0).all()
 
 
-def test_it_is_read_once() -> None:
-    assert content_model() is content_model()
-
-
 def test_saving_and_loading_keeps_the_model(tmp_path: Path) -> None:
     model, path = content_model(), tmp_path / "model.npz"
     model.save(str(path))

@@ -185,15 +185,6 @@ def test_words_of_a_page_steer_neither_terminal_nor_direction(topics: list[str])
     assert printable("lever " * 9, 10) == "lever lev…"
 
 
-def test_a_block_that_ends_inside_of_an_element_marks_only_what_it_holds() -> None:
-    body = "<div id=a><p>one<p id=b>two</div>"
-
-    def first_half(tree: PageTree) -> Cut:
-        return Cut(cut(tree, "a").node, 0, cut(tree, "b").start)
-
-    assert marked(frame_of(draw(page_of(body, first_half)))) == [("p", "1", "one")]
-
-
 def test_of_a_long_path_the_end_is_shown() -> None:
     assert short_path("html/body/p") == "html/body/p"
     shown = short_path("html/body/" + "div[12]/" * 20 + "p")
@@ -356,14 +347,6 @@ def test_a_drawing_of_a_hostile_page_asks_for_nothing_and_runs_nothing(
     assert dom.get("id") is None
     assert [node.tag for node in dom.iter("script", "iframe", "form", "img")] == ["iframe"]
     assert [n for n, *_ in marked(frame_of(draw(page)))] == ["div", "p", "span", "p"]
-
-
-def test_it_is_the_policy_that_keeps_style_sheets_from_asking(
-    tmp_path: Path, listener: Listener
-) -> None:
-    drawing = draw(page_of(STYLES.format(listener.url)))
-    free = drawing.replace("Content-Security-Policy", "none")
-    assert asks_for(tmp_path, free, listener, "/import", "/css", "/inline", "/set")
 
 
 def test_a_copy_of_a_hostile_page_is_harmless_even_without_sandbox_and_policy(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import partition, read_tree
+from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.layout import Headlines, Measures
-from tests.blocks.growth import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -27,11 +26,3 @@ def test_classes_that_name_a_heading(name: str, is_heading: bool):
     tree = read_tree(f'<p class="{name}">Levers</p>'.encode())
     headlines = Headlines(tree, Measures(tree))
     assert headlines.level(range(1, len(tree))) == (7 if is_heading else 0)
-
-
-def test_a_long_class_takes_linear_time():
-    def kinds(size: int) -> list[str]:
-        body = b'<h1>T</h1><p class="' + b"_" * size + b'">Some text</p>'
-        return [block.kind for block in partition(body, method="quark").blocks]
-
-    assert_linear(kinds, 8_000)

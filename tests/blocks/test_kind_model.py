@@ -86,20 +86,6 @@ def test_other_words_for_it_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "html",
-    [
-        f"<title>Levers</title><h1>Levers</h1><p>{TEXT_OF_LEVERS}",
-        f"<p>{TEXT_OF_LEVERS}",
-        f"<title>Levers</title><nav><a href=/>Home</a></nav><p>{TEXT_OF_LEVERS * 2}",
-    ],
-)
-def test_the_text_of_a_small_page_is_its_topic(html: str) -> None:
-    assert kinds_of(html, kinds="learnt")[
-        " ".join((TEXT_OF_LEVERS * (2 if "nav" in html else 1)).split())
-    ] == ("topic")
-
-
-@pytest.mark.parametrize(
     "html", ["", "<p>", "<img src=a>", "<a href=b></a>", "\x00<p>x", "<p>杠杆"]
 )
 def test_numbers_are_finite_and_probabilities_sum_to_1(html: str) -> None:

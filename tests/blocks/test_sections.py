@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks.content import sections
 
 
 @pytest.mark.parametrize("pattern", sections.SECTIONS)
-@settings(max_examples=200)
 @given(data=st.data())
 def test_the_quick_look_at_a_heading_misses_nothing(
     pattern: re.Pattern[str], data: st.DataObject

@@ -35,11 +35,6 @@ def test_an_element_is_the_bytes_it_stands_on(css: str, found: list[bytes]) -> N
     assert matched(css, PAGE) == found
 
 
-def test_every_encoding_is_matched_by_its_characters() -> None:
-    body = "<p class=光>折射<p class=x>y".encode("utf-16-le")
-    assert matched(".光", body, "utf-16-le") == ["<p class=光>折射".encode("utf-16-le")]
-
-
 @pytest.mark.parametrize(
     "body",
     [

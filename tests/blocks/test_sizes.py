@@ -61,10 +61,6 @@ def test_percentages_are_those_of_the_parent() -> None:
     assert size_of_x(html) == (PAGE_WIDTH / 4, 40)
 
 
-def test_in_utf_16() -> None:
-    assert size_of_x("<div id=x WIDTH=200 height=100>a</div>", "utf-16-le") == (200, 100)
-
-
 def test_text_is_set_in_lines() -> None:
     assert size_of_x(f"<p id=x>{LINE_OF_20 * 3}</p>")[1] == LINE_HEIGHT
     narrow = f"<div style='width:{20 * CHARACTER_WIDTH}px'><p id=x>{{}}</p></div>"
@@ -84,10 +80,6 @@ def test_cells_stand_side_by_side() -> None:
     assert size_of_x(row.format("x", "", "")) == (PAGE_WIDTH, 2 * LINE_HEIGHT)
     assert size_of_x(row.format("", "x", ""))[0] == PAGE_WIDTH * 0.2
     assert size_of_x(row.format("", "", "x"))[0] == PAGE_WIDTH * 0.4
-
-
-def test_cells_without_a_row() -> None:
-    assert size_of_x("<table><td id=x>a</table>")[0] == PAGE_WIDTH
 
 
 def test_images() -> None:

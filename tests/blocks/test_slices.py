@@ -9,10 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import page_content, read_tree, run_texts, tokens
+from mmcrawl.blocks import page_content, read_tree, tokens
 from mmcrawl.blocks.content import LineFeatures, line_features, line_texts, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
-from mmcrawl.blocks.layout import lines as layout_lines
 
 PIECES = (
     "<p>", "</p>", "<div class='comment x'>", "</div>", "<h2>Related</h2>", "<br>", "<b>",
@@ -39,26 +38,6 @@ def test_windows_of_tokens_make_no_difference(
     assert parted.tags == whole.tags
     for column in COLUMNS:
         assert getattr(parted, column) == getattr(whole, column)
-
-
-@unpatched
-@given(html_texts, st.integers(1, 20))
-def test_slices_of_texts_make_no_difference(
-    monkeypatch: pytest.MonkeyPatch, html: str, size: int
-) -> None:
-    def read() -> tuple[list[object], list[int]]:
-        tree = read_tree(html.encode(), encoding="utf-8")
-        measures = Measures(tree)
-        lines = PageLines.of(tree, measures)
-        found = [*lines.texts, *lines.firsts, *lines.afters, *lines.containers, *lines.breaks]
-        return found, measures.chars.tolist()
-
-    whole = read()
-    with monkeypatch.context() as patched:
-        patched.setattr(run_texts, "_SLICE", size)
-        patched.setattr(run_texts, "_SMALL", 0)
-        patched.setattr(layout_lines, "_SLICE", size)
-        assert read() == whole
 
 
 @unpatched

@@ -153,10 +153,6 @@ def test_chinese_is_cut_into_words_and_joined_as_written():
     assert extract(text, 9, 1) == "力学 牛顿 光学"
 
 
-def test_traditional_characters_stay_as_written():
-    assert trim("牛頓的力學和牛顿的力学", 9) == "牛頓 力學"
-
-
 def test_a_chinese_headline_is_found():
     html = "<div><font size=4>杠杆原理</font><br>阿基米德说，给我一个支点，我可以撬动地球。</div>"
     assert topic(html) == "杠杆原理"
@@ -205,11 +201,6 @@ def test_the_same_bytes_have_the_same_topic_on_any_page(inner: str):
     block = f"<div id=block>{inner}</div>"
     topics = {topic_of(read_tree(page.format(block).encode()), "block") for page in PAGES}
     assert len(topics) == 1
-
-
-@given(st.lists(st.sampled_from(PARTS), max_size=5).map("".join))
-def test_the_topic_does_not_depend_on_the_encoding(inner: str):
-    assert topic(inner, "gbk") == topic(inner, "utf-8") == topic(inner, "utf-16-le")
 
 
 @given(st.text())

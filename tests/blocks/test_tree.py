@@ -279,12 +279,6 @@ class TestEncodingByName:
             read_tree(b"<p>a", encoding=name)
 
 
-def test_attributes_in_utf_16_that_differ_in_chinese_alone_are_told_apart() -> None:
-    tree = read_tree("<a title=光>x</a><a title=力>y</a>".encode("utf-16"))
-    titles = [tree.attributes(i)["title"] for i, tag in enumerate(tree.tags) if tag == "a"]
-    assert titles == ["光", "力"]
-
-
 def test_a_broken_character_or_a_nul_spoils_no_other_run() -> None:
     tree = read_tree(b"<b>a\x81\x30</b><b>\x00b</b><b>c &amp</b><b>d;</b>", encoding="gb18030")
     texts = list(tree.texts)

@@ -109,15 +109,6 @@ def test_any_bytes(body: bytes) -> None:
     assert_sound(read_tree(body))
 
 
-@given(soup)
-def test_all_bytes_outside_of_tags_are_text(html: str) -> None:
-    tree = read_tree(html.encode())
-    texts = [(tree.starts[i], tree.ends[i]) for i in range(len(tree)) if tree.tags[i] == TEXT]
-    assert all(before[1] <= behind[0] for before, behind in pairwise(texts))
-    if not {"<", "&", "\x00"} & set(html):
-        assert "".join(html.encode()[s:e].decode() for s, e in texts).strip() == html.strip()
-
-
 @pytest.mark.parametrize(
     "piece",
     [

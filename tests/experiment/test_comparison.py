@@ -36,12 +36,6 @@ def test_what_is_undefined_has_no_difference(tmp_path: Path) -> None:
     assert compare(first, second).algorithms["a"]["recall"].difference is None
 
 
-def test_a_folder_without_results_is_named(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ExperimentError, match=r"empty holds no finished experiment"):
-        compare(tmp_path / "empty", tmp_path / "empty")
-
-
 def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     old = folder(tmp_path / "old", {"a": 1.0}, form=0)
     with pytest.raises(ExperimentError, match="another version"):

@@ -221,21 +221,6 @@ def test_a_folder_of_another_experiment_is_left_alone(done: Done, laboratory: La
     assert (done[1] / "experiment.json").read_bytes() == before
 
 
-def test_a_folder_with_other_files_is_left_alone(laboratory: Laboratory) -> None:
-    out = laboratory.folder / "letters"
-    out.mkdir()
-    (out / "dear.txt").write_text("Dear")
-    with pytest.raises(ExperimentError, match=r"holds other files \(dear\.txt\)"):
-        laboratory.run(plan_for(laboratory.web, "breadth"), "letters")
-    assert [path.name for path in out.iterdir()] == ["dear.txt"]
-
-
-def test_a_folder_that_cannot_be_written_is_named(laboratory: Laboratory) -> None:
-    (laboratory.folder / "file").write_text("")
-    with pytest.raises(ExperimentError, match=r"file/out cannot be written"):
-        laboratory.run(plan_for(laboratory.web, "breadth"), "file/out")
-
-
 def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
     plan = plan_for(laboratory.web, "breadth", budget=9, runs=2)
     outcome, _ = laboratory.run(plan, "budget", parallel=2)
@@ -388,9 +373,3 @@ def test_without_traps_nothing_is_said_of_them(done: Done) -> None:
     assert "ended because" not in text
     assert "100 % is the oracle" in text
     assert "up to the budget" not in text
-
-
-def test_a_budget_too_small_for_the_oracle_is_reported(laboratory: Laboratory) -> None:
-    outcome, _ = laboratory.run(plan_for(laboratory.web, "breadth", budget=1), "one")
-    assert "too small" in outcome.results["says"]
-    assert not (laboratory.folder / "one" / "figures" / "area-share.png").exists()

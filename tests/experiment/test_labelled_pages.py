@@ -137,11 +137,6 @@ def test_what_is_wrong_with_labels_is_told(given: bytes, said: str) -> None:
         labelled_pages(given, read)
 
 
-def test_a_folder_without_labels_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match=r"has no pages\.json that can be read"):
-        pages_in(tmp_path)
-
-
 def test_pages_outside_of_the_folder_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "secret.html").write_bytes(BODY)
     folder = tmp_path / "data"

@@ -27,14 +27,6 @@ def test_a_run_that_stopped_early_stays_where_it_was() -> None:
     assert measures.found_after([NO, YES], 5).tolist() == [0, 0, 1, 1, 1, 1]
 
 
-def test_what_is_fetched_beyond_the_web_does_not_count() -> None:
-    assert measures.found_after([NO, YES, YES], 2).tolist() == [0, 0, 1]
-
-
-def test_nothing_fetched_finds_nothing() -> None:
-    assert measures.found_after([], 2).tolist() == [0, 0, 0]
-
-
 def test_area_is_the_mean_recall_over_all_pages_of_the_web() -> None:
     # recall after 1, 2, 3, 4 fetches of 4: 0, 1/2, 1/2, 1
     assert measures.area([NO, YES, NO, YES], 2, 4) == pytest.approx(0.5)

@@ -9,7 +9,6 @@ from mmcrawl.experiment.presets import (
     FINDING,
     TYPING,
     LabelledPage,
-    Scores,
     content_scores,
     type_scores,
 )
@@ -19,11 +18,6 @@ from mmcrawl.experiment.presets import quark_tables as tables
 BODY = b"<div>Home</div><h1>Levers</h1><p>A bar.</p><select><option>1</select><i>(c)1</i>"
 REGIONS = ((0, 15, "navigation"), (15, 30, "title"), (30, 69, "topic"), (69, 80, "copyright"))
 PAGE = LabelledPage("levers", "", "topic", "http://h.test/", BODY, REGIONS)
-
-
-def test_scores_are_shares_of_what_was_found_and_wanted() -> None:
-    assert Scores.of(3, 4, 6) == (0.75, 0.5, 0.6)
-    assert Scores.of(0, 0, 5) == (0, 0, 0)
 
 
 def test_topic_and_media_pages_are_told_from_hubs() -> None:

@@ -41,11 +41,6 @@ def test_the_quickest_is_named_when_it_is_another() -> None:
     assert "fish had found 80% of the 10 relevant pages, shark 60%." in said
 
 
-def test_of_equals_the_one_with_the_larger_area_is_named() -> None:
-    said = says(results(breadth=(0.5, 1.0), shark=(0.7, 1.0)))
-    assert "it had found 100% of the 10 relevant pages, breadth 100%." in said
-
-
 def test_runs_that_stopped_too_early_are_named() -> None:
     short = results(breadth=(0.5, 0.2), shark=(0.7, 0.3))
     for row in short["algorithms"]:

@@ -16,14 +16,6 @@ Done = tuple[Outcome, Path]
 PAGES = 2 + NEWS + FILMS + 1
 
 
-def test_a_budget_may_be_a_share_of_the_pages(laboratory: Laboratory) -> None:
-    outcome, _ = laboratory.run(plan_for(laboratory.web, "breadth", budget=0.3), "share")
-    [row] = outcome.results["algorithms"]
-    assert row["fetched"]["mean"] == outcome.results["area_pages"] == round(0.3 * PAGES)
-    text = (laboratory.folder / "share" / "report.html").read_text(encoding="utf-8")
-    assert "6 pages a run, 30.0% of those that can be reached" in text
-
-
 RANDOM = """
 from random import Random
 from mmcrawl.frontier.records import LinkScores
@@ -170,9 +162,3 @@ def test_precision_is_drawn_as_high_as_algorithms_reach(done: Done) -> None:
     end = FILMS / PAGES
     assert end < tops["precision-by-pages"] < 1.5 * end
     assert tops["recall-by-pages"] > 1
-
-
-def test_the_oracle_has_no_more_than_the_budget(laboratory: Laboratory) -> None:
-    outcome, _ = laboratory.run(plan_for(laboratory.web, "breadth", budget=4), "four")
-    assert outcome.results["oracle"]["pages"] == 4
-    assert outcome.results["oracle"]["found"] == 2

@@ -12,18 +12,15 @@ from mmcrawl.archive import open_archive
 from mmcrawl.experiment import ExperimentError
 from mmcrawl.experiment.presets import (
     CASES,
-    KINDS,
     WAYS,
     ChangedPart,
     Grade,
     Judgement,
     PagePair,
-    changed_text,
     grade_of,
     judge,
     judged,
     labelled_pairs,
-    versions,
 )
 from mmcrawl.experiment.presets import song2008_tables as tables
 
@@ -160,11 +157,6 @@ def test_another_page_than_the_labelled_one_is_refused(tmp_path: Path) -> None:
         next(tables(tmp_path, quiet))
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match="is no folder"):
-        next(tables(tmp_path / "nowhere", quiet))
-
-
 def test_methods_are_compared_on_the_pairs_and_the_first_by_site(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     for time, body in ((1, OLD), (2, NEW)):
@@ -187,12 +179,3 @@ def test_of_the_cases_on_pages_that_fails_which_failed_in_the_paper() -> None:
         found = 0 if case.text == "mostly text" else 5
         expected = f"{case.published}: 6 of 6 read back, {found} of 5 changes told"
         assert case.here().startswith(expected), case.text
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_made_version_has_one_new_sentence(kind: str) -> None:
-    old, *others = versions(kind)
-    for number, body in enumerate(others, 1):
-        assert changed_text(number).encode() in body
-        assert changed_text(number).encode() not in old
-        old = body

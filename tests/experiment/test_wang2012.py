@@ -107,13 +107,6 @@ def test_nom_keeps_all_and_a_method_that_is_not_there_is_named() -> None:
         method_of("nosuch")
 
 
-def test_published_shares_of_kept_and_lost_sum_to_one() -> None:
-    for published in PUBLISHED.values():
-        assert len(published) == len(MEASURES)
-        assert published[2] + published[4] == pytest.approx(1)
-        assert published[3] + published[5] == pytest.approx(1)
-
-
 def write_data(folder: Path, halves: tuple[str, ...]) -> Path:
     """Write a folder of labelled pages, one for each half."""
     regions = [{"start": s, "end": e, "kind": k} for s, e, k in PAGE.regions]

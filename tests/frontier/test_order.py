@@ -116,7 +116,7 @@ class OrderOnDiskAgainstModel(OrderAgainstModel):
         return PendingOrder(most_hot=4, fewest_hot=1)
 
 
-OrderOnDiskAgainstModel.TestCase.settings = settings(stateful_step_count=60, max_examples=200)
+OrderOnDiskAgainstModel.TestCase.settings = settings(stateful_step_count=60)
 TestOrderOnDiskAgainstModel = OrderOnDiskAgainstModel.TestCase
 
 

@@ -100,17 +100,6 @@ def test_each_kind_of_unit_has_columns_of_its_own():
         assert {name for name in UNITS[1:] if told[f"{name}: new"] < 1} == {unit}
 
 
-def test_a_host_of_its_own_is_judged_by_its_own_pages():
-    evidence = Evidence()
-    for number in range(40):
-        evidence.fetched(row(1, 11, other=2 + number), True)
-        evidence.fetched(row(2, 21, other=102 + number), False)
-    rich, barren, new = (columns(evidence, row(host, 99, other=500))["rate"] for host in (1, 2, 3))
-    assert rich > 2
-    assert barren < -2
-    assert new == pytest.approx(logit(40.5 / 85), abs=1e-5)  # what hosts are like
-
-
 steps = st.lists(
     st.tuples(st.integers(1, 3), st.integers(11, 16), st.booleans(), st.booleans()), max_size=30
 )
@@ -133,14 +122,6 @@ def test_what_is_taken_back_was_never_relevant(steps):
     rows = np.array([row(host, directory) for host in range(1, 5) for directory in range(10, 18)])
     more = np.zeros(len(rows), dtype=np.uint8), np.zeros(len(rows), dtype=np.float32)
     assert (revised.columns(rows, *more) == never.columns(rows, *more)).all()
-
-
-def test_a_seed_is_taken_back_without_a_page_that_led_to_it():
-    revised, never = Evidence(), Evidence()
-    revised.fetched(row(1, 11), True)
-    revised.take_back(row(1, 11), None)
-    never.fetched(row(1, 11), False)
-    assert columns(revised, row(1, 11)) == columns(never, row(1, 11))
 
 
 @given(steps)
@@ -179,14 +160,3 @@ def test_every_shipped_weight_is_of_a_column_there_is():
     assert np.isfinite(leads).all()
     assert np.count_nonzero(relevance) > 5
     assert np.count_nonzero(leads) > 5
-
-
-def test_found_pages_like_it_speak_for_a_link_by_the_shipped_weights():
-    evidence = Evidence()
-    good, bad, new = (row(1, directory, other=directory) for directory in (11, 12, 13))
-    for number in range(20):
-        evidence.fetched(good if number % 2 else bad, bool(number % 2))
-    relevance, _ = shipped_prior()
-    more = np.zeros(3, dtype=np.uint8), np.zeros(3, dtype=np.float32)
-    told = evidence.columns(np.array([good, bad, new]), *more) @ relevance
-    assert told[0] > told[2] > told[1]

@@ -65,54 +65,6 @@ def by_hand(*worths):
 # -- by hand --------------------------------------------------------------------------------------
 
 
-def test_pagerank_by_hand():
-    # in units of what every node gets: x0 = 1
-    # x1 = 1 + 0.85 · 1/2 = 1.425
-    # x2 = 1 + 0.85 · 1/2 + 0.85 · 1.425 = 2.63625
-    scorer, _ = told(PageRank, TRIANGLE)
-    assert scorer.ranks.tolist() == by_hand(1, 1.425, 2.63625)
-
-
-def test_what_a_waiting_link_cannot_pass_on_goes_to_all():
-    # (1−d)/N is 0.05; link 2 waits and gives d/N of its rank to each of three nodes
-    ranks = told(PageRank, TRIANGLE)[0].ranks
-    base = 0.15 / 3 + 0.85 * ranks[2] / 3
-    assert ranks[0] == pytest.approx(base)
-    assert ranks[1] == pytest.approx(base + 0.85 * ranks[0] / 2)
-    assert ranks[2] == pytest.approx(base + 0.85 * (ranks[0] / 2 + ranks[1]))
-
-
-def test_weighted_pagerank_by_hand():
-    # in-degrees: 1 has 1, 2 has 2. Out-degrees: 1 has 1; that of 2 is not known, the mean of the
-    # pages, (2 + 1)/2 = 1.5, stands for it
-    # from 0: W_in = 1/3, 2/3; W_out = 1/2.5 = 0.4, 1.5/2.5 = 0.6; products 0.4/3 and 0.4
-    # from 1: 1 · 1
-    scorer, _ = told(WeightedPageRank, TRIANGLE)
-    assert shares_of(scorer) == {0: pytest.approx({1: 0.4 / 3, 2: 0.4}), 1: {2: 1.0}}
-    # x1 = 1 + 0.85 · 0.4/3; x2 = 1 + 0.85 · 0.4 + 0.85 · x1
-    x1 = 1 + 0.34 / 3
-    assert scorer.ranks.tolist() == by_hand(1, x1, 1.34 + 0.85 * x1)
-
-
-def test_dead_links_have_no_links_in_weighted_pagerank():
-    # page 0 links to 1, which failed and has 0 links, and to 2, for which the mean stands: 2
-    scorer, _ = told(WeightedPageRank, {0: [1, 2]}, failed=[1])
-    assert shares_of(scorer) == {0: {1: 0.0, 2: 0.5}}  # W_in = 1/2; W_out = 0/2, 2/2
-
-
-def test_weighted_pagerank_shares_out_degrees_evenly_if_there_are_none():
-    scorer, _ = told(WeightedPageRank, {0: [1, 2], 3: [1]}, failed=[1, 2])
-    # W_in = 2/3, 1/3 from page 0; W_out = 0/0 is 1/2 for both
-    assert shares_of(scorer)[0] == pytest.approx({1: 1 / 3, 2: 1 / 6})
-
-
-def test_topic_centric_pagerank_by_hand():
-    # page 0 shares 1/4 : 3/4
-    # x1 = 1 + 0.85 · 0.25 = 1.2125; x2 = 1 + 0.85 · 0.75 + 0.85 · 1.2125 = 2.668125
-    scorer, _ = told(TopicCentricPageRank, TRIANGLE, WORDS)
-    assert scorer.ranks.tolist() == by_hand(1, 1.2125, 2.668125)
-
-
 def test_topicrank_by_hand():
     # (3.11) link(1) = 0.15 · content(0) + 0.85 · content(2) = 0.6375
     #        link(2) = 0.15 · (content(0) + content(1))/2 + 0.85 · 0 = 0.01875
@@ -158,12 +110,6 @@ def test_the_comparators_go_by_structure_alone(kind):
     _, answer = told(kind, {0: [1, 2]}, WORDS)
     assert answer.score == answer.structure
     assert max(answer.score) == 1
-
-
-@pytest.mark.parametrize("kind", [TopicCentricPageRank, TopicRank])
-def test_nothing_on_topic_is_shared_evenly(kind):
-    scorer, _ = told(kind, {0: [1, 2, 3, 4]}, [0.0] * 5)
-    assert list(shares_of(scorer)[0].values()) == [0.25] * 4
 
 
 def test_shares_are_of_each_run_on_its_own():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
+from mmcrawl.scoring import CrawledPage, LinkSimilarity
 from mmcrawl.scoring.graph import Hits
 from mmcrawl.topic import Topic
 
@@ -40,16 +40,6 @@ def test_between_batches_a_page_adds_its_worth_as_a_hub():
     assert scorer.ranks.tolist() == pytest.approx([0, 1 / 3, 1 / 3 + 1 / 9, 1 / 3, 1 / 9])
     assert answer.ids == [2, 4]
     assert answer.score == pytest.approx([4 / 3, 1 / 3])  # the largest of the batch was 1/3
-
-
-def test_words_do_not_matter():
-    assert Hits(None, SIMILARITY).content(LinkText("光学", "optics", "")) == 0
-
-
-def test_without_any_link_all_have_nothing():
-    scorer, answer = told({0: [], 1: []})
-    assert scorer.ranks.tolist() == [0, 0]
-    assert answer.ids == []
 
 
 def test_a_region_that_was_weak_can_become_the_strongest():

@@ -83,15 +83,6 @@ def test_what_the_page_was_that_a_link_was_found_on_counts(made_up_crawl, weighe
     assert crawl.scores()["/late"] == pytest.approx(sigmoid(1.0), abs=0.01)
 
 
-def test_every_new_link_has_a_score_be_it_ever_so_small(made_up_crawl, weighed):
-    weighed({"always": (-8.0, 0.0)})
-    crawl = made_up_crawl("learned", SITE, fit=0.0)
-    crawl.seed("/")
-    crawl.fetch("/")
-    assert {crawl.frontier.url(link)[13:] for link in crawl.answer.ids} == set(SITE["/"])
-    assert 0 < max(crawl.scores().values()) < 0.001
-
-
 def test_the_rate_of_finds_is_that_of_the_host(made_up_crawl, weighed):
     """A host where much was found is no evidence for another, but for what hosts are like."""
     weighed({"always": (-0.5, 0.0), "rate": (1.0, 0.0)})

@@ -29,12 +29,6 @@ def link(url: str, **more: object) -> KnownLink:
     return KnownLink(url, **fields)
 
 
-def shared(one: KnownLink, other: KnownLink) -> int:
-    """Return how many features two links of a page have in common."""
-    features = (set(link_features(link, LIST).tolist()) - {0} for link in (one, other))
-    return len(set.intersection(*features))
-
-
 def same_units(
     one: KnownLink, other: KnownLink, from_one: Origin = LIST, from_other: Origin = LIST
 ) -> set[str]:
@@ -47,28 +41,6 @@ def flags(one: KnownLink, origin: Origin = LIST) -> set[str]:
     bits = link_flags(one, origin)
     assert bits < 1 << len(FLAGS)
     return {name for bit, name in enumerate(FLAGS) if bits >> bit & 1}
-
-
-NEAR = link("http://h.test/films/lesson12.htm", anchor="Lesson 12: optics")
-
-
-@pytest.mark.parametrize(
-    ("nearer", "farther"),
-    [
-        (link("http://h.test/films/lesson13.htm"), link("http://h.test/texts/lesson13.htm")),
-        (link("http://h.test/films/lesson13.htm"), link("http://h.test/films/about.htm")),
-        (link("http://h.test/a.htm"), link("http://other.test/a.htm")),
-        (link("http://h.test/x"), link("http://h.test/x", parent=5)),
-        (link("http://h.test/x", anchor="Optics"), link("http://h.test/x", anchor="Sports")),
-    ],
-)
-def test_links_that_are_alike_share_features(nearer, farther):
-    assert shared(NEAR, nearer) > shared(NEAR, farther)
-
-
-def test_pages_of_one_script_share_features_though_their_numbers_differ():
-    one, other = (link(f"http://h.test/show.asp?id={n}") for n in (3, 45))
-    assert shared(one, other) > shared(one, link("http://h.test/list.asp?id=3"))
 
 
 ALL = set(UNITS)
@@ -228,9 +200,3 @@ def test_any_address_and_anchor_give_a_row_of_features(tail, anchor, title, path
     assert features[: len(UNITS)].all()
     assert not features[count:].any()
     assert 0 <= link_flags(one, origin) < 1 << len(FLAGS)
-
-
-def test_a_link_with_no_text_and_no_path_has_a_row_too():
-    bare = link("http://h.test", parent=None)
-    assert np.count_nonzero(link_features(bare, Origin())) >= len(UNITS) + 1
-    assert flags(bare, Origin()) == {"seed"}

@@ -33,20 +33,6 @@ def test_one_example_moves_weights_as_worked_out_by_hand():
     assert made.log_odds(rows([5], [9])) == pytest.approx([now, 0.24858], abs=1e-5)
 
 
-def test_nothing_is_added_before_anything_was_learnt():
-    assert not model().log_odds(np.arange(256, dtype=np.uint32)[:, None]).any()
-
-
-def test_what_was_expected_rightly_moves_little_and_a_surprise_much():
-    moved = {}
-    for expected in (-4.0, 0.0, 4.0):
-        made = model()
-        made.learn(rows([3])[0], expected, True)
-        moved[expected] = made.log_odds(rows([3]))[0]
-    assert moved[-4.0] > 2 * moved[4.0]
-    assert moved[-4.0] > moved[0.0] > moved[4.0] > 0
-
-
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_a_wrong_expectation_is_made_good_with_time(share):
     made, random = model(), np.random.default_rng(2)
@@ -54,17 +40,6 @@ def test_a_wrong_expectation_is_made_good_with_time(share):
         made.learn(rows([3])[0], -3.0, bool(random.random() < share))
     learnt = 1 / (1 + exp(3.0 - made.log_odds(rows([3]))[0]))
     assert learnt == pytest.approx(share, abs=0.05)
-
-
-def test_what_goes_with_an_outcome_is_found_among_what_does_not():
-    made, random = model(), np.random.default_rng(1)
-    for _ in range(300):
-        noise = random.integers(20, 200, 5).tolist()
-        good = bool(random.integers(2))
-        made.learn(rows([3 if good else 4, *noise])[0], -2.0, good)
-    good, bad = made.log_odds(rows([3], [4]))
-    assert good > 2.0
-    assert bad < -0.9
 
 
 def test_what_is_expected_of_a_feature_is_unlearnt_if_it_proves_wrong():

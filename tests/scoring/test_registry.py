@@ -8,9 +8,7 @@ import pytest
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.plugins import Registry
 from mmcrawl.scoring import (
-    Breadth,
     LinkSimilarity,
-    UrlRule,
     algorithm_names,
     default_parameters,
     is_random,
@@ -41,18 +39,6 @@ def plug_in(tmp_path, monkeypatch):
     yield
     Registry.factory.cache_clear()
     sys.modules.pop("deepest_first", None)
-
-
-@pytest.mark.parametrize(("name", "kind"), [("breadth", Breadth), ("urlrule", UrlRule)])
-def test_an_algorithm_is_made_by_its_name(name, kind):
-    scorer = make_scorer(name, None, SIMILARITY)
-    assert isinstance(scorer, kind)
-    assert scorer.name == name
-
-
-def test_algorithms_are_listed():
-    assert {"breadth", "urlrule"} <= set(algorithm_names())
-    assert algorithm_names() == sorted(algorithm_names())
 
 
 def test_an_algorithm_is_free_of_chance_unless_it_says_otherwise(plug_in):
@@ -123,20 +109,8 @@ def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
     ("name", "parameter", "value"),
     [
         ("pagerank", "d", 1.0),
-        ("weighted-pagerank", "d", -1.0),
-        ("topic-centric-pagerank", "growth", -1.0),
-        ("hits", "growth", -1.0),
-        ("topicrank", "omega", 7.0),
-        ("topicrank", "alpha", 5.0),
-        ("shark", "delta", -1.0),
-        ("shark-improved", "sigma", 3.0),
         ("fish", "depth", -1),
-        ("urlrule", "alpha", 9.0),
-        ("urlrule", "lift", -1),
         ("urlrule-2009", "num2", -1),
-        ("tag-path", "alpha", -1.0),
-        ("tag-path", "theta", 2.0),
-        ("learned", "lookahead", 5000.0),
         ("learned", "variance", float("inf")),
     ],
 )

@@ -69,13 +69,6 @@ def test_scores_by_hand():
     assert answer == pytest.approx({4: 0.025})
 
 
-def test_parameters_weigh_the_parts():
-    scorer = made({0: None, 1: 0}, {1: 0.6}, gamma=0.9, delta=0.25)
-    scorer.added([0])
-    # 0.9 · 0.25 · 0.8 + 0.1 · 0.6
-    assert scores(scorer.crawled(page(0, [1], 0.8))) == pytest.approx({1: 0.24})
-
-
 def test_the_most_that_any_page_offers_is_inherited():
     scorer = made({0: None, 1: None, 2: None, 3: 0})
     scorer.added([0, 1, 2])

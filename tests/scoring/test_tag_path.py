@@ -1,10 +1,8 @@
 """`tag-path`: arms of links that stand in like places, pulled by an upper confidence bound."""
 
-from collections import Counter
-
 import pytest
 
-from mmcrawl.scoring import Arms, tag_path
+from mmcrawl.scoring import Arms
 
 FILMS = [f"/film/{n}" for n in range(40)]
 TEXTS = [f"/text/{n}" for n in range(40)]
@@ -70,12 +68,6 @@ def test_a_path_joins_the_nearest_arm():
     assert arms.arm_of("html body div#main ul.films li.new a") == numbers[1]
 
 
-def test_there_is_an_end_to_arms(monkeypatch):
-    monkeypatch.setattr(tag_path, "MOST_ARMS", 2)
-    arms = Arms(0.75, 2)
-    assert [arms.arm_of(path) for path in ("div.a a", "p.b i", "div.a b")] == [0, 1, 0]
-
-
 @pytest.mark.parametrize("path", ["", "a"])
 def test_a_link_in_no_place_has_an_arm_too(path):
     arms = Arms(0.75, 5)
@@ -103,12 +95,6 @@ def test_less_doubt_follows_what_paid_sooner(site_crawl):
 def test_an_arm_that_was_never_pulled_comes_before_those_that_were(site_crawl):
     crawl = site_crawl({"/": [*FILMS, "/go/1", *TEXTS]})
     assert [url.split("/")[1] for url in crawl.run(3)] == ["film", "go", "text"]
-
-
-def test_what_is_new_on_a_page_is_what_pays(site_crawl):
-    crawl = site_crawl(relevant=lambda url: False)
-    fetched = Counter(url.split("/")[1] for url in crawl.run(40))
-    assert fetched["film"] == pytest.approx(20, abs=2)
 
 
 def test_seeds_come_first(site_crawl):
@@ -167,20 +153,20 @@ def test_the_seed_decides_what_chance_brings(site_crawl):
 def test_links_found_late_have_the_same_chance_as_those_that_wait(site_crawl):
     late = [f"/late/{n}" for n in range(40)]
     shares = []
-    for seed in range(20):
+    for seed in range(10):
         crawl = site_crawl({"/": FILMS, "/more": late}, seed=seed)
         crawl.run(20)
         crawl.seed("/more")
         crawl.run(1)
         shares += [url.startswith("/late/") for url in crawl.run(15)]
-    assert sum(shares) / len(shares) == pytest.approx(40 / 60, abs=0.07)
+    assert sum(shares) / len(shares) == pytest.approx(40 / 60, abs=0.1)
 
 
 # -- going on, and cost
 
 
 @pytest.mark.parametrize("revised", [False, True])
-@pytest.mark.parametrize("pages", [1, 7, 30, 60])
+@pytest.mark.parametrize("pages", [7, 60])
 def test_a_scorer_that_is_told_the_history_is_where_it_was(site_crawl, pages, revised):
     web = SITE | {f"/film/{n}": [f"/late/{n}", f"/go/{n}"] for n in range(40)}
     crawl = site_crawl(web, seed=3)
@@ -214,11 +200,3 @@ def test_only_links_that_wait_are_scored_anew(site_crawl):
     for _ in range(20):
         crawl.run(1)
         assert set(crawl.answer.ids) <= set(crawl.frontier.waiting())
-
-
-def test_large_rewards_keep_scores_in_their_bounds(site_crawl):
-    crawl = site_crawl(alpha=100.0)
-    link, url = crawl.start()
-    crawl.web, crawl.is_relevant = {url: FILMS[:3]}, lambda url: 10**6
-    crawl.finish(link, url)
-    assert all(0 <= score < 1000 for score in crawl.scores().values())

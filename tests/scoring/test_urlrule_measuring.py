@@ -37,7 +37,7 @@ def crossing_site(dice):
     return {**web, "/": dice.sample(pages, 25)}
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(0, 24, 4))
 def test_all_at_once_comes_to_the_same_as_one_by_one(made_up_crawl, monkeypatch, seed):
     dice = Random(seed)
     web = crossing_site(dice)

@@ -7,8 +7,6 @@ import csv
 import io
 from pathlib import Path
 
-import pytest
-
 import mmcrawl
 from mmcrawl.engine import MediaCsvExporter
 from mmcrawl.text import CsvWriter, harmless
@@ -19,10 +17,9 @@ FORMULAS = [f"{before}{sign}HYPERLINK(1)" for before in BEFORE for sign in SIGNS
 PLAIN = ["-1", "-1.5", "-1e-5", "a=1", "", "'=1", "1-2", "工 = 1", -3, 2.5, None]
 
 
-@pytest.mark.parametrize("formula", FORMULAS)
-def test_a_formula_is_text(formula: str) -> None:
-    assert harmless(formula) == f"'{formula}"
-    assert harmless(harmless(formula)) == f"'{formula}"
+def test_a_formula_is_text() -> None:
+    for formula in FORMULAS:
+        assert harmless(formula) == harmless(harmless(formula)) == f"'{formula}"
 
 
 def test_numbers_and_texts_stay() -> None:
@@ -50,7 +47,7 @@ def test_rows_are_written_as_csv_does() -> None:
 def test_nothing_writes_csv_in_another_way() -> None:
     root = Path(mmcrawl.__file__).parent
     for path in root.rglob("*.py"):
-        if path.name != "spreadsheets.py":
-            tree = ast.parse(path.read_text("utf-8"))
+        if path.name != "spreadsheets.py" and "csv" in (text := path.read_text("utf-8")):
+            tree = ast.parse(text)
             used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
             assert not used & {"csv.writer", "csv.DictWriter"}, path
