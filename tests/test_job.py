@@ -264,12 +264,6 @@ def test_an_animation_on_all_pages_of_a_deep_directory_is_taken_back(opened: Any
     assert media_pages(job) == {f"{SEED}art/club/3": [f"{SEED}own.swf"]}
 
 
-def test_the_harvest_rate_forgets_pages_that_were_taken_back(opened: Any) -> None:
-    job = opened()
-    crawl(job, site_with_banner(8, own=(2, 6)), most=8)
-    assert job.harvest_rate == 2 / 8
-
-
 def test_the_scorer_unlearns_what_site_wide_media_taught_it(opened: Any) -> None:
     job = opened(algo="urlrule")
     web = {SEED: page(*(f"/a/{n}.html" for n in range(9)), title="optics")}
@@ -326,20 +320,6 @@ def test_pages_of_the_same_bytes_with_other_media_are_different_pages(opened: An
     lesson = '<title>optics</title><embed src="main.swf">'
     crawl(job, {f"{SEED}{n}/play.htm": lesson for n in range(3)})
     assert len(media_pages(job)) == 3
-
-
-def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any) -> None:
-    job, web = opened(), site_with_banner(8)
-    web[SEED] = page(*(f"/{n}" for n in range(1, 8)), head='<embed src="/clouds.swf">')
-    fetch(job, web, job.next())
-    late = job.next()
-    parsed = parse_page(web[late.url].encode(), late.url)
-    verdict = job.judge(parsed)
-    assert verdict.relevant
-    crawl(job, web)
-    assert job.crawled(late.id, FetchedPage(parsed, verdict=verdict)) is False
-    assert media_pages(job) == {}
-    assert job.frontier.record(0).path_score == 0
 
 
 def test_a_page_that_was_judged_is_not_judged_again(
@@ -441,16 +421,6 @@ def test_a_link_that_was_held_when_a_job_was_left_is_let_go_later(
     assert set(crawl(again, web)) == web.keys() - {SEED, f"{SEED}list", probes[0].url}
 
 
-def test_what_was_not_committed_is_given_up(opened: Any, tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path / 'crawl.db'}"
-    job = opened(store)
-    fetch(job, {SEED: page("a", media="f.mp4")}, job.next())
-    again = opened(store)
-    assert again.frontier.pages == 0
-    assert media_pages(again) == {}
-    assert again.next().url == SEED
-
-
 def test_a_trap_is_left_once_its_bound_is_reached_also_by_links_that_wait(opened: Any) -> None:
     months = [f"/calendar?month={n}" for n in range(20)]
     job = opened(limits=Limits(per_shape=6))
@@ -467,13 +437,6 @@ def test_dead_links_of_one_shape_are_a_trap_too(opened: Any) -> None:
     web = {SEED: page(*(f"/gone/{n}" for n in range(20)))}
     assert len(crawl(job, web)) == 7
     assert job.frontier.errors()["HTTP 404"] == 6
-
-
-def test_one_find_lifts_the_bound_of_a_shape(opened: Any) -> None:
-    job = opened(limits=Limits(per_shape=6))
-    web = {SEED: page(*(f"/show?id={n}" for n in range(20)))}
-    web |= {f"{SEED}show?id={n}": page(media=f"{n}.mp4") if n == 3 else "-" for n in range(20)}
-    assert len(crawl(job, web)) == 21
 
 
 def test_what_a_site_wide_animation_made_look_good_is_bounded_like_the_rest(opened: Any) -> None:
@@ -865,22 +828,6 @@ def test_a_site_that_writes_new_ids_into_its_addresses_does_not_hold_a_crawl(
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     web = SiteWithIds(form)
     assert in_pieces(opened, store, web, most=11) == taken
-
-
-def test_probes_that_lead_to_known_pages_are_given_back(opened: Any) -> None:
-    job = opened(algo="urlrule-2009")
-    crawl(job, mirrored(6))
-    [stage] = job.scorer._order._stages.values()
-    assert stage.guided
-    assert stage.probed.total() == job.frontier.pages
-    assert TWIN in job.frontier.errors()
-
-
-def test_pulls_that_lead_to_known_pages_are_taken_back(opened: Any) -> None:
-    job = opened(algo="tag-path")
-    crawl(job, mirrored(6))
-    assert TWIN in job.frontier.errors()
-    assert job.scorer._pulls.tolist() == job.scorer._results.tolist()
 
 
 def test_what_the_algorithm_remarks_is_logged_when_a_crawl_stops(

@@ -93,11 +93,6 @@ def test_a_page_that_sends_its_reader_on_has_no_topic(refresh: str, kind: str):
     assert {block.kind for block in page(f"{head}<p>{TEXT}").blocks} == {kind}
 
 
-def test_a_line_that_begins_as_a_byline_needs_no_date():
-    html = f"<h1>Levers</h1><p>Posted by A. Medes, 12 comments</p><p><b>{TEXT * 2}</b>"
-    assert kinds(html)["Posted by A. Medes, 12 comments"] == "navigation"
-
-
 def test_the_headline_of_an_announcement_is_none_of_the_subscriptions_below_it():
     subscriptions = "<p><a href=r>RSS</a> <a href=s>Subscribe</a></p>"
     articles = (

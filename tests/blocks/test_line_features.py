@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.content import (
-    PAGE_COLUMNS,
     LineFeatures,
-    content_model,
     page_metadata,
     words_around,
 )
@@ -38,26 +36,6 @@ PAGE = f"""<html><head><title>Levers - Lab</title></head><body><nav class=menu><
 <h2>Comments</h2><div class="comment first"><p>I do like this lever, and the pulley as well.</p>
 </div><div class=share><a href=s>Share</a></div></body></html>"""
 LINES = ["Home", "Levers", "prose", "longer prose", "Comments", "comment", "Share"]
-
-
-def test_a_row_for_each_line_and_all_finite() -> None:
-    matrix = features(PAGE).matrix
-    assert matrix.shape[0] == len(LINES)
-    assert matrix.dtype == np.float32
-    assert np.isfinite(matrix).all()
-
-
-def test_the_model_reads_as_many_columns_as_there_are() -> None:
-    columns = features(PAGE).matrix.shape[1]
-    model = content_model()
-    assert model.trees.features.max() < columns
-    assert model.page_scaling.mean.shape == (PAGE_COLUMNS,)
-
-
-def test_the_last_columns_are_the_same_for_all_lines() -> None:
-    matrix = features(PAGE * 3).matrix
-    assert (matrix[:, -PAGE_COLUMNS:] == matrix[0, -PAGE_COLUMNS:]).all()
-    assert not (matrix[:, -PAGE_COLUMNS - 1] == matrix[0, -PAGE_COLUMNS - 1]).all()
 
 
 def test_what_a_line_is_like_comes_first() -> None:
@@ -128,13 +106,6 @@ def test_words_around_a_line(markup: str, word: str) -> None:
     words = words_around(tree, len(tree) - 1)
     assert word in {found.lower() for found in words}
     assert "no" not in words
-
-
-def test_the_encoding_makes_no_difference() -> None:
-    html = f"<title>杠杆</title><div class=content><h1>杠杆</h1><p>{PROSE}<p>杠杆是简单机械。"
-    matrices = [features(html, name).matrix for name in ("utf-8", "gb18030", "utf-16-le")]
-    assert (matrices[0] == matrices[1]).all()
-    assert (matrices[0] == matrices[2]).all()
 
 
 @given(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import BEST_FIRST, KINDS, link_kinds, partition, partitioner_names
+from mmcrawl.blocks import link_kinds, partition
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import open_web
 
@@ -45,10 +45,6 @@ def test_a_link_in_several_blocks_has_the_best_of_their_kinds(bar_comes_first: b
     main = f"<main><h1>Levers</h1>{text}</main>"
     kinds = kinds_of(f"<body>{bar + main if bar_comes_first else main + bar}")
     assert kinds == {"http://h.test/wuli/2.htm": "topic", "http://h.test/": "navigation"}
-
-
-def test_every_kind_has_its_place_among_them() -> None:
-    assert sorted(BEST_FIRST) == sorted(KINDS)
 
 
 @pytest.mark.parametrize(
@@ -119,10 +115,3 @@ def test_the_links_of_a_parsed_page_have_kinds(demo: list[tuple[bytes, Page]], m
         named += sum(link.url in kinds for link in page.links)
     assert links > 1000
     assert named >= 0.99 * links
-
-
-@pytest.mark.parametrize("method", partitioner_names())
-def test_any_method_will_do(demo: list[tuple[bytes, Page]], method: str) -> None:
-    body, page = demo[0]
-    kinds = link_kinds(partition(body, method=method, url=page.url), page.url)
-    assert set(kinds.values()) <= set(KINDS)

@@ -66,13 +66,3 @@ def test_nested_links_take_linear_time(opened: bytes):
         return sum(len(block.links) for block in page.blocks)
 
     assert_linear(links, 500)
-
-
-@pytest.mark.parametrize("opened", NESTED)
-def test_kinds_of_nested_links_take_linear_time(opened: bytes):
-    def anchors(size: int) -> list[str]:
-        tree = read_tree(opened * size + b"z " * size)
-        page = PageFacts(tree, Measures(tree))
-        return [text for i in range(1, size, 4) for text in page.block(range(i, i + 4)).anchors]
-
-    assert_linear(anchors, 1000)

@@ -6,7 +6,6 @@ import pytest
 
 from mmcrawl.blocks import partition, partitioner_names, read_tree
 from mmcrawl.blocks.layout import Measures, shown_nodes
-from tests.blocks.growth import assert_linear
 
 
 def visible(html: str) -> str:
@@ -41,18 +40,7 @@ def test_a_fallback_in_a_fallback_counts_once() -> None:
     assert visible(html) == "outside!"
 
 
-def test_nested_fallbacks_take_linear_time() -> None:
-    trees = {count: read_tree(b"<noscript>a" * count) for count in (6_000, 24_000)}
-    assert_linear(lambda count: Measures(trees[count]), 6_000)
-
-
 MAP = b"<p>before<img src=x usemap=#m><map name=m><area href=a><area><area href=b></map><p>after"
-
-
-def test_the_links_of_an_image_map_are_shown() -> None:
-    tree = read_tree(MAP)
-    shown = [tree.attributes(node).get("href") for node in shown_nodes(tree, Measures(tree))]
-    assert [href for href in shown if href] == ["a", "b"]
 
 
 def test_a_map_in_what_is_hidden_is_not_shown() -> None:

@@ -48,17 +48,6 @@ def test_links_are_kept_apart():
     assert [block.text for block in page.navigation] == ["1"]
 
 
-def test_noise_is_dropped():
-    page = merged("topic", "advertisement", "copyright", "noise-links")
-    assert texts(page) == ["0"]
-    assert page.related_links == page.navigation == ()
-
-
-def test_the_end_closes_the_last():
-    assert texts(merged("title", "topic")) == ["0 1"]
-    assert merged().contents == ()
-
-
 def test_small_blocks_alone_are_no_text():
     assert texts(merged("small", "image", "title", "topic")) == ["2 3"]
 

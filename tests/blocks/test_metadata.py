@@ -6,7 +6,6 @@ import pytest
 
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.content import PageMetadata, page_metadata
-from tests.blocks.growth import assert_linear
 
 
 def metadata(html: str) -> PageMetadata:
@@ -69,9 +68,3 @@ def test_types_of_data_and_of_open_graph_are_told_apart() -> None:
 @pytest.mark.parametrize("data", ["{", '{"@type": 3}', "\\", "\\u12", '{"@type":"' + "a" * 99])
 def test_broken_data_is_no_error(data: str) -> None:
     assert metadata(f"<script type=application/ld+json>{data}</script>").headline == ""
-
-
-def test_time_grows_with_the_page() -> None:
-    item = b"<meta name=description content=a><script type=ld+json>{\\n}</script>"
-    trees = {count: read_tree(item * count) for count in (3_000, 12_000)}
-    assert_linear(lambda count: page_metadata(trees[count]), 3_000)

@@ -12,23 +12,11 @@ from mmcrawl.errors import BlockError
 PAGE = b"<body><div><h1>Levers</h1><b>2010-08-01</b><p>A lever moves the world.</p></div></body>"
 
 
-def test_tags_that_a_user_names_are_blocks_of_their_own():
-    found = [block.text for block in partition(PAGE, method="quark:custom_tags=h1 b").blocks]
-    assert found == ["Levers", "2010-08-01", "A lever moves the world."]
-    assert len(partition(PAGE, method="quark").blocks) == 1
-
-
 def test_a_pattern_may_hold_what_parts_options():
     page = b"<body><div>2010; x</div><div>A lever moves the world.</div></body>"
     method = r"quark:custom_text=\d{4}; x;min_text=50"
     assert next(block.text for block in partition(page, method=method).blocks) == "2010; x"
     assert make_partitioner(method).min_text == 50
-
-
-def test_thresholds_of_rule_5_are_an_option():
-    page = b"<table><tr><td>a <b>b</b><td>c <b>d</b></table>"
-    assert partition(page, method="bwap:min_size=0").blocks
-    assert not partition(page, method="bwap:min_size=99").blocks
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks import page_content, read_tree
+from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.content import page_headline, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
 
@@ -72,8 +72,3 @@ def test_else_a_lower_heading_that_the_title_repeats() -> None:
 )
 def test_else_the_title_without_the_site(title: str, found: str) -> None:
     assert headline("<p>text</p>", title=title) == found
-
-
-def test_entities_in_a_title_are_resolved() -> None:
-    page = page_content(b"<title>Levers &amp; pulleys</title><p>A lever is a rigid bar.")
-    assert page.title == "Levers & pulleys"

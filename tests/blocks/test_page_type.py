@@ -62,12 +62,6 @@ def test_films_of_the_layout_are_no_media(name: str) -> None:
     assert type_of(f"<embed src=/{name}>{TEXT}") == "topic"
 
 
-def test_a_frameset_leads_to_its_frames() -> None:
-    frames = b"<title>Lab</title><frameset><frame src=a.htm></frameset>"
-    assert page_content(frames + TEXT.encode()).page_type == "hub"
-    assert page_content(frames[:18] + TEXT.encode()).page_type == "topic"
-
-
 def links_of(body: str) -> ContentLinks:
     tree = read_tree(body.encode())
     measures = Measures(tree)

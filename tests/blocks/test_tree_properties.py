@@ -112,10 +112,17 @@ def test_any_bytes(body: bytes) -> None:
 @pytest.mark.parametrize(
     "piece",
     [
-        "<div>", "<b>", "<a>", "<a><div>", "<table><tr><td>", "<p>", "</div>", "<li>", "<!--", "<",
-        "<p a='", '<p a="', "<p a=", "</", "<script>", "<script", "<!", "<title></titl", "<h1><h2>",
-        "<b></i>", "<a></b>", "<ul><li></ol>", "&", "<a><table>", "<p><button>",
+        "<div>",
+        "<a><div>",
+        "<li>",
+        "<!--",
+        "<p a='",
+        "<script>",
+        "<title></titl",
+        "<ul><li></ol>",
+        "&",
+        "<p><button>",
     ],
-)  # fmt: skip
+)
 def test_time_is_proportional_to_the_page(piece: str) -> None:
     assert_linear(lambda size: read_tree((piece * size).encode()), 10_000)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from tests.waiting import HANG
@@ -76,6 +81,24 @@ def exit_code(make: type[ScrapyCommand], *args: str, **settings: object) -> int:
     options, rest = parser.parse_known_args(args)
     command.run(rest, options)
     return command.exitcode
+
+
+def ran(name: str, *words: str, folder: Path, answer: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a command that crawls nothing as `typed` does, but in this process."""
+    made = import_module(f"mmcrawl.commands.{name}").Command
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        chdir(folder),
+        redirect_stdout(io.StringIO()) as out,
+        redirect_stderr(io.StringIO()) as err,
+    ):
+        patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(answer.encode())))
+        try:
+            code = exit_code(made, *words)
+        except UsageError as error:
+            code = 2
+            print(error, file=err)
+    return subprocess.CompletedProcess([name, *words], code, out.getvalue(), err.getvalue())
 
 
 def runner(make: type[ScrapyCommand], capture: pytest.CaptureFixture[str]) -> Run:

@@ -357,15 +357,6 @@ def test_a_purge_takes_words_out_of_the_search_index(run, desk: Path) -> None:  
     assert b"wuli.test" not in index.read_bytes()
 
 
-def test_what_a_page_says_cannot_steer_the_terminal(run) -> None:  # type: ignore[no-untyped-def]
-    body = "<html><body><p>A kaleidoscope \x1b[31m\x07 &#155;2J \u202e turns.</p></body></html>"
-    with open_archive("sqlite:///crawl-archive.db") as archive:
-        archive.store(Capture("http://evil.test/", body.encode(), day("2024-05-05"), headers=HTML))
-    said = run("search", "kaleidoscope")
-    assert "kaleidoscope" in said.out
-    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(said.out)
-
-
 def test_warc_files_carry_an_archive_elsewhere(run) -> None:  # type: ignore[no-untyped-def]
     said = run("export-warc", "all.warc.gz")
     assert "all.warc.gz: 4 URLs, 5 responses, 1 revisits" in said.words
@@ -507,12 +498,6 @@ def test_wrong_usage_is_told(run, args: list[str], sentence: str) -> None:  # ty
     assert sentence in str(told.value)
 
 
-def test_wrong_usage_is_exit_code_2(desk: Path) -> None:
-    said = typed("archive", "lst", folder=desk)
-    assert said.returncode == 2
-    assert "there is no 'lst'; say one of list" in said.stderr
-
-
 def test_nothing_a_page_says_reaches_the_terminal(run) -> None:  # type: ignore[no-untyped-def]
     evil = "http://evil.test/"
     with open_archive("sqlite:///crawl-archive.db") as archive:
@@ -559,12 +544,6 @@ def test_an_archive_is_copied_and_the_copy_goes_on(run: Run, desk: Path) -> None
     _, one, _ = run("rebuild", "crawl-archive.db", URL, "-o", "-")
     _, two, _ = run("rebuild", "copy.db", URL, "-o", "-")
     assert one == two
-
-
-def test_an_archive_is_not_copied_to_itself(run: Run) -> None:
-    code, _, errors = run("copy", "crawl-archive.db", "crawl-archive.db")
-    assert code == 1
-    assert "an archive is not copied to itself" in errors
 
 
 def test_all_versions_of_a_page_are_verified(run: Run, desk: Path) -> None:

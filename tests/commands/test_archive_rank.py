@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive, rank
@@ -137,16 +136,3 @@ def test_ranks_are_written_as_parquet(run: Run) -> None:
     lines = [json.loads(line) for line in run("--json", module=rank)[1].splitlines()]
     assert rows == lines
     assert len(rows) == 6
-
-
-def test_options_are_those_of_their_subcommands(run: Run) -> None:
-    with pytest.raises(UsageError, match="scrapy archive classes takes no --near"):
-        run("classes", "--near", "0.5")
-    with pytest.raises(UsageError, match=r"scrapy archive export-parquet \[FILE.db\] FOLDER"):
-        run("export-parquet")
-
-
-def test_a_wrong_order_is_told_with_all_there_are(run: Run) -> None:
-    code, _, err = run("search", "lens", "--order", "best")
-    assert code == 2
-    assert "there is no order 'best'; use relevance, newest, oldest, rank\n" in err

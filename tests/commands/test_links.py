@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import sqlite3
 import subprocess
 import tempfile
 import time
@@ -24,7 +23,6 @@ from scrapy.settings import Settings
 from mmcrawl.commands import links as module
 from mmcrawl.crawling import COLUMNS, CrawlJob, FetchedPage, FocusedParams, PageReport, looked_at
 from mmcrawl.engine import make_job
-from mmcrawl.errors import StoreError
 from mmcrawl.frontier import (
     HELD,
     InterLink,
@@ -449,18 +447,6 @@ def test_why_a_link_led_to_no_page(run: Run, store: str, path: str, outcome: str
     assert [page["place"] for page in told["after"]][:1] in ([before + 1], [])
 
 
-def test_why_is_a_page_of_text(run: Run, store: str) -> None:
-    said = run("why", f"{SITE}/optics/", "-a", f"store={store}")
-    for words in (
-        "It was fetched as page",
-        "Parts of the score",
-        "The way from the seed",
-        "in all",
-    ):
-        assert words in said.out
-    assert "→ http://site.test/optics/" in said.out
-
-
 def test_links_that_rules_and_blocks_hold_are_listed_as_held(run: Run, ruled_store: str) -> None:
     options = ("-a", f"store={ruled_store}", "--format", "jsonl", "--status")
     held, waiting = run(*options, "held"), run(*options, "waiting")
@@ -582,10 +568,8 @@ def test_an_algorithm_that_adds_nothing_up_says_so(run: Run, tmp_path: Path) -> 
     ("options", "told"),
     [
         (["--status", "lost"], "there is no status 'lost'; there are waiting, held, running"),
-        (["--sort", "luck"], "there is no order 'luck'; there are found, place, score"),
         (["--format", "xml"], "--format xml: there is none; there are table, json, jsonl, csv"),
         (["--min-score", "good"], "--min-score good: give a number"),
-        (["--limit", "-1"], "--limit -1: give a whole number from 0"),
         (["why", "http://["], "'http://[' is no URL; write it as http://host/path"),
         (["why", SITE, "--format", "csv"], "--format csv: `why` takes table or json"),
         (["-a", "store=memory:"], "memory: keeps nothing"),
@@ -616,15 +600,6 @@ def test_the_job_that_is_meant_must_be_said(run: Run, alone: str, tmp_path: Path
     assert (
         "has several jobs: say -a job=NAME; there are one, two" in run("-a", f"store={store}").err
     )
-
-
-def test_a_store_of_a_newer_version_is_told(run: Run, tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path}/crawl.db"
-    crawl_alone(store, 1)
-    with closing(sqlite3.connect(tmp_path / "crawl.db")) as db:
-        db.execute("PRAGMA user_version = 99")
-    said = run("-a", f"store={store}")
-    assert (said.code, "was written by a newer version of mmcrawl" in said.err) == (1, True)
 
 
 def test_a_crawl_of_another_version_is_not_replayed(
@@ -690,12 +665,3 @@ def test_who_reads_may_stop_reading(alone: str) -> None:
     )
     os.close(writing)
     assert (process.returncode, process.stderr) == (1, b"")
-
-
-def test_a_damaged_store_is_told(tmp_path: Path) -> None:
-    (tmp_path / "crawl.db").write_bytes(b"no database at all")
-    with (
-        pytest.raises(StoreError, match="is not a store of mmcrawl"),
-        opened_to_look(f"sqlite:///{tmp_path}/crawl.db"),
-    ):
-        pass

@@ -136,16 +136,10 @@ def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no
         (("--method", "pagerang"), 2, "no method 'pagerang'; did you mean pagerank?"),
         (("--method", "topic-pagerank"), 2, "needs --topic or --keywords"),
         (("--topic", "physics-senior"), 2, "quarkrank takes no topic; topic-pagerank does"),
-        (("--method", "topic-pagerank", "--topic", "nothing"), 2, "unknown topic 'nothing'"),
-        (("--limit", "0"), 2, "--limit 0: give a whole number from 1"),
-        (("--at", "noon"), 2, "'noon' is no time"),
         (("--figure", "a.doc"), 2, "end the name with .png, .svg, .pdf"),
-        (("--figure", "none/a.png"), 2, "there is no folder none"),
         (("--of", "words"), 2, "--of words: give one of pages, blocks, media"),
         (("--of", "blocks", "--method", "hits"), 2, "take --method quarkrank or block-pagerank"),
-        (("--of", "blocks", "--figure", "a.svg"), 2, "--figure draws ranks of pages only"),
         (("--of", "media"), 1, "no page of the archive shows or links to media"),
-        (("-a", "crawl.db"), 2, "give NAME=VALUE"),
         (("-a", "archive=none.db"), 2, "there is no archive none.db"),
         (("-a", "archive=empty.db"), 1, "the archive is empty"),
     ],
@@ -167,12 +161,6 @@ def test_arguments_and_two_formats_are_refused(run) -> None:  # type: ignore[no-
         run("pagerank")
     with pytest.raises(UsageError, match="only one of --json, --csv"):
         run("--json", "--csv")
-
-
-def test_it_runs_as_people_run_it(desk: Path) -> None:
-    done = typed("rank", "--limit", "1", "--json", folder=desk)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["url"] == HUB
 
 
 def test_missing_pyarrow_is_told_before_the_work(

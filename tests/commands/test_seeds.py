@@ -12,7 +12,7 @@ from warcio.warcwriter import WARCWriter
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.crawling import read_seeds
-from tests.commands.running import typed
+from tests.commands.running import ran, typed
 from tests.serving import Answer, Request, Server
 
 _GOOD = "<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>"
@@ -37,9 +37,7 @@ def warc(path: Path, pages: dict[str, str]) -> Path:
 
 def find(folder: Path, *words: str) -> list[dict]:
     """Return what `seeds find` writes as JSON Lines."""
-    said = typed(
-        "seeds", "find", "--keywords", "optics", *words, "--format", "jsonl", folder=folder
-    )
+    said = ran("seeds", "find", "--keywords", "optics", *words, "--format", "jsonl", folder=folder)
     assert said.returncode == 0, said.stderr
     return [json.loads(line) for line in said.stdout.splitlines()]
 
@@ -95,7 +93,7 @@ def test_a_crawl_tells_by_the_links_it_left_and_by_its_archive(tmp_path: Path) -
 
 def test_what_is_found_can_be_written_as_a_list_that_a_crawl_takes(tmp_path: Path) -> None:
     warc(tmp_path / "a.warc.gz", {"http://good.example.org/x.htm": _GOOD})
-    said = typed(
+    said = ran(
         "seeds", "find", "--keywords", "optics", "--from", "a.warc.gz", "--format", "seeds",
         "-o", "found.txt", folder=tmp_path,
     )  # fmt: skip
@@ -116,7 +114,7 @@ def test_what_is_found_can_be_written_as_a_list_that_a_crawl_takes(tmp_path: Pat
     ],
 )
 def test_a_mistake_is_a_sentence(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
-    said = typed("seeds", *words, folder=tmp_path)
+    said = ran("seeds", *words, folder=tmp_path)
     assert said.returncode == 2
     assert told in said.stderr + said.stdout
     assert "Traceback" not in said.stderr
@@ -124,7 +122,7 @@ def test_a_mistake_is_a_sentence(tmp_path: Path, words: tuple[str, ...], told: s
 
 def test_nothing_promising_is_said_and_is_no_success(tmp_path: Path) -> None:
     warc(tmp_path / "a.warc.gz", {"http://off.example.org/": _OFF})
-    said = typed("seeds", "find", "--keywords", "optics", "--from", "a.warc.gz", folder=tmp_path)
+    said = ran("seeds", "find", "--keywords", "optics", "--from", "a.warc.gz", folder=tmp_path)
     assert (said.returncode, said.stdout) == (1, "")
     assert "nothing in there is promising" in said.stderr
 

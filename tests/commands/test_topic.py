@@ -8,23 +8,16 @@ import pytest
 
 from mmcrawl.text import KINDS as MEDIA_KINDS
 from mmcrawl.topic import load_topic
+from tests.commands.running import ran, typed
 from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 
 
-def topic(*args: str, terminal: str = "utf-8") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [python(), "-m", "scrapy", "topic", *args],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        cwd=ROOT,
-        env=os.environ | {"PYTHONIOENCODING": terminal},
-        timeout=HANG,
-        check=False,
-    )
+def topic(*args: str) -> subprocess.CompletedProcess[str]:
+    fetches = "--web" in args or "-s" in args or any(arg.startswith("http:") for arg in args)
+    return (typed if fetches else ran)("topic", *args, folder=ROOT)
 
 
 def test_list_names_every_topic() -> None:
@@ -104,13 +97,6 @@ def test_score_of_a_file_uses_the_address_given(tmp_path: Path) -> None:
     assert "not relevant (no media)" in shown
 
 
-def test_score_counts_only_the_media_that_are_wanted() -> None:
-    page = "http://wuli.demo.test/gaozhong/wuli/donghua/dongliang09.htm"
-    score = ("score", "--web", "demo", "--topic", "physics-senior", page, "--media")
-    assert "not relevant (none of the wanted media)" in topic(*score, "audio").stdout
-    assert "threshold 0.5: relevant to" in topic(*score, "audio,swf").stdout
-
-
 def test_a_relevant_page_is_said_to_be_judged_by_itself(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     for media, said in (("a.mp4", True), ("a.htm", False)):
@@ -123,7 +109,6 @@ def test_a_relevant_page_is_said_to_be_judged_by_itself(tmp_path: Path) -> None:
     ("name", "mime"),
     [
         ("song.mp3", "audio/mpeg"),
-        ("a.swf", "application/"),
         ("a.png", "image/png"),
     ],
 )
@@ -156,15 +141,10 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
         (["score", "--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
         (["score", "--topic", "nope", "http://h.test/"], 2, "unknown topic 'nope'"),
         (["score", "--web", "demo", "http://wuli.demo.test/neibu/"], 1, "forbidden by robots.txt"),
-        (["score", "--web", "demo", "http://wuli.demo.test/no.htm"], 1, "HTTP 404"),
-        (["score", "--web", "demo", "http://other.test/"], 1, "host not found"),
         (["score"], 2, "it is scrapy topic score URL-or-file"),
         (["score", "~nosuchuser/x.html"], 2, "there is no file ~nosuchuser/x.html"),
-        (["score", "x" * 300], 2, "there is no file xxx"),
         (["score", "--media", "film", "x.html"], 2, "--media: there is no media kind 'film'"),
         (["score", "-s", "MMCRAWL_TOPIC_THRESHOLD=1", "x"], 2, "MMCRAWL_TOPIC_THRESHOLD must be"),
-        (["score", "-s", "MMCRAWL_TOPIC_THRESHOLD=x", "x"], 2, "MMCRAWL_TOPIC_THRESHOLD must be"),
-        (["show", "x" * 300], 2, "unknown topic 'xxx"),
         (["list", "extra"], 2, "it is scrapy topic list"),
         (["find"], 2, "it is scrapy topic find WORD"),
         (["paint"], 2, "there is no 'paint'; say one of list, show, find, score, learn, suggest"),
@@ -179,6 +159,13 @@ def test_wrong_input_is_one_clear_sentence(args: list[str], code: int, said: str
 
 @pytest.mark.parametrize("terminal", ["ascii", "latin-1"])
 def test_characters_that_a_terminal_lacks_are_written_as_numbers(terminal: str) -> None:
-    shown = topic("show", "physics-senior", terminal=terminal)
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "\\u5149" in shown.stdout
+    shown = subprocess.run(
+        [python(), "-m", "scrapy", "topic", "show", "physics-senior"],
+        capture_output=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": terminal},
+        timeout=HANG,
+        check=False,
+    )
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert b"\\u5149" in shown.stdout

@@ -16,6 +16,7 @@ from mutagen.wave import WAVE
 
 from mmcrawl.collecting import MediaFile, State, media_beside, open_collection, open_index
 from mmcrawl.collecting.shelf import Collections, open_shelf
+from tests.commands.running import ran, typed
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -32,17 +33,12 @@ PAGES = {
 
 def scrapy(folder: Path, *words: str, code: int = 0, told: str = "") -> str:
     """Run a command of the project; return what it wrote, on standard error if it failed."""
-    done = subprocess.run(
-        [python(), "-m", "scrapy", *words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-        capture_output=True,
-        text=True,
-        check=False,
-        input=told,
-    )
+    if words[0] == "crawl":
+        done = typed(*words, folder=folder)
+    else:
+        done = ran(*words, folder=folder, answer=told)
     assert done.returncode == code, done.stdout + done.stderr
-    return done.stderr if code else done.stdout
+    return str(done.stderr if code else done.stdout)
 
 
 @pytest.fixture(scope="module")

@@ -156,12 +156,6 @@ def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(
         assert kinds["crane"] == "topic"
 
 
-def test_no_page_is_cut_where_that_is_off(tools: Tools) -> None:
-    for _, blocks, kinds in seen_by_the_next_pipeline(tools, {"/": PAGE}, MMCRAWL_BLOCKS="off"):
-        assert blocks is None
-        assert set(kinds.values()) <= {""}
-
-
 @pytest.mark.parametrize("method", ["quark", "off"])
 def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(
     tools: Tools, tmp_path: Path, method: str

@@ -49,7 +49,7 @@ def crawl(web: Path, **arguments: str) -> dict[str, tuple[str, int]]:
     return {path: (status, layer) for path, status, layer in rows}
 
 
-@pytest.mark.parametrize("algo", ["breadth", "urlrule", "learned", "tag-path"])
+@pytest.mark.parametrize("algo", ["breadth", "learned"])
 def test_pages_of_a_sitemap_and_a_feed_are_found_one_click_from_the_seed(
     web: Path, algo: str
 ) -> None:

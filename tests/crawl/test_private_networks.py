@@ -44,25 +44,11 @@ class Spider(FocusedSpider):
 PRIVATE = [
     "10.1.2.3",
     "127.0.0.1",
-    "127.8.9.1",
-    "192.168.0.1",
-    "172.16.0.1",
     "169.254.169.254",
-    "0.0.0.0",
     "[::1]",
-    "[fd00::1]",
-    "[::ffff:10.0.0.1]",
     "2130706433",
-    "127.1",
-    "0x7f000001",
-    "0x7f.0.0.1",
     "localhost",
-    "LOCALHOST",
     "intranet",
-    "printer.local",
-    "db.internal",
-    "nas.lan",
-    "router.home.arpa",
 ]
 OPEN = ["93.184.216.34", "[2606:4700::1]", "example.org", "localhost.example.org", "10.example.com"]
 

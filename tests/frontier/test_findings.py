@@ -34,12 +34,6 @@ def test_a_media_page_comes_back_as_it_was(findings):
     assert page.count("video") == 0
 
 
-@pytest.mark.parametrize("words", [(), ("光",), ("kinetic energy", "a, b", '"quoted"')])
-def test_words_come_back_one_by_one(findings, words):
-    findings.add_media_page(media_page("a", words=words))
-    assert next(findings.media_pages()).words == words
-
-
 def test_a_page_kept_again_takes_the_place_of_the_former(findings):
     findings.add_media_page(media_page("a", LEVER, SONG))
     findings.add_media_page(media_page("a", SONG, score=0.75))
@@ -71,15 +65,6 @@ def test_media_are_new_that_no_media_page_shows_under_any_address(findings):
     assert findings.count_new([secure, SONG]) == 1
     findings.drop_media_page("http://h.test/1")
     assert findings.count_new([secure, SONG]) == 2
-
-
-def test_whether_media_are_new_is_looked_up(store, findings):
-    for n in range(20):
-        findings.add_media_page(media_page(f"{n}", SONG, LEVER))
-    asked = statements(store, lambda: findings.count_new([LEVER, FILM]))
-    plans = [row[3] for query in asked for row in store.db.execute(f"EXPLAIN QUERY PLAN {query}")]
-    assert plans == [plans[0]] * 2
-    assert "(job=? AND key=?)" in plans[0]
 
 
 def test_a_page_dropped_is_gone_with_its_resources(findings):

@@ -95,16 +95,6 @@ def test_a_link_that_a_better_block_has_as_well_is_followed() -> None:
         assert frontier.held() == [still]
 
 
-def test_a_rule_lets_a_link_go_that_is_not_related() -> None:
-    with open_store("memory:") as store:
-        frontier = SqliteFrontier(
-            store, store.job("crawl", {}), "related", lambda url: 1 if url.endswith("a") else None
-        )
-        pinned, left = scored(frontier, ("a", "noise-links", 0.0), ("b", "noise-links", 1.0))
-        assert order_of(frontier) == [pinned]
-        assert frontier.held() == [left]
-
-
 def test_the_kinds_off_topic_are_kinds_of_blocks() -> None:
     assert set(OFF_TOPIC) < set(BEST_FIRST)
     assert sorted(OFF_TOPIC, key=BEST_FIRST.index) == list(OFF_TOPIC)

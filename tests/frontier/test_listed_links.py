@@ -121,14 +121,6 @@ def test_no_limit_of_links_a_page_holds_for_a_sitemap() -> None:
         assert not crawl.refused["too many on one page"]
 
 
-def test_addresses_of_other_sites_are_refused_and_counted() -> None:
-    other = FetchedPage(Page(SITEMAP, links=(listed_link("http://x.test/", "", IN_SITEMAP),)))
-    with job() as crawl:
-        begin(crawl, other)
-        assert fetched(crawl) == []
-        assert crawl.refused["other site"] == 1
-
-
 @pytest.mark.parametrize("algo", ["learned", "urlrule", "shark-improved", "tag-path", "breadth"])
 def test_a_crawl_taken_up_again_goes_on_in_the_same_order(tmp_path: Path, algo: str) -> None:
     clicked = [f"/show/{number}.htm" for number in range(12)] + [f"/o/{n}.htm" for n in range(9)]

@@ -131,35 +131,6 @@ def test_the_older_of_two_equal_links_comes_first():
     assert popped(order) == [0, 1, 2, 3]
 
 
-def test_rescoring_moves_a_waiting_link_to_the_front():
-    order = PendingOrder()
-    for link in range(20):
-        order.push(link, 0, 1.0)
-    order.rescore(13, 2.0)
-    order.rescore(0, 0.5)
-    assert popped(order) == [13, *range(1, 13), *range(14, 20), 0]
-
-
-def test_one_rescored_among_many_and_all_rescored_at_once_come_out_alike():
-    few, many = PendingOrder(), PendingOrder()
-    for link in range(100):
-        few.push(link, link % 3, 1.0)
-        many.push(link, link % 3, 1.0)
-    few.rescore_many([40, 60], [3.0, 2.0])
-    many.rescore_many(range(100), [{40: 3.0, 60: 2.0}.get(link, 1.0) for link in range(100)])
-    assert popped(few) == popped(many) == [40, 60, *(n for n in range(100) if n not in (40, 60))]
-
-
-def test_links_of_a_busy_host_wait_for_it_and_keep_their_place():
-    order = PendingOrder()
-    order.push(0, host=0, score=9.0)
-    order.push(1, host=1, score=1.0)
-    order.push(2, host=1, score=2.0)
-    assert order.pop(lambda host: host != 0) == 2
-    assert order.pop(lambda host: False) is None
-    assert popped(order) == [0, 1]
-
-
 def test_the_best_link_of_a_host_may_change_any_number_of_times():
     order = PendingOrder()
     for link in range(12):
@@ -176,12 +147,3 @@ def test_a_host_is_asked_for_only_while_it_has_links():
     assert order.pop(lambda host: asked.append(host) or True) == 0
     assert order.pop(lambda host: asked.append(host) or True) is None
     assert asked == [5]
-
-
-def test_a_held_link_waits_until_it_is_released():
-    order = PendingOrder()
-    order.hold(7, host=2)
-    assert (len(order), 7 in order, order.is_held(7), order.pop()) == (0, False, True, None)
-    order.release(7, 0.5)
-    assert order.host(7) == 2
-    assert order.pop() == 7

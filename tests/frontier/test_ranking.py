@@ -8,8 +8,6 @@ import pytest
 
 from mmcrawl.frontier import HELD, LinkScores, NewLink, Ranking, SqliteFrontier, SqliteStore
 
-NAMES = "abcdef"
-
 
 def frontier_of(store: SqliteStore, weights: Mapping[str, int]) -> SqliteFrontier:
     rules = lambda url: weights.get(url.rpartition("/")[2])  # noqa: E731
@@ -89,12 +87,6 @@ def test_rules_that_were_edited_count_when_a_crawl_is_taken_up_again(store: Sqli
     assert again.held() == [2]
     assert again.record(1).score == 0.1
     assert order_of(again) == "dab"
-
-
-def test_without_rules_all_stands_as_before(store: SqliteStore) -> None:
-    frontier = SqliteFrontier(store, store.job("crawl", {}))
-    put(frontier, {"a": 0.3, "b": HELD, "c": 0.4})
-    assert order_of(frontier) == "ca"
 
 
 @pytest.mark.parametrize("priority", [1, -1, 127, -127, 128, -128, 100_000, -100_000])

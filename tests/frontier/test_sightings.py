@@ -60,11 +60,6 @@ def test_directories_are_counted_down_to_a_depth(store, sightings):
     assert [name for (name,) in rows] == [f"h.test/{'a/' * n}" for n in range(8)]
 
 
-def test_a_few_pages_in_a_large_site_keep_their_media(sightings):
-    see(sightings, *[(f"/{n}",) for n in range(20)])
-    assert see(sightings, *[(f"/{n}", NAV) for n in range(20, 30)]) == [[]] * 10
-
-
 def test_hosts_are_counted_apart(sightings):
     see(sightings, *[(f"/{n}", NAV) for n in range(4)])
     assert sightings.add("http://i.test/", [NAV]) == []

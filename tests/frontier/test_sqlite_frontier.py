@@ -182,11 +182,6 @@ def test_a_link_is_taken_in_once_however_many_come_with_it(frontier, monkeypatch
     assert frontier.counts[Status.WAITING] == 31
 
 
-def test_links_come_by_score_then_age(frontier):
-    add(frontier, "/old", "/best", "/new", scores=[1.0, 2.0, 1.0])
-    assert taken(frontier) == ["/best", "/old", "/new"]
-
-
 def test_a_changed_score_counts_at_once_and_is_written(frontier):
     first, second, third = add(frontier, "/1", "/2", "/3")
     frontier.apply(LinkScores([third, first], [5.0, 0.5], [0.7, 0.0]))
@@ -252,25 +247,6 @@ def test_the_request_of_a_link_is_given_back_with_it(frontier):
     frontier.requeue(link.id, b"retry", -1)
     again = frontier.next()
     assert (again.id, again.request, again.priority) == (link.id, b"retry", -1)
-
-
-def test_priority_comes_before_the_score(frontier):
-    add(
-        frontier,
-        NewLink(f"{H}/low", priority=-1),
-        NewLink(f"{H}/plain"),
-        NewLink(f"{H}/high", priority=1),
-        NewLink(f"{H}/high-best", priority=1),
-        scores=[999.0, 5.0, 0.0, 1.0],
-    )
-    assert taken(frontier) == ["/high-best", "/high", "/plain", "/low"]
-
-
-def test_a_link_that_waits_again_keeps_its_score(frontier):
-    add(frontier, "/a", "/b", "/c", scores=[3.0, 2.0, 1.0])
-    link = frontier.next()
-    frontier.requeue(link.id, None, 0)
-    assert taken(frontier) == ["/a", "/b", "/c"]
 
 
 def test_a_link_that_waits_again_takes_its_new_priority(frontier):

@@ -95,17 +95,6 @@ def test_a_job_remembers_plain_data(store):
     assert (store.memory(one), store.memory(two)) == ({"words": {"光": 4}}, {})
 
 
-def test_jobs_outlive_the_process_that_began_them(path):
-    with opened(path) as store:
-        store.job("crawl", {"topic": "物理"})
-    with opened(path) as store:
-        store.stop_job(0, "finished", finished=True)
-    with opened(path) as store:
-        assert [(job.name, job.arguments, job.reason) for job in store.jobs()] == [
-            ("crawl", {"topic": "物理"}, "finished")
-        ]
-
-
 # -- what cannot be opened ----------------------------------------------------------------------
 
 
@@ -178,11 +167,6 @@ def test_a_read_only_file_is_refused_and_stays_as_it_was(unprivileged):
     with pytest.raises(StoreError, match="is read-only; change its permissions"):
         filled(path)
     assert path.read_bytes() == before
-
-
-def test_a_file_in_a_read_only_folder_is_refused(unprivileged):
-    unprivileged.chmod(0o500)
-    assert "cannot be opened: Permission denied" in refusal(unprivileged / "crawl.db")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from mmcrawl.frontier import (
     SqliteStore,
     open_store,
 )
+from tests.waiting import HANG
 
 PAGE_SIZE = 4096
 
@@ -95,12 +96,11 @@ def test_a_store_that_another_crawl_uses_is_refused_until_it_is_done(path, other
 
 
 TAKE_TURNS = """
-import os, sys, time
+import os, sys
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import open_store
 alone, turns = sys.argv[2], 0
-end = time.monotonic() + 3
-while time.monotonic() < end:
+while turns < 15:
     try:
         store = open_store(sys.argv[1])
     except StoreError as error:
@@ -110,7 +110,6 @@ while time.monotonic() < end:
     os.unlink(alone)
     store.close()
     turns += 1
-print(turns)
 """
 
 
@@ -122,10 +121,9 @@ def test_no_two_processes_have_a_store_while_lock_files_come_and_go(path: Path) 
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
         for _ in range(3)
     ]
-    answers = [process.communicate(timeout=60) for process in processes]
-    for process, (turns, said) in zip(processes, answers, strict=True):
+    for process in processes:
+        _, said = process.communicate(timeout=HANG)
         assert process.returncode == 0, said
-        assert int(turns) > 10
     assert os.listdir(path.parent) == ["crawl.db"]
 
 
@@ -145,14 +143,6 @@ def test_a_killed_crawl_leaves_what_it_committed(path, other_process):
         assert [frontier.url(link) for link in frontier.waiting()] == ["http://h.test/committed"]
 
 
-def test_a_store_is_free_after_it_could_not_be_opened(path):
-    path.write_bytes(b"no database" * 100)
-    with pytest.raises(StoreError):
-        opened(path)
-    path.unlink()
-    opened(path).close()
-
-
 # -- full and damaged -----------------------------------------------------------
 
 
@@ -169,21 +159,6 @@ def fill_up(store: SqliteStore) -> int:
         assert "make room and run the same command again" in str(error)  # noqa: PT017
         return kept
     pytest.fail("the store never filled up")
-
-
-def test_a_full_store_keeps_what_was_committed(path):
-    filled(path)
-    with opened(path) as store:
-        pages = store.db.execute("PRAGMA page_count").fetchone()[0]
-        store.db.execute(f"PRAGMA max_page_count = {pages + 40}")
-        kept = fill_up(store)
-        assert kept > 500
-    with opened(path) as store:
-        frontier = frontier_of(store)
-        assert len(frontier) == frontier.ready == kept
-        add_links(frontier, kept, 50)
-        frontier.commit()
-        assert len(frontier) == kept + 50
 
 
 @pytest.fixture

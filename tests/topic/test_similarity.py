@@ -42,26 +42,11 @@ def test_vector_space_weights_follow_equation_3_13():
     assert model.score(["光学", "news", "光学", "折射"]) == pytest.approx(expected)
 
 
-def test_before_any_page_all_words_weigh_alike():
-    model = VectorSpaceModel(OPTICS)
-    assert model.score(["光学"]) == pytest.approx(1 / sqrt(4))
-    assert model.score(["光学", "news"]) == pytest.approx(1 / sqrt(2) / sqrt(4))
-    assert model.score(["光学", "折射", "透镜", "棱镜"]) == pytest.approx(1)
-    assert model.score([]) == 0
-
-
 def test_a_repeated_word_counts_once_per_document():
     once, often = VectorSpaceModel(OPTICS), VectorSpaceModel(OPTICS)
     once.observe(["光学"])
     often.observe(["光学"] * 5)
     assert once.state() == often.state()
-
-
-def test_a_common_word_tells_less_than_a_rare_one():
-    model = VectorSpaceModel(OPTICS)
-    for number in range(20):
-        model.observe(["光学", f"word{number}"])
-    assert model.score(["折射", "news"]) > model.score(["光学", "news"])
 
 
 def test_texts_are_counted_by_concept_without_stop_words():

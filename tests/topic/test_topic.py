@@ -1,5 +1,3 @@
-import pickle
-
 import pytest
 
 from mmcrawl.errors import TopicError
@@ -19,11 +17,6 @@ def test_a_page_counts_alike_in_either_language():
     chinese = OPTICS.find("光学：透镜的折射，折射率")
     english = OPTICS.find("Optics: refraction in lenses. Refractions")
     assert chinese == english == {"光学": 1, "透镜": 1, "折射": 2}
-
-
-def test_equivalent_words_are_one_concept():
-    assert OPTICS.find("透镜 lens") == {"透镜": 2}
-    assert OPTICS.concepts_in("透镜", "a lens") == {"透镜"}
 
 
 def test_words_of_a_media_kind_count_only_when_it_is_wanted():
@@ -51,10 +44,3 @@ def test_an_empty_topic_is_refused():
 def test_an_unknown_media_kind_is_refused():
     with pytest.raises(TopicError, match=r"'vidoe'.*audio, video, animation"):
         OPTICS.wanting(["vidoe"])
-
-
-def test_a_topic_survives_pickling_after_use():
-    OPTICS.find("透镜")
-    copy = pickle.loads(pickle.dumps(OPTICS))
-    assert copy == OPTICS
-    assert copy.find("透镜") == {"透镜": 1}
