@@ -7,6 +7,7 @@ crawl needs to be running.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
+    from mmcrawl.page.barren import contents_of
     from mmcrawl.page.data_attributes import described_in
     from mmcrawl.page.described import described_media
     from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media

@@ -60,6 +60,8 @@ MOVED = {
         "function go(){window.location='t.html'} window.setTimeout(go, 1000)"
     ),
     "function": script("go(); function go() { location.href='t.html' }"),
+    "returned": script("function u() { return 't.html' } location=u() || null"),
+    "called": script("(function(u){ this.location=(0, u) }).call(this, [['t.html'][1 * 0]])"),
     "argument": script("function go(u) { location.href=u + '.html' } go('t')"),
     "at once": script("(function(){ location='t.html' })()"),
     "arrow": script("(() => location.assign('t.html'))()"),
@@ -121,6 +123,8 @@ LINKS = {
     "frame": script("if (top == self) location.href='t.html'"),
     "other frame": script("if (window.top !== window.self) { top.location = 't.html' }"),
     "small": script("if (screen.width < 800) location='t.html'"),
+    "switch": script("switch(x){case 1: location='t.html'; break; default: location='m.html'}"),
+    "early end": script("function f(){ if (x) return; location='t.html'} f()"),
     "either": script("location.href = x ? 't.html' : 'm.html'"),
     "asked": script("if (confirm('Go?')) location='t.html'"),
     "refresh after minutes": f"<meta http-equiv=refresh content='300;url=t.html'>{TEXT}",
