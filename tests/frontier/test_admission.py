@@ -175,6 +175,7 @@ TRAPS = {
     "session in the query": "page.asp?sid={n:x}abc",
     "session in the path": "page.jsp;jsessionid={n:x}ABC",
     "numbered pages": "list_{n}.htm",
+    "keys of the query": "page.asp?k{n}=1",
 }
 
 
@@ -208,7 +209,6 @@ LEARNT_TRAPS = {
     "a page in a directory of letters": "x/{word}/index.htm",
     "hex ids": "x/{id}",
     "hex ids in directories": "x/{id}/a.htm",
-    "keys of the query": "x.asp?{word}=1",
 }
 
 
