@@ -857,3 +857,17 @@ def test_a_page_is_told_to_be_on_topic_whether_it_holds_media_or_not(
     job.commit()
     again = opened(store, algo="shark-improved")
     assert again.scorer._pages.is_good == pages.is_good
+
+
+def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any) -> None:
+    job, web = opened(), site_with_banner(8)
+    web[SEED] = page(*(f"/{n}" for n in range(1, 8)), head='<embed src="/clouds.swf">')
+    fetch(job, web, job.next())
+    late = job.next()
+    parsed = parse_page(web[late.url].encode(), late.url)
+    verdict = job.judge(parsed)
+    assert verdict.relevant
+    crawl(job, web)
+    assert job.crawled(late.id, FetchedPage(parsed, verdict=verdict)) is False
+    assert media_pages(job) == {}
+    assert job.frontier.record(0).path_score == 0

@@ -360,3 +360,12 @@ def test_a_copy_of_a_hostile_page_is_harmless_even_without_sandbox_and_policy(
         assert dom.get("id") is None
         assert "end" in dom.text_content()
     assert listener.seen == []
+
+
+def test_a_block_that_ends_inside_of_an_element_marks_only_what_it_holds() -> None:
+    body = "<div id=a><p>one<p id=b>two</div>"
+
+    def first_half(tree: PageTree) -> Cut:
+        return Cut(cut(tree, "a").node, 0, cut(tree, "b").start)
+
+    assert marked(frame_of(draw(page_of(body, first_half)))) == [("p", "1", "one")]

@@ -207,3 +207,16 @@ def test_precision_takes_a_part_of_what_recall_takes() -> None:
     page = f"<h1>Levers</h1>{TEXT}{aside}<p>See the next part.</p>"
     texts = [page_content(page, favor=favor).paragraphs for favor in ("precision", None, "recall")]
     assert set(texts[0]) <= set(texts[1]) <= set(texts[2])
+
+
+def test_comments_are_a_field_of_their_own() -> None:
+    said = "I have tried this with a crowbar and it worked well."
+    page = (
+        f"<h1>Levers</h1><article>{TEXT}<p>Archimedes asked for a place to stand, and a lever long "
+        f'enough.</p></article><div class="comments"><h3>2 comments</h3><div class="comment">'
+        f"<p>{said}"
+        "</p><a href=#>Reply</a></div></div>"
+    )
+    content = page_content(page)
+    assert content.comments == (said,)
+    assert said not in content.text

@@ -84,3 +84,9 @@ def test_a_page_from_its_bytes():
     page = merge_blocks(partition(html.encode(), method="spcola"))
     assert [content.text for content in page.contents] == [f"Levers\n{text.strip()}"]
     assert [link.href for block in page.related_links for link in block.links] == ["p", "w"]
+
+
+def test_noise_is_dropped():
+    page = merged("topic", "advertisement", "copyright", "noise-links")
+    assert texts(page) == ["0"]
+    assert page.related_links == page.navigation == ()

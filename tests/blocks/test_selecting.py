@@ -55,3 +55,8 @@ def test_what_xml_cannot_hold_is_matched_as_well(body: bytes) -> None:
 def test_what_is_no_selector_is_refused(css: str) -> None:
     with pytest.raises(SearchError):
         ElementSelector(css)
+
+
+def test_every_encoding_is_matched_by_its_characters() -> None:
+    body = "<p class=光>折射<p class=x>y".encode("utf-16-le")
+    assert matched(".光", body, "utf-16-le") == ["<p class=光>折射".encode("utf-16-le")]

@@ -77,3 +77,7 @@ def test_a_byte_order_mark_wins_over_the_order_that_is_named() -> None:
 
 def test_two_tildes_begin_no_characters_of_two_bytes_in_hz() -> None:
     assert b"<p>" in markup_view(b"~~{<p>a", "hz").markup
+
+
+def test_half_a_unit_at_the_end_is_left_out() -> None:
+    assert markup_view("<p>".encode("utf-16-le") + b"<", "utf-16-le").markup == b"<p>"

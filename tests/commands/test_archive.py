@@ -562,3 +562,9 @@ def test_another_level_says_what_it_gains(run: Run) -> None:
     code, _, errors = run("repack", "--level", "20")
     assert code == 2
     assert "--level 20: give a whole number from 1 to 19" in errors
+
+
+def test_an_archive_is_not_copied_to_itself(run: Run) -> None:
+    code, _, errors = run("copy", "crawl-archive.db", "crawl-archive.db")
+    assert code == 1
+    assert "an archive is not copied to itself" in errors

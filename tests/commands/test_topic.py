@@ -169,3 +169,10 @@ def test_characters_that_a_terminal_lacks_are_written_as_numbers(terminal: str) 
     )
     assert (shown.returncode, shown.stderr) == (0, b"")
     assert b"\\u5149" in shown.stdout
+
+
+def test_score_counts_only_the_media_that_are_wanted() -> None:
+    page = "http://wuli.demo.test/gaozhong/wuli/donghua/dongliang09.htm"
+    score = ("score", "--web", "demo", "--topic", "physics-senior", page, "--media")
+    assert "not relevant (none of the wanted media)" in topic(*score, "audio").stdout
+    assert "threshold 0.5: relevant to" in topic(*score, "audio,swf").stdout

@@ -158,3 +158,29 @@ def test_what_is_kept_is_of_the_page_and_in_order(html: str):
         places = [place for each in nodes for place in each]
         assert places == sorted(set(places))
         assert all(0 <= place < len(tree) for place in places)
+
+
+def test_gdom_counts_two_chinese_characters_as_a_word():
+    html = "<html><body><div>阿基米德知道杠杆 <a href=a>力学</a></div></body></html>"
+    assert kept(Gdom(), html)[1] == ["a"]
+    assert kept(Gdom(), html.replace("杠杆", "")) == ("", [])
+
+
+def test_gdom_removes_controls_and_their_labels():
+    html = f"<html><body><p>{LONG[:73]}<label>Name</label><button>Go</button></p></body></html>"
+    assert kept(Gdom(), html) == (LONG[:72], [])
+
+
+def test_a_paragraph_at_the_top_is_no_header():
+    html = f"<html><body><p>The lever</p>{LONG}<div>All rights reserved</div></body></html>"
+    assert kept(Ypm(), html)[0] == "The lever " + LONG.strip()
+
+
+def test_ypm_looks_into_elements_it_does_not_know():
+    html = f"<x-app><html><body><div>Site</div><div>{LONG}</div></body></html>"
+    assert kept(Ypm(), html)[0] == LONG.strip()
+
+
+def test_a_short_page_has_a_body():
+    html = "<html><body><div>one</div><div>two</div><div>three</div></body></html>"
+    assert kept(Ypm(), html)[0] != ""

@@ -261,3 +261,9 @@ def test_a_host_has_its_share():
     there = [f"http://other.com/{name}" for name in "abcde"]
     assert crawl(admission, [*here, *there], relevant={here[0]}) == [*here[:3], *there[:3]]
     assert admission.exhausted(here[4]) == "trap: host has its share"
+
+
+def test_without_bounds_nothing_is_exhausted():
+    admission = Admission(Limits(per_shape=0, per_host=0), [SEED])
+    urls = [SEED + f"p{n}.htm" for n in range(300)]
+    assert crawl(admission, urls) == urls

@@ -198,3 +198,12 @@ def test_media_keep_their_order_their_captions_and_all_their_addresses(findings)
         "http://h.test/z.mp4",
         "http://h.test/a.mp3",
     ]
+
+
+def test_whether_media_are_new_is_looked_up(store, findings):
+    for n in range(20):
+        findings.add_media_page(media_page(f"{n}", SONG, LEVER))
+    asked = statements(store, lambda: findings.count_new([LEVER, FILM]))
+    plans = [row[3] for query in asked for row in store.db.execute(f"EXPLAIN QUERY PLAN {query}")]
+    assert plans == [plans[0]] * 2
+    assert "(job=? AND key=?)" in plans[0]

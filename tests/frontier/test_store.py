@@ -210,3 +210,8 @@ def test_who_only_looks_sees_one_state_and_hinders_nobody(path: Path) -> None:
 def test_there_must_be_something_to_look_at(uri: str) -> None:
     with pytest.raises(StoreError):
         open_store(uri, read_only=True)
+
+
+def test_a_file_in_a_read_only_folder_is_refused(unprivileged):
+    unprivileged.chmod(0o500)
+    assert "cannot be opened: Permission denied" in refusal(unprivileged / "crawl.db")

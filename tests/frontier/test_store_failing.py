@@ -215,3 +215,26 @@ def test_a_file_cut_short_is_damaged(path):
     path.write_bytes(path.read_bytes()[: 10 * PAGE_SIZE])
     with pytest.raises(StoreError, match="is damaged"):
         walk(path)
+
+
+def test_a_store_is_free_after_it_could_not_be_opened(path):
+    path.write_bytes(b"no database" * 100)
+    with pytest.raises(StoreError):
+        opened(path)
+    path.unlink()
+    opened(path).close()
+
+
+def test_a_full_store_keeps_what_was_committed(path):
+    filled(path)
+    with opened(path) as store:
+        pages = store.db.execute("PRAGMA page_count").fetchone()[0]
+        store.db.execute(f"PRAGMA max_page_count = {pages + 40}")
+        kept = fill_up(store)
+        assert kept > 500
+    with opened(path) as store:
+        frontier = frontier_of(store)
+        assert len(frontier) == frontier.ready == kept
+        add_links(frontier, kept, 50)
+        frontier.commit()
+        assert len(frontier) == kept + 50

@@ -160,3 +160,11 @@ def test_every_shipped_weight_is_of_a_column_there_is():
     assert np.isfinite(leads).all()
     assert np.count_nonzero(relevance) > 5
     assert np.count_nonzero(leads) > 5
+
+
+def test_a_seed_is_taken_back_without_a_page_that_led_to_it():
+    revised, never = Evidence(), Evidence()
+    revised.fetched(row(1, 11), True)
+    revised.take_back(row(1, 11), None)
+    never.fetched(row(1, 11), False)
+    assert columns(revised, row(1, 11)) == columns(never, row(1, 11))

@@ -146,3 +146,29 @@ def test_a_scorer_that_is_told_the_history_is_where_it_was(made_up_crawl, pages,
 
 def _was_relevant(crawl, link):
     return link < len(crawl.frontier) and crawl.frontier.record(link).relevant
+
+
+def test_a_missing_page_dies_without_offspring(made_up_crawl):
+    crawl = made_up_crawl("fish", {"/": ["/gone", "/b"]})
+    crawl.seed("/")
+    crawl.run(1)
+    crawl.fail(crawl.start()[0])
+    assert crawl.answer.ids == []
+    assert crawl.run() == ["/b"]
+
+
+def test_a_replay_may_be_told_of_a_redirect_s_target_by_a_page_that_offers_it_less(made_up_crawl):
+    web = {"/": ["/old"], "/c0": ["/c1"], "/c1": ["/c2"], "/c2": ["/new"]}
+    crawl = made_up_crawl("fish", web, depth=2)
+    crawl.seed("/", "/c0")
+    crawl.run(2)
+    old, _ = crawl.start()
+    crawl.fail(old)
+    crawl.apply(crawl.scorer.added(crawl.add("/new", parent=old)))
+    assert crawl.run(1) == ["/c1"]
+    new, url = crawl.start()
+    assert url == "/new"
+    assert crawl.run() == ["/c2"]  # depth 0: what is on it would be dropped
+    crawl.frontier.requeue(new, None, 0)
+    _, scores = crawl.replayed()
+    assert scores[new] == score(crawl, "/new") == BEHIND

@@ -187,3 +187,12 @@ def test_the_name_of_a_shipped_subject_does_not_carry_a_page():
     assert not test.judge(episode, [FILM]).relevant
     lecture = replace(episode, title="Physics I | lecture 21: Torque")
     assert test.judge(lecture, [FILM]).relevant
+
+
+def test_three_times_in_a_title_is_not_worth_more():
+    assert judge(Page(URL, title="lens lens lens"), FILM).evidence == {"透镜": 1.0}
+
+
+def test_the_media_judged_are_those_given_not_those_of_the_page():
+    page = Page(URL, title="lens", media=(FILM,))
+    assert not judge(page).relevant

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmcrawl.scoring import Arms
+from mmcrawl.scoring import Arms, tag_path
 
 FILMS = [f"/film/{n}" for n in range(40)]
 TEXTS = [f"/text/{n}" for n in range(40)]
@@ -200,3 +200,9 @@ def test_only_links_that_wait_are_scored_anew(site_crawl):
     for _ in range(20):
         crawl.run(1)
         assert set(crawl.answer.ids) <= set(crawl.frontier.waiting())
+
+
+def test_there_is_an_end_to_arms(monkeypatch):
+    monkeypatch.setattr(tag_path, "MOST_ARMS", 2)
+    arms = Arms(0.75, 2)
+    assert [arms.arm_of(path) for path in ("div.a a", "p.b i", "div.a b")] == [0, 1, 0]
