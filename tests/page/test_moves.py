@@ -141,9 +141,9 @@ LINKS = {
     "itself": script("location = location.href; location.reload()"),
     "posted": f"<form id=f method=post action=t.html></form>{TEXT}<script>f.submit()</script>",
     "comment": script("// location='t.html'\n/* location='t.html' */"),
-    "window": script("window.open('t.html')"),
+    "window": script("window.open('t.html'); function go(){location='m.html'}"),
     "old browsers": f"<script nomodule>location='t.html'</script>{TEXT}",
-    "handler of a click": f"{TEXT}<script>$('a.x').click(function(e){{}})</script>",
+    "handler of a click": f"{TEXT}<script>$('a.x').click(e => {{b.click()}})</script>",
     "handler of a form": (
         f"<form action=t.html></form>{TEXT}<script>$('form').submit(function(e){{b.click()}})"
         "</script>"
