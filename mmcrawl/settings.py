@@ -115,8 +115,9 @@ declared = {
         Setting(
             "MMCRAWL_BARREN_PAGES_PER_SHAPE",
             200,
-            "most pages of one URL shape while none of them is relevant; five times as many of a"
-            " directory with all below it, shared with those next to it; 0 for all",
+            "most pages of one URL shape, and of one script, while none of them is relevant; five"
+            " times as many of a directory with all below it, shared with those next to it; 0 for"
+            " all",
             *_COUNT,
         ),
         Setting(
