@@ -77,7 +77,7 @@ def gang_of_many(uri, tmp_path):
     """Return a gang and a web that keeps it busy for longer."""
     from .real_workers import Gang, Web
 
-    with Web(10, 50) as web:
+    with Web(12, 100) as web:
         made = Gang(web, uri, tmp_path)
         yield made
         made.end()

@@ -16,7 +16,7 @@ from .test_store_patience import Proxy
 
 pytestmark = pytest.mark.processes
 
-KILLS = 10
+KILLS = 20
 
 
 @pytest.fixture
@@ -49,9 +49,9 @@ def check_end(web: Web, gang: Gang, observer: Observer) -> None:
         assert "Traceback" not in worker.said
 
 
-def test_kills_lose_nothing(gang_of_many, observe):
+def test_twenty_kills_lose_nothing(gang_of_many, observe):
     web, gang = gang_of_many.web, gang_of_many
-    chance = random.Random(10)
+    chance = random.Random(20)
     web.slow_down()
     for _ in range(4):
         gang.start()
