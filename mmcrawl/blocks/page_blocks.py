@@ -24,7 +24,7 @@ _RELATED = 0.5  # share of links that have a word of the topic
 _AGREES = 0.7  # of a heading with the page's title
 _LEAST_HEADLINE = 1.5
 _LAST, _LONGEST_FOOT = 3, 400  # blocks, characters
-_ALL_OF = re.compile(r"\s*(?:所有|全部|(?:all|alle|todas?|todos?)\b)\s*", re.IGNORECASE)
+_ALL_OF = re.compile(r"\s{0,99}(?:所有|全部|(?:all|alle|todas?|todos?)\b)\s*", re.IGNORECASE)
 _FORWARD = re.compile(r"\s*\d\s*[;,]\s*url\s*=", re.IGNORECASE)  # in less than ten seconds
 _LONGEST_FORWARD = 400  # characters
 _BOX = 300  # characters outside of links

@@ -50,7 +50,7 @@ _CONTROLS = frozenset({"a", "button"})
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NAME = re.compile(r"<[^\s/>]*+", re.ASCII)
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
-_TAGS = re.compile(r"<!--.*?-->|<[^>]*+>", re.DOTALL)
+_TAGS = re.compile(r"<!--.*?-->|<[^>]*+>|(<.*)", re.DOTALL)
 _ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
 _LONGEST_PATH = 100  # steps
 _SLICE = 10_000  # runs of text
@@ -229,7 +229,7 @@ class PageTree:
         """Return the white space that stands between the tags of a part of the body."""
         if start >= end:
             return ""
-        between = _TAGS.sub("", self.body[start:end].decode(self.encoding, "replace"))
+        between = _TAGS.sub(r"\1", self.body[start:end].decode(self.encoding, "replace"))
         return between if between.isspace() else ""
 
     def raw_content(self, node: int) -> str:

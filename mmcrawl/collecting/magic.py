@@ -100,7 +100,7 @@ _WRAPPED = {
 }
 _PICTURES = frozenset({"image/gif", "image/apng", "image/png", "image/webp"})
 _HTML = re.compile(
-    rb"\s*(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html|head|body|title|script|meta|table|p|h1)\b",
+    rb"\s*+(?:<!--.{0,2000}?-->\s*+)*<(?:!doctype\s+html|html|head|body|title|script|meta|table|p|h1)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _BOM = b"\xef\xbb\xbf"

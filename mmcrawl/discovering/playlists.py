@@ -41,7 +41,7 @@ _ADDRESS = re.compile(r"\S*[./?:]\S*")
 _ENTRIES = frozenset({"entry", "entryref", "track"})
 _NAMED = frozenset({"ref", "location", "audio", "video", "media", "animation", "embed"})
 _PLACES = ("href", "src", "playstring")
-_SAID = linear(r"#EXTINF:\s*+(-?[\d.]+)(?:[^\",]++|\"[^\"]*+\")*+,(.*)", re.IGNORECASE)
+_SAID = linear(r"#EXTINF:\s*+(-?[\d.]++)(?:[^\",]++|\"[^\"]*+\")*+,(.*)", re.IGNORECASE)
 _NUMBERED = re.compile(r"(file|ref|title|length)(\d{1,6})\s*=(.*)", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:00?:)?0?(\d+(?::\d\d?)*)(?:\.\d+)?s?")
 

@@ -48,8 +48,10 @@ _KNOWN = frozenset(
 )
 _IN_ASCII = ("utf-16", "hz", "iso2022")  # encodings that write other characters in ASCII's bytes
 # A declaration by a label that browsers know and Python does not: windows-949, x-gbk.
-_HEADER_LABEL = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
-_META_LABEL = re.compile(rb"""<meta\s[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.I)
+_HEADER_LABEL = re.compile(r"""charset\s{0,99}=\s*+["']?+\s*+([\w.:-]{1,40})""", re.IGNORECASE)
+_META_LABEL = re.compile(
+    rb"""<meta\s[^>]{0,500}?charset\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.I
+)
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 _HEAD = 4_096  # bytes that are searched first
 _MANY_ERRORS = 0.02  # share of the characters outside ASCII

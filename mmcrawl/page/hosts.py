@@ -278,7 +278,9 @@ _PLAYS = re.compile(
 # … it is made to stand in other pages …
 _STANDS_IN_PAGES = re.compile(r"embed|iframe|player|external", re.IGNORECASE)
 # … it names something …
-_NAMES_AN_ITEM = re.compile(r"[/=_.:-](?=[\w-]*\d)[\w-]{5,}|[/=][\da-zA-Z-]{8,}(?:[/?&]|$)|=\d+")
+_NAMES_AN_ITEM = re.compile(
+    r"[/=_.:-](?=[\w-]{0,99}\d)[\w-]{5}|[/=][\da-zA-Z-]{8,}(?:[/?&]|$)|=\d+"
+)
 # … and it is nothing else that pages have in frames.
 _NO_PLAYER = re.compile(
     r"(?<![a-z])(?:ads?|adserver|adsystem|maps?|captcha|chat|comments?|calendar|forms?|survey|poll"

@@ -34,14 +34,16 @@ _WORDS = "location .submit .requestSubmit .click .trigger navigate eval _self _t
 _WORDS += ["quiv", "history"]
 # As HTML has it: seconds, then perhaps the address, in quotes or not.
 _REFRESH = re.compile(
-    r"\s*(?P<seconds>\d{1,9})?[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?P<url>[^\s].*)",
+    r"\s*+(?P<seconds>\d{1,9})?[\d.]*+(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?P<url>[^\s].*)",
     re.IGNORECASE | re.DOTALL,
 )
 
 
 _LONGEST_STUB = 4_000
 _MOST_WORDS = 300  # characters of text
-_TAG = re.compile(rb"<(script|style)\b.*?</\1|<[^<>]*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(
+    rb"<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL
+)
 _CONTENT = re.compile(rb"<(?:area|i?frame|audio|video|object|embed|applet|form)\b", re.IGNORECASE)
 _LINK = re.compile(rb"<a\b", re.IGNORECASE)
 

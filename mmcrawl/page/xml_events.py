@@ -40,7 +40,9 @@ _TAG = linear(
 _BROKEN_TAG = linear(
     rb"<(?P<end>/?)(?P<name>[A-Za-z_\x80-\xff][\w.:\x80-\xff-]*+)(?P<rest>[^<>]*+)>?"
 )
-_ATTRIBUTE = linear(rb"""([^\s="'/<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++))""")
+_ATTRIBUTE = linear(
+    rb"""(?<![^\s="'/<>])([^\s="'/<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++))"""
+)
 _REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(\w{1,32}));", re.ASCII)
 _DOCTYPE = linear(rb"<!DOCTYPE[^\[<>]{0,2000}+(?:\[|>)", re.IGNORECASE)
 _SUBSET_END = re.compile(rb"\]\s*>")

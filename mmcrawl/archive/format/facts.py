@@ -32,9 +32,9 @@ _HEAD = 4_096  # bytes that are searched for the language
 _LARGEST_PAGE = 16 << 20  # a larger one is kept as one block
 _WIDE = ("utf-16", "utf-32")  # markup in these is no ASCII
 
-# The start tag of a page, or a comment, in which one does not count.
+# The start tag of a page, or a comment, in which one does not count; what has no end is read once.
 _HTML = linear(
-    rb"""<!--.*?(?:-->|\Z)|(<html(?=[\s/>])(?:[^>"']++|"[^"]*+"?+|'[^']*+'?+)*+>)""",
+    rb"""<!--.*?(?:-->|\Z)|(<html(?=[\s/>])(?:[^>"']++|"[^"]*+"?+|'[^']*+'?+)*+>)|<html(?=[\s/>]).*""",
     re.DOTALL | re.IGNORECASE,
 )
 _HEAD_LEVEL = 9  # of zstd

@@ -25,7 +25,8 @@ _CJK = f"{HAN}\u3041-\u309f\u30a0-\u30ff\uff66-\uff9f"
 _WORD = f"[^\\W_{_CJK}]+"
 _RUN = re.compile(f"([{_CJK}]+)|{_WORD}(?:['’]{_WORD})*")
 _GAP = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])")
-_SYLLABLE = re.compile("[aeo]|[a-z]*[aeiouv][a-z]+|[a-z]+[aeiouv]")  # no interjections: hm, ng
+# No interjections: hm, ng.
+_SYLLABLE = re.compile("[aeo]|(?=[a-z]{2})[b-df-hj-np-tw-z]*+[aeiouv][a-z]*+")
 _LONGEST_PINYIN = 30  # letters: some words can be cut in exponentially many ways
 _MOST_SPLITS = 8
 # Its modules import each other: two threads that begin with different ones wait for each other.

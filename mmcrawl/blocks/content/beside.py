@@ -29,7 +29,7 @@ _NO_PRICE = re.compile(
     r"old|was|strike|compare|regular|list-?price|save|saving|unit", re.IGNORECASE
 )
 _CURRENCY = r"(?:[$€£¥￥₹₽₩]|\b(?:US|AU|C|HK|R)\$|\b(?:USD|EUR|GBP|CHF|CNY|RMB|Rs\.?|kr\.?|zł)|元)"
-_AMOUNT = re.compile(rf"{_CURRENCY}\s?\d[\d.,' ]*|\d[\d.,' ]*\s?{_CURRENCY}")
+_AMOUNT = re.compile(rf"{_CURRENCY}\s?\d[\d.,' ]{{0,40}}|\d[\d.,' ]{{0,40}}\s?{_CURRENCY}")
 _CENTS = re.compile(r"[.,](\d{1,2})\D*$")
 _LONGEST = 40  # characters of a name or price
 _LONGEST_AROUND = 60  # characters of the element that is marked as one

@@ -9,7 +9,7 @@ from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
 from mmcrawl.blocks.tree import PageTree
 
-_SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
+_SEPARATOR = re.compile(r"\s{1,99}[|·•»:—–-]\s+|[_|｜]|\s{0,99}--\s*")
 _LONGEST = 300  # characters of a headline
 _PERMALINK = " ¶\uf0c1"
 

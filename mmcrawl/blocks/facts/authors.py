@@ -23,7 +23,7 @@ _NO_MARKS = re.compile(
 )
 _BYLINE = re.compile(
     r"^(?:(?:story|words|text|article|report|posted|written|published|reviewed|contributed)\s+)?"
-    r"(?:by|von|par|por|di|door|autor(?:in)?|author|автор|autore|auteur)\s*[:：]?\s+(?P<name>.{3,120})",
+    r"(?:by|von|par|por|di|door|autor(?:in)?|author|автор|autore|auteur)\s{0,99}[:：]?\s{1,99}(?P<name>.{3,120})",
     re.IGNORECASE,
 )
 _CHINESE = re.compile(
@@ -53,7 +53,7 @@ _PREFIX = re.compile(
     re.IGNORECASE,
 )
 _SPLIT = re.compile(
-    r"\s*(?:,|;|、|，|\||/|·|•|⋅|\s[&+]\s|\s(?:and|und|et|y|e|i|og|och|mit|with)\s)\s*",
+    r"\s{0,99}(?:,|;|、|，|\||/|·|•|⋅|\s[&+]\s|\s(?:and|und|et|y|e|i|og|och|mit|with)\s)\s*",
     re.IGNORECASE,
 )
 _HAN_SPLIT = re.compile(r"[\s、,，;；/&|]+")
@@ -64,14 +64,14 @@ _CALENDAR = re.compile(
 )
 _NO_PART = frozenset("of from our your this about".split())
 _CUT = re.compile(
-    r"\s*(?:\(|\[|（|【|<|\bfor\b|\bof the\b|[–—]|\s-\s|\bposted\b|\bpublished\b|\bupdated\b|"
+    r"\s{0,99}(?:\(|\[|（|【|<|\bfor\b|\bof the\b|[–—]|\s-\s|\bposted\b|\bpublished\b|\bupdated\b|"
     r"\bon\s+\w+ \d|\bfollow\b|\bis an?\b|(?-i:\bin\s+[A-Z])|\blast\b|»|\d|"
     r"\bon\s+(?:mon|tue|wed|thu|fri|sat|sun)|"
-    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)\w*\s+)?\b(?:{_MONTHS})[a-z]*\b\s*[\d,]).*$",
+    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)\w{{0,20}}\s{{1,99}})?\b(?:{_MONTHS})[a-z]{{0,20}}\b\s{{0,99}}"
+    r"[\d,]).*$",
     re.DOTALL | re.IGNORECASE,
 )
-_INVERTED = re.compile(r"^\s*([^,;]+),\s*([^,;]+?)\s*$")
-_ADDRESS = re.compile(r"https?:|www\.|\S+\.php\b|^/")
+_ADDRESS = re.compile(r"https?:|www\.|\S\.php\b|^/")
 _EDITOR = re.compile(r"(?:责任编辑|责编|编辑|发布时间|来源)\s*[:：]")
 _CHINESE_TELLS = re.compile(r"[0-9：:]|查看|返回|时间|日期|阅读|评论|文章|行情")
 _NO_NAME = re.compile(
@@ -88,6 +88,7 @@ _ROLES = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 60  # characters of a name
+_LONGEST_BYLINE = 1_000
 _MOST = 20
 _NEAR = 150  # nodes from the headline
 _BEFORE, _BEHIND = 4, 8  # lines around the headline
@@ -151,7 +152,7 @@ class AuthorReader:
         cited = [
             content for _, content in self._said.meta("citation_author", "bepress_citation_author")
         ]
-        yield "meta citation_author", [_INVERTED.sub(r"\2 \1", name) for name in cited]
+        yield "meta citation_author", [_turned(name) for name in cited]
         for wanted in _METAS:
             yield f"meta {wanted}", [content for _, content in self._said.meta(wanted)]
         yield "meta twitter:data1", self._twitter()
@@ -166,7 +167,9 @@ class AuthorReader:
             for name in ("author", "creator"):
                 for node in nodes:
                     yield f"json-ld {name}", _people(graph, node.get(name))
-        found = re.compile(r'"author"\s*:\s*[\[{\s]*[^\]}]{0,200}?"name"\s*:\s*"([^"]{2,80})"')
+        found = re.compile(
+            r'"author"\s*+:[\[{\s]*+[^\]}]{0,200}?"name"\s{0,99}:\s{0,99}"([^"]{2,80})"'
+        )
         yield "json-ld author", [one for text in graph.broken for one in found.findall(text)[:1]]
 
     def _twitter(self) -> list[str]:
@@ -265,7 +268,7 @@ def names_in(written: Iterable[str]) -> Iterator[str]:
     >>> list(names_in(["By Ada Lovelace and Charles Babbage, Senior Editor", "作者：张三"]))
     ['Ada Lovelace', 'Charles Babbage', '张三']
     """
-    for text in written:
+    for text in (one[:_LONGEST_BYLINE] for one in written):
         if _ADDRESS.search(text) or _EDITOR.match(text.strip()):
             continue
         bare = _PREFIX.sub("", " ".join(text.split()))
@@ -292,3 +295,13 @@ def _is_role(name: str) -> bool:
     """Whether nothing but a role is left of it, as of ``Senior Reporter``."""
     words = name.split()
     return len(words) <= 3 and bool(_ROLES.search(words[-1]))
+
+
+def _turned(name: str) -> str:
+    """Return a name that is written last name first as it is said; others as they are.
+
+    >>> _turned("Curie, Marie"), _turned("Curie, Marie; Curie, Pierre")
+    ('Marie Curie', 'Curie, Marie; Curie, Pierre')
+    """
+    last, _, first = (part.strip() for part in name.partition(","))
+    return name if not (last and first) or "," in first or ";" in name else f"{first} {last}"

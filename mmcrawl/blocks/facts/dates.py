@@ -31,9 +31,9 @@ _MONTHS = (
 _ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
           "bst": 1, "cet": 1, "cest": 2, "ist": 5.5, "jst": 9, "kst": 9, "msk": 3}  # fmt: skip
 _CLOCK = (
-    r"(?:(?:T|[\s,|·•@–-]|&nbsp;|at\b|um\b|à\b|klo\b|kl\.|o\b|г\.|[上下中]午|星期.)*"
+    r"(?:(?:T|[\s,|·•@–-]|&nbsp;|at\b|um\b|à\b|klo\b|kl\.|o\b|г\.|[上下中]午|星期.){0,40}"
     r"(?P<hour>\d{1,2})[:.h时點点](?P<minute>\d\d)(?!\d)(?:[:.分](?P<second>\d\d))?(?:[.,]\d+)?"
-    r"\s*(?P<half>[ap]\.?m\b\.?)?\s*"
+    r"\s{0,20}(?P<half>[ap]\.?m\b\.?)?\s{0,20}"
     r"(?P<zone>Z\b|(?:UTC|GMT)?[+-]\d\d:?\d\d\b|UTC|GMT|[ECMP][SD]T\b|BST|CES?T\b|IST|JST|KST|MSK)?)?"
 )
 _PATTERNS = tuple(
@@ -41,12 +41,12 @@ _PATTERNS = tuple(
     for pattern in (
         r"(?<!\d)(?P<year>(?:19|20)\d\d)\s?[-/.]\s?(?P<month>\d{1,2})\s?[-/.]\s?(?P<day>\d{1,2})"
         r"(?=\D|$)",
-        r"(?<!\d)(?P<year>(?:19|20)\d\d)\s*[年년]\s*(?P<month>\d{1,2})\s*[月월]\s*(?P<day>\d{1,2})"
-        r"\s*[日号號일]?",
-        r"(?<![\d.,])(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.|º|ª)?[\s-]*(?:de\s|of\s)?\s*"
-        r"(?P<name>[^\W\d_]{3,12})\.?,?[\s-]*(?:del?\s)?\s*(?P<year>(?:19|20)\d\d)(?!\d)",
-        r"(?<!\d)(?P<year>(?:19|20)\d\d)[\s,-]+(?P<name>[^\W\d_]{3,12})\.?[\s-]+(?P<day>\d{1,2})(?!\d)",
-        r"\b(?P<name>[^\W\d_]{3,12})\.?\s*(?P<day>\d{1,2})(?:st|nd|rd|th)?\s*[,.]?\s*"
+        r"(?<!\d)(?P<year>(?:19|20)\d\d)\s{0,20}[年년]\s{0,20}(?P<month>\d{1,2})\s{0,20}[月월]\s{0,20}(?P<day>\d{1,2})"
+        r"\s{0,20}[日号號일]?",
+        r"(?<![\d.,])(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.|º|ª)?[\s-]{0,20}(?:de\s|of\s)?\s{0,20}"
+        r"(?P<name>[^\W\d_]{3,12})\.?,?[\s-]{0,20}(?:del?\s)?\s{0,20}(?P<year>(?:19|20)\d\d)(?!\d)",
+        r"(?<!\d)(?P<year>(?:19|20)\d\d)[\s,-]{1,20}(?P<name>[^\W\d_]{3,12})\.?[\s-]{1,20}(?P<day>\d{1,2})(?!\d)",
+        r"\b(?P<name>[^\W\d_]{3,12})\.?\s{0,20}(?P<day>\d{1,2})(?:st|nd|rd|th)?\s{0,20}[,.]?\s{0,20}"
         r"(?P<year>(?:19|20)\d\d)(?!\d)",
         r"(?<![\d./-])(?P<first>\d{1,2})\s?(?P<sign>[-/.|])\s?(?P<second_number>\d{1,2})\s?(?P=sign)"
         r"\s?(?P<year>(?:19|20)\d\d)(?!\d)",

@@ -23,7 +23,7 @@ _ARTICLES = re.compile(
 )
 _PAGES = re.compile(r"(?:web|item|about|faq|qa|profile|collection|medical)page$", re.IGNORECASE)
 _PARTS = re.compile(r"comment|breadcrumb|imageobject|listitem|rating|offer", re.IGNORECASE)
-_COMMENTED = re.compile(r"^\s*(?://)?\s*(?:<!\[CDATA\[|<!--)|(?://)?\s*(?:\]\]>|-->)\s*;?\s*$")
+_COMMENTED = re.compile(r"^(?://)?\s*(?:<!\[CDATA\[|<!--)|(?://)?\s{0,99}(?:\]\]>|-->)\s{0,99};?$")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _FIELD = r'"%s"\s*:\s*"((?:[^"\\]|\\.){1,300})"'
 _LARGEST = 2_000_000  # characters of a script that are read
@@ -235,7 +235,7 @@ def first_text(value: object) -> str:
 
 
 def _json(text: str) -> object:
-    for attempt in (text, _TRAILING_COMMA.sub(r"\1", _COMMENTED.sub("", text))):
+    for attempt in (text, _TRAILING_COMMA.sub(r"\1", _COMMENTED.sub("", text.strip()))):
         try:
             data: object = json.loads(attempt, strict=False)
         except (ValueError, RecursionError):

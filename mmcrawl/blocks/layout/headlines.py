@@ -19,7 +19,7 @@ _BOLD = frozenset("b strong th".split())
 _CLASS = re.compile(
     r"title(?![a-z])|(?<![a-z])(?:headline|heading|caption|biaoti|subject)(?![a-z])", re.I
 )
-_PARTS = re.compile(r"\s+[-|_–—·•»:/]+\s+|[|_–—·•»]|\s-|-\s|::")
+_PARTS = re.compile(r"\s{1,99}[-|_–—·•»:/]{1,99}\s+|[|_–—·•»]|\s-|-\s|::")
 _LOOKED_UP = 8  # elements around a text
 
 

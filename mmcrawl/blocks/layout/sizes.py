@@ -35,9 +35,9 @@ _PLACED = frozenset(
 )
 _CELLS = frozenset("td th".split())
 _UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0}
-_LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(px|pt|em|rem|%)?\s*(?:;|!|\Z)")
+_LENGTH = re.compile(r"\s*+(\d{1,6}(?:\.\d{1,6})?)\s*+(px|pt|em|rem|%)?\s*+(?:;|!|\Z)")
 _STYLE = re.compile(
-    r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,6}(?:\.\d{1,6})?\s*(?:px|pt|em|rem|%)?)\s*(?=;|!|\Z)"
+    r"(?:^|;)\s*+(width|height)\s*+:\s*+(\d{1,6}(?:\.\d{1,6})?\s*+(?:px|pt|em|rem|%)?)\s*+(?=;|!|\Z)"
 )
 
 

@@ -41,17 +41,17 @@ _PICTURED = re.compile(
     r"latex\.php|/math/render/|zhihu\.com/equation|codecogs\.com|[?&](?:tex|latex)=|mathtex|mimetex|/latexrender/",
     re.I,
 )
-_WRAPPED = re.compile(r"^\{\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
+_WRAPPED = re.compile(r"^\{\\(?:display|text)style\s*+(.*)\}$", re.DOTALL)
 _STYLE = re.compile(r"^\\(?:display|text)style\b\s*")
 _DELIMITED = re.compile(r"^(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)$", re.DOTALL)
 _SHOWN_TEX = re.compile(
-    r"\\\((.+?)\\\)|\\\[(.+?)\\\]|(?<!\$)\$\$([^$]+)\$\$(?!\$)|"
+    r"\\\(((?:[^\\]|\\(?!\())+?)\\\)|\\\[((?:[^\\]|\\(?!\[))+?)\\\]|(?<!\$)\$\$([^$]+)\$\$(?!\$)|"
     r"(?<![\\$\w])\$(?=[^\s$])([^$]{1,300}?)(?<=[^\s\\])\$(?![\d$])",
     re.DOTALL,
 )
 _COMMAND = re.compile(r"\\[a-zA-Z]|[\^_]\{")
 _INLINE_DOLLARS = re.compile(
-    rb"inlineMath\s*[\"']?\s*:[^;]{0,80}?[\"']\$[\"']|delimiters[^;]{0,300}[\"']\$[\"']"
+    rb"inlineMath\s{0,20}[\"']?\s{0,20}:[^;]{0,80}?[\"']\$[\"']|delimiters[^;]{0,300}[\"']\$[\"']"
 )
 _LONGEST = 5_000
 

@@ -25,8 +25,9 @@ _OTHER_URLS = (
 # What names the family; the elements follow it, or are it: "CC BY-SA", "署名-非商业性使用".
 _FAMILY = re.compile(
     r"creative\s*commons|知识共享|创作共享|创作共用|创用\s*cc|共享创意|公共创作|"
-    r"(?<![a-z])cc\s*[-_:/]?\s*(?:by|0|zero)(?![a-z])|署名\s*[-—–_－,，、 ]?\s*(?:非商|相同|禁止)|"
-    r"(?:姓名标示|署名)\s*[-—–_－ ]\s*\w",
+    r"(?<![a-z])cc\s{0,9}[-_:/]?\s{0,9}(?:by|0|zero)(?![a-z])|"
+    r"署名\s{0,9}[-—–_－,，、 ]?\s{0,9}(?:非商|相同|禁止)|"
+    r"(?:姓名标示|署名)\s{0,9}[-—–_－ ]\s{0,9}\w",
 )
 _NAMES = {
     "by": r"(?<![a-z])by(?=[-_ /]|$|\d)|attribution|署名|姓名标示|paternit|atribui|atribuci"
@@ -50,7 +51,7 @@ _PUBLIC_DOMAIN = re.compile(
     r"(?:in|into|to) the public domain|属于公有领域|公有领域作品"
     r"|public domain (?:work|mark|dedication)"
 )
-_ZERO = re.compile(r"(?<![a-z])cc\s*[-_]?\s*(?:0|zero)(?![a-z])")
+_ZERO = re.compile(r"(?<![a-z])cc\s{0,9}[-_]?\s{0,9}(?:0|zero)(?![a-z])")
 
 
 class Named(NamedTuple):

@@ -10,14 +10,14 @@ from mmcrawl.page.urls import resource_key
 _EXTENSION = re.compile(rf"\.(?:{ANY_FILE_PATTERN})$", re.IGNORECASE)
 # Players of one item under several addresses: domain, pattern whose group is the item's name.
 _HOSTED = (
-    ("youtube.com", r"/(?:watch/?\?(?:.*&)?v=|(?:embed|v|shorts|live|e)/)([\w-]{11})"),
+    ("youtube.com", r"/(?:watch/?\?(?:.{0,200}&)?v=|(?:embed|v|shorts|live|e)/)([\w-]{11})"),
     ("youtube-nocookie.com", r"/(?:embed|v)/([\w-]{11})"),
     ("youtu.be", r"/([\w-]{11})"),
-    ("vimeo.com", r"/(?:video/|moogaloop\.swf\?(?:.*&)?clip_id=)?(\d+)"),
+    ("vimeo.com", r"/(?:video/|moogaloop\.swf\?(?:.{0,200}&)?clip_id=)?(\d+)"),
     ("dailymotion.com", r"/(?:embed/|swf/)?video/(\w+)"),
     ("bilibili.com", r"/(?:s/)?video/(av\d+|BV\w+)"),
-    ("bilibili.com", r"/.*player\.html\?(?:.*&)?bvid=(BV\w+)"),
-    ("bilibili.com", r"/.*player\.html\?(?:.*&)?aid=(\d+)"),
+    ("bilibili.com", r"/.{0,200}player\.html\?(?:.{0,200}&)?bvid=(BV\w+)"),
+    ("bilibili.com", r"/.{0,200}player\.html\?(?:.{0,200}&)?aid=(\d+)"),
     ("youku.com", r"/(?:v_show/id_|embed/|player\.php/(?:\w+/\w+/)*sid/)([\w=]+?)(?:\.html|/|$)"),
     ("archive.org", r"/(?:embed|download|details)/([^/?#]+)/?(?=$|[?#])"),
 )
@@ -26,7 +26,7 @@ _SAME_SITE = {"youtube-nocookie.com": "youtube.com", "youtu.be": "youtube.com"}
 # What names a format or quality, at the end of a file's name.
 _QUALITY = re.compile(
     r"(?:[-_. ](?:\d{2,4}k(?:b(?:ps)?)?|\d{3,4}p|\d{3,4}x\d{3,4}|64kb|vbr|hd|sd|hq|lq|low|high|mid"
-    r"|med|small|large|mobile|ipod|iphone|web|512kb|h264|x264|mp4|mp3|ogg|ogv|webm|mpeg4))+$",
+    r"|med|small|large|mobile|ipod|iphone|web|512kb|h264|x264|mp4|mp3|ogg|ogv|webm|mpeg4)){1,9}$",
     re.IGNORECASE,
 )
 _GENERIC = re.compile(

@@ -51,8 +51,8 @@ _EMPTY_HAN = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 _SIZE = re.compile(r"\d+(?:\.\d+)?(?:[kmg]i?b?|kbps|min|sec|s|m|h)?", re.IGNORECASE)
 _TAIL = re.compile(
-    rf"\s*[(\[（【](?:[^()\[\]]*\b)?(?:{EXTENSION_PATTERN}|\d+(?:\.\d+)?\s*[kmg]b|pdf)\b[^()\[\]]*"
-    r"[)\]）】]\s*$",
+    rf"\s{{0,99}}[(\[（【](?:[^()\[\]]{{0,99}}\b)?(?:{EXTENSION_PATTERN}|\d{{1,9}}(?:\.\d{{1,9}})?\s?[kmg]b"
+    r"|pdf)\b[^()\[\]]{0,99}[)\]）】]\s{0,99}$",
     re.IGNORECASE,
 )
 # Names that a program gave: letters and digits without order, as 1MOZUJ61ZzBi.
@@ -66,7 +66,7 @@ _FILING = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"</|<\w+[ >]|\\[n/]")  # of a page in a script
-_PARTS = re.compile(r"\s+[|–—»«:·•~_-]+\s+|\s*[|»«_｜]\s*|\s*[–—]\s*")
+_PARTS = re.compile(r"\s{1,99}[|–—»«:·•~_-]{1,99}\s+|\s{0,99}[|»«_｜]\s*|\s{0,99}[–—]\s*")
 _LONG, _SHORT = 150, 3  # characters beyond which a text is hardly a title
 _MANY = 0.3  # share of a site's titles that have a part, which then names the site
 

@@ -8,7 +8,7 @@ _ISO_DURATION = re.compile(
     r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?(?:(\d{1,6})(?:\.\d+)?S)?)?"
 )
 _CLOCK = re.compile(
-    r"(?:duration|length|running time|runtime|时长|長度|片长|时间长度)\s*[:：]?\s*"
+    r"(?:duration|length|running time|runtime|时长|長度|片长|时间长度)\s{0,9}[:：]?\s{0,9}"
     r"(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?![\d:])",
     re.IGNORECASE,
 )

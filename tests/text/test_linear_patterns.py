@@ -1,0 +1,47 @@
+"""No pattern of the code takes more than linear time, whatever text a stranger makes for it."""
+
+from __future__ import annotations
+
+from tests.text.pumping import Attack, Found, attacks, patterns_of, seconds
+
+FIRST, SMALL, LARGE = 4_000, 10_000, 100_000  # characters
+FLOOR = 0.003  # seconds: what is faster with the first text is linear, or costs nothing
+RATIO = 35  # of the times for the large and the small text: linear work takes 10, quadratic 100
+PATIENCE = 1.0
+NOT_PUMPED = {
+    "mmcrawl.blocks.facts.authors:_CUT": "reads a thousand characters of a byline",
+    "mmcrawl.collecting.magic:_HTML": "reads the first four kilobytes of a file",
+    "mmcrawl.page.guessed_encoding:_WIDE_MARKUP": "is matched at the first byte only",
+    "mmcrawl.collecting.swf.programs": "reads 2,000 characters from each place at most",
+    "mmcrawl.experiment.figures": "reads drawings that our own program made",
+    "mmcrawl.replay.demo": "reads our own pages and their names",
+}
+"""Patterns that no long text of a stranger meets, and why."""
+
+
+def test_every_pattern_of_the_code_is_linear() -> None:
+    found = list(patterns_of("mmcrawl"))
+    assert len(found) > 350
+    read = [one for one in found if not one.where.startswith(tuple(NOT_PUMPED))]
+    slow = {one.where: attack for one in read if (attack := _slow(one))}
+    assert not slow, "\n".join(f"{where}: {attack}" for where, attack in slow.items())
+
+
+def _slow(found: Found) -> Attack | None:
+    for attack in attacks(found.pattern):
+        first = attack.text(FIRST, found.pattern)
+        if seconds(found, first, 1, PATIENCE) < FLOOR:
+            continue
+        least = seconds(found, first, 2, PATIENCE)
+        if least > PATIENCE / 4:
+            return attack
+        if least < FLOOR or _is_within(found, attack, 4 * FIRST, 9 * least):
+            continue
+        least = seconds(found, attack.text(SMALL, found.pattern), 2, PATIENCE)
+        if not _is_within(found, attack, LARGE, RATIO * max(least, FLOOR)):
+            return attack
+    return None
+
+
+def _is_within(found: Found, attack: Attack, size: int, bound: float) -> bool:
+    return seconds(found, attack.text(size, found.pattern), 1, bound) <= bound
