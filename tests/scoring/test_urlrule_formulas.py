@@ -24,7 +24,7 @@ class PlainUrlRule:
         self.content = content
         self.known, self.parent, self.links = [], {}, {}
         self.inflow, self.crawled = {}, {}
-        self.learnt = SitePatterns(near=5, m=3)
+        self.learnt = SitePatterns(near=5, m=3, spans=printed)
         self.led_by = {}
         self.founders = {}
         self.probing = self.learning = True
@@ -67,7 +67,7 @@ class PlainUrlRule:
         return [url for url in self.known if url not in self.crawled]
 
     def may_be_probed(self, url):
-        allowed = NUM2 * max(layer(url) - 1, 1)  # (4.2)
+        allowed = NUM2 * (layer(url) - 1)  # (4.2)
         return url in self.links["/"] or self.probed[layer(url)] < allowed
 
     def distance(self, url):
@@ -99,12 +99,14 @@ def rate(pages, relevant):
 
 
 def layer(url):
-    return url.partition("?")[0].count("/")
+    return url.partition("?")[0].count("/") + (url != "/")
 
 
 def matches(pattern, url):
     """Tell whether a pattern of the made-up site, which ends in its only star, matches."""
-    return url.startswith(pattern.removeprefix("http://h.test").removesuffix("*"))
+    return url.startswith(
+        pattern.removeprefix("http://h.test").removesuffix("/**").removesuffix("*")
+    )
 
 
 def parts(url):
