@@ -45,6 +45,7 @@ class MediaFile:
         final_url: where redirects led to; "" where there were none.
         parent: address of the file that names it; "" where a page does.
         page: address of a page it stands on, or the file that needs it; "" if none is known.
+        title: of the page that came in its place and plays it; "" where the file itself came.
         tries: how often it was begun.
         reason: why it is not held, or why it waits once more; a sentence without a full stop.
         added_at: Unix time at which it was noted.
@@ -64,6 +65,7 @@ class MediaFile:
     final_url: str = ""
     parent: str = ""
     page: str = ""
+    title: str = ""
     tries: int = 0
     reason: str = ""
     added_at: float = 0.0

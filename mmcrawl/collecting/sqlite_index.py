@@ -18,8 +18,9 @@ CREATE TABLE file (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, state TEXT NOT NULL,
     digest TEXT NOT NULL, size INTEGER NOT NULL, content_type TEXT NOT NULL, etag TEXT NOT NULL,
     last_modified TEXT NOT NULL, final_url TEXT NOT NULL, parent TEXT NOT NULL,
-    page TEXT NOT NULL, tries INTEGER NOT NULL, reason TEXT NOT NULL, added_at REAL NOT NULL,
-    changed_at REAL NOT NULL, owner TEXT NOT NULL, lease_until REAL NOT NULL, host TEXT NOT NULL
+    page TEXT NOT NULL, title TEXT NOT NULL, tries INTEGER NOT NULL, reason TEXT NOT NULL,
+    added_at REAL NOT NULL, changed_at REAL NOT NULL, owner TEXT NOT NULL,
+    lease_until REAL NOT NULL, host TEXT NOT NULL
 ) STRICT;
 CREATE INDEX file_state ON file (state);
 CREATE INDEX file_digest ON file (digest) WHERE digest <> '';
@@ -27,7 +28,7 @@ CREATE INDEX file_digest ON file (digest) WHERE digest <> '';
 _FORM = Form(
     "an index",
     "there is no collection {}; `scrapy collect` begins one for a crawl",
-    (0x6D6D636D, 1),  # "mmcm"
+    (0x6D6D636D, 2),  # "mmcm"
     _SCHEMA,
 )
 _ALL = ", ".join(_COLUMNS)

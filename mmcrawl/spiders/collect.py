@@ -5,6 +5,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 from rich.console import Console
@@ -207,6 +208,7 @@ class CollectSpider(Args[CollectParams], Spider):
         download: Download = response.meta[_IN_PLACE]
         header = (response.headers.get("Content-Type") or b"").decode("latin-1")
         page = await run_in_thread(parse_page, response.body, response.url, header)
+        download.file = replace(download.file, title=page.title)
         yield self._request(download, again=True, url=_medium_of(page, download.file))
 
     async def no_page_in_place(self, failure: Failure) -> AsyncIterator[Any]:

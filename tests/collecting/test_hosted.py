@@ -170,6 +170,7 @@ def test_ytdlp_fetches_what_a_page_plays_that_was_taken_for_a_film(
     assert run.code == 0, run.err
     record = desk.records()["/watch.mp4"]
     assert (record.state, record.content_type) == (State.HELD, "video/mp4"), record.reason
+    assert record.title == "Lenses"
     [body] = desk.files().values()
     assert tags_of(BytesIO(body)).duration == pytest.approx(2, abs=0.1)  # the page's own film
 

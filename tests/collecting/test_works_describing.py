@@ -175,6 +175,13 @@ def test_the_level_of_school_is_said_only_on_evidence() -> None:
     assert levels == ["upper-secondary", "lower-secondary", ""]
 
 
+def test_a_page_in_place_of_a_file_names_its_work() -> None:
+    url = "http://school.test/course/123.mp3"
+    held = MediaFile(url, "audio", State.HELD, title="Lenses")
+    (work,) = works(found('<a href="123.mp3">mp3</a>'), sources=Sources({url: held}.get))
+    assert (work.title, work.title_source) == ("Lenses", "page")
+
+
 def test_tags_of_a_file_fill_what_its_pages_do_not_say() -> None:
     url = "http://school.test/course/123.mp3"
     held = MediaFile(url, "audio", State.HELD, digest="e" * 64)

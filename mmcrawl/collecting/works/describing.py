@@ -149,6 +149,8 @@ class _Describer:
             host = host_of(page.record.url)
             for source, text in (("headline", page.facts.headline), ("page", page.facts.title)):
                 found.append((source, self._sites.without_name(host, text)))
+        held = [file for key in group.keys if (file := self._held.get(key))]
+        found += [("page", self._sites.without_name(host_of(f.url), f.title)) for f in held]
         found.append(("tag", group.tags.title))
         found += [("file", title_of_file(file.url)) for file in group.files]
         return [(source, said) for source, text in found if (said := xml_text(text))]
