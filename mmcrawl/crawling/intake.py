@@ -171,7 +171,10 @@ class LinkIntake:
         found, new = [], []
         for link in links:
             number = self._frontier.lookup(link.url) if link.filtered and not link.extra else None
-            reason = self._admission.refuse(link.url, link.physical_layer, link.logical_layer)
+            # What is a request leads on from what may be followed, or a spider asked for it.
+            reason = self._admission.refuse(
+                link.url, link.physical_layer, link.logical_layer, anywhere=bool(link.request)
+            )
             if number is not None:
                 found.append(number)
             elif reason is None:

@@ -28,7 +28,6 @@ from mmcrawl.crawling.reports import (
     Totals,
 )
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
 from mmcrawl.frontier.ranking import ALL
@@ -37,6 +36,8 @@ from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
+from mmcrawl.page.dynamic import promises_media
+from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_PLAYLIST, LISTED_PATHS, SHOWN_PLAYLIST, Linking, Page
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.knowledge import Knowledge
@@ -254,9 +255,9 @@ class CrawlJob:
         return self.store.path is not None
 
     @property
-    def private_hosts(self) -> PrivateHosts:
-        """The hosts in private networks that may be asked."""
-        return self._admission.private_hosts
+    def sites(self) -> Sites:
+        """The hosts that the crawl keeps to, and those in private networks that may be asked."""
+        return self._admission.sites
 
     # -- what a fetcher calls -------------------------------------------------------------------
 
@@ -393,10 +394,16 @@ class CrawlJob:
         return verdict.relevant
 
     def redirected(self, link: int, target: NewLink) -> bool:
-        """Note that a link only leads on; tell whether its target is new and may be followed."""
+        """Note that a link only leads on; tell whether its target is new and may be followed.
+
+        On another site, where it may be a medium: who parses takes nothing else from there.
+        """
         real = self.reporter.real(target.url)
         self.moved_seeds.follow(link, real)
-        reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
+        led_by, layers = self.linking(link), (target.physical_layer, target.logical_layer)
+        promised = promises_media(led_by.anchor, real, *led_by.urls)
+        anywhere = promised or media_kind(real) in self.kinds
+        reason = self._admission.refuse(real, *layers, anywhere=anywhere)
         known = self.frontier.lookup(real) not in {None, link}
         self.frontier.leave(link, REDIRECT + real)
         self.frontier.apply(self.scorer.repeated(link) if known else self.scorer.failed(link))

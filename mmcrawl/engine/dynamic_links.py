@@ -68,7 +68,7 @@ class DynamicLinksMiddleware:
         return with_dynamic_media(page, kinds)
 
     async def _kind(self, url: str, job: Crawl) -> str | None:
-        allowed = job.private_hosts.may_ask(url)
+        allowed = job.sites.private_hosts.may_ask(url)
         if url not in self._kinds and allowed and self.budget > 0:
             self.budget -= 1
             self._kinds[url] = await self._ask(url)

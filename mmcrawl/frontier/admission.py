@@ -107,16 +107,21 @@ class Admission:
         self._areas = Areas(limits.per_shape) if limits.per_shape else None
         self._pages_of_host: Counter[str] = Counter()
 
-    def refuse(self, url: str, physical_layer: int, logical_layer: int) -> str | None:
-        """Return why a link is not to be followed, one of a few reasons; None if it may be."""
+    def refuse(
+        self, url: str, physical_layer: int, logical_layer: int, *, anywhere: bool = False
+    ) -> str | None:
+        """Return why a link is not to be followed, one of a few reasons; None if it may be.
+
+        With `anywhere` it need not be of the sites of the crawl.
+        """
         limits = self._limits
         host = host_of(url)
         rules = (
-            ("other site", host not in self.sites),
+            ("other site", not (anywhere and host) and host not in self.sites),
             ("address too long", 0 < limits.url_length < len(url)),
             ("below max_layer", 0 < limits.max_layer < physical_layer),
             ("beyond max_depth", 0 < limits.max_depth < logical_layer),
-            ("private network", not self.private_hosts.may_ask(url)),
+            ("private network", not self.sites.private_hosts.may_ask(url)),
             (f"{TRAP}repeating path", 0 < limits.repeats < _repeats(url)),
         )
         return next((reason for reason, broken in rules if broken), None) or self.exhausted(url)
@@ -152,11 +157,6 @@ class Admission:
         """Note that a page counted as relevant is not."""
         if self._areas is not None:
             self._areas.revised(shape(url))
-
-    @property
-    def private_hosts(self) -> PrivateHosts:
-        """The hosts in private networks that may be asked."""
-        return self.sites.private_hosts
 
 
 @lru_cache(maxsize=16_384)

@@ -36,7 +36,13 @@ def may_be_media(link: Link) -> bool:
     parts = urlsplit(link.url)
     if not parts.query and not _SCRIPT.search(parts.path):
         return False
-    return bool(_PROMISE.search(f"{parts.path}?{parts.query} {link.anchor}"))
+    return promises_media(link.anchor, link.url)
+
+
+def promises_media(anchor: str, *urls: str) -> bool:
+    """Tell whether the words of a link, or of addresses it leads to, promise audio or video."""
+    places = (urlsplit(url)._replace(scheme="", netloc="", fragment="").geturl() for url in urls)
+    return bool(_PROMISE.search(" ".join((*places, anchor))))
 
 
 def kind_by_headers(url: str, content_type: str, disposition: str) -> str | None:

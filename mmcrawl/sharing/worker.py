@@ -19,7 +19,7 @@ from itertools import islice
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.reports import FetchedPage, RecentHarvest, Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job
@@ -112,9 +112,9 @@ class SharedJob:
         return self._reporter.test.kinds
 
     @property
-    def private_hosts(self) -> PrivateHosts:
-        """The hosts in private networks that may be asked."""
-        return self.parts.sites.private_hosts
+    def sites(self) -> Sites:
+        """The hosts that the crawl keeps to, and those in private networks that may be asked."""
+        return self.parts.sites
 
     @property
     def pages(self) -> int:

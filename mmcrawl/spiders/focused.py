@@ -40,7 +40,7 @@ from mmcrawl.engine.rendering import Rendering
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import ListingError
-from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.barren import contents_of
 from mmcrawl.page.headers import header_text
@@ -128,7 +128,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         scheduler = scheduler_of(self.crawler)
         if scheduler is None:  # one page is fetched, without a crawl
             return PrivateHosts(all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
-        return scheduler.job.private_hosts if scheduler.job else PrivateHosts()
+        return scheduler.job.sites.private_hosts if scheduler.job else PrivateHosts()
 
     def make_job(self) -> Crawl:
         """Open the crawl in its store, for the scheduler."""
@@ -143,15 +143,17 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     async def parse(self, response: Response) -> AsyncIterator[PageItem | NoPage | Request]:
         """Turn a response into a page, a large one in a thread; follow other ways in."""
-        discovery = self._discovery
-        found = await discovery.read(response)
-        if found is not None:
+        discovery, kind = self._discovery, answered_kind(response)
+        if self._is_elsewhere(response):
+            if kind == PAGE:
+                yield NoPage("other site")
+                return
+        elif (found := await discovery.read(response)) is not None:
             for output in found:
                 yield output
             return
         for request in discovery.ways_of(response):
             yield request
-        kind = answered_kind(response)
         if kind == PLAYLIST and not response.meta.get(TOO_LARGE):
             yield await self._playlist(response)
             return
@@ -173,6 +175,14 @@ class FocusedSpider(Args[FocusedParams], Spider):
         if not page.links and not page.media and len(self.contents) < _MOST_CONTENTS:
             self.contents[response.meta.get(LINK_KEY, -1)] = contents_of(page, response.body)
         yield PageItem(page, response.status, digest, capture=capture, rendered=rendered)
+
+    def _is_elsewhere(self, response: Response) -> bool:
+        """Tell whether a link of the crawl leads on to another site: only media count there."""
+        scheduler = scheduler_of(self.crawler)
+        job = scheduler.job if scheduler else None
+        if job is None or "redirect_urls" not in response.meta:
+            return False
+        return host_of(response.url) not in job.sites
 
     def _with_listed_media(self, page: Page, response: Response) -> Page:
         scheduler = scheduler_of(self.crawler)

@@ -24,6 +24,25 @@ LINKS = {
     "pack?id=1": "a zip",
     "mac": "a text",
     "large": "a long film",
+    "go.php?id=3": "named at another site",
+    "go.php?id=4": "download from another site",
+    "go.php?id=5": "download over two steps",
+    "go.php?id=6": "a video page of another site",
+    "go.php?id=7": "another site",
+}
+ELSEWHERE = {
+    "/go.php?id=3": "/far.mp4",
+    "/go.php?id=4": "/far/4",
+    "/go.php?id=5": "/on",
+    "/go.php?id=6": "/page",
+    "/go.php?id=7": "/page7",
+}
+FAR = {
+    "/far.mp4": Answer(MP4, headers={"Content-Type": "video/mp4"}),
+    "/far/4": Answer(MP4, headers={"Content-Type": "video/mp4"}),
+    "/on": Answer(status=302, headers={"Location": "/far/5"}),
+    "/far/5": Answer(MP4, headers={"Content-Type": "video/mp4"}),
+    "/page": Answer("<title>Lever</title><video src=/lever.mp4></video><a href=/deep>Lever</a>"),
 }
 ANSWERS = {
     "/down.php?id=12": Answer(MP4, headers={"Content-Type": "video/mp4"}),
@@ -54,6 +73,8 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
 
     def answer(request: Request) -> Answer | None:
         nonlocal sent
+        if path := ELSEWHERE.get(request.path):
+            return Answer(status=302, headers={"Location": far.url(path)})
         if request.path != "/large":
             return ANSWERS.get(request.path, Answer(status=404))
         request.send_response(200)
@@ -67,21 +88,28 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
             sent += 100_000
         return None
 
-    with Server(answer) as site:
+    def answer_far(request: Request) -> Answer:
+        return FAR.get(request.path, Answer(status=404))
+
+    with Server(answer_far, "127.0.0.2") as far, Server(answer) as site:
         seeds = tmp_path / "seeds.txt"
         paths = ("/", "/film.mp4", "/seed.php?id=9", "/other")
         seeds.write_text("".join(f"{site.url(path)}\n" for path in paths))
         said = typed(
             "crawl", "focused", "-a", "keywords=lever", "-a", f"seeds={seeds}", "-a", "store=c.db",
             "-a", f"media={kinds}", "-O", "found.jsonl", "-a", "discover=",
-            "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path,
+            "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "DOWNLOAD_DELAY=0",
+            "-s", "MMCRAWL_PRIVATE_NETWORKS=1", folder=tmp_path,
         )  # fmt: skip
     assert said.returncode == 0, said.stderr
     assert "Traceback" not in said.stderr
     rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
     found = {
         row["url"].removeprefix(site.origin): {
-            medium["url"].removeprefix(site.origin): (medium["kind"], medium["text"])
+            medium["url"].removeprefix(site.origin).removeprefix(far.origin): (
+                medium["kind"],
+                medium["text"],
+            )
             for medium in row["media"]
         }
         for row in rows
@@ -90,12 +118,20 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
     if kinds == "audio":
         assert found == {"/": sound}
         return
+    assert sorted(far.asked) == sorted([*FAR, "/robots.txt"])
     films = {
         f"/{path}": ("video", LINKS[path])
         for path in ("down.php?id=12", "raw?id=4", "plain", "unsaid.php", "large")
     }
     assert found == {
-        "/": {**films, **sound, "/films/7": ("video", "it moves")},
+        "/": {
+            **films,
+            **sound,
+            "/films/7": ("video", "it moves"),
+            "/far.mp4": ("video", LINKS["go.php?id=3"]),
+            "/far/4": ("video", LINKS["go.php?id=4"]),
+            "/far/5": ("video", LINKS["go.php?id=5"]),
+        },
         "/film.mp4.html": {"/shown.mp4": ("video", "")},
         "/film.mp4": {"/shown2.mp4": ("video", "")},
         "/seed.php?id=9": {"/seed.php?id=9": ("video", "")},

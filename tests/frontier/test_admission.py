@@ -147,7 +147,7 @@ def test_public_hosts_are_public(host):
 @pytest.mark.parametrize("sites", ["hosts", "domains"])
 def test_a_seed_in_a_private_network_opens_its_host_and_port_only(sites):
     seeds = ["http://10.0.0.1:8000/", "http://[::1]/"]
-    private = Admission(Limits(sites=sites), [*seeds, SEED]).private_hosts
+    private = Admission(Limits(sites=sites), [*seeds, SEED]).sites.private_hosts
     for url in (*seeds, "http://10.0.0.1:8000/a", "https://[::1]/", "http://school.test/"):
         assert private.may_ask(url)
     for url in (
