@@ -51,7 +51,7 @@ _PAGES_BETWEEN_CHECKPOINTS = 500
 _PAGES_LOOKED_THROUGH = 200_000  # for the last ones; it takes a second
 _MOST_POINTLESS_LINKS = 200
 _MOST_BEHIND = 10_000
-_SCORE_OF_SEEDS = 0.5  # for a medium: there is little to read, but somebody has named it
+_SURELY = 1e-6  # share of the way from the threshold to 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +322,9 @@ class CrawlJob:
             if known.tag_path in LISTED_PATHS:
                 return Linking(anchor, tuple(urls))
             if known.parent is None:
-                return Linking(anchor, tuple(urls), score=_SCORE_OF_SEEDS)
+                # A seed that is a medium: there is little to read, but somebody has named it.
+                least = self._test.threshold
+                return Linking(anchor, tuple(urls), score=least + (1 - least) * _SURELY)
             at, is_inner = known.parent, known.tag_path == IN_PLAYLIST
             if not is_inner and (page := self.frontier.page(at)) is not None:
                 url, score, title = page[0], page[3], self.frontier.title(at)

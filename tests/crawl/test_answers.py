@@ -137,3 +137,19 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
         "/seed.php?id=9": {"/seed.php?id=9": ("video", "")},
     }
     assert sent < 8_000_000, sent  # what lies in the buffers of both sides
+
+
+def test_seeds_that_are_films_are_on_topic_whatever_that_takes(tmp_path: Path) -> None:
+    with Server(lambda request: ANSWERS.get(request.path, Answer(status=404))) as site:
+        seeds = tmp_path / "seeds.txt"
+        seeds.write_text(site.url("/seed.php?id=9") + "\n" + site.url("/view.php?id=7") + "\n")
+        said = typed(
+            "crawl", "focused", "-a", "keywords=lever", "-a", f"seeds={seeds}", "-a", "store=c.db",
+            "-O", "found.jsonl", "-a", "discover=", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.9",
+            "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path,
+        )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    assert "Nothing was found" not in said.stderr
+    rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
+    films = {site.url("/seed.php?id=9"), site.url("/films/7")}
+    assert {row["url"] for row in rows} == {row["media"][0]["url"] for row in rows} == films
