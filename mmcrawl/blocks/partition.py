@@ -23,6 +23,9 @@ from mmcrawl.blocks.topics import PageTopics, TopicRules
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 
+_MOST_LEARNT = 20_000
+"""Blocks of a page that the model tells the kinds of, in up to 3 s of CPU; of more the rules do."""
+
 
 @dataclass(frozen=True, slots=True)
 class BlockLink:
@@ -201,7 +204,8 @@ class Partition:
 
     def _learnt_kinds(self) -> dict[int, BlockKind]:
         # The model knows blocks without any inside. Others are what most of their text is.
-        found = learnt_kinds(self.facts, [block.nodes for block in self.blocks])
+        told = learnt_kinds if len(self.blocks) <= _MOST_LEARNT else block_kinds
+        found = told(self.facts, [block.nodes for block in self.blocks])
         kinds = {id(block): kind for block, kind in zip(self.blocks, found, strict=True)}
         held: dict[int, tuple[int, dict[str, float]]] = {}  # characters; sure ones of each kind
         for block in reversed(list(self)):
@@ -240,7 +244,8 @@ def partition(
         encoding: Python codec name of the body, where it is known; else it is found out.
         url: Of the page; helps to tell kinds of links.
         options: Keyword parameters of the method, or of :class:`~mmcrawl.blocks.topics.TopicRules`;
-            ``kinds="learnt"`` or ``"rules"`` for what tells the kinds of blocks.
+            ``kinds="learnt"`` or ``"rules"`` for what tells the kinds of blocks; the rules tell
+            those of a page of more than 20,000.
 
     Raises:
         BlockError: there is no such method or encoding, the method does not take such an option,
