@@ -79,6 +79,13 @@ class Mine(FocusedSpider):
 
     def parse_about(self, response):
         print("ABOUT", response.url)
+        yield response.follow("/next.html", self.parse_about)
+        for path in "/", "/moved.html":
+            yield response.follow(path, self.parse_again)
+        yield response.follow("/", self.parse_again, dont_filter=True, meta={"again": True})
+
+    def parse_again(self, response):
+        print("AGAIN", response.url, response.meta)
 """
 WITHOUT_PIPELINES = """
 from mmcrawl.spiders import FocusedSpider
@@ -119,6 +126,8 @@ def site(asked: list[str]) -> Iterator[str]:
 
     def answer(request: Request) -> Answer:
         asked.append(request.path)
+        if request.path == "/moved.html":
+            return Answer(b"", 302, {"Location": "/"})
         body = PAGES.get(request.path)
         kind = "text/plain" if request.path == "/robots.txt" else "text/html"
         return Answer(body or b"", 404 if body is None else 200, {"Content-Type": kind})
@@ -217,9 +226,14 @@ def test_a_request_of_the_spider_is_fetched_instead_of_a_link_to_the_same_page(
     folder: Path, site: str
 ) -> None:
     (folder / "mine.py").write_text(OWN_REQUEST)
-    done = crawl(folder, site, "-a", "max_pages=20", spider="mine", SPIDER_MODULES="mine")
+    settings = {"SPIDER_MODULES": "mine", "STATS_DUMP": True}
+    done = crawl(folder, site, "-a", "max_pages=20", spider="mine", **settings)
     assert re.findall(r"ABOUT \S+/(\S*)", done.stdout) == ["next.html"]
     assert re.findall(r"SEEN (\S+)", done.stdout) == ["()"]  # the blocks of the feed
+    # Pages that were fetched before are not fetched for another callback, and that is said.
+    assert re.findall(r"AGAIN \S+/(\S*) .*'again': (\w+)", done.stdout) == [("", "True")]
+    assert done.stderr.count("its callback not called: the address was asked for before") == 1
+    assert re.search(r"'mmcrawl/requests/asked_before': 2\b", done.stderr)
 
 
 def test_algorithms_and_partitioners_are_found_by_their_entry_points(

@@ -448,6 +448,10 @@ class CrawlJob:
         """Add links that come from no page; tell whether any of them is new."""
         return bool(self._add(links, None))
 
+    def request_before(self, link: NewLink) -> bytes | None:
+        """Return the request in the way of a link's own, see `SqliteFrontier.request_before`."""
+        return self.frontier.request_before(link)
+
     def receive(self, page: PageElsewhere, links: Sequence[NewLink]) -> None:
         """Take in links that were found on a page of another part; those known are left alone."""
         record = PageRecord(

@@ -163,7 +163,7 @@ def _takes_long(item: PageItem | None) -> bool:
 def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler) -> None:
     """Tell the job what came of a response."""
     response = outcome.response
-    requests = [scheduler.links.new_link(request) for request in outcome.requests]
+    requests = [scheduler.links.spiders_link(request, job) for request in outcome.requests]
     if outcome.trouble and outcome.page is None:
         job.failed(link, outcome.trouble, requests)
         return

@@ -22,6 +22,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import JsonRequest, XmlRpcRequest
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 
+from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.failures import FailureReport
 from mmcrawl.errors import RequestError
 from mmcrawl.frontier.records import NewLink, WaitingLink
@@ -45,6 +46,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("headers", "meta", "cb_kwargs", "dumps_kwargs"), dict),
     **{"body": bytes, "cookies": dict | list, "flags": list, "priority": int, "dont_filter": bool},
 }
+_UNHEARD = "mmcrawl/requests/asked_before"
 _DEEPEST = 100
 """Lists and dictionaries in one another; far from where Python's own recursion ends."""
 
@@ -109,6 +111,35 @@ class LinkRequests:
             extra=b"" if request.method == "GET" else request.method.encode() + request.body,
             refused=refused,
         )
+
+    def spiders_link(self, request: Request, job: Crawl) -> NewLink:
+        """Return the link of a request of the spider's; say it if its callback will not be called.
+
+        The address was asked for with another callback, which gets the answer. The first is named,
+        all are counted.
+        """
+        new = self.new_link(request)
+        before = job.request_before(new)
+        if before is None or self._callback(before) == (request.callback or self._spider.parse):
+            return new
+        if not self._stats.get_value(_UNHEARD):
+            logger.warning(
+                "%s is not sent, and its callback not called: the address was asked for before in"
+                " this crawl. With dont_filter=True it is fetched again. More of them are only"
+                " counted, as %s",
+                request,
+                _UNHEARD,
+            )
+        self._stats.inc_value(_UNHEARD)
+        return new
+
+    def _callback(self, request: bytes) -> Any:
+        """Return what gets the answer to a request that is kept, or to a mere address."""
+        try:
+            kept = from_json(request, self._spider).callback if request else None
+        except RequestError:
+            return None
+        return kept or self._spider.parse
 
 
 def as_json(request: Request, spider: Spider) -> bytes:

@@ -159,7 +159,7 @@ class FocusedScheduler(BaseScheduler):
             link = request.meta.get(LINK_KEY)
             if link in self._under_way:
                 return self._take_back(link, request)
-            new = self.links.new_link(request)
+            new = self.links.spiders_link(request, self._open_job)
             return self._open_job.add([new]) and not new.refused
         return False
 
@@ -314,7 +314,10 @@ class FocusedScheduler(BaseScheduler):
         if target in map(canonical, before.meta.get("redirect_urls", ())):
             self._open_job.failed(link, "redirect loop")
             return False
-        return self._open_job.redirected(link, self.links.new_link(request))
+        if request.callback is None:
+            return self._open_job.redirected(link, self.links.new_link(request))
+        new = self.links.spiders_link(request, self._open_job)
+        return self._open_job.redirected(link, new)
 
     def _request_or_none(self, link: WaitingLink) -> Request | None:
         """Return the request of a link; where none is stored that can be made, the link fails."""

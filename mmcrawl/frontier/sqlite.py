@@ -122,6 +122,20 @@ class SqliteFrontier(InterLink):
         """Return the id of the link that `url` is, None if it was never seen."""
         return self._find(url_key(self.job, url, b""))  # as `_key` asks, so that it is made once
 
+    def request_before(self, link: NewLink) -> bytes | None:
+        """Return the request that stands in the way of a link's own; None if that will be taken.
+
+        b"" is that of a mere address, which was fetched or is being fetched.
+        """
+        key = self._key(link)
+        number = None if key is None else self._find(key)
+        if number is None:
+            return None
+        request, status = self.store.db.execute(
+            "SELECT request, status FROM link WHERE id = ?", (self._base + number,)
+        ).fetchone()
+        return None if request is None and status == Status.WAITING.value else request or b""
+
     # -- what happens to links ------------------------------------------------------------------
 
     def add(self, links: Sequence[NewLink], parent: int | None = None) -> list[tuple[int, bool]]:

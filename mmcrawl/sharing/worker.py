@@ -271,6 +271,11 @@ class SharedJob:
                 new = True
         return new
 
+    def request_before(self, link: NewLink) -> bytes | None:
+        """Return the request in the way of a link's own; None if that is taken, or is others'."""
+        part = self._rules.part_of(link.url)
+        return self.parts.job_of(part).request_before(link) if part in self.parts.held else None
+
     def is_running(self, link: int) -> bool:
         """Tell whether a link is being fetched here."""
         return link in self.parts.under_way

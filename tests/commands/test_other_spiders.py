@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
-from mmcrawl.spiders import FocusedSpider, RevisitSpider
+from mmcrawl.spiders import CollectSpider, FocusedSpider, RevisitSpider
 from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 from tests.warm import python
@@ -184,3 +184,14 @@ def test_what_the_user_gives_stays_beside_our_parts() -> None:
     assert settings["ITEM_PIPELINES"]["theirs.Pipeline"] == 300
     assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.archive.ArchivePipeline"] is None
     assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.media.MediaPipeline"] == 900
+
+
+@pytest.mark.parametrize("spider", [FocusedSpider, RevisitSpider, CollectSpider])
+@pytest.mark.parametrize("given", [{}, {"STATS_DUMP": 1, "TELNETCONSOLE_ENABLED": 0}])
+def test_stats_and_telnet_stay_as_the_project_has_them(
+    spider: type[Spider], given: dict[str, int]
+) -> None:
+    theirs = Settings(given)
+    names = [name for name in theirs if name.startswith(("STATS", "TELNET"))]
+    ours = Crawler(spider, theirs.copy()).settings
+    assert {name: ours[name] for name in names} == {name: theirs[name] for name in names}
