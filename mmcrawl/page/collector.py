@@ -14,12 +14,14 @@ from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
+from mmcrawl.page.media import media_kind
 from mmcrawl.page.moves import Moves
 from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.simulations import SimulationSigns
 from mmcrawl.page.tag_paths import OpenElement, tag_path
+from mmcrawl.text.media_kinds import AUDIO, VIDEO
 
 LONGEST_ANCHOR = LONGEST_CAPTION
 
@@ -48,6 +50,8 @@ _WISTIA = "wistia_async_"
 _PLUGIN = re.compile(r"(?<!\S)(?:fb|g)-")
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _RELATIONS = frozenset("next prev previous first last start contents chapter section".split())
+_FILE_RELATIONS = frozenset({"alternate", "enclosure", "preload"})  # if their type is of media
+_MEDIA_RELATIONS = ("video_src", VIDEO), ("audio_src", AUDIO), ("video", VIDEO), ("audio", AUDIO)
 # An onclick on these is for something inside them; their text is no anchor.
 _WIDE = frozenset("body div form html table tbody".split())
 
@@ -230,10 +234,22 @@ class PageCollector:
                 self._when_closed(self._open_references(link, attributes))
 
     def _take_relation(self, tag: str, attributes: Attributes) -> None:
-        """Take a page that the head names as one of a row of pages."""
-        if not _RELATIONS.isdisjoint(attributes.get("rel", "").lower().split()):
-            href = attributes.get("href", "")
+        """Take what the head names: a page as one of a row of pages, or a medium.
+
+        Where only the address could tell, no medium is taken: alternates are pages mostly.
+        """
+        href, relations = attributes.get("href", ""), attributes.get("rel", "").lower().split()
+        if not _RELATIONS.isdisjoint(relations):
             self.relations.append(Reference(href, tag, may_be_page=True))
+            return
+        if "preload" in relations:
+            relations.append(attributes.get("as", "").lower())
+        kind = next((k for name, k in _MEDIA_RELATIONS if name in relations), None)
+        mime = attributes.get("type")
+        is_file = not _FILE_RELATIONS.isdisjoint(relations) and media_kind("", mime) is not None
+        if href.strip() and (kind or is_file):
+            text = attributes.get("title", "")
+            self.relations.append(Reference(href, tag, text, mime=mime, kind=kind, is_player=True))
 
     def _open_styled(self, tag: str, attributes: Attributes) -> None:
         self._looks.append(look_of(tag, attributes, self._looks[-1]))

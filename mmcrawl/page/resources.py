@@ -30,7 +30,7 @@ from mmcrawl.text.media_kinds import ANIMATION, DOCUMENT, IMAGE_ANIMATION
 Resolved = tuple[Reference, Target]
 
 _LINK_TAGS = frozenset({"a", "area", "frame"})
-_DECLARED = frozenset({"og", "twitter", "schema"})
+_DECLARED = frozenset({"og", "twitter", "schema", "link"})
 _SHOWN = "shown"
 _IN_FRAMES = PLAYED | {DOCUMENT}
 _PICTURES = (".gif", ".webp")

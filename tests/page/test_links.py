@@ -279,18 +279,33 @@ def test_pages_are_named_in_other_ways_than_by_a(html: str, path: str | None, ta
     assert named == ([] if path is None else [(path, tag)])
 
 
-def test_what_a_link_says_of_its_file_counts_and_a_page_about_a_file_is_a_page() -> None:
-    page = parse_page(
-        b"<a href='get.php?id=1' download='lever.mp4'>Lever</a>"
-        b"<a href='s/2' type=audio/mpeg>Two</a>"
-        b"<a href='down.php?id=3'>gear.mp4</a><a href='/gear.html'>gear.mp4</a>"
-        b"<a href='/wiki/File:Lever.webm'>Lever.webm</a><a href='/f/wiki:a.webm'>A</a>",
-        "http://h.test/",
-    )
-    assert [(one.url.removeprefix("http://h.test/"), one.kind) for one in page.media] == [
-        ("get.php?id=1", "video"), ("s/2", "audio"), ("down.php?id=3", "video"),
-        ("f/wiki:a.webm", "video"),
-    ]  # fmt: skip
-    assert [link.url.removeprefix("http://h.test/") for link in page.links] == [
-        "gear.html", "wiki/File:Lever.webm",
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        ("<{} href=/get?id=1 download=lever.mp4>x</a>", "video"),
+        ("<{} href=/s/2 type='AUDIO/mpeg; x=1'>x</a>", "audio"),
+        ("<{} href=/down.php?id=3 alt=gear.mp4>gear.mp4</a>", "video"),
+        ("<{} href=/gear.html alt=gear.mp4>gear.mp4</a>", "page"),
+        ("<{} href=/gear alt=gear.mp4>gear.mp4</a>", "page"),
+        ("<{} href=/wiki/File:Lever.webm alt=Lever.webm>Lever.webm</a>", "page"),
+        ("<{} href=/f/wiki:a.webm>x</a>", "video"),
+        ("<link rel=alternate type=video/mp4 href=/s/4>", "video"),
+        ("<link rel='x enclosure' type=audio/mpeg href=/s/4>", "audio"),
+        ("<link rel=preload as=video href=/s/4>", "video"),
+        ("<link rel=video_src href=/s/4>", "video"),
+        ("<link rel=video_src href=/s/4><video src=/s/4></video>", "video"),
+        ("<link rel=alternate type=video/mp4 href=/s/4><video src=/s/5></video>", "video"),
+        ("<link rel=alternate hreflang=de href=/lever.mp4>", None),
+        ("<link rel=alternate href=https://www.youtube.com/watch?v=abcdefghijk>", None),
+        ("<link rel=alternate type=application/rss+xml href=/f><link rel=icon href=/a.swf>", None),
+        (
+            "<link rel=stylesheet type=video/mp4 href=/s.css><link rel=preload as=font href=/f>",
+            None,
+        ),
+    ],
+)
+def test_what_a_link_says_of_its_file_counts(html: str, kind: str | None) -> None:
+    for tag in ("a", "area") if "{}" in html else ("",):
+        page = parse_page(html.format(tag).encode(), "http://h.test/")
+        assert [one.kind for one in page.media] == ([kind] if kind not in ("page", None) else [])
+        assert len(page.links) == (kind == "page")
