@@ -18,6 +18,7 @@ from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
+from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
@@ -275,10 +276,10 @@ class FocusedScheduler(BaseScheduler):
             self._afterwards.popleft()()
         self._hosts.ask()
 
-    def _fetched(self, request: Request) -> None:
+    def _fetched(self, response: Response, request: Request) -> None:
         link = request.meta.get(LINK_KEY)
         if link in self._under_way:
-            self._window.fetched(link)
+            self._window.fetched(link, len(response.body))
 
     @contextmanager
     def _giving_up(self) -> Iterator[None]:

@@ -8,7 +8,8 @@ The bound is a window as of FAST TCP (Jin, Wei, Low: FAST TCP, INFOCOM 2004, equ
 pages that wait for others in the place of packets in a router's queue: pages are in the crawl for
 longer than one takes that comes when no other is there, and what is more than that is waiting. How
 long the network takes, a browser that renders, or a pipeline of the user's, does not count: they
-are waited for side by side. Pages in such a pipeline are bounded by Scrapy, by their bytes.
+are waited for side by side. Pages in such a pipeline are bounded by Scrapy, by their bytes; those
+on the way are by a budget of bytes, as if they were as large as the last ones.
 """
 
 from collections.abc import Callable
@@ -22,6 +23,7 @@ _BUSY, _STEEP = 0.97, 40.0  # share of time the reactor is at work; with less it
 _SPAN = 0.25  # seconds over which that is looked at, or what the network takes
 _WEIGHT = 1 / 8  # of the last page in what is known of all
 _LONGEST = 512  # pages after which one is let come alone, which costs its way and its work
+_MOST_BYTES = 32 << 20  # expected, of bodies on the way: as large as one may be
 _OVERDUE, _SOONEST = 4.0, 1.0  # times what the network takes on average; seconds at least
 
 
@@ -55,12 +57,15 @@ class Window:
         self._held_back = self._was_full = False
         self._inside = 1.0  # pages that are there when one has come, itself included
         self._flight = _Mean()
+        self._bytes = _Mean()
         self._seconds = _Mean()
         self._seconds_alone = _Mean()
 
     def has_room(self) -> bool:
         """Tell whether one more link may be handed out beside those that are under way."""
         most = 1 if self._since_alone > _LONGEST else int(self.size)
+        if self._on_the_way and (len(self._on_the_way) + 1) * self._bytes.value > _MOST_BYTES:
+            return False  # a wider window would not help
         if len(self._fetched) + self._expected() < most:
             return True
         self._held_back = True
@@ -70,9 +75,10 @@ class Window:
         """Note that a link is under way."""
         self._on_the_way[link] = self._now()
 
-    def fetched(self, link: int) -> None:
-        """Note that the page of a link has come."""
+    def fetched(self, link: int, size: int = 0) -> None:
+        """Note that the page of a link has come, of so many bytes."""
         now = self._now()
+        self._bytes.add(size)
         self._flight.add(now - self._on_the_way.pop(link, now))
         self._since_alone += not self._fixed
         if not self._fetched:

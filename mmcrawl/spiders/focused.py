@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
@@ -11,8 +11,10 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response, TextResponse
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.misc import load_object
 from scrapy_spider_metadata import Args
+from twisted.internet.defer import DeferredLock
 
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.discovering.playlists import read_playlist
@@ -39,6 +41,7 @@ from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.rendering import Rendering
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.urls import page_digest
@@ -117,6 +120,11 @@ class FocusedSpider(Args[FocusedParams], Spider):
         ways = self.args.discover.split(",") if self.args.discover else ()
         return Discovery(ways, self.args.cdx)
 
+    @cached_property
+    def _one_at_a_time(self) -> DeferredLock:
+        """Held while a large page is parsed, whose tree takes ten times its bytes."""
+        return DeferredLock()
+
     @property
     def private_hosts(self) -> PrivateHosts:
         """The hosts in private networks that may be asked: the seeds' and the CDX server's."""
@@ -142,7 +150,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         yield
 
     async def parse(self, response: Response) -> AsyncIterator[PageItem | NoPage | Request]:
-        """Turn a response into a page, a large one in a thread; follow other ways in."""
+        """Turn a response into a page, large ones in a thread one by one; follow other ways in."""
         discovery, kind = self._discovery, answered_kind(response)
         if self._is_elsewhere(response):
             if kind == PAGE:
@@ -163,7 +171,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
         if len(response.body) < _LARGE:
             page, digest = _parsed(response)
         else:
-            page, digest = await run_in_thread(_parsed, response)
+            parsed = self._one_at_a_time.run(in_thread, partial(_parsed, response))
+            page, digest = await maybe_deferred_to_future(parsed)
         capture, rendered = capture_of(response), None
         made = await self._rendering.rendered(response, page) if self._rendering else None
         if made is not None:

@@ -151,6 +151,48 @@ def test_a_fixed_bound_stays_and_waits_for_pipelines():
     assert crawl.speed < 1 / 0.8
 
 
+@pytest.mark.parametrize(("size", "most"), [(100 << 10, 200), (1 << 20, 32), (40 << 20, 1)])
+def test_bodies_on_the_way_are_bounded_by_what_the_last_ones_took(size, most):
+    window = Window(200)
+    for link in range(3):
+        window.handed_out(link)
+        window.fetched(link, size)
+        window.ended(link)
+    on_the_way = 0
+    while on_the_way < 200 and window.has_room():
+        window.handed_out(on_the_way)
+        on_the_way += 1
+    assert on_the_way == most
+
+
+ONE_AT_A_TIME = """
+from threading import Lock
+
+from mmcrawl.spiders import focused
+
+Spider, parse, lock = focused.FocusedSpider, focused._parsed, Lock()
+
+def parsed_alone(response):
+    seen.append(lock.acquire(blocking=False))
+    try:
+        return parse(response)
+    finally:
+        if seen[-1]:
+            lock.release()
+
+focused._parsed = parsed_alone
+"""
+
+
+def test_large_pages_are_parsed_one_at_a_time(tools):
+    server, words = tools.serve(), "<p>optics</p>" * 20_000
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(6)))}
+    server.pages |= {f"/{n}": f"{n}{words}" for n in range(6)}
+    (outcome,) = tools.crawl({"seeds": server.url()}, spider=ONE_AT_A_TIME)
+    assert outcome.finished
+    assert outcome.seen == [True] * 7  # the seed, too
+
+
 WAITING = """
 import asyncio
 
