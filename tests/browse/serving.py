@@ -74,4 +74,5 @@ class Outside(Server):
 
     def _answer(self, request: HttpRequest) -> Answer:
         self.paths.append(request.path)
-        return Answer("<title>outside</title>")
+        # A connection that is kept would serve the next page as well, unseen.
+        return Answer("<title>outside</title>", headers={"Connection": "close"})

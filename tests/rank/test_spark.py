@@ -130,9 +130,8 @@ def test_the_job_reads_and_writes_where_hadoop_says(
 ) -> None:
     """By URI, and nothing that grows with the pages is brought to the driver."""
     import pyarrow.parquet
-    from pyspark.sql import classic
+    from pyspark.sql.classic.dataframe import DataFrame as frames  # noqa: N813 - the class itself
 
-    frames = classic.dataframe.DataFrame
     collect = frames.collect
 
     def collect_one(frame: Any) -> Any:

@@ -17,7 +17,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from mmcrawl.text.patterns import linear
+from mmcrawl.text import linear
 
 __all__ = ["Attack", "Found", "attacks", "patterns_of", "seconds"]
 
