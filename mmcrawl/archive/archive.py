@@ -74,8 +74,8 @@ class Archive:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close(seal=kind is not KeyboardInterrupt)
 
     # -- storing ------------------------------------------------------------------------------
 
@@ -391,14 +391,14 @@ class Archive:
             finally:
                 self._lookup.forget()
 
-    def close(self) -> None:
-        """Close it. All that was acknowledged stays."""
+    def close(self, *, seal: bool = True) -> None:
+        """Close it. All that was acknowledged stays; to compress it (`seal`) may take minutes."""
         with self._writing:
             if self._closed:
                 return
             self._closed = True
             try:
-                self._sealer.finish()
+                self._sealer.finish() if seal else self._sealer.break_off()
             finally:
                 self._backend.close()
 

@@ -102,3 +102,23 @@ def test_closing_an_archive_is_told(
     assert exit_code(Command, "stats", "-a", "archive=a.db") == 0
     assert "Ctrl-C ends that at once, and nothing is lost" in seen[0]
     assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_compresses_nothing_and_keeps_what_was_stored(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(archive: Any, *_: object, **__: object) -> None:
+        archive.store(Capture("http://h.test/", b"<p>lens", 1.0, content_type="text/html"))
+        raise KeyboardInterrupt
+
+    def finish(_: object) -> None:
+        raise AssertionError("it is compressed")
+
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr("mmcrawl.archive.warc.importing.import_warc", interrupted)
+        patched.setattr("mmcrawl.archive.format.sealing.Sealer.finish", finish)
+        assert exit_code(Command, "import-warc", "x.warc", "-a", "archive=a.db") == 130
+    with open_archive("sqlite:///a.db") as archive:
+        assert archive.get("http://h.test/").number == 1
+        assert archive.check().clean

@@ -86,6 +86,7 @@ class Sealer:
         self._waiting: OrderedDict[int, None] = OrderedDict()
         self._running: int | None = None
         self._thread: threading.Thread | None = None
+        self._is_over = False
         self._total = 0  # bytes of all tails
         self._most = TAILS
         self._hasty: set[int] = set()  # streams whose open segment was compressed in haste
@@ -152,6 +153,13 @@ class Sealer:
             except StoreError as error:
                 logger.warning("The archive was not made smaller: %s", error)
 
+    def break_off(self) -> None:
+        """End, in a second or so: the next that stores something seals what is left."""
+        with self._changed:
+            self._is_over = True
+            self._waiting.clear()
+        self._wait_while(lambda: self._running is not None, 1.0)
+
     def wait(self) -> None:
         """Wait until nothing is being sealed."""
         self._wait_while(lambda: self._running is not None or bool(self._waiting))
@@ -207,7 +215,7 @@ class Sealer:
             largest = sorted(self._tails, key=lambda stream: -self._tails[stream].raw)
         try:
             for stream in largest:
-                if self._total <= TAILS // 2:
+                if self._is_over or self._total <= TAILS // 2:
                     break
                 if self._is_worth_it(stream):
                     self._seal_quietly(stream, hasty=True)
@@ -278,7 +286,8 @@ class Sealer:
         except StoreError as error:
             logger.warning("A tail of the archive was not sealed: %s", error)
         except Exception:
-            logger.exception("A tail of the archive was not sealed")
+            if not self._is_over:  # else the archive was closed meanwhile
+                logger.exception("A tail of the archive was not sealed")
         else:
             return
         with self._changed:

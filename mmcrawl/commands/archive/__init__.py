@@ -101,6 +101,9 @@ def _run(subcommand: Subcommand, options: Options, telling: Telling, *, keep_blo
     )
     try:
         return subcommand.run(archive, options, console_of())
+    except KeyboardInterrupt:
+        archive.close(seal=False)
+        raise
     finally:
         telling.what = _CLOSING
         with ended_at_once(f"{program()} archive: {_BROKEN_OFF}"):
