@@ -76,8 +76,11 @@ def test_a_worker_joins_late_and_leaves_early(web, gang, observe):
 
 
 def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, gang, observe):
+    long = (
+        "MMCRAWL_LEASE_SECONDS=20"  # nobody dies, and none is to be thought dead on a busy machine
+    )
     web.slow_down()
-    workers = [gang.start() for _ in range(3)]
+    workers = [gang.start(long) for _ in range(3)]
     observer = observe(gang)
     wait_until(lambda: len(observer.signs()) == 3, "all to have joined")
     wait_until(lambda: len(web.fetched()) > 20, "some pages")
@@ -91,7 +94,7 @@ def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, gang, observe):
     assert observer.shared.refresh_job().finished_at is None
     before = len(web.fetched())
     assert before < len(web.urls())
-    again = [gang.start() for _ in range(2)]
+    again = [gang.start(long) for _ in range(2)]
     for worker in again:
         assert ALL in worker.ends()
     assert web.oddities() == {}
