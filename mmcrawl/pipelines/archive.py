@@ -17,12 +17,13 @@ from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.engine.crawls import blocks_kept
 from mmcrawl.engine.items import PageItem, VisitItem
 from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of, working_on
-from mmcrawl.engine.threads import News, has_another_core
+from mmcrawl.engine.threads import News, has_another_core, in_thread
 from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
 _TOLD_AFTER = 2.0  # seconds
+_CLOSING = "Closing the archive: compressing what is new; Ctrl-C ends that, nothing is lost"
 _MOST_PAGES = 256
 _MOST_BYTES = 32 << 20
 
@@ -105,12 +106,12 @@ class ArchivePipeline:
         return stored
 
     async def close_spider(self) -> None:
-        """Close the archive."""
+        """Close the archive, in a thread that Ctrl-C need not wait for."""
         if self._intake is None:
             return
-        told = call_later(_TOLD_AFTER, logger.info, "Closing the archive: compressing what is new")
+        told = call_later(_TOLD_AFTER, logger.info, _CLOSING)
         try:
-            await run_in_thread(self._intake.close)
+            await maybe_deferred_to_future(in_thread(self._intake.close))
         except StoreError as error:
             if not self._failed:  # else it was said
                 logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger

@@ -7,6 +7,7 @@ import random
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
@@ -449,6 +450,28 @@ def test_ctrl_c_is_left_to_the_crawl_which_closes_its_archive(tools: Any) -> Non
     with archive_of(crawl.store) as archive:
         assert archive.check().clean
     assert 0 < len(crawled(crawl.store)) == len(archived(crawl.store))
+
+
+DEAF = """
+import os, signal, sys, threading
+from mmcrawl.archive.intake import Intake
+from scrapy.cmdline import execute
+
+def close(intake):
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait()
+
+Intake.close = close
+execute(["scrapy", *sys.argv[1:]])
+"""
+
+
+def test_a_signal_ends_a_crawl_that_compresses_its_archive(tools: Any) -> None:
+    crawl = Killed(tools)
+    crawl.command = [sys.executable, "-c", DEAF, *crawl.command[3:], "-a", "max_pages=20"]
+    crawl.run()
+    assert len(archived(crawl.store)) == 20
+    assert crawled(crawl.store) <= archived(crawl.store)
 
 
 ORPHANED = """
