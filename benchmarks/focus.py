@@ -48,6 +48,7 @@ from mmcrawl.experiment.truth import Truth, truth_of
 PROJECT = Path(__file__).resolve().parent.parent
 _ELAPSED = re.compile(r"'elapsed_time_seconds': ([0-9.]+)")
 _SHARE = 0.2
+_LOOPBACK = {"ROBOTSTXT_OBEY": "0", "MMCRAWL_PRIVATE_NETWORKS": "1"}
 _UNBOUNDED = {"MMCRAWL_PAGES_UNDER_WAY": "1000000"}
 KEPT = PROJECT / "benchmarks" / "results" / "focus.md"
 HEAD = """# How focused and how fast crawls are
@@ -102,7 +103,7 @@ class Task:
         """Crawl as a user does."""
         store = folder / "crawl.db"
         arguments = {**self.arguments, "store": f"sqlite:///{store}"}
-        settings = {"ROBOTSTXT_OBEY": "0", "MMCRAWL_DISPLAY": "0", "STATS_DUMP": "1", **settings}
+        settings = _LOOPBACK | {"MMCRAWL_DISPLAY": "0", "STATS_DUMP": "1"} | settings
         if mode != "on":
             arguments["archive"], settings["MMCRAWL_BLOCKS"] = "none", "off"
         if mode == "pipeline":
@@ -128,7 +129,7 @@ class Task:
 def laboratory(arguments: dict[str, str], base: Path, *, on: bool = False) -> Path:
     """Crawl one page at a time; return the store."""
     blocks = {"MMCRAWL_BLOCKS": "bwap"} if on else {}
-    slow = {"AUTOTHROTTLE_ENABLED": "0", "DOWNLOAD_DELAY": "0", "ROBOTSTXT_OBEY": "0"}
+    slow = _LOOPBACK | {"AUTOTHROTTLE_ENABLED": "0", "DOWNLOAD_DELAY": "0"}
     run = CrawlProcess(base, arguments, slow | blocks)
     while not run.ended():
         time.sleep(0.1)
