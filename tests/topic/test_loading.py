@@ -176,12 +176,12 @@ def test_a_name_that_no_file_can_have_is_an_unknown_topic(name):
         load_topic(name)
 
 
-def test_the_guide_tells_how_many_concepts_count_for_each_kind_of_media():
-    guide = (Path(__file__).parents[2] / "docs" / "guide" / "topics.md").read_text("utf-8")
+def test_the_readme_tells_how_many_concepts_count_for_each_kind_of_media():
+    readme = (Path(__file__).parents[2] / "dictionaries" / "README.md").read_text("utf-8")
     told = {
         name: (int(video), int(audio), int(animation))
         for name, video, audio, animation in re.findall(
-            r"^\| `([a-z-]+)` \| (\d+) \| \d+ \| (\d+) \| \d+ \| (\d+) \| \d+ \|$", guide, re.M
+            r"^\| `([a-z-]+)` \| (\d+) \| \d+ \| (\d+) \| \d+ \| (\d+) \| \d+ \|$", readme, re.M
         )
     }
     counted = {
