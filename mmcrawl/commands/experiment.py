@@ -3,13 +3,13 @@
 import argparse
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
@@ -30,6 +30,7 @@ from mmcrawl.experiment.plan import (
 )
 from mmcrawl.experiment.presets import CRAWLS, LABELLED, yang2009
 from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
+from mmcrawl.experiment.progress import steps
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.topic.loading import ANYTHING
 
@@ -133,15 +134,29 @@ class Command(MmcrawlCommand, ScrapyCommand):
             return _labelled(opts)
         if opts.data:
             raise ExperimentError(f"--data is for --preset {' or '.join(LABELLED)}")
-        plan, parallel = _plan(opts), whole(opts.parallel, "--parallel")
-        return lambda: _experiment(plan, opts, parallel)
+        cache = Path(os.path.expanduser(opts.cache or opts.out.absolute().parent / _CACHE))
+        webs = yang2009.webs_of(opts.web) if opts.preset == CRAWLS else {"": opts.web}
+        plans = {opts.out / folder: _plan(opts, web) for folder, web in webs.items()}
+        do = partial(run_experiment, cache=cache, parallel=whole(opts.parallel, "--parallel"))
+        if len(plans) > 1:
+            return lambda: _on_webs(plans, opts, do)
+        [(out, plan)] = plans.items()
+        return lambda: _experiment(plan, out, opts, do)
 
 
-def _experiment(plan: Plan, opts: argparse.Namespace, parallel: int) -> None:
-    out: Path = opts.out
-    cache = Path(os.path.expanduser(opts.cache)) if opts.cache else out.absolute().parent / _CACHE
+def _on_webs(plans: dict[Path, Plan], opts: argparse.Namespace, do: Callable[..., Outcome]) -> None:
+    """Do a preset on several webs, each in a folder of its own, and show what it came to on all."""
+    claim(opts.out, others=[folder.name for folder in plans])
     with ended_by_signal():
-        outcome = run_experiment(plan, out, cache=cache, parallel=parallel)
+        outcomes = (do(plan, folder) for folder, plan in plans.items())
+        _show([yang2009.over_webs(opts.web, outcomes)], opts.out)
+
+
+def _experiment(
+    plan: Plan, out: Path, opts: argparse.Namespace, do: Callable[..., Outcome]
+) -> None:
+    with ended_by_signal():
+        outcome = do(plan, out)
     console_of().print(_summary(outcome), _report(outcome, out))
     if opts.preset == CRAWLS:
         _show(yang2009.tables(plan, outcome), out)
@@ -170,17 +185,10 @@ def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
     """Return what measures on labelled data."""
     data = Path(os.path.expanduser(opts.data)) if opts.data else None
     preset = import_module(f"mmcrawl.experiment.presets.{opts.preset}")
-    bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
 
     def measure() -> None:
         claim(opts.out)
-        console = Console(stderr=True)
-        with ended_by_signal(), Progress(*bar, console=console, transient=True) as progress:
-            task = progress.add_task("")
-
-            def told(done: int, of: int, what: str) -> None:
-                progress.update(task, completed=done, total=of, description=what)
-
+        with ended_by_signal(), steps(Console(stderr=True)) as told:
             _show(preset.tables(data, told), opts.out)
 
     return measure
@@ -200,7 +208,7 @@ def _show(tables: Iterable[PaperTable], out: Path) -> None:
     console.print(f"Tables: {write_tables(shown, out)}", style="bold", markup=False)
 
 
-def _plan(opts: argparse.Namespace) -> Plan:
+def _plan(opts: argparse.Namespace, web: str) -> Plan:
     settings = dict(pair.split("=", 1) for pair in opts.set)
     if opts.task == "any-media":
         if opts.topic or opts.keywords.strip() not in ("", ANYTHING):
@@ -210,7 +218,7 @@ def _plan(opts: argparse.Namespace) -> Plan:
     if preset and opts.algos != "all":
         raise ExperimentError(f"--preset {CRAWLS} has algorithms of its own; leave out --algos")
     plan = Plan(
-        web=opts.web or "demo",
+        web=web or "demo",
         arguments={name: value for name in SHARED if (value := getattr(opts, name))},
         algorithms=yang2009.ALGORITHMS if preset else algorithms_of(opts.algos, algorithm_names()),
         budget=_budget(opts.budget) if opts.budget else 0,

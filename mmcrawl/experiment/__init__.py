@@ -23,6 +23,7 @@ with lazy_imports(__name__):
         code_digest,
         truth_key,
     )
+    from mmcrawl.experiment.progress import steps
     from mmcrawl.experiment.report import write_report
     from mmcrawl.experiment.results import FORMAT, says, warnings
     from mmcrawl.experiment.series import Series, read_series, series_of

@@ -1,16 +1,13 @@
-"""The figures of a report, as PNG and SVG files, and as SVG that fits into a page.
+"""The figures of a report.
 
-The same numbers give the same bytes: files carry no dates, and names inside them are derived from
-the figure's own. An algorithm looks the same in every figure, and is told from the others by
-colour-blind eyes and in black print.
+An algorithm looks the same in every figure, and is told from the others by colour-blind eyes and in
+black print.
 """
 
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +22,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from mmcrawl.experiment.laboratory import Outcome
 from mmcrawl.experiment.measures import found_after, on_grid
 from mmcrawl.experiment.series import Series
+from mmcrawl.frontier.addresses import host_of
 
 INK = "#1b1c1d"
 """Text, axes and the oracle; where a page is dark, figures in it turn it to the page's own ink."""
@@ -71,6 +69,7 @@ _FREE = tuple(
 
 _SIZE = (5.6, 4.0)
 _POINTS = 800
+_MOST_SITES, _SITES_A_ROW = 12, 3
 _FIRST, _FIRST_SHARE = 20, 0.02  # pages that do not decide how high precision is drawn
 _RC: Any = {
     "font.family": "DejaVu Sans",
@@ -114,39 +113,14 @@ def draw_figures(outcome: Outcome) -> Iterator[tuple[str, Figure]]:
         yield "precision-by-pages", _by_pages(outcome, "precision")
         if defined:
             yield "recall-by-time", _by_time(outcome, "recall")
+            if len({host_of(url) for url in outcome.truth.urls}) > 1:
+                yield "recall-by-site", _by_site(outcome)
         yield "precision-by-time", _by_time(outcome, "precision")
         if defined and outcome.results["oracle"]["found"]:
             yield "area-share", _areas(outcome)
         yield "pages-by-layer", _by_layer(outcome, "pages")
         if defined:
             yield "relevant-by-layer", _by_layer(outcome, "relevant")
-
-
-def write_figure(name: str, figure: Figure, folder: Path) -> None:
-    """Write NAME.png and NAME.svg into a folder."""
-    with rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        figure.savefig(
-            folder / f"{name}.png", dpi=200, facecolor="white", metadata={"Software": None}
-        )
-
-
-def inline_svg(name: str, figure: Figure) -> str:
-    """Return a figure as an `<svg>` element whose ink is the colour of the text around it."""
-    data = BytesIO()
-    with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(data, format="svg", metadata={"Date": None})
-    text = data.getvalue().decode("utf-8")
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
-    text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
-    width, height = (72 * inches for inches in figure.get_size_inches())
-    text = re.sub(r'<svg [^>]*viewBox="[^"]*"[^>]*>', "", text, count=1, flags=re.DOTALL)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-        f' viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{name}">'
-    )
-    return (head + text).replace(INK, "currentColor")
 
 
 # -- curves -------------------------------------------------------------------------------------
@@ -165,12 +139,7 @@ def _by_pages(outcome: Outcome, measure: str) -> Figure:
         _line(axes, (pages, values, values), ORACLE, values)
     highest = 0.0
     for label, runs in outcome.runs.items():
-        longest = max(map(len, runs), default=0)
-        pages = np.arange(longest + 1)
-        found = np.array([found_after(run.relevant, longest) for run in runs])
-        values = _values(found, pages, measure, wanted)
-        # a run that stopped before the others of its algorithm stays where it was
-        _line(axes, (pages, values.min(0), values.max(0)), styles[label], values.mean(0))
+        values = _curve(axes, [run.relevant for run in runs], styles[label], measure, wanted)
         highest = _highest(values, highest)
     _scale(axes, measure, highest)
     share = results["pages_at_share"]
@@ -189,6 +158,42 @@ def _by_pages(outcome: Outcome, measure: str) -> Figure:
     axes.set_xlim(0, max(longest, 1.08 * share))
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     _legend(figure, styles, "line and oracle" if wanted else "line")
+    return figure
+
+
+def _curve(
+    axes: Axes, runs: Sequence[Sequence[bool]], style: Style, measure: str, wanted: int
+) -> _Numbers:
+    """Draw the runs of an algorithm against pages; return their values, runs by pages.
+
+    A run that stopped before the others of its algorithm stays where it was.
+    """
+    longest = max(map(len, runs), default=0)
+    pages = np.arange(longest + 1)
+    found = np.array([found_after(run, longest) for run in runs])
+    values = _values(found, pages, measure, wanted)
+    _line(axes, (pages, values.min(0), values.max(0)), style, values.mean(0))
+    return values
+
+
+def _by_site(outcome: Outcome) -> Figure:
+    """Draw the recall of each site against its own pages; of those with most relevant pages."""
+    truth, styles = outcome.truth, styles_for(outcome.runs)
+    verdicts = zip(truth.urls, truth.judge(truth.kinds), strict=True)
+    wanted = Counter(host_of(url) for url, relevant in verdicts if relevant)
+    sites = wanted.most_common(_MOST_SITES)
+    rows = -(-len(sites) // _SITES_A_ROW)
+    figure = Figure(layout="constrained")
+    for number, (host, count) in enumerate(sites, 1):
+        axes = figure.add_subplot(rows, _SITES_A_ROW, number, ylim=(0, 1.02))
+        axes.set_title(host, fontsize=8)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+        for label, runs in outcome.runs.items():
+            pairs = (zip(run.url, run.relevant, strict=True) for run in runs)
+            own = [[found for url, found in run if host_of(url) == host] for run in pairs]
+            _curve(axes, own, styles[label], "recall", count)
+    _legend(figure, styles)
+    figure.set_size_inches(_SIZE[0], figure.get_size_inches()[1] + 1.7 * rows - _SIZE[1])
     return figure
 
 

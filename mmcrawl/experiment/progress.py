@@ -1,12 +1,16 @@
 """How an experiment goes, while it goes: a table on a terminal, lines elsewhere."""
 
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Self
 
 from rich.console import Console
 from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 
 _LINE_SECONDS = 10.0
@@ -127,3 +131,25 @@ class Progress:
         running = [n for n, row in enumerate(self._rows) if row.state == "runs"]
         first = max(0, min((running or [len(self._rows)])[0] - 2, len(self._rows) - room))
         return self._rows[first : first + room]
+
+
+@contextmanager
+def steps(console: Console) -> Iterator[Callable[[int, int, str], None]]:
+    """Give what is told how far a measurement is: steps done, steps in all, and what is measured.
+
+    It is shown as a bar on a terminal; elsewhere as a line at once, and then every ten seconds.
+    """
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
+    said = -_LINE_SECONDS
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("")
+
+        def told(done: int, of: int, what: str) -> None:
+            nonlocal said
+            bar.update(task, completed=done, total=of, description=what)
+            now = monotonic()
+            if what and not console.is_terminal and now - said >= _LINE_SECONDS:
+                said = now
+                console.print(f"{done} of {of}: {what}", markup=False, highlight=False)
+
+        yield told

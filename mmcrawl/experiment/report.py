@@ -1,14 +1,22 @@
-"""One HTML file that tells all of an experiment: no other files, no hosts, light and dark."""
+"""One HTML file that tells all of an experiment: no other files, no hosts, light and dark.
 
+The same numbers give the same bytes: figures carry no dates, and names inside them are derived from
+the figure's own.
+"""
+
+import re
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 
-from mmcrawl.experiment.figures import draw_figures, inline_svg, styles_for, write_figure
+from mmcrawl.experiment.figures import INK, draw_figures, styles_for
 from mmcrawl.experiment.laboratory import Outcome
 
 _MOST_PATTERNS = 15
@@ -20,11 +28,38 @@ def write_report(outcome: Outcome, out: Path) -> Path:
     folder.mkdir(exist_ok=True)
     drawn = {}
     for name, figure in draw_figures(outcome):
-        write_figure(name, figure, folder)
-        drawn[name] = Markup(inline_svg(name, figure))  # noqa: S704 - made here, labels escaped
+        _write_figure(name, figure, folder)
+        drawn[name] = Markup(_inline_svg(name, figure))  # noqa: S704 - made here, labels escaped
     page = out / "report.html"
     page.write_text(_render(outcome, drawn), encoding="utf-8")
     return page
+
+
+def _write_figure(name: str, figure: Figure, folder: Path) -> None:
+    """Write NAME.png and NAME.svg into a folder."""
+    with rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        figure.savefig(
+            folder / f"{name}.png", dpi=200, facecolor="white", metadata={"Software": None}
+        )
+
+
+def _inline_svg(name: str, figure: Figure) -> str:
+    """Return a figure as an `<svg>` element whose ink is the colour of the text around it."""
+    data = BytesIO()
+    with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure.savefig(data, format="svg", metadata={"Date": None})
+    text = data.getvalue().decode("utf-8")
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    text = re.sub(r'<svg [^>]*viewBox="[^"]*"[^>]*>', "", text, count=1, flags=re.DOTALL)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        f' viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{name}">'
+    )
+    return (head + text).replace(INK, "currentColor")
 
 
 def _render(outcome: Outcome, figures: Mapping[str, Markup]) -> str:

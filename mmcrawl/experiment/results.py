@@ -46,6 +46,17 @@ _SPREADS = (
     "media_area_share",
 )
 _TIME_SPREADS = ("seconds", "cpu_seconds", "pages_per_minute")
+_ESCAPED = {
+    "md": {"|": r"\|", "\n": " "},
+    "tex": {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "–": "--",
+        "\n": " ",
+    },
+}
 
 
 def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -> dict[str, Any]:
@@ -229,7 +240,7 @@ def results_tex(results: Mapping[str, Any]) -> str:
     rows = [
         [row["label"], *(_tex_cell(row[name]) for name in columns)] for row in results["algorithms"]
     ]
-    return latex_table(["algorithm", *columns.values()], rows)
+    return table_text("tex", ["algorithm", *columns.values()], rows)
 
 
 def _tex_cell(value: Mapping[str, float | None]) -> str:
@@ -239,23 +250,24 @@ def _tex_cell(value: Mapping[str, float | None]) -> str:
     return f"{mean:.1%}" + (f" ({100 * least:.1f}–{100 * most:.1f})" if most > least else "")
 
 
-def latex_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table for `\\usepackage{booktabs}`: first column to the left, others to the right.
+def table_text(ending: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose first column stands to the left, the others to the right.
 
     Args:
+        ending: of the file it is for: `md`, or `tex` for `\\usepackage{booktabs}`.
         columns: the head.
         rows: cells as they are shown, each row as long as the head.
     """
-    head, *body = [" & ".join(map(_tex, row)) + r" \\" for row in (columns, *rows)]
-    lines = [rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}", r"\toprule", head, r"\midrule"]
-    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _tex(text: str) -> str:
-    """Return a text with all that LaTeX reads as more than itself written out."""
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    special |= {c: f"\\{c}" for c in "&%$#_{}"} | {"–": "--", "\n": " "}
-    return "".join(special.get(character, character) for character in text)
+    escaped, others = str.maketrans(_ESCAPED[ending]), len(columns) - 1
+    cells = [[cell.translate(escaped) for cell in row] for row in (columns, *rows)]
+    if ending == "md":
+        head, *body = [f"| {' | '.join(row)} |" for row in cells]
+        lines = [head, "| --- |" + " ---: |" * others, *body]
+    else:
+        head, *body = [" & ".join(row) + r" \\" for row in cells]
+        opening = [rf"\begin{{tabular}}{{l{'r' * others}}}", r"\toprule"]
+        lines = [*opening, head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*lines, ""])
 
 
 def _rounded(value: float | None) -> str:

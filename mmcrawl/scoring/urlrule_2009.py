@@ -15,7 +15,7 @@ How the paper is read:
   probes, and `/a.htm` is in layer 2. Table 4-2 has one page in layer 1, and the 69 media pages of
   `/wu51/*` (table 4-3) in layer 3; the 621 pages in layer 1 of table 4-1 speak against it.
 * NUM(2) is "the number of pages crawled in layer 2", which is not printed. If it were all pages
-  there, probing alone would take 51 % of the pages of table 4-1 and 47 % of table 4-2, where table
+  there, probing alone would take 50 % of the pages of table 4-1 and 47 % of table 4-2, where table
   5-6 has 21 % fetched in all. That leaves at most 20 a site: the sum over the layers n of table 4-1
   of min(pages, 10 sites · NUM(2) · (n − 1)) is 19.7 % of its pages with 18, 21.3 % with 20. 18 is
   taken, which leaves something for guided search.

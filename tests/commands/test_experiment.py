@@ -1,5 +1,7 @@
 """`scrapy experiment`: what a person types, and what comes back."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,7 @@ def test_an_experiment_and_the_comparison_of_two(
         (["--parallel", "-1"], "--parallel -1: give a whole number from 1"),
         (["--web", "nowhere"], "web: 'nowhere' does not exist; it may be demo, "),
         (["--seeds", "http://else.test/"], "seed http://else.test/ is not in the web web, which"),
+        (["--web", "sim:seed=1-3"], "web: seed=1-3 does not describe a simulated web"),
         (["--out", "notes"], "the folder notes holds other files (letter.txt); name another with"),
         (["--cache", "letter.txt/x"], "the cache letter.txt/x cannot be written"),
         (["--compare", "notes", "notes"], "notes holds no finished experiment"),
@@ -93,14 +96,16 @@ def test_seeds_that_lead_nowhere_are_told(folder: Path, capsys: pytest.CaptureFi
     assert "no page of the web web can be fetched from its seeds (HTTP 404)" in last
 
 
-def test_without_matplotlib_there_are_results_and_a_sentence_says_what_to_install(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_plain_installation_gives_results_and_says_in_a_sentence_what_draws_the_report(
+    folder: Path,
 ) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "matplotlib" else name)
-    assert run(*WEB, "--algos", "breadth") == 0
-    assert "For a report with figures install matplotlib" in " ".join(
-        capsys.readouterr().out.split()
-    )
+    plain = "import sys; sys.modules.update(matplotlib=None, jinja2=None)\n"
+    code = plain + "from mmcrawl.commands.program import main; main()"
+    command = [sys.executable, "-c", code, "experiment", *WEB, "--algos", "breadth"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "For a report with figures install matplotlib and jinja2 (pip install 'mmcrawl[" in said
     written = {path.name for path in (folder / "experiment").iterdir() if path.is_file()}
     assert written >= {"results.json", "results.csv", "results.tex"}
     assert "report.html" not in written

@@ -3,11 +3,14 @@
 import json
 import os
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment.presets import LABELLED, quark
+from mmcrawl.commands import experiment as module
+from mmcrawl.experiment import Plan
+from mmcrawl.experiment.presets import LABELLED, PaperTable, quark
 from tests.commands.test_experiment import run
 
 BODY = b"<h1>Levers</h1><p>A bar.</p>"
@@ -56,11 +59,45 @@ def test_the_end_of_the_process_ends_a_measurement_as_ctrl_c_does(
     assert "stopped" in capsys.readouterr().err
 
 
+def test_one_preset_compares_crawls_of_webs_of_several_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done: list[tuple[str, Path]] = []
+
+    def shown(web: str, outcomes: Iterable[None]) -> PaperTable:
+        return PaperTable(web, ("",), tuple((f"{outcome}",) for outcome in outcomes))
+
+    def run_experiment(plan: Plan, out: Path, **_: object) -> str:
+        out.mkdir()
+        done.append((plan.web, out))
+        return plan.web
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "run_experiment", run_experiment)
+    monkeypatch.setattr(module.yang2009, "over_webs", shown)
+    for _ in range(2):  # a second time over the tables of before
+        web = "sim:pages=100,sites=2,seed=8-10,media=0.1"
+        assert run("--preset", "yang2009", "--keywords", "optics", "--web", web) == 0
+        out = Path("experiment-yang2009")
+        assert [folder for _, folder in done] == [out / f"seed={n}" for n in (8, 9, 10)]
+        [table] = json.loads((out / "tables.json").read_text())
+        assert [row[0] for row in table["rows"]] == [
+            web.replace("8-10", n) for n in ("8", "9", "10")
+        ]
+        for _, folder in done:
+            folder.rmdir()
+        done.clear()
+    (out / "letter.txt").write_text("Dear")
+    assert run("--preset", "yang2009", "--keywords", "optics", "--web", web) == 2
+    assert "holds other files (letter.txt)" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (("--preset", "quark", "--algos", "breadth"), "takes --data and --out; leave out --algos"),
         (("--preset", "song2008", "-a", "max_layer=3"), "--data and --out; leave out --max-layer"),
+        (("--preset", "yang2009", "--web", "sim:seed=9-3"), "seed=9-3 is no range of 1 to 100"),
         (
             ("--preset", "yang2009", "--algos", "fish"),
             "has algorithms of its own; leave out --algos",

@@ -23,6 +23,12 @@ def test_recall_of_a_web_without_relevant_pages_is_undefined() -> None:
     assert measures.area_share([NO], [], 0, 2) is None
 
 
+def test_the_interval_of_recall_holds_95_percent_of_the_draws_of_three_sites_or_more() -> None:
+    # all three draws are the one site that was found in 1 of 27 cases: 3.7 %, more than 2.5
+    assert measures.recall_interval([0, 0, 5, 0], [5, 5, 5, 0]) == (0, 1)
+    assert measures.recall_interval([0, 5, 0], [5, 5, 0]) is None  # the third has nothing to find
+
+
 def test_a_run_that_stopped_early_stays_where_it_was() -> None:
     assert measures.found_after([NO, YES], 5).tolist() == [0, 0, 1, 1, 1, 1]
 

@@ -65,6 +65,9 @@ def test_an_algorithm_of_chance_is_run_with_several_seeds(laboratory: Laboratory
     assert area["min"] < area["mean"] < area["max"]
     text = (laboratory.folder / "dice" / "report.html").read_text(encoding="utf-8")
     assert f"{area['mean']:.1%} ({area['min']:.1%}–{area['max']:.1%})" in text
+    latex = (laboratory.folder / "dice" / "results.tex").read_text(encoding="utf-8")
+    percent = [f"{100 * area[part]:.1f}" for part in ("mean", "min", "max")]
+    assert r"dice & {}\% ({}--{}) & ".format(*percent) in latex
     assert "3 of dice (seeds 0–2), 1 of each other algorithm" in text
     [recall] = [f for name, f in draw_figures(outcome) if name == "recall-by-pages"]
     assert len(recall.axes[0].collections) == 1  # the band

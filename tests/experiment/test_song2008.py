@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from mmcrawl.archive import open_archive
-from mmcrawl.experiment import ExperimentError
+from mmcrawl.experiment import ExperimentError, progress, steps
 from mmcrawl.experiment.presets import (
     CASES,
     WAYS,
@@ -179,3 +182,22 @@ def test_of_the_cases_on_pages_that_fails_which_failed_in_the_paper() -> None:
         found = 0 if case.text == "mostly text" else 5
         expected = f"{case.published}: 6 of 6 read back, {found} of 5 changes told"
         assert case.here().startswith(expected), case.text
+
+
+def test_pages_with_images_are_compared_with_the_same_without() -> None:
+    [case] = [case for case in CASES if case.published == "Better"]
+    few = case.here.func(*case.here.args[:2], 3)  # type: ignore[attr-defined]
+    number = r"[\d,]+ pages a second, [\d.]+ MB"
+    assert re.match(rf"(Better|Not better): {number}; the same without images {number[:7]}", few)
+
+
+def test_off_a_terminal_a_measurement_says_every_ten_seconds_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter([100, 104, 109.9, 110.1])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    said = io.StringIO()
+    with steps(Console(file=said)) as told:
+        for number in range(4):
+            told(number, 25, f"case {number}")
+    assert said.getvalue().split("\n")[:2] == ["0 of 25: case 0", "3 of 25: case 3"]

@@ -1,12 +1,23 @@
 """The experiments of the thesis on any web: its algorithms, and its tables beside ours."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment import ExperimentError, Plan
-from mmcrawl.experiment.presets import ALGORITHMS, PaperTable, claim, write_tables
+from mmcrawl.experiment import ExperimentError, Outcome, Plan, draw_figures
+from mmcrawl.experiment.presets import (
+    ALGORITHMS,
+    LAYERS,
+    PUBLISHED_CRAWLS,
+    PaperTable,
+    claim,
+    over_webs,
+    webs_of,
+    write_tables,
+)
 from mmcrawl.experiment.presets import yang2009_tables as tables
+from mmcrawl.scoring import default_parameters
 from tests.experiment.conftest import FILMS, HOST, NEWS, Laboratory, write_web
 
 PAGES = 2 + NEWS + FILMS + 1
@@ -82,10 +93,60 @@ def test_several_sites_are_told_apart(tmp_path: Path, laboratory: Laboratory) ->
     (other / "index.htm").write_text("<title>Nothing</title>")
     seeds = f"http://{HOST}/,http://other.test/"
     plan = Plan(str(web), {"keywords": "optics", "seeds": seeds}, ALGORITHMS)
-    *_, by_site = tables(plan, laboratory.run(plan, "two-sites")[0])
+    outcome, _ = laboratory.run(plan, "two-sites")
+    *_, by_site = tables(plan, outcome)
     rows = {row[:2]: row[2:] for row in by_site.rows}
     assert rows["other.test", "breadth"] == ("1", "0", "0.00%", "–")
     assert rows[HOST, "breadth"][1] == f"{FILMS}"
+    [axes] = dict(draw_figures(outcome))["recall-by-site"].axes  # the other has nothing to find
+    assert axes.get_title() == HOST
+    assert axes.lines[0].get_ydata()[-1] == 1
+    assert {len(line.get_xdata()) for line in axes.lines} >= {PAGES + 1}
+
+
+def test_over_several_webs_recall_has_its_interval_and_the_order_is_counted(
+    laboratory: Laboratory, shown: dict[str, PaperTable]
+) -> None:
+    plan = Plan(str(laboratory.web), {"keywords": "optics|光学"}, ALGORITHMS)
+    outcome, _ = laboratory.run(plan, "yang2009")
+    found = {"topicrank": 0, "shark-improved": 1, "urlrule-2009": 2, "breadth": 3}
+
+    def made(**better: int) -> Outcome:
+        """The same with so many of the relevant pages fetched first, and no more."""
+        runs = {}
+        for label, count in (found | better).items():
+            run = outcome.runs[label][0]
+            runs[label] = [replace(run, relevant=[n < count for n in range(len(run))])]
+        return replace(outcome, runs=runs)
+
+    webs = [made(), made(topicrank=2), made(breadth=6, topicrank=1)]
+    table = over_webs("three", webs)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["breadth, here"] == (f"{PAGES}", "66.67% (50%–100%)", "50%–100%")
+    assert rows["topicrank, here, 36% of the web"][1].startswith("16.67% (0%–")
+    assert "appears on 1 of 3 webs; URL rules are first on 2" in table.note
+
+
+def test_num2_leaves_room_for_guided_search_in_the_tables_of_the_thesis() -> None:
+    pages = sum(pages for pages, _ in LAYERS.values())
+
+    def probed(num2: int) -> float:
+        """Return the share of table 4-1 that ten sites probe, by (4.2)."""
+        per_layer = ((p, 10 * num2 * (n - 1)) for n, (p, _) in LAYERS.items() if n <= 10)
+        return sum(map(min, per_layer)) / pages
+
+    num2 = default_parameters("urlrule-2009")["num2"]
+    assert round(probed(LAYERS[2][0] // 10), 3) == 0.498  # if all of layer 2 were probed
+    assert round(probed(num2), 3) == 0.197
+    fetched = PUBLISHED_CRAWLS["urlrule-2009"].pages / PUBLISHED_CRAWLS["breadth"].pages
+    assert probed(num2) < probed(num2 + 2) < fetched < probed(num2 + 3)
+
+
+def test_a_range_of_seeds_names_webs() -> None:
+    assert webs_of("demo") == {"": "demo"}
+    webs = webs_of("sim:seed=0-1,pages=200")
+    assert webs == {"seed=0": "sim:seed=0,pages=200", "seed=1": "sim:seed=1,pages=200"}
+    assert webs_of("site/seed=1-2") == {"": "site/seed=1-2"}
 
 
 def test_a_web_without_relevant_pages_has_no_tables(tmp_path: Path, laboratory: Laboratory) -> None:
@@ -95,11 +156,24 @@ def test_a_web_without_relevant_pages_has_no_tables(tmp_path: Path, laboratory: 
         list(tables(plan, outcome))
 
 
-def test_tables_are_written_for_programs_and_people(tmp_path: Path) -> None:
-    table = PaperTable("A", ("row", "a|b"), (("x", "1"),), "A note.")
+def test_tables_are_written_for_programs_people_and_papers(tmp_path: Path) -> None:
+    table = PaperTable("A", ("row", "a|b"), (("x_1 & 2", "50.0%"), ("\\~^", "–")), "A note.")
     claim(tmp_path / "new")
     page = write_tables([table], tmp_path / "new")
-    assert page.read_text() == "## A\n\n| row | a\\|b |\n| --- | ---: |\n| x | 1 |\n\nA note.\n"
+    rows = "| row | a\\|b |\n| --- | ---: |\n| x_1 & 2 | 50.0% |\n| \\~^ | – |\n"
+    assert page.read_text() == f"## A\n\n{rows}\nA note.\n"
+    assert (tmp_path / "new" / "tables.tex").read_text().splitlines() == [
+        "% A",
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"row & a|b \\",
+        r"\midrule",
+        r"x\_1 \& 2 & 50.0\% \\",
+        r"\textbackslash{}\textasciitilde{}\textasciicircum{} & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        "% A note.",
+    ]
     assert '"rows"' in (tmp_path / "new" / "tables.json").read_text()
     claim(tmp_path / "new")  # once more, over the tables of before
 

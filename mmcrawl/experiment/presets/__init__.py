@@ -50,8 +50,10 @@ with lazy_imports(__name__):
         six_measures,
     )
     from mmcrawl.experiment.presets.wang2012 import tables as wang2012_tables
-    from mmcrawl.experiment.presets.yang2009 import ALGORITHMS
+    from mmcrawl.experiment.presets.yang2009 import ALGORITHMS, over_webs, webs_of
     from mmcrawl.experiment.presets.yang2009 import tables as yang2009_tables
+    from mmcrawl.experiment.presets.yang2009_published import LAYERS
+    from mmcrawl.experiment.presets.yang2009_published import PUBLISHED as PUBLISHED_CRAWLS
 
 
 CRAWLS = "yang2009"

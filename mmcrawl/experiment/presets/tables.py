@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mmcrawl.experiment.laboratory import write_json
 from mmcrawl.experiment.plan import ExperimentError
-from mmcrawl.experiment.results import latex_table
+from mmcrawl.experiment.results import table_text
 
 Told = Callable[[int, int, str], object]
 """Is told how far a measurement is: steps done, steps in all, and what is being measured."""
@@ -37,42 +37,41 @@ def percent(share: float | None) -> str:
     return "–" if share is None or isnan(share) else f"{share:.1%}"
 
 
-def claim(out: Path) -> None:
+def claim(out: Path, others: Sequence[str] = ()) -> None:
     """Make the folder that tables go to, or take one that held tables of before.
+
+    Args:
+        out: the folder.
+        others: what else it may hold.
 
     Raises:
         ExperimentError: it holds other files, or cannot be made.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        others = [path.name for path in sorted(out.iterdir()) if path.stem != _NAME]
+        strange = [path.name for path in sorted(out.iterdir()) if path.stem != _NAME]
+        strange = [name for name in strange if name not in others]
     except OSError as error:
         raise ExperimentError(
             f"the folder {out} cannot be written: {error.strerror or error}; name another with"
             " --out"
         ) from error
-    if others:
+    if strange:
         raise ExperimentError(
-            f"the folder {out} holds other files ({others[0]}); name another with --out"
+            f"the folder {out} holds other files ({strange[0]}); name another with --out"
         )
 
 
 def write_tables(tables: Sequence[PaperTable], out: Path) -> Path:
     """Write tables.json, tables.tex and tables.md to a folder; return the path of the last."""
     write_json(out / f"{_NAME}.json", [asdict(table) for table in tables])
-    latex = [f"% {t.title}\n{latex_table(t.columns, t.rows)}" for t in tables]
-    (out / f"{_NAME}.tex").write_text("\n".join(latex), encoding="utf-8")
-    page = out / f"{_NAME}.md"
-    page.write_text("\n".join(map(_markdown, tables)), encoding="utf-8")
+    for ending, title, note in (("tex", "% {}\n", "% {}\n"), ("md", "## {}\n\n", "\n{}\n")):
+        written = [
+            title.format(table.title)
+            + table_text(ending, table.columns, table.rows)
+            + (note.format(table.note) if table.note else "")
+            for table in tables
+        ]
+        page = out / f"{_NAME}.{ending}"
+        page.write_text("\n".join(written), encoding="utf-8")
     return page
-
-
-def _markdown(table: PaperTable) -> str:
-    rows = [table.columns, ("---", *("---:" for _ in table.columns[1:])), *table.rows]
-    lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
-    note = ["", table.note] if table.note else []
-    return "\n".join([f"## {table.title}", "", *lines, *note, ""])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

@@ -230,6 +230,20 @@ def _measures(half: str, kept: dict[str, list[Kept]]) -> PaperTable:
 # ---------------------------------------------------------------- crawling
 
 
+class _Lines(io.StringIO):
+    """Tells each line that crawls say, and counts those that are done."""
+
+    def __init__(self, progress: Told) -> None:
+        super().__init__()
+        self._progress, self._done = progress, 0
+
+    def write(self, text: str) -> int:
+        self._done += text.count(": done")
+        if text.strip():
+            self._progress(self._done, 1 + len(_ALGORITHMS), text.strip())
+        return len(text)
+
+
 def crawls(web: str, arguments: dict[str, str], progress: Told) -> PaperTable:
     """Crawl a web with all links, and without those of blocks off topic.
 
@@ -242,7 +256,6 @@ def crawls(web: str, arguments: dict[str, str], progress: Told) -> PaperTable:
         ExperimentError: the web cannot be crawled.
         CrawlError: a crawl failed.
     """
-    progress(0, 1, "crawls")
     plan = Plan(web, arguments, _ALGORITHMS, _BUDGET, settings={"MMCRAWL_BLOCKS": "spcola"})
     plan.check()
     with TemporaryDirectory(prefix="mmcrawl-") as folder:
@@ -251,7 +264,7 @@ def crawls(web: str, arguments: dict[str, str], progress: Told) -> PaperTable:
             Path(folder, "crawls"),
             cache=Path(folder, "truth"),
             parallel=2,
-            console=Console(file=io.StringIO()),
+            console=Console(file=_Lines(progress)),
         )
     found: dict[str, tuple[str, ...]] = {}
     for row in outcome.results["algorithms"]:

@@ -4,10 +4,12 @@ The thesis crawled ten Chinese sites of senior physics, which are gone. What it 
 beside what the same tables come to here.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from statistics import fmean
 
 from mmcrawl.experiment.laboratory import Outcome
 from mmcrawl.experiment.measures import (
@@ -20,9 +22,21 @@ from mmcrawl.experiment.measures import (
 )
 from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan
 from mmcrawl.experiment.presets.tables import PaperTable
+from mmcrawl.experiment.presets.yang2009_published import (
+    CRAWLS_NOTE,
+    LAYER_NOTE,
+    LAYERS,
+    LAYERS_OF_SITE,
+    NOTE,
+    NOTE_OF_SITE,
+    PATTERNS,
+    PUBLISHED,
+    SITE,
+)
 from mmcrawl.experiment.series import Series
 from mmcrawl.experiment.truth import Truth
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.replay.opening import SIMULATED
 from mmcrawl.scoring.urlrule_2009 import layer_of
 
 # 5.4: nothing of a page off topic is looked at. Not so in search by URL rules: probing goes through
@@ -55,67 +69,8 @@ ALGORITHMS = (_BREADTH, *_FOCUSED)
 _NONE = "–"
 
 
-@dataclass(frozen=True, slots=True)
-class _Published:
-    """A crawl of table 5-5 or 5-6; precision and recall are computed from its counts."""
-
-    title: str
-    pages: int
-    relevant: int
-    hours: float
-    per_minute: int
-    precision_after: tuple[float, ...] = ()
-
-
-_PUBLISHED = {
-    "breadth": _Published("breadth-first", 73_952, 3_059, 30.91, 40),
-    "topicrank": _Published(
-        "Topic-PageRank", 26_872, 984, 18.44, 24, (0.02256, 0.03246, 0.03568, 0.03896)
-    ),
-    "shark-improved": _Published(
-        "improved Shark-Search", 21_691, 1_643, 24.51, 14, (0.07485, 0.12267, 0.19619, 0.21572)
-    ),
-    "urlrule-2009": _Published(
-        "URL rules", 15_892, 2_048, 15.27, 17, (0.06527, 0.16463, 0.21493, 0.25691)
-    ),
-}
-_LAYERS = {
-    1: (621, 3),
-    2: (1_010, 72),
-    3: (5_250, 178),
-    4: (1_824, 103),
-    5: (18_851, 775),
-    6: (730, 20),
-    7: (2_734, 84),
-    8: (2_129, 64),
-    9: (3_498, 5),
-    10: (1_325, 8),
-    11: (838, 0),
-}
-_NOTE = (
-    "Published: ten sites; media pages are those with Flash, on any topic. The rows sum to 38,810"
-    " and 1,312, where the thesis prints 38,820 pages and 1,316 media pages, 2,045 pages in error,"
-    " 5,089 Flash files. Here: pages on the topic with wanted media; copies of a page count once."
-)
-_LAYER_NOTE = (
-    "Layers count the slashes of an address, so that only a home page is in the first: the 69 pages"
-    " of /wu51/* in table 4-3 are the 69 of layer 3 in table 4-2."
-)
-_LAYERS_OF_SITE = {
-    1: (1, 0),
-    2: (393, 9),
-    3: (1_390, 69),
-    4: (3_805, 124),
-    5: (4_046, 229),
-    6: (1_110, 4),
-    7: (72, 0),
-    8: (0, 0),
-}
-_SITE = "wsbedu.com"
-_NOTE_OF_SITE = (
-    "The rows of the thesis sum to 10,817 pages, where it prints 9,817, 1,141 of them in error."
-)
-_PATTERNS = {"/wu51/*": 69, "/lin/hs/*": 209, "/kejian/shengk/*": 52, "/mid/soft/*": 34}
+_SEEDS = re.compile(r"\bseed=(\d{1,9})-(\d{1,9})\b")
+_MOST_WEBS = 100
 
 
 def tables(plan: Plan, outcome: Outcome) -> Iterator[PaperTable]:
@@ -136,20 +91,78 @@ def tables(plan: Plan, outcome: Outcome) -> Iterator[PaperTable]:
     best = max(sites, key=lambda host: sites[host].relevant)
     layers = per_layer([layer_of(url) for url in truth.urls], truth.judge(truth.kinds))
     errors = sum(truth.errors.values())
-    note = f"{_NOTE} In error here: {errors:,} addresses. {_LAYER_NOTE}"
-    yield _layers("Table 4-1: media pages by physical layer", _LAYERS, "published", layers, note)
+    note = f"{NOTE} In error here: {errors:,} addresses. {LAYER_NOTE}"
+    yield _layers("Table 4-1: media pages by physical layer", LAYERS, "published", layers, note)
     yield _layers(
         f"Table 4-2: the same, of the site with most media pages, {best}",
-        _LAYERS_OF_SITE,
-        _SITE,
+        LAYERS_OF_SITE,
+        SITE,
         sites[best].layers,
-        _NOTE_OF_SITE,
+        NOTE_OF_SITE,
     )
     yield _patterns(runs["urlrule-2009"], best, sites[best].relevant)
     yield _crawls(runs, truth, sites)
     yield _precision_by_time(runs)
     if len(sites) > 1:
         yield _by_site(runs, sites)
+
+
+def webs_of(web: str) -> dict[str, str]:
+    """Return the webs that a name stands for, by the folders their experiments are kept in.
+
+    Args:
+        web: any web; of a simulated one the seed may be a range, as ``sim:media=0.04,seed=1-10``.
+
+    Raises:
+        ExperimentError: the range is empty or too long.
+    """
+    given = _SEEDS.search(web) if web.startswith(SIMULATED) else None
+    if given is None:
+        return {"": web}
+    first, last = map(int, given.groups())
+    if not first <= last < first + _MOST_WEBS:
+        raise ExperimentError(f"{given[0]} is no range of 1 to {_MOST_WEBS} seeds; write seed=1-10")
+    named = ((f"seed={n}", _SEEDS.sub(f"seed={n}", web)) for n in range(first, last + 1))
+    return dict(named)
+
+
+def over_webs(web: str, outcomes: Iterable[Outcome]) -> PaperTable:
+    """Return tables 5-5 and 5-6 over several webs, and how often their order is the published one.
+
+    Args:
+        web: what the webs are called together.
+        outcomes: what `ALGORITHMS` came to on each; each is asked for when that before is counted.
+    """
+    fetched: dict[str, list[int]] = {}  # by row: pages of each web, and relevant ones
+    found: dict[str, list[int]] = {}
+    wanted, ordered, first = [], 0, 0
+    for outcome in outcomes:
+        runs = {algorithm.label: outcome.runs[algorithm.label][0] for algorithm in ALGORITHMS}
+        wanted.append(len(outcome.truth.relevant))
+        at_share = []
+        for label, run in runs.items():
+            for name, pages in _stages(runs, label):
+                fetched.setdefault(name, []).append(pages)
+                found.setdefault(name, []).append(sum(run.relevant[:pages]))
+            at_share.append(found[next(name for name, _ in _stages(runs, label))][-1])
+        _, *focused = at_share
+        ordered += focused == sorted(set(focused))
+        first += focused[-1] > max(focused[:-1])
+    rows = []
+    for name, relevant in found.items():
+        shares = [f / w for f, w in zip(relevant, wanted, strict=True) if w]
+        share = _share(recall(sum(relevant), sum(wanted))) + _interval(relevant, wanted)
+        apart = f"{min(shares):.0%}–{max(shares):.0%}" if shares else _NONE
+        rows.append((name, f"{fmean(fetched[name]):,.0f}", share, apart))
+    columns = ("crawl", "pages, mean", "recall (95 % interval)", "least to most")
+    return PaperTable(
+        f"Tables 5-5 and 5-6 over {len(wanted)} webs, {web}",
+        columns,
+        tuple(rows),
+        f"After the shares of the pages of the thesis its order, URL rules before improved"
+        f" Shark-Search before Topic-PageRank, appears on {ordered} of {len(wanted)} webs; URL"
+        f" rules are first on {first}. Intervals are over webs (bootstrap).",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,19 +217,19 @@ def _patterns(run: Series, host: str, wanted: int) -> PaperTable:
     """Table 4-3: where the media pages of one site are, by the patterns that were learnt."""
     own = [n for n, url in enumerate(run.url) if host_of(url) == host]
     found = per_pattern((run.pattern[n] for n in own), [run.relevant[n] for n in own])
-    total = sum(found for _, found in _LAYERS_OF_SITE.values())
+    total = sum(found for _, found in LAYERS_OF_SITE.values())
     learnt = [
         (_shown(pattern, host), f"{n:,}", _share(recall(n, wanted)))
         for pattern, (_, n) in found.items()
         if pattern and n
     ]
-    printed = [(p, f"{n}", _share(n / total)) for p, n in _PATTERNS.items()]
+    printed = [(p, f"{n}", _share(n / total)) for p, n in PATTERNS.items()]
     rows = tuple(
         (*first, *second) for first, second in zip_longest(printed, learnt, fillvalue=("", "", ""))
     )
     return PaperTable(
         "Table 4-3: directories that hold the media pages",
-        (_SITE, "media pages", "share", f"here: patterns of {host}", "media pages", "share"),
+        (SITE, "media pages", "share", f"here: patterns of {host}", "media pages", "share"),
         rows,
         "Here: media pages that urlrule-2009 fetched, by the most general of its patterns; shares"
         " of all media pages of the site.",
@@ -228,9 +241,25 @@ def _shown(pattern: str, host: str) -> str:
     return pattern.removeprefix(f"http://{host}").replace("/*/**", "/*")
 
 
+def _after(runs: Mapping[str, Series], label: str, share: float) -> int:
+    """Return how many pages a run had after a share of the breadth-first crawl's, or at its end."""
+    return min(pages_at_share(len(runs["breadth"]), share), len(runs[label]))
+
+
+def _stages(runs: Mapping[str, Series], label: str) -> Iterator[tuple[str, int]]:
+    """Yield after how many pages a run is looked at, and how its row is called.
+
+    After the share of the pages that it fetched in the thesis, and at its end.
+    """
+    if label != "breadth":
+        share = PUBLISHED[label].pages / PUBLISHED["breadth"].pages
+        yield f"{label}, here, {share:.0%} of the web", _after(runs, label, share)
+    yield f"{label}, here", len(runs[label])
+
+
 def _crawls(runs: Mapping[str, Series], truth: Truth, sites: Mapping[str, _Site]) -> PaperTable:
     """Tables 5-5 and 5-6: pages, relevant pages, precision, recall; time and speed at the end."""
-    everything, rows = _PUBLISHED["breadth"], []
+    everything, rows = PUBLISHED["breadth"], []
 
     def found_in(run: Series, pages: int) -> tuple[str, str, str]:
         found, share, part = _found(sum(run.relevant[:pages]), pages, len(truth.relevant))
@@ -240,41 +269,32 @@ def _crawls(runs: Mapping[str, Series], truth: Truth, sites: Mapping[str, _Site]
             if relevant
         )
         counts = [by_site[host] for host in sites], [site.relevant for site in sites.values()]
-        interval = recall_interval(*counts)
-        return found, share, part + (f" ({interval[0]:.0%}–{interval[1]:.0%})" if interval else "")
+        return found, share, part + _interval(*counts)
 
     for label, run in runs.items():
-        paper = _PUBLISHED[label]
-        rows.append(
-            (
-                f"{paper.title}, published",
-                f"{paper.pages:,}",
-                *_found(paper.relevant, paper.pages, everything.relevant),
-                f"{paper.hours:.2f} h",
-                f"{paper.per_minute}",
-            )
-        )
-        if paper is not everything:
-            share = paper.pages / everything.pages
-            pages = min(pages_at_share(len(runs["breadth"]), share), len(run))
-            name = f"{label}, here, {share:.0%} of the web"
-            rows.append((name, f"{pages:,}", *found_in(run, pages), "", ""))
-        seconds = _seconds(run)
-        speed = f"{60 * len(run) / seconds:,.0f}" if seconds else _NONE
-        cells = (f"{len(run):,}", *found_in(run, len(run)), f"{seconds:.1f} s", speed)
-        rows.append((f"{label}, here", *cells))
+        paper = PUBLISHED[label]
+        published = _found(paper.relevant, paper.pages, everything.relevant)
+        name, hours, speed = f"{paper.title}, published", f"{paper.hours:.2f} h", paper.per_minute
+        rows.append((name, f"{paper.pages:,}", *published, hours, f"{speed}"))
+        rows += [
+            (name, f"{pages:,}", *found_in(run, pages), *_times(run, pages))
+            for name, pages in _stages(runs, label)
+        ]
     columns = ("crawl", "pages", "relevant", "precision", "recall", "time", "pages a minute")
-    return PaperTable(
-        "Tables 5-5 and 5-6: the four crawls",
-        columns,
-        tuple(rows),
-        "Published recall is of the pages that breadth-first found, here of all there are; in"
-        " brackets its 95 % interval over sites (bootstrap), if there are three or more."
-        " Algorithms are compared after the share of the pages that each fetched in the thesis, and"
-        " at the end, where those that follow the same links have the same pages."
-        " Two shares are misprinted in the thesis, and computed from its counts here: 984 of 26,872"
-        " pages are 3.66 %, not 2.67 %, and 3,059 of 73,952 are 4.14 %, not 4.464 %.",
-    )
+    return PaperTable("Tables 5-5 and 5-6: the four crawls", columns, tuple(rows), CRAWLS_NOTE)
+
+
+def _interval(found: Sequence[int], wanted: Sequence[int]) -> str:
+    interval = recall_interval(found, wanted)
+    return f" ({interval[0]:.0%}–{interval[1]:.0%})" if interval else ""
+
+
+def _times(run: Series, pages: int) -> tuple[str, str]:
+    """Return the cells of time and speed, which are those of the end."""
+    if pages < len(run):
+        return "", ""
+    seconds = run.seconds[-1] - run.seconds[0] if run.seconds else 0.0
+    return f"{seconds:.1f} s", f"{60 * len(run) / seconds:,.0f}" if seconds else _NONE
 
 
 def _found(relevant: int, pages: int, wanted: int) -> tuple[str, str, str]:
@@ -284,17 +304,17 @@ def _found(relevant: int, pages: int, wanted: int) -> tuple[str, str, str]:
 
 def _precision_by_time(runs: Mapping[str, Series]) -> PaperTable:
     """Table 5-7: precision after 1 to 4 hours, told by the pages of breadth-first they make."""
-    web, rows = len(runs["breadth"]), []
+    rows = []
     for number in range(1, 5):
         cells = [f"{number}"]
         for algorithm in _FOCUSED:
-            run, paper = runs[algorithm.label], _PUBLISHED[algorithm.label]
-            share = 60 * number * paper.per_minute / _PUBLISHED["breadth"].pages
-            pages = pages_at_share(web, share)
+            run, paper = runs[algorithm.label], PUBLISHED[algorithm.label]
+            share = 60 * number * paper.per_minute / PUBLISHED["breadth"].pages
+            pages = _after(runs, algorithm.label, share)
             cells += [
                 f"{share:.1%}",
                 _share(paper.precision_after[number - 1]),
-                _share(precision(sum(run.relevant[:pages]), len(run.url[:pages]))),
+                _share(precision(sum(run.relevant[:pages]), pages)),
             ]
         rows.append(tuple(cells))
     kinds = ("pages", "published", "here")
@@ -323,11 +343,6 @@ def _by_site(runs: Mapping[str, Series], sites: Mapping[str, _Site]) -> PaperTab
             rows.append((host, label, *row, _share(recall(found, site.relevant))))
     columns = ("site", "crawl", "pages", "relevant", "precision", "recall")
     return PaperTable("Tables 5-5 and 5-6 by site, here", columns, tuple(rows))
-
-
-def _seconds(run: Series) -> float:
-    """Return how long a run took from its first page to its last."""
-    return run.seconds[-1] - run.seconds[0] if run.seconds else 0.0
 
 
 def _share(value: float | None) -> str:
