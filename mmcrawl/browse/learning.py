@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +17,16 @@ from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.catalogue import Catalogue
 from mmcrawl.collecting.shelf.marks import Mark, Marks
 from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting.shelf.suggestions import Suggestion, Suggestions
 from mmcrawl.errors import MissingStoreError, TopicError
 from mmcrawl.learning.examples import read_examples, sampled
 from mmcrawl.learning.telling import TellingWord, telling_words
 from mmcrawl.scoring.relevance import LearntTest
-from mmcrawl.topic.loading import LEARNT, OWN_TOPICS, learnt_file, own_topic_names
+from mmcrawl.topic.loading import LEARNT, OWN_TOPICS, learnt_file, own_topic_names, topic_names
+from mmcrawl.topic.own_words import add_words
 from mmcrawl.topic.page_model import PageModel
+from mmcrawl.topic.topic import Concept
 
 OFFERED = 10
 """Pages that are offered to be marked."""
@@ -78,8 +82,12 @@ class TopicDesk:
             return sorted(learnt.union(marks.topics() if marks else ()))
 
     def names_of_words(self) -> list[str]:
-        """Return the names of the user's own topics of words that can be changed here, sorted."""
-        return [name for name in own_topic_names() if (OWN_TOPICS / f"{name}.txt").is_file()]
+        """Return the names of the user's own topics of words that can be changed here, sorted.
+
+        Those that only add words to a topic that ships are among them.
+        """
+        names = sorted((*own_topic_names(), *topic_names()))
+        return [name for name in names if (OWN_TOPICS / f"{name}.txt").is_file()]
 
     def model(self, name: str) -> PageModel | None:
         """Return what is learnt, None if nothing is.
@@ -106,14 +114,45 @@ class TopicDesk:
         Raises:
             Problem: there is no store to keep it in (400), or the name is none.
         """
-        if not self.can_mark:
-            raise Problem(400, "unmarked")
-        try:
-            learnt_file(name)
-        except TopicError as error:
-            raise Problem(400, "entry", error=error) from error
-        with open_shelf(self._catalogue.store, self._catalogue.folder) as shelf:
+        with self._shelf_to_write() as shelf:
+            try:
+                learnt_file(name)
+            except TopicError as error:
+                raise Problem(400, "entry", error=error) from error
             Marks(shelf).put(name, url, is_good=is_good)
+
+    # -- words that people hand in -------------------------------------------------------------
+
+    def suggestions(self) -> list[Suggestion]:
+        """Return the words that were handed in and wait to be decided, the oldest first."""
+        with self._shelf() as shelf:
+            return Suggestions(shelf).waiting() if shelf else []
+
+    def suggest(self, topic: str, concepts: Iterable[Concept], by: str) -> int:
+        """Keep words that are handed in for a topic; return how many concepts of them are new.
+
+        Raises:
+            Problem: there is no store to keep them in (400).
+            TopicError: too many wait.
+        """
+        with self._shelf_to_write() as shelf:
+            return Suggestions(shelf).put(topic, concepts, by)
+
+    def decide(self, id_: str, *, accepted: bool) -> None:
+        """Take what was handed in into its topic, or decline it.
+
+        Raises:
+            Problem: there is no store (400).
+            MissingRecordError: it does not wait.
+            TopicError: the topic is of another form now, or the words cannot be kept.
+        """
+        with self._shelf_to_write() as shelf, self._lock:
+            suggestions = Suggestions(shelf)
+            if accepted:
+                wanted = next((one for one in suggestions.waiting() if one.id == id_), None)
+                if wanted is not None:  # the words first: what is decided is not asked again
+                    add_words(wanted.topic, wanted.words)
+            suggestions.decide(id_, accepted=accepted)
 
     # -- what to mark next ------------------------------------------------------------------
 
@@ -210,6 +249,12 @@ class TopicDesk:
     @contextmanager
     def _marks(self) -> Iterator[Marks | None]:
         """Open the marks; None if there are none."""
+        with self._shelf() as shelf:
+            yield Marks(shelf) if shelf else None
+
+    @contextmanager
+    def _shelf(self) -> Iterator[Shelf | None]:
+        """Open what is kept beside the crawl, None if nothing is."""
         if not self.can_mark:
             yield None
             return
@@ -219,7 +264,12 @@ class TopicDesk:
             yield None
             return
         with shelf:
-            yield Marks(shelf)
+            yield shelf
+
+    def _shelf_to_write(self) -> Shelf:
+        if not self.can_mark:
+            raise Problem(400, "unmarked")
+        return open_shelf(self._catalogue.store, self._catalogue.folder)
 
 
 def _spread(candidates: Iterator[Candidate]) -> list[Candidate]:

@@ -28,12 +28,14 @@ class Form:
         missing: What is said where there is none.
         marks: Number of the application and of the version.
         schema: Script that makes its tables.
+        may_lack: Whether some of them may be missing.
     """
 
     noun: str
     missing: str
     marks: tuple[int, int]
     schema: str
+    may_lack: bool = False
 
 
 class SqliteFile:
@@ -122,7 +124,7 @@ class SqliteFile:
                 f"{self.name} was written by another version of mmcrawl (schema {version}, this"
                 f" one has {form.marks[1]}); use that version, or name another folder"
             )
-        require_tables(db, self.name, form.schema)
+        require_tables(db, self.name, form.schema, may_lack=form.may_lack)
         db.execute("PRAGMA synchronous = FULL")
 
     @contextmanager

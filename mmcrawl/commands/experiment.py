@@ -30,6 +30,7 @@ from mmcrawl.experiment.plan import (
 )
 from mmcrawl.experiment.presets import CRAWLS, LABELLED, yang2009
 from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
+from mmcrawl.experiment.presets.yang2009_published import ALGORITHMS
 from mmcrawl.experiment.progress import steps
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.topic.loading import ANYTHING
@@ -220,7 +221,7 @@ def _plan(opts: argparse.Namespace, web: str) -> Plan:
     plan = Plan(
         web=web or "demo",
         arguments={name: value for name in SHARED if (value := getattr(opts, name))},
-        algorithms=yang2009.ALGORITHMS if preset else algorithms_of(opts.algos, algorithm_names()),
+        algorithms=ALGORITHMS if preset else algorithms_of(opts.algos, algorithm_names()),
         budget=_budget(opts.budget) if opts.budget else 0,
         runs=whole(opts.runs, "--runs") if opts.runs else 0,
         settings=settings,

@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -182,26 +183,32 @@ def learnt_file(name: str) -> Path:
 
     Raises :class:`~mmcrawl.errors.TopicError` for a name that is none, or that a shipped topic has.
     """
+    check_name(name)
+    if name in topic_names():
+        raise TopicError(f"a topic {name!r} ships with mmcrawl; take another name")
+    return OWN_TOPICS / f"{name}{LEARNT}"
+
+
+def check_name(name: str) -> None:
+    """Raise :class:`~mmcrawl.errors.TopicError` for what is no name of a topic."""
     if not _NAME.fullmatch(name) or name.endswith(_OWN):
         raise TopicError(
             f"{name!r} is no name for a topic; take letters, digits, - and ., at most 64"
         )
-    if name in topic_names():
-        raise TopicError(f"a topic {name!r} ships with mmcrawl; take another name")
-    return OWN_TOPICS / f"{name}{LEARNT}"
 
 
 def load_topic(name_or_path: str) -> Topic:
     """The shipped topic of that name or title (高中物理), or the topic of the user's own file.
 
     A file ending in ``.toml`` is read as TOML, in ``.json`` as a learnt topic, any other as plain
-    text (format in dictionaries/README); a name may also be that of a file in `OWN_TOPICS`. Raises
+    text (format in dictionaries/README); a name may also be that of a file in `OWN_TOPICS`. A plain
+    file there with the name of a shipped topic adds its words to that. Raises
     :class:`~mmcrawl.errors.TopicError` when there is neither such a topic nor such a file, or when
     the file is bad.
     """
     name = name_or_path.strip()
     if name in topic_names():
-        return _shipped(name)
+        return _with_own_words(_shipped(name))
     path = Path(name)
     if os.path.isfile(path):  # False for a name that is too long, where pathlib raises
         return _from_file(path)
@@ -212,7 +219,7 @@ def load_topic(name_or_path: str) -> Topic:
             return _from_file(own)
     titles = _titles(tuple(topic_names()))
     if called := titles.get(name.casefold()):
-        return _shipped(called)
+        return _with_own_words(_shipped(called))
     shown = {one: one for one in (*topic_names(), *own_topic_names())} | titles
     near = [one for one in get_close_matches(name.casefold(), shown, 6, 0.6) if one][:3]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
@@ -269,6 +276,13 @@ def _titles(names: tuple[str, ...]) -> dict[str, str]:
 def _shipped(name: str) -> Topic:
     file = f"{name}.toml"
     return parse_toml(data_file("topics", file).read_bytes(), file)
+
+
+def _with_own_words(topic: Topic) -> Topic:
+    path = OWN_TOPICS / f"{topic.name}.txt"
+    if not os.path.isfile(path):
+        return topic
+    return replace(topic, concepts=topic.concepts + _from_file(path).concepts)
 
 
 def learnt_topic(model: PageModel) -> Topic:

@@ -13,7 +13,7 @@ import pytest
 
 from mmcrawl.browse import Options, create_app, open_context
 from mmcrawl.collecting import folder_of
-from mmcrawl.collecting.shelf import COLLECTIONS, Member, open_shelf
+from mmcrawl.collecting.shelf import COLLECTIONS, Member, Suggestions, open_shelf
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import FILM, LEVER, fill
@@ -55,6 +55,8 @@ PAGES = {
     "collections": "/collections",
     "collection": "/collection?id=5eed5eed",
     "collection in Chinese": "/collection?id=5eed5eed&lang=zh",
+    "words handed in": "/topic/suggestions?topic=physics-senior&new=1",
+    "words handed in, in Chinese": "/topic/suggestions?lang=zh",
     "crawls": "/crawls",
     "crawl": "/crawl?" + urlencode({"job": "physics <b>"}),
     "crawl in Chinese": "/crawl?" + urlencode({"job": "physics <b>", "lang": "zh"}),
@@ -118,6 +120,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         members = [asdict(Member(WAVES.id, ("tides",), "for Friday", 4)), asdict(Member("gone"))]
         record = {"name": "Friday", "note": "", "members": members, "changed_at": 0.0}
         shelf.change(COLLECTIONS, lambda _: {"5eed5eed": record})
+        Suggestions(shelf).put("physics-senior", [("折射", "refraction")], "Li")
     with open_context(uri, options=options) as context:
         context.surveyor.survey(context.archive.counts())
         with served(create_app(context), port) as origin:

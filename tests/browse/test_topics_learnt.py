@@ -15,7 +15,7 @@ from mmcrawl.archive import Capture
 from mmcrawl.browse import Options
 from mmcrawl.collecting import folder_of
 from mmcrawl.collecting.shelf import Marks, open_shelf
-from mmcrawl.topic import load_topic
+from mmcrawl.topic import PageModel, load_topic
 from tests.browse.shelf import HTML, START, browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.waiting import HANG
@@ -148,8 +148,6 @@ def test_names_that_are_none_are_refused(name: str, client: TestClient, tmp_path
 
 
 def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) -> None:
-    from mmcrawl.topic import PageModel
-
     told = {
         "words": ["<script>alert(1)</script>"],
         "precision": "x",
@@ -188,12 +186,81 @@ def test_a_topic_of_words_is_written_with_words_that_marks_suggest(
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("x", "!!!"), ("x", ""), ("../x", "lens"), ("physics-senior", "lens")]
+    ("name", "words"), [("x", "!!!"), ("x", ""), ("../x", "lens"), ("fiddles", "lens")]
 )
 def test_words_and_names_that_are_none_are_not_kept(
     name: str, words: str, client: TestClient, tmp_path: Path
 ) -> None:
+    PageModel("fiddles", {}, {}, {}, 0.0, 1.0, 0.0).save(tmp_path / "topics" / "fiddles.json")
     form = {"form_key": key_of(client, "/topic?name=fiddles"), "name": name, "words": words}
     assert client.post("/topic/words", data=form).status_code == 400
     assert client.post("/topic/words", data=form | {"form_key": ""}).status_code == 403
     assert not (tmp_path / "topics" / "x.txt").exists()
+
+
+# -- words that people hand in ------------------------------------------------------------------
+
+
+def waiting(client: TestClient) -> dict[str, str]:
+    """Return the ids of the suggestions that wait, by their words."""
+    page = html.document_fromstring(client.get("/topic/suggestions").text)
+    rows = page.xpath("//section//tbody/tr")
+    ids = [row.xpath("string(.//input[@name='id']/@value)") for row in rows]
+    return dict(zip([row.xpath("string(td[2])") for row in rows], ids, strict=True))
+
+
+def test_words_are_handed_in_and_taken_into_a_topic_or_declined(client: TestClient) -> None:
+    shown = html.document_fromstring(client.get("/topic/suggestions").text)
+    stages = shown.xpath("//optgroup[@label='Senior secondary school']/option/@value")
+    assert "physics-senior" in stages
+    before = load_topic("physics-senior").concepts
+    words = "迈克尔逊|michelson\r\n<b>beam</b>\nInterferometer|干涉仪"
+    form = {"topic": "physics-senior", "words": words, "by": "<i>Li</i>"}
+    assert post(client, "/topic/suggestions", **form).endswith("topic=physics-senior&new=3")
+    again = {"topic": "physics-senior", "words": "干涉仪|interferometer"}
+    told = client.get(post(client, "/topic/suggestions", **again))
+    assert "These words were handed in before." in told.text
+    found = waiting(client)
+    assert list(found) == [
+        "迈克尔逊 | michelson",
+        "<b>beam</b>",
+        "Interferometer | 干涉仪",
+    ]
+    assert "<b>beam" not in told.text
+    assert "<i>Li" not in told.text
+    assert load_topic("physics-senior").concepts == before
+
+    for words, decision in zip(found, ("accept", "decline", "accept"), strict=True):
+        post(client, "/topic/suggestions/decide", id=found[words], decision=decision)
+    new = (("迈克尔逊", "michelson"), ("Interferometer", "干涉仪"))
+    assert load_topic("高中物理").concepts == before + new
+    assert not waiting(client)
+    post(client, "/topic/suggestions", **form)  # what was decided is not asked again
+    assert not waiting(client)
+    key = key_of(client, "/topic/suggestions")
+    once_more = {"form_key": key, "id": found["<b>beam</b>"], "decision": "accept"}
+    assert client.post("/topic/suggestions/decide", data=once_more).status_code == 400
+
+    own = client.get("/topic/words?name=physics-senior").text  # where they are taken back
+    assert "迈克尔逊|michelson" in own
+    post(client, "/topic/words", name="physics-senior", words="Interferometer|干涉仪")
+    assert load_topic("physics-senior").concepts == before + new[1:]
+
+
+def test_what_is_handed_in_wrongly_is_not_kept(client: TestClient, tmp_path: Path) -> None:
+    key = key_of(client, "/topic/suggestions")
+    wrong = [
+        ({"topic": "../x", "words": "lens"}, 400),
+        ({"topic": "fiddles", "words": "lens"}, 400),
+        ({"topic": "physics-senior", "words": " \n"}, 400),
+        ({"topic": "physics-senior", "words": "!!!"}, 400),
+        ({"topic": "physics-senior", "words": "\n".join(f"lens{n}" for n in range(1001))}, 400),
+        ({"topic": "physics-senior", "words": "lens", "form_key": ""}, 403),
+    ]
+    for form, status in wrong:
+        answer = client.post("/topic/suggestions", data={"form_key": key, **form})
+        assert answer.status_code == status, form
+    decided = {"id": "x", "decision": "accept"}
+    assert client.post("/topic/suggestions/decide", data=decided).status_code == 403
+    assert not waiting(client)
+    assert not (tmp_path / "topics").exists()

@@ -10,9 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting.shelf import Marks, Shelf, open_shelf, read_corrections
+from mmcrawl.collecting.shelf import (
+    Marks,
+    Shelf,
+    Suggestion,
+    Suggestions,
+    open_shelf,
+    read_corrections,
+)
 from mmcrawl.collecting.works import Evidence, Licence, Work, WorkFile
-from mmcrawl.errors import CollectionError, StoreError
+from mmcrawl.errors import CollectionError, MissingRecordError, StoreError, TopicError
 from mmcrawl.stores import is_server
 
 
@@ -220,3 +227,36 @@ def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> No
         marks.put("drums", "http://h.test/a", is_good=None)
         assert marks.of_page("http://h.test/a") == {"fiddles": False}
         assert marks.topics() == ["fiddles"]
+
+
+def test_suggestions_wait_until_they_are_decided_once(store: str, tmp_path: Path) -> None:
+    times = iter(range(9))
+    with open_shelf(store, tmp_path / "crawl-media") as shelf:
+        if not is_server(store):  # a file that was made before there were suggestions
+            with sqlite3.connect(tmp_path / "crawl-media" / "works.db") as db:
+                db.execute("DROP TABLE suggestion")
+            db.close()
+        assert Suggestions(shelf).waiting() == []
+        suggestions = Suggestions(shelf, lambda: next(times))
+        assert suggestions.put("optics", [("折射", "refraction"), ("lens",)], "Li") == 2
+        assert suggestions.put("optics", [("Refraction", "折射"), ("prism",)]) == 1
+        assert suggestions.put("drums", [("lens",)]) == 1
+    with open_shelf(store, tmp_path / "crawl-media", create=False) as shelf:
+        assert not shelf.is_described
+        suggestions = Suggestions(shelf)
+        waiting = suggestions.waiting()
+        first = Suggestion("optics", ("折射", "refraction"), "Li", 0)
+        assert waiting[0] == first
+        assert [(one.topic, one.words[0]) for one in waiting[1:]] == [
+            ("optics", "lens"),
+            ("optics", "prism"),
+            ("drums", "lens"),
+        ]
+        assert suggestions.decide(first.id, accepted=False) == replace(first, accepted=False)
+        with pytest.raises(MissingRecordError, match="does not wait"):
+            suggestions.decide(first.id, accepted=True)
+        assert suggestions.put("optics", [first.words]) == 0
+        assert suggestions.waiting() == waiting[1:]
+        with pytest.raises(TopicError, match="3 suggestions wait"):
+            suggestions.put("optics", [(f"lens{n}",) for n in range(1_000)])
+        assert suggestions.waiting() == waiting[1:]

@@ -51,6 +51,7 @@ def test_layers_of_the_web_stand_beside_the_published(shown: dict[str, PaperTabl
     assert rows["3"] == ("5,250", "178", "13.57%", f"{PAGES - 1}", f"{FILMS}", "100.00%")
     assert rows["11"] == ("838", "0", "0.00%", "", "", "")
     assert rows["all"][3:5] == (f"{PAGES}", f"{FILMS}")
+    assert rows["in error"] == ("2,045", "", "", "1", "", "")
     assert HOST in shown["Table 4-2"].title
 
 

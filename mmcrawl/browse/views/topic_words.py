@@ -1,20 +1,24 @@
-"""Topics of words, written in the browser: one concept a line, with words suggested by marks."""
+"""Topics of words, written in the browser: one concept a line, with words suggested by marks.
+
+And words that people hand in for a topic, by school stage and subject (Yang 2009, 5.1.1).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from starlette.responses import Response
 
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
-from mmcrawl.errors import TopicError
-from mmcrawl.topic.loading import learnt_file, parse_plain
+from mmcrawl.errors import MissingRecordError, TopicError
+from mmcrawl.topic.loading import load_topic, parse_plain, topic_names
+from mmcrawl.topic.own_words import keep_words, own_words
 
 _LONGEST_NAME = 64
 _LONGEST = 100_000  # characters of a topic
+_MOST_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class TopicWordViews:
         name = arguments.text("name", longest=_LONGEST_NAME)
         marked = arguments.text("marks", longest=_LONGEST_NAME)
         try:
-            text = _text_of(name) if name else ""
+            text = own_words(name) if name else ""
             suggested = desk.suggested(marked) if marked else []
         except (TopicError, OSError) as error:
             raise Problem(400, "entry", error=error) from error
@@ -48,26 +52,49 @@ class TopicWordViews:
         name = form.text("name", longest=_LONGEST_NAME)
         ticked = "\n".join(form.several("add"))
         text = f"{form.text('words', longest=_LONGEST)}\n{ticked}".strip() + "\n"
-        text = text.replace("\r\n", "\n")
         try:
-            path = _file(name)
-            parse_plain(text.encode(), name, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            beside = path.with_name(f".{path.name}.new")
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(path)
+            keep_words(name, text.replace("\r\n", "\n"))
         except (TopicError, OSError, UnicodeError) as error:
             raise Problem(400, "entry", error=error) from error
         return form.to("/topic/words", name=name)
 
+    # -- words that people hand in ------------------------------------------------------------
 
-def _file(name: str) -> Path:
-    learnt = learnt_file(name)
-    if learnt.is_file():
-        raise TopicError(f"what was learnt is called {name!r} already; take another name")
-    return learnt.with_name(f"{name}.txt")
+    def suggestions(self, arguments: Arguments) -> Response:
+        """Show the form in which words are handed in, and those that wait to be decided."""
+        desk = self.context.topics
+        by_stage: dict[str, list[str]] = {}
+        for name in topic_names():
+            by_stage.setdefault(load_topic(name).stage, []).append(name)
+        waiting = desk.suggestions()
+        return page(
+            arguments,
+            "suggestions",
+            topic=arguments.text("topic", longest=_LONGEST_NAME),
+            by_stage=by_stage,
+            own=[name for name in desk.names_of_words() if name not in topic_names()],
+            waiting=waiting[:_MOST_SHOWN],
+            count=len(waiting),
+            new=arguments.whole("new", -1, least=0),
+            can_mark=desk.can_mark,
+        )
 
+    def suggest(self, form: Form) -> str:
+        """Keep what is handed in."""
+        desk, text = self.context.topics, form.text("words", longest=_LONGEST)
+        name = form.choice("topic", (*topic_names(), *desk.names_of_words()))
+        try:
+            concepts = parse_plain(text.encode(), name, name).concepts
+            new = desk.suggest(name, concepts, form.text("by", longest=_LONGEST_NAME))
+        except (TopicError, UnicodeError) as error:
+            raise Problem(400, "entry", error=error) from error
+        return form.to("/topic/suggestions", topic=name, new=new)
 
-def _text_of(name: str) -> str:
-    path = _file(name)
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    def decide(self, form: Form) -> str:
+        """Take what was handed in into its topic, or decline it."""
+        accepted = form.choice("decision", ("accept", "decline")) == "accept"
+        try:
+            self.context.topics.decide(form.text("id", longest=_LONGEST_NAME), accepted=accepted)
+        except (TopicError, MissingRecordError, OSError) as error:
+            raise Problem(400, "entry", error=error) from error
+        return form.to("/topic/suggestions")

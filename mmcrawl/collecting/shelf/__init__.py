@@ -9,5 +9,6 @@ with lazy_imports(__name__):
     from mmcrawl.collecting.shelf.opening import open_shelf
     from mmcrawl.collecting.shelf.shelf import COLLECTIONS, Shelf
     from mmcrawl.collecting.shelf.sqlite_shelf import SqliteShelf
+    from mmcrawl.collecting.shelf.suggestions import Suggestion, Suggestions
 
 __all__ = ["Shelf", "open_shelf"]

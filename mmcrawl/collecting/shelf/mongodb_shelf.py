@@ -2,9 +2,9 @@
 
 * ``work``: the id, ``/``, the number of the description; ``place``, ``changed``, ``record`` and
   ``keys``.
-* ``correction``, ``collection``, ``mark``: the id, ``/``, the number of the edition; ``id``,
-  ``edition``, and ``record``, none for one that was removed. The last edition counts; of those
-  before, the ids are left for a while.
+* ``correction``, ``collection``, ``mark``, ``suggestion``: the id, ``/``, the number of the
+  edition; ``id``, ``edition``, and ``record``, none for one that was removed. The last edition
+  counts; of those before, the ids are left for a while.
 * ``state``: one document: ``description``, the number of the one that counts; ``revision``,
   the time of the last change.
 
@@ -30,7 +30,7 @@ _KIND = Kind(
     application="mmcrawl works",
     version=1,
     prefix="works_",
-    tables=("work", "correction", "collection", "mark", "state"),
+    tables=("work", "correction", "collection", "mark", "suggestion", "state"),
     missing="`scrapy works describe` makes them",
     indexes={"work": (({"description": ASCENDING, "place": ASCENDING}, False),)},
 )

@@ -34,6 +34,9 @@ COLLECTIONS = "collection"
 MARKS = "mark"
 """Kind of records: pages marked as right or wrong, see `mmcrawl.collecting.shelf.marks`."""
 
+SUGGESTIONS = "suggestion"
+"""Kind of records: words for topics, see `mmcrawl.collecting.shelf.suggestions`."""
+
 
 class Shelf(ABC):
     """Works and corrections. Methods raise StoreError where they cannot be read or written.
@@ -99,8 +102,10 @@ class Shelf(ABC):
 
     @property
     def is_described(self) -> bool:
-        """Whether works were described, rather than only pages marked."""
-        return next(self.rows(), None) is not None or not self.records(MARKS)
+        """Whether works were described, rather than only pages marked or words suggested."""
+        if next(self.rows(), None) is not None:
+            return True
+        return not any(map(self.records, (MARKS, SUGGESTIONS)))
 
     def find(self, id_: str) -> Work:
         """Return a work by its id, also a hidden one.

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
 from mmcrawl.collecting.sqlite_file import Form, SqliteFile
 
+_RECORDS = "CREATE TABLE IF NOT EXISTS {} (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT"
 _SCHEMA = """
 CREATE TABLE work (
     id TEXT PRIMARY KEY, place INTEGER NOT NULL, changed REAL NOT NULL, record TEXT NOT NULL
@@ -17,6 +18,7 @@ CREATE TABLE file (key TEXT PRIMARY KEY, work TEXT NOT NULL) STRICT;
 CREATE TABLE correction (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 CREATE TABLE collection (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 CREATE TABLE mark (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+CREATE TABLE suggestion (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 CREATE TABLE revision (number INTEGER NOT NULL) STRICT;
 INSERT INTO revision VALUES (0);
 """
@@ -25,6 +27,7 @@ _FORM = Form(
     "there are no works {}; `scrapy works describe` makes them",
     (0x6D6D6377, 3),  # "mmcw"
     _SCHEMA,
+    may_lack=True,  # a kind of records that was not kept yet when it was made
 )
 
 
@@ -68,11 +71,14 @@ class SqliteShelf(SqliteFile, Shelf):
 
     def records(self, kind: str) -> dict[str, Record]:
         with self._explained():
-            rows = self._db.execute(f"SELECT id, record FROM {kind}").fetchall()  # noqa: S608
+            known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (kind,))
+            asked = f"SELECT id, record FROM {kind}"  # noqa: S608
+            rows = self._db.execute(asked).fetchall() if known.fetchone() else []
         return {id_: as_row(record) for id_, record in rows}
 
     def change(self, kind: str, change: Change) -> None:
         with self._writing() as db:
+            db.execute(_RECORDS.format(kind))
             for id_, record in change(self.records(kind)).items():
                 db.execute(f"DELETE FROM {kind} WHERE id = ?", (id_,))  # noqa: S608
                 if record:

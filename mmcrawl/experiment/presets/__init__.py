@@ -50,9 +50,9 @@ with lazy_imports(__name__):
         six_measures,
     )
     from mmcrawl.experiment.presets.wang2012 import tables as wang2012_tables
-    from mmcrawl.experiment.presets.yang2009 import ALGORITHMS, over_webs, webs_of
+    from mmcrawl.experiment.presets.yang2009 import over_webs, webs_of
     from mmcrawl.experiment.presets.yang2009 import tables as yang2009_tables
-    from mmcrawl.experiment.presets.yang2009_published import LAYERS
+    from mmcrawl.experiment.presets.yang2009_published import ALGORITHMS, LAYERS
     from mmcrawl.experiment.presets.yang2009_published import PUBLISHED as PUBLISHED_CRAWLS
 
 

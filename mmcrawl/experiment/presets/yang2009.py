@@ -20,10 +20,13 @@ from mmcrawl.experiment.measures import (
     recall,
     recall_interval,
 )
-from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan
+from mmcrawl.experiment.plan import ExperimentError, Plan
 from mmcrawl.experiment.presets.tables import PaperTable
 from mmcrawl.experiment.presets.yang2009_published import (
+    ALGORITHMS,
     CRAWLS_NOTE,
+    ERRORS,
+    FOCUSED,
     LAYER_NOTE,
     LAYERS,
     LAYERS_OF_SITE,
@@ -38,33 +41,6 @@ from mmcrawl.experiment.truth import Truth
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.replay.opening import SIMULATED
 from mmcrawl.scoring.urlrule_2009 import layer_of
-
-# 5.4: nothing of a page off topic is looked at. Not so in search by URL rules: probing goes through
-# pages of any topic, to pass tunnels (4.3.2).
-_FOCUS = {"expand": "on-topic"}
-_BREADTH = Algorithm("breadth", "breadth")
-_FOCUSED = (
-    Algorithm(
-        "topicrank",
-        "topicrank",
-        {"d": "0.8", "omega": "0.5", "lambda_": "0.85", "alpha": "0.4", **_FOCUS},
-    ),
-    Algorithm(
-        "shark-improved",
-        "shark-improved",
-        {
-            "beta": "0.8",
-            "sigma": "0.6",
-            "theta": "0.5",
-            "alpha": "0.4",
-            "with_media": "false",
-            **_FOCUS,
-        },
-    ),
-    Algorithm("urlrule-2009", "urlrule-2009", {"d": "0.85", "beta": "0.8", "alpha": "0.4"}),
-)
-ALGORITHMS = (_BREADTH, *_FOCUSED)
-"""Those of section 5.2.4, with the parameters of 5.2.5; ω is open in the thesis."""
 
 _NONE = "–"
 
@@ -90,9 +66,14 @@ def tables(plan: Plan, outcome: Outcome) -> Iterator[PaperTable]:
     sites = _sites(truth)
     best = max(sites, key=lambda host: sites[host].relevant)
     layers = per_layer([layer_of(url) for url in truth.urls], truth.judge(truth.kinds))
-    errors = sum(truth.errors.values())
-    note = f"{NOTE} In error here: {errors:,} addresses. {LAYER_NOTE}"
-    yield _layers("Table 4-1: media pages by physical layer", LAYERS, "published", layers, note)
+    yield _layers(
+        "Table 4-1: media pages by physical layer",
+        LAYERS,
+        "published",
+        layers,
+        f"{NOTE} {LAYER_NOTE}",
+        errors=(ERRORS, sum(truth.errors.values())),
+    )
     yield _layers(
         f"Table 4-2: the same, of the site with most media pages, {best}",
         LAYERS_OF_SITE,
@@ -193,14 +174,18 @@ def _layers(
     name: str,
     here: Mapping[int, tuple[int, int]],
     note: str,
+    *,
+    errors: tuple[int, int] | None = None,
 ) -> PaperTable:
-    """A table of layers: pages, media pages, and their share in all media pages."""
+    """A table of layers: pages, media pages, and their share in all media pages; errors."""
     both = [_layer_cells(published), _layer_cells(here)]
     rows = [
         (str(layer), *(cell for cells in both for cell in cells.get(layer, ("", "", ""))))
         for layer in sorted({*published, *here})
     ]
     totals = [("all", *(cell for cells in both for cell in cells[0]))]
+    if errors:
+        totals.append(("in error", *(cell for count in errors for cell in (f"{count:,}", "", ""))))
     kinds = ("pages", "media pages", "share")
     columns = ("layer", *(f"{source}: {kind}" for source in (name, "here") for kind in kinds))
     return PaperTable(title, columns, (*rows, *totals), note)
@@ -307,7 +292,7 @@ def _precision_by_time(runs: Mapping[str, Series]) -> PaperTable:
     rows = []
     for number in range(1, 5):
         cells = [f"{number}"]
-        for algorithm in _FOCUSED:
+        for algorithm in FOCUSED:
             run, paper = runs[algorithm.label], PUBLISHED[algorithm.label]
             share = 60 * number * paper.per_minute / PUBLISHED["breadth"].pages
             pages = _after(runs, algorithm.label, share)
@@ -318,7 +303,7 @@ def _precision_by_time(runs: Mapping[str, Series]) -> PaperTable:
             ]
         rows.append(tuple(cells))
     kinds = ("pages", "published", "here")
-    columns = ("hour", *(f"{a.label}: {kind}" for a in _FOCUSED for kind in kinds))
+    columns = ("hour", *(f"{a.label}: {kind}" for a in FOCUSED for kind in kinds))
     return PaperTable(
         "Table 5-7: precision by time",
         columns,

@@ -1,6 +1,34 @@
-"""What Yang 2009 published: the figures of its tables, and what has to be known about them."""
+"""What Yang 2009 published: its parameters, the figures of its tables, and what to know of them."""
 
 from dataclasses import dataclass
+
+from mmcrawl.experiment.plan import Algorithm
+
+# 5.4: nothing of a page off topic is looked at. Not so in search by URL rules: probing goes through
+# pages of any topic, to pass tunnels (4.3.2).
+_FOCUS = {"expand": "on-topic"}
+FOCUSED = (
+    Algorithm(
+        "topicrank",
+        "topicrank",
+        {"d": "0.8", "omega": "0.5", "lambda_": "0.85", "alpha": "0.4", **_FOCUS},
+    ),
+    Algorithm(
+        "shark-improved",
+        "shark-improved",
+        {
+            "beta": "0.8",
+            "sigma": "0.6",
+            "theta": "0.5",
+            "alpha": "0.4",
+            "with_media": "false",
+            **_FOCUS,
+        },
+    ),
+    Algorithm("urlrule-2009", "urlrule-2009", {"d": "0.85", "beta": "0.8", "alpha": "0.4"}),
+)
+ALGORITHMS = (Algorithm("breadth", "breadth"), *FOCUSED)
+"""Those of section 5.2.4, with the parameters of 5.2.5; ω is open in the thesis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +68,13 @@ LAYERS = {
     10: (1_325, 8),
     11: (838, 0),
 }
+ERRORS = 2_045
+"""Pages of table 4-1 that could not be fetched."""
+
 NOTE = (
     "Published: ten sites; media pages are those with Flash, on any topic. The rows sum to 38,810"
-    " and 1,312, where the thesis prints 38,820 pages and 1,316 media pages, 2,045 pages in error,"
-    " 5,089 Flash files. Here: pages on the topic with wanted media; copies of a page count once."
+    " and 1,312, where the thesis prints 38,820 pages and 1,316 media pages with 5,089 Flash files."
+    " Here: pages on the topic with wanted media; copies of a page count once."
 )
 CRAWLS_NOTE = (
     "Published recall is of the pages that breadth-first found, here of all there are; in brackets"
