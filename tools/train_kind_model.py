@@ -32,12 +32,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from _labelled_blocks import CutPage, Source, cut_page, sources
 from block_kinds import METHODS, print_head, print_row
 
-from mmcrawl.blocks import kind_model
+from mmcrawl import blocks
 from mmcrawl.blocks.kind_model import ELSE, OWN, KindModel, Networks, kinds_of
 from mmcrawl.blocks.tree import read_tree
 from mmcrawl.experiment.presets.labelled_pages import LabelledPage
 
-MODEL = Path(kind_model.__file__).with_name("kind_model.npz")
+MODEL = Path(blocks.__file__).with_name("kind_model.npz")
 FOLDS = 5
 NETWORKS, HIDDEN, PASSES, PENALTY, STEP, BATCH = 5, 32, 14, 0.6, 2e-3, 128
 TRAINED_ON = ("sites", "own")
