@@ -7,7 +7,7 @@ reports what became of it; all that follows from the report becomes durable in o
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mmcrawl.crawling.history import (
@@ -268,6 +268,7 @@ class CrawlJob:
         stopped: Callable[[str], object],
         failed: Callable[[StoreError], object],
         left_alone: Callable[[], bool],
+        contents: Mapping[int, str],
     ) -> None:
         """Do nothing: there is nobody else to hear from."""
 

@@ -26,7 +26,7 @@ from twisted.python.failure import Failure
 
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.reports import settle
-from mmcrawl.crawling.silent import why_silent
+from mmcrawl.crawling.silent import name_silent, why_silent
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.failures import FailureReport
 from mmcrawl.engine.free_hosts import FreeHosts
@@ -97,7 +97,8 @@ class FocusedScheduler(BaseScheduler):
         modules = {type(pipeline).__module__ for pipeline in pipelines}
         self._has_others = any(not module.startswith("mmcrawl.") for module in modules)
         self.max_pages = getattr(spider, "max_pages", 0)
-        self._is_fresh = not self.job.shared and not self.job.pages
+        self._is_fresh = not self.job.pages
+        self._contents = getattr(spider, "contents", {})
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
         self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
         self.crawler.signals.connect(self._name_end, signals.spider_idle)
@@ -110,6 +111,7 @@ class FocusedScheduler(BaseScheduler):
             stopped=in_reactor(self._close),
             failed=in_reactor(self.give_up),
             left_alone=lambda: self._only_left_alone,
+            contents=self._contents,
         )
         self._commits.start(_COMMIT_SECONDS, now=False)
         collect_seldom()
@@ -394,11 +396,11 @@ class FocusedScheduler(BaseScheduler):
 
     def _name_silent_seeds(self) -> None:
         """Close with the reason `nothing_found` if no seed gave a page or a medium; say why."""
-        contents = getattr(self.crawler.spider, "contents", {})
-        lines = why_silent(cast("CrawlJob", self._open_job).frontier, contents)
-        if lines:
-            for line in lines:
-                logger.error("Nothing was found at the seed %s", line)
+        job = self.job
+        if not isinstance(job, CrawlJob) or not self._is_fresh or self.limit_reached:
+            return  # of a crawl that is shared, its workers together say so
+        if lines := why_silent(job.frontier, self._contents):
+            name_silent(lines)
             raise CloseSpider("nothing_found")
 
     def _name_end(self) -> None:
@@ -413,8 +415,7 @@ class FocusedScheduler(BaseScheduler):
             raise CloseSpider("nothing_fetched")
         if self._open_job.ready and self._only_left_alone:
             raise CloseSpider("hosts_unreachable")
-        if self._is_fresh and not self.limit_reached and not self._open_job.shared:
-            self._name_silent_seeds()
+        self._name_silent_seeds()
 
     def _release_store(self) -> None:
         if self.job is not None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from threading import Condition
@@ -104,6 +104,7 @@ class Exchange:
         self._looked_at = self._signed_at = self._asked_at = now - SIGN_SECONDS
         self._heard_at = now
         self._is_over = False
+        self._is_fresh = not self.documents.job.reason  # nobody has stopped it before
         self._is_heard = False
         self._used = 0
 
@@ -277,7 +278,7 @@ class Exchange:
         if self._is_over:
             return
         if over and self.name in over["workers"]:
-            self._stop(over["reason"])
+            self._stop(over["reason"], over["silent"])
             return
         holdings = self.holdings
         holdings.lose(members.lost(holdings.terms))
@@ -334,20 +335,27 @@ class Exchange:
             if not self.budget.begin_next(sign, others):
                 self._end("max_pages")
             return
-        pages = sum(one.pages for one in signs)
-        done = "hosts_unreachable" if any(waiting) else "finished"
-        self._end(done if pages else "nothing_fetched")
+        silent = [line for one in signs for line in one.silent]
+        if not any(one.pages for one in signs):
+            self._end("nothing_fetched")
+        elif any(waiting):
+            self._end("hosts_unreachable")
+        elif not silent or not self._is_fresh or any(one.has_found for one in signs):
+            self._end("finished")
+        else:
+            self._end("nothing_found", silent)
 
-    def _end(self, reason: str) -> None:
+    def _end(self, reason: str, silent: Sequence[str] = ()) -> None:
         """Tell all who are there that the crawl is over, and why."""
         workers = [self.name, *self._members.living]
-        self.documents.put("worker", OVER, {"reason": reason, "workers": workers})
+        told = {"reason": reason, "workers": workers, "silent": silent}
+        self.documents.put("worker", OVER, told)
         self.documents.stop_job(reason, finished=reason == "finished")
-        self._stop(reason)
+        self._stop(reason, silent)
 
-    def _stop(self, reason: str) -> None:
+    def _stop(self, reason: str, silent: Sequence[str]) -> None:
         self._is_over = True
-        self._tell(Over(reason))
+        self._tell(Over(reason, tuple(silent)))
 
     def _leave(self) -> None:
         """Leave a last sign, by which others take the parts."""

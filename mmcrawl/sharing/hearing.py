@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from functools import partial
 
+from mmcrawl.crawling.silent import name_silent
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.sharing.exchange import Exchange
@@ -114,6 +115,7 @@ class Hearing:
                     self._test.moved(host, target)
             case Over():
                 self.is_over = True
+                name_silent(news.silent)
                 self.stopped(news.reason)
 
     def _lose(self, part: int) -> None:

@@ -54,6 +54,8 @@ class Sign:
         under_way: links it is fetching.
         totals: as plain data, of its parts.
         errors: links that ended in error, by reason.
+        silent: why seeds of its parts gave neither a link nor a medium.
+        has_found: anything in its parts did.
     """
 
     number: int = 0
@@ -76,6 +78,8 @@ class Sign:
     under_way: int = 0
     totals: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=dict)
+    silent: list[str] = field(default_factory=list)
+    has_found: bool = False
 
     def term(self, part: int) -> int:
         """Return the last term in which it has or gives a part, -1 for none."""

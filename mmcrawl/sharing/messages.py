@@ -91,9 +91,10 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The crawl is over, and why."""
+    """The crawl is over, and why; of one that found nothing, why of each seed."""
 
     reason: str
+    silent: tuple[str, ...] = ()
 
 
 News: TypeAlias = Taken | Lost | Arrived | Wanted | SnapshotDue | Heard | Moved | Over

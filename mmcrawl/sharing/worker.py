@@ -11,13 +11,14 @@ import secrets
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.reports import FetchedPage, RecentHarvest, Totals
+from mmcrawl.crawling.silent import why_silent
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
@@ -93,6 +94,8 @@ class SharedJob:
         self._errors_at, self._counted_errors = -1, dict[str, int]()
         self._broken = False
         self._is_left_alone: Callable[[], bool] = lambda: False
+        self._contents: Mapping[int, str] = {}
+        self._has_found = False
 
     # -- what there is --------------------------------------------------------------------------
 
@@ -178,12 +181,14 @@ class SharedJob:
         stopped: Callable[[str], object],
         failed: Callable[[StoreError], object],
         left_alone: Callable[[], bool] = lambda: False,
+        contents: Mapping[int, str],
     ) -> None:
         """Join the crawl. `news` and `failed` are called from another thread.
 
-        `left_alone` tells whether all that waits is of hosts that need not be asked soon.
+        `left_alone` tells whether all that waits is of hosts that need not be asked soon,
+        `contents` what pages without links and media consist of.
         """
-        self._is_left_alone = left_alone
+        self._is_left_alone, self._contents = left_alone, contents
 
         def broken(error: StoreError) -> None:
             self._broken = True
@@ -403,7 +408,21 @@ class SharedJob:
             under_way=len(parts.under_way),
             totals=replace(own, harvest_rate=self._recent.rate).as_plain(),
             errors=self._errors() if idle else {},
+            silent=self._why_silent() if idle else [],
+            has_found=self._has_found,
         )
+
+    def _why_silent(self) -> list[str]:
+        """Return why seeds of its parts gave nothing; none once anything gave something."""
+        lines: list[str] = []
+        for part, job in () if self._has_found else self.parts.jobs.items():
+            own = {own_number(k): text for k, text in self._contents.items() if part_of(k) == part}
+            found = why_silent(job.frontier, own)
+            if found is None:
+                self._has_found = True
+                return []
+            lines += found
+        return lines
 
     def _errors(self) -> dict[str, int]:
         """Return why links ended in error; it is counted anew when something has happened."""

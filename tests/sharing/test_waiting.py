@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 import pytest
@@ -9,6 +10,18 @@ import pytest
 from mmcrawl.sharing import Rules
 
 from .memory import Gang, MadeWeb, MemoryStore, Worker
+
+
+class BarrenWeb(MadeWeb):
+    """Hosts with a page each that holds a script only; there are `others` with a film besides."""
+
+    def __init__(self, hosts: int, others: int = 0) -> None:
+        super().__init__(hosts + others, 1)
+        self._barren = hosts
+
+    def body(self, url: str) -> bytes:
+        is_barren = int(url.split("/")[2][1:].partition(".")[0]) < self._barren
+        return b"<script>run()</script>" if is_barren else super().body(url)
 
 
 class SeldomWorker(Worker):
@@ -102,3 +115,22 @@ def test_a_crawl_ends_unfinished_once_only_hosts_wait_that_are_left_alone(max_pa
     gang.join()
     assert gang.run(90.0) == "hosts_unreachable"
     assert web.fetched.keys() == {url for url in web.urls if "//h0.test/" not in url}
+
+
+@pytest.mark.parametrize(
+    ("others", "before", "reason"),
+    [(0, "", "nothing_found"), (1, "", "finished"), (0, "shutdown", "finished")],
+)
+def test_a_fresh_crawl_whose_seeds_gave_nothing_says_so_of_each_to_every_worker(
+    others: int, before: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    gang = Gang(BarrenWeb(3, others), Rules(parts=16, rest=0.0))
+    gang.pages_a_step = 1
+    workers = [gang.join() for _ in range(2)]
+    for worker in workers:
+        worker.job._contents = {part << 32: "a script only" for part in range(16)}
+        worker.job.exchange._is_fresh = not before
+    assert gang.run(90.0) == reason
+    told = Counter(line for line in caplog.messages if line.startswith("Nothing was found"))
+    lines = [f"Nothing was found at the seed {seed}: a script only" for seed in gang.web.seeds]
+    assert told == ({line: 2 for line in lines} if reason == "nothing_found" else {})
