@@ -87,9 +87,18 @@ def _moves(
     has_links = any(r.may_be_page and t.is_page and t.url != own_url for r, t in others)
     for move in moves:
         target = resolve(move.href)
-        if target is not None:
+        if target is not None and not _only_grows(target.url, own_url):
             tag = MOVE if move.is_certain or not has_links else "script"
             yield Reference(move.href, tag, tag_path=tag, may_be_page=True), target
+
+
+def _only_grows(url: str, own: str) -> bool:
+    """Tell whether an address is a page's own one with a piece of its query once more.
+
+    A script that adds it without looking does so for ever.
+    """
+    more = url.removeprefix(own)
+    return more[:1] in ("?", "&") and more[1:] in re.split(r"[?&]", own)[1:]
 
 
 def media_in(

@@ -139,6 +139,7 @@ LINKS = {
     "data": f"<b data-x=\"location='t.html'\"></b>{TEXT}",
     "read": script("var u = location.href; if (location.hostname != 'h.test') location='t.html'"),
     "itself": script("location = location.href; location.reload()"),
+    "itself with its query twice": script("location.replace(location.href + '&n=1')"),
     "posted": f"<form id=f method=post action=t.html></form>{TEXT}<script>f.submit()</script>",
     "comment": script("// location='t.html'\n/* location='t.html' */"),
     "window": script("window.open('t.html'); function go(){location='m.html'}"),
