@@ -27,6 +27,8 @@ _AT_ONCE = 60_000
 _LARGEST = 1 << 18  # bytes of a page whose elements scripts are shown
 _LOADS = frozenset({"load", "DOMContentLoaded", "pageshow", "readystatechange", "ready"})
 _CALL_BACK = ("then", "finally", "done", "always", "ready", "forEach", "each", "map", "Promise")
+_SOON = ("requestAnimationFrame", "requestIdleCallback", "queueMicrotask")
+_TICKS = 10  # of what is done again and again: a countdown
 _HERE = frozenset({"_self", "_top", "_parent"})
 _CLASS = ".//*[contains(concat(' ',@class,' '),concat(' ',$name,' '))]"
 _PATHS = {  # how elements are found, and whether all are meant
@@ -84,7 +86,7 @@ class Browser:
             {name: partial(_known, function) for name, function in FUNCTIONS.items()}
             | {"undefined": None, "document": self._document, "location": location}
             | {"navigator": self._thing({"userAgent": _AGENT}), "history": self._thing(history)}
-            | {"setTimeout": self._later, "setInterval": self._later, "open": self._open}
+            | {"setTimeout": self._later, "setInterval": self._repeat, "open": self._open}
             | {"navigate": self._move, "eval": self._back}
             | {"String": {}, "Math": {}, "URL": _url, "opener": None}
             | dict.fromkeys(("$", "jQuery"), self._jquery)
@@ -96,7 +98,7 @@ class Browser:
         # What whatever object has, known or not.
         self._common = (
             dict.fromkeys(("addEventListener", "attachEvent", "on", "one"), self._listen)
-            | dict.fromkeys((*_CALL_BACK, "requestAnimationFrame"), self._back)
+            | dict.fromkeys((*_CALL_BACK, *_SOON), self._back)
             | OF_OBJECTS
         )
         window |= {name: self._common[name] for name in self._common if name not in window}
@@ -181,8 +183,9 @@ class Browser:
 
     def _listen(self, event: Any, *others: Any) -> None:
         is_load = isinstance(event, str) and event.removeprefix("on") in _LOADS
-        if is_load and others and isinstance(others[-1], Function):
-            self._at_load.append((others[-1], self._evaluator.is_certain))
+        function = next((one for one in others if isinstance(one, Function)), None)
+        if is_load and function is not None:
+            self._at_load.append((function, self._evaluator.is_certain))
 
     def _back(self, function: Any = UNKNOWN, *_: Any) -> Any:
         return self._evaluator.call(function, [UNKNOWN])
@@ -190,6 +193,12 @@ class Browser:
     def _later(self, function: Any, wait: Any = 0, *_: Any) -> None:
         with self._evaluator.perhaps(doubt=isinstance(wait, int | float) and wait > _AT_ONCE):
             self._evaluator.call(function)
+
+    def _repeat(self, function: Any, wait: Any = 0, *_: Any) -> None:
+        before = len(self.moves)
+        for _ in range(_TICKS):
+            if len(self.moves) == before:
+                self._later(function, wait)
 
     def _jquery(self, what: Any = UNKNOWN) -> Any:
         if isinstance(what, Function):

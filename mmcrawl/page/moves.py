@@ -22,7 +22,7 @@ _LONGEST_HELP = 1_000  # of a script without a sign, which may say what others u
 _SCRIPT_TYPES = re.compile(r"|module|jscript|(?:text|application)/(?:x-)?(?:java|ecma)script[\d.]*")
 # What moves a browser, or hides what does. That `location` is read is not enough.
 _SIGN = re.compile(
-    r"\blocation(?:['\"]\])?\s*(?:=[^=]|\[|\.\s*(?:replace|assign)\b"
+    r"\blocation(?:['\"]\])?\s*\??(?:=[^=]|\[|\.\s*(?:replace|assign)\b"
     r"|\.\s*(?:href|search|pathname|host(?:name)?|protocol)\s*=[^=])"
     r"|=\s{0,9}(?:\w{1,20}\.){0,2}location\s*[;,]|\(\s*['\"]?\w{0,9}\.?location['\"]?\s*[),]"
     r"|\.\s*(?:submit|requestSubmit|click)\s*\(\s*\)|\.\s*trigger\s*\(\s*['\"](?:click|submit)"

@@ -59,6 +59,18 @@ MOVED = {
     "timer of a name": script(
         "function go(){window.location='t.html'} window.setTimeout(go, 1000)"
     ),
+    "countdown": script(
+        "var n=9; function t(){if(n<=0){location='t.html'}else{n--; setTimeout(t,1000)}} t()"
+    ),
+    "countdown by interval": script(
+        "var n=5; setInterval(function(){n-=1; if(n==0) location='t.html'; s.innerHTML=n}, 1000)"
+    ),
+    "optional": script("window?.location?.assign('t.html')"),
+    "soon": script("queueMicrotask(() => location.replace('t.html'))"),
+    "method": script("var app = {init() {location='t.html'}}; app.init()"),
+    "listener with options": script(
+        "function go() {location='t.html'} window.addEventListener('load', go, false)"
+    ),
     "function": script("go(); function go() { location.href='t.html' }"),
     "returned": script("function u() { return 't.html' } location=u() || null"),
     "called": script("(function(u){ this.location=(0, u) }).call(this, [['t.html'][1 * 0]])"),
