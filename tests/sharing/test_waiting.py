@@ -133,4 +133,4 @@ def test_a_fresh_crawl_whose_seeds_gave_nothing_says_so_of_each_to_every_worker(
     assert gang.run(90.0) == reason
     told = Counter(line for line in caplog.messages if line.startswith("Nothing was found"))
     lines = [f"Nothing was found at the seed {seed}: a script only" for seed in gang.web.seeds]
-    assert told == ({line: 2 for line in lines} if reason == "nothing_found" else {})
+    assert told == (dict.fromkeys(lines, 2) if reason == "nothing_found" else {})
