@@ -38,6 +38,7 @@ from mmcrawl.sharing.messages import (
 )
 from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.store import SharedStore
+from mmcrawl.stores.patient_server import Row
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +105,7 @@ class Exchange:
         self._looked_at = self._signed_at = self._asked_at = now - SIGN_SECONDS
         self._heard_at = now
         self._is_over = False
+        self._earlier_end: Row | None = None
         self._is_fresh = not self.documents.job.reason  # nobody has stopped it before
         self._is_heard = False
         self._used = 0
@@ -277,7 +279,10 @@ class Exchange:
             )
         if self._is_over:
             return
-        if over and self.name in over["workers"]:
+        if self._signs == 1:
+            self._earlier_end = over
+        # Who joined just now, or was taken for dead, is not among those that were there.
+        if over and (self.name in over["workers"] or (sign.idle and over != self._earlier_end)):
             self._stop(over["reason"], over["silent"])
             return
         holdings = self.holdings
@@ -349,8 +354,8 @@ class Exchange:
         """Tell all who are there that the crawl is over, and why."""
         workers = [self.name, *self._members.living]
         told = {"reason": reason, "workers": workers, "silent": silent}
-        self.documents.put("worker", OVER, told)
         self.documents.stop_job(reason, finished=reason == "finished")
+        self.documents.put("worker", OVER, told)
         self._stop(reason, silent)
 
     def _stop(self, reason: str, silent: Sequence[str]) -> None:

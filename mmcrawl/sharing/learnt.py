@@ -152,7 +152,10 @@ class LearntStore:
         heard = {}
         for row in filter(None, rows):
             name = row["_id"].partition(f"/{_NOTE}")[2]
-            self._tokens[name] = str(row.get("token", ""))
+            token = str(row.get("token", ""))
+            if token == self._tokens.get(name):  # of who was killed before its sign told of it
+                continue
+            self._tokens[name] = token
             try:
                 learnt = Learnt.decode(bytes_of(row))
             except ValueError:  # the crawl goes on without it

@@ -58,6 +58,7 @@ def test_each_hears_what_is_new(store, told):
     assert cat.hear({}) == {"ann": Learnt(1), "bob": Learnt(2)}  # of those that are gone as well
     assert cat.hear(tokens) == {}
     assert cat.hear(told("bob", Learnt(5))) == {"bob": Learnt(5)}
+    assert cat.hear(tokens) == {}  # of bob, who was killed before its sign told of it
     assert LearntStore(store, "ann").hear(tokens) == {"bob": Learnt(5)}  # not its own
 
 

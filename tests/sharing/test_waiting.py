@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from mmcrawl.sharing import Rules
+from mmcrawl.sharing import Rules, Sign
 
 from .memory import Gang, MadeWeb, MemoryStore, Worker
 
@@ -105,6 +105,21 @@ def test_parts_are_given_with_the_next_link_not_with_the_next_report() -> None:
     assert worker.job.parts.can_give
     worker.job.next()
     assert not worker.job.parts.can_give
+
+
+def test_who_joins_while_the_others_end_ends_as_well_and_takes_nothing_over() -> None:
+    gang = Gang(MadeWeb(2, 4), Rules(parts=16, rest=0.0))
+    exchange, late = gang.join().job.exchange, []
+    conclude = exchange._conclude
+
+    def conclude_when_another_came(sign: Sign) -> None:
+        late.append(gang.join())
+        late[0].act("correspond")
+        conclude(sign)
+
+    exchange._conclude = conclude_when_another_came  # type: ignore[method-assign]
+    assert gang.run(90.0) == "finished"
+    assert not late[0].job.exchange.holdings.parts
 
 
 @pytest.mark.parametrize("max_pages", [0, 500])
