@@ -34,7 +34,7 @@ _DECLARED = frozenset({"og", "twitter", "schema", "link"})
 _SHOWN = "shown"
 _IN_FRAMES = PLAYED | {DOCUMENT}
 _PICTURES = (".gif", ".webp")
-_FILE_NAME = re.compile(r"[^\s/\\?:]{1,150}\.\w{2,6}")
+_FILE_NAME = re.compile(r"[^/\\?:]{0,150}[^\s/\\?:]\.\w{2,6}")
 _PROGRAM = re.compile(r"\?|\.(?:php\d?|aspx?|ashx|jspx?|cgi|do|action|pl|cfm)$", re.IGNORECASE)
 
 

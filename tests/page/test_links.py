@@ -285,6 +285,7 @@ def test_pages_are_named_in_other_ways_than_by_a(html: str, path: str | None, ta
         ("<{} href=/get?id=1 download=lever.mp4>x</a>", "video"),
         ("<{} href=/s/2 type='AUDIO/mpeg; x=1'>x</a>", "audio"),
         ("<{} href=/down.php?id=3 alt=gear.mp4>gear.mp4</a>", "video"),
+        ("<{} href=/get.php?id=4 alt='A gear.mp4'>A gear.mp4</a>", "video"),
         ("<{} href=/gear.html alt=gear.mp4>gear.mp4</a>", "page"),
         ("<{} href=/gear alt=gear.mp4>gear.mp4</a>", "page"),
         ("<{} href=/wiki/File:Lever.webm alt=Lever.webm>Lever.webm</a>", "page"),
