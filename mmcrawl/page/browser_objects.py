@@ -183,9 +183,9 @@ class Browser:
 
     def _listen(self, event: Any, *others: Any) -> None:
         is_load = isinstance(event, str) and event.removeprefix("on") in _LOADS
-        function = next((one for one in others if isinstance(one, Function)), None)
-        if is_load and function is not None:
-            self._at_load.append((function, self._evaluator.is_certain))
+        functions = [one for one in others if isinstance(one, Function)]
+        if is_load and functions:
+            self._at_load.append((functions[0], self._evaluator.is_certain))
 
     def _back(self, function: Any = UNKNOWN, *_: Any) -> Any:
         return self._evaluator.call(function, [UNKNOWN])
@@ -194,7 +194,7 @@ class Browser:
         with self._evaluator.perhaps(doubt=isinstance(wait, int | float) and wait > _AT_ONCE):
             self._evaluator.call(function)
 
-    def _repeat(self, function: Any, wait: Any = 0, *_: Any) -> None:
+    def _repeat(self, function: Any, wait: Any = 0, *others: Any) -> None:
         before = len(self.moves)
         for _ in range(_TICKS):
             if len(self.moves) == before:

@@ -251,9 +251,10 @@ class Evaluator:
                 return Regex(*(_source(node.child_by_field_name(x)) for x in ("pattern", "flags")))
             case "object":
                 pairs = [[*one.named_children] for one in node.named_children if one.type == "pair"]
-                made = {_source(key).strip("'\""): self.value(one, scope) for key, one in pairs}
                 methods = (one for one in node.named_children if one.type == "method_definition")
-                return made | {_source(_inner(one)): Function(one, scope) for one in methods}
+                called = {_source(_inner(one)): Function(one, scope) for one in methods}
+                own = {_source(key).strip("'\""): self.value(one, scope) for key, one in pairs}
+                return called | own
             case "function_expression" | "arrow_function":
                 return Function(node, scope)
         return UNKNOWN

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from threading import Condition
+from threading import Condition, Lock
 
 from mmcrawl.sharing.budget import Budget
 from mmcrawl.sharing.holdings import Holdings
@@ -47,6 +47,7 @@ OVER = "over"
 SIGN_SECONDS = 1.0
 _MAIL_SECONDS = 1.0
 _IDLE_SECONDS = 0.25
+_BEATS = 16  # four a lease: for so long a sign is repeated while the next one is late
 _TRUSTED = 0.8  # of a lease: for so long a worker that the server does not hear keeps its parts
 _NEWS_AT_ONCE = 16
 
@@ -90,7 +91,7 @@ class Exchange:
         self._learnt = LearntStore(self.documents, self.name)
         self._members = Members(self.name, self.rules, now)
         self.holdings = Holdings(
-            PartLogs(self.documents, self.name),
+            PartLogs(self.documents, self.name, self._keep_alive),
             self._mail,
             self._members,
             self._learnt.taught,
@@ -109,6 +110,7 @@ class Exchange:
         self._is_fresh = not self.documents.job.reason  # nobody has stopped it before
         self._is_heard = False
         self._used = 0
+        self._signing, self._last = Lock(), Sign(gone=True)
 
     # -- what the crawl calls -------------------------------------------------------------------
 
@@ -155,6 +157,19 @@ class Exchange:
         """Tell whether the server heard nothing for so long that parts may be others' by now."""
         return now - self._heard_at > _TRUSTED * self.rules.lease
 
+    def beat(self, now: float) -> None:
+        """Repeat the last sign if the next one is late, while a step waits for the server.
+
+        Others wait for a new one all the same before they call the crawl over.
+        """
+        with self._signing:
+            pause = self.rules.lease / 4
+            if self._last.gone or now - self._signed_at < pause or self._last.beat >= _BEATS:
+                return
+            self._put_sign(replace(self._last, beat=self._last.beat + 1))
+        if not self.is_cut_off(now):
+            self._heard_at = now
+
     # -- a step ---------------------------------------------------------------------------------
 
     def due(self, now: float) -> float:
@@ -175,7 +190,7 @@ class Exchange:
             self._leave()
             return
         if now - self._looked_at >= self._look_seconds:
-            self._looked_at = self._signed_at = now
+            self._looked_at = now
             self._look(now)
         if now - self._asked_at >= self._mail_seconds:
             self._asked_at = now
@@ -243,16 +258,19 @@ class Exchange:
         """Give a sign in the midst of something long, if it is time for one."""
         now = self.clock()
         if now - self._signed_at >= SIGN_SECONDS:
-            self._signed_at = now
             self._sign()
             if not self.is_cut_off(now):  # else only a look tells which parts are still its own
                 self._heard_at = now
 
     def _sign(self) -> Sign:
-        self._signs += 1
-        sign = self._own_sign()
-        self.documents.put("worker", self.name, {"facts": sign.encode()})
+        with self._signing:
+            self._signs += 1
+            self._put_sign(sign := self._own_sign())
         return sign
+
+    def _put_sign(self, sign: Sign) -> None:
+        self._last, self._signed_at = sign, self.clock()
+        self.documents.put("worker", self.name, {"facts": sign.encode()})
 
     def _look(self, now: float) -> None:
         """Give a sign of life, look for those of others, and do what follows."""

@@ -16,7 +16,7 @@ removed; nobody reads that, and `claim` finds it out.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mmcrawl.sharing.changes import Rows
@@ -63,11 +63,14 @@ class PartLogs:
     Args:
         documents: where they are.
         name: of the worker.
+        keep_alive: gives a sign of the worker in the midst of something long, if it is time.
     """
 
-    def __init__(self, documents: StoreServer, name: str) -> None:
+    def __init__(
+        self, documents: StoreServer, name: str, keep_alive: Callable[[], object] = lambda: None
+    ) -> None:
         self._documents = documents
-        self._name = name
+        self._name, self._keep_alive = name, keep_alive
 
     def read(self, parts: Collection[int]) -> dict[int, StoredPart]:
         """Return parts as they stand. Two round trips, and one for each chunk of a snapshot.
@@ -98,6 +101,7 @@ class PartLogs:
             if number != stored.number and not stored.fault:
                 stored.fault = f"entry {stored.number} of its log is missing"
             stored.number = number + 1
+            self._keep_alive()
             try:
                 stored.term, stored.owner = int(row["term"]), str(row["owner"])
                 data = bytes(row["bytes"])
@@ -132,11 +136,13 @@ class PartLogs:
             for part, (number, term, data) in entries.items()
         ]
         lost = set()
-        for key in self._documents.insert("log", rows):
-            part, number = _numbers({"_id": key})
-            there = self._documents.one("log", f"{name_of(part)}/{number:012d}")
-            own = entries[part][1], self._name
-            if there is None or (there["term"], there["owner"]) != own:
+        taken = self._documents.insert("log", rows)
+        self._keep_alive()
+        there = self._documents.some("log", [key.partition("/")[2] for key in taken])
+        for key in taken:
+            part, _ = _numbers({"_id": key})
+            row, own = there.get(key), (entries[part][1], self._name)
+            if row is None or (row["term"], row["owner"]) != own:
                 lost.add(part)
         return lost
 
@@ -179,6 +185,7 @@ class PartLogs:
         stored.term, stored.owner = head["term"], head["owner"]
         for index in range(head["chunks"]):
             name = f"{name_of(part)}/{stored.snapshot:012d}/{head['token']}/{index:06d}"
+            self._keep_alive()
             row = self._documents.one("chunk", name)
             if row is None:
                 stored.fault = f"chunk {index} of its snapshot is missing"

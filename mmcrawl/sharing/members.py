@@ -56,6 +56,7 @@ class Sign:
         errors: links that ended in error, by reason.
         silent: why seeds of its parts gave neither a link nor a medium.
         has_found: anything in its parts did.
+        beat: how often it has repeated this one, in the midst of something long.
     """
 
     number: int = 0
@@ -80,6 +81,7 @@ class Sign:
     errors: dict[str, int] = field(default_factory=dict)
     silent: list[str] = field(default_factory=list)
     has_found: bool = False
+    beat: int = 0
 
     def term(self, part: int) -> int:
         """Return the last term in which it has or gives a part, -1 for none."""
@@ -178,7 +180,7 @@ class Members:
                 continue
             if known is None:
                 self._others[name] = _Member(sign, self._heard)
-            elif known.sign.number != sign.number:
+            elif (known.sign.number, known.sign.beat) != (sign.number, sign.beat):
                 known.sign, known.since = sign, self._heard
                 known.signs += 1
 
@@ -255,14 +257,15 @@ class Members:
     def to_give(self, standing: Sign) -> tuple[str, int, int]:
         """Return whom to give parts, how many with something to do, and how many without.
 
-        Only the worker with most of them gives, to the one with fewest; "" for nobody. Where all
-        are idle the crawl may be over, and nobody gives.
+        Only the worker with most of them gives, to the one with fewest; "" for nobody. Where none
+        has anything to do the crawl may be over, and nobody gives.
 
         Args:
             standing: sign of this worker.
         """
         living = {n: s for n, s in self.living.items() if self._others[n].signs > 1}
-        if not living or all(sign.idle for sign in (standing, *living.values())):
+        signs = (standing, *living.values())
+        if not living or all(sign.idle or not sign.active for sign in signs):
             return "", 0, 0
         own, active = len(standing.parts), standing.active
         poorest = min(living, key=lambda name: (living[name].active, len(living[name].parts), name))

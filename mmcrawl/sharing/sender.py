@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from threading import Thread
+from contextlib import suppress
+from threading import Event, Thread
 
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing.exchange import Exchange
@@ -32,7 +33,9 @@ class Sender:
         self._exchange = exchange
         self._news, self._failed = news, failed
         self._thread = Thread(target=self._run, name="mmcrawl-sender", daemon=True)
+        self._has_ended = Event()
         self._thread.start()
+        Thread(target=self._beat, name="mmcrawl-beats", daemon=True).start()
 
     def leave(self, timeout: float | None = None) -> None:
         """Have everything written that was handed over, and end.
@@ -60,3 +63,11 @@ class Sender:
         except Exception as error:
             logger.exception("The exchange with the shared store failed")
             self._failed(StoreError(f"the worker lost its store: {type(error).__name__}: {error}"))
+        finally:
+            self._has_ended.set()
+
+    def _beat(self) -> None:
+        """Keep the worker alive for others while a step takes long."""
+        with suppress(StoreError):  # which ends the exchange as well
+            while not self._has_ended.wait(self._exchange.rules.lease / 8):
+                self._exchange.beat(time.monotonic())

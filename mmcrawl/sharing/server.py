@@ -8,7 +8,7 @@ are as wide as the greatest, so that the order of keys is that of the numbers.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -77,18 +77,27 @@ class StoreServer(PatientServer):
         """Return the document of a name, if there is one. One round trip."""
         return self.patiently(lambda: self.table(table).find_one({"_id": self.key(name)}))
 
+    def some(self, table: str, names: Collection[str]) -> dict[str, Row]:
+        """Return those documents of some names that are there, by their keys."""
+        keys = {"$in": [self.key(name) for name in names]}
+
+        def after(last: Row | None) -> Row:
+            return {"_id": keys if last is None else keys | {"$gt": last["_id"]}}
+
+        return {row["_id"]: row for row in self.rows(table, after)} if names else {}
+
     def all(self, table: str) -> list[Row]:
         """Return the documents of the job, in the order of their keys."""
         return list(self.rows(table, self._after))
 
-    def at(self, table: str, parts: Collection[int]) -> list[Row]:
-        """Return the documents of some parts, by their numbers, in the order of their keys."""
+    def at(self, table: str, parts: Collection[int]) -> Iterable[Row]:
+        """Yield the documents of some parts, by their numbers, in the order of their keys."""
         places = {"$in": [self.key(name_of(part)) for part in sorted(parts)]}
 
         def after(last: Row | None) -> Row:
             return {"at": places} if last is None else {"at": places, "_id": {"$gt": last["_id"]}}
 
-        return list(self.rows(table, after)) if parts else []
+        return self.rows(table, after) if parts else ()
 
     def row_of(self, part: int, name: str, **fields: Any) -> Row:
         """Return a document of a part.

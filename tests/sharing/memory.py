@@ -69,6 +69,10 @@ class MemoryStore(SharedStore):
     def one(self, table: str, name: str) -> Row | None:
         return copy.deepcopy(self._begin("one", table).get(self.key(name)))
 
+    def some(self, table: str, names: Collection[str]) -> dict[str, Row]:
+        documents = self._begin("some", table)
+        return {key: documents[key] for key in map(self.key, names) if key in documents}
+
     def all(self, table: str) -> list[Row]:
         return [dict(row) for _, row in sorted(self._begin("all", table).items())]
 

@@ -155,6 +155,12 @@ def giving(crew):
     return {name: crew.members[name].to_give(crew.signs[name]) for name in NAMES}
 
 
+def test_nobody_gives_where_nobody_has_anything_to_do(crew):
+    crew.sign("bob", parts=dict.fromkeys(range(8), 1))
+    crew.look()
+    assert {*giving(crew).values()} == {("", 0, 0)}
+
+
 def test_who_has_most_to_do_gives_half_of_what_it_has_more(crew):
     crew.sign("bob", active=7, parts=dict.fromkeys(range(7), 1))
     crew.sign("cat", active=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -64,6 +65,36 @@ def test_pages_are_fetched_while_a_part_is_taken_over(monkeypatch: pytest.Monkey
     assert fetched[True] > 10
     gang.run()
     assert gang.web.fetched.keys() == gang.web.urls
+
+
+def test_who_takes_much_over_gives_signs_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others would hold it for dead, and take over what it has not told of, by turns for ever."""
+    monkeypatch.setattr("mmcrawl.sharing.holdings._SMALLEST_LOG", 1)
+    gang = Gang(MadeWeb(40, 3), Rules(parts=64, lease=4.0, rest=0.0))
+    first = gang.join()
+    while len(gang.web.fetched) < 100:
+        gang.pass_time()
+    first.die()
+    rival, second = gang.join(), gang.join()
+    signs, claims = [gang.now], []
+
+    def takes_time(operation: str, table: str) -> None:
+        gang.now += 0.25 * (operation != "insert")  # many at a time
+        if (operation, table) == ("put", "worker"):
+            signs.append(gang.now)
+        elif (operation, table) == ("insert", "log"):
+            claims.append(gang.now)
+            if len(claims) == 1:
+                rival.job.exchange.holdings.take({*range(64)}, {})
+
+    second.store.before = takes_time
+    for worker in (rival, second):
+        worker.job.exchange._members.may_live = lambda _: False  # type: ignore[method-assign]
+    second.job.exchange.holdings.take({*range(64)}, {})
+    assert not second.job.exchange.holdings.parts
+    second.job.exchange.holdings.take({*range(64)}, {})
+    assert len(second.job.exchange.holdings.parts) == 64
+    assert max(later - sign for sign, later in pairwise([*signs, gang.now])) <= 2.0
 
 
 def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:

@@ -107,6 +107,29 @@ def test_parts_are_given_with_the_next_link_not_with_the_next_report() -> None:
     assert not worker.job.parts.can_give
 
 
+def test_who_waits_for_the_server_longer_than_its_lease_keeps_its_parts() -> None:
+    gang = gang_of_one(0)
+    [first] = gang.workers.values()
+    second = gang.join()
+    while not second.under_way:
+        gang.pass_time()
+
+    def takes_long(operation: str, table: str) -> None:
+        if (operation, table) == ("all", "worker"):
+            first.store.before = lambda *_: None
+            for _ in range(3 * int(gang.rules.lease)):
+                gang.now += 1
+                first.job.exchange.beat(gang.now)
+                second.act("live")
+
+    held = {*first.job.exchange.holdings.parts}
+    first.store.before = takes_long
+    while first.store.before is takes_long:
+        gang.pass_time()
+    assert held
+    assert {*first.job.exchange.holdings.parts} == held
+
+
 def test_who_joins_while_the_others_end_ends_as_well_and_takes_nothing_over() -> None:
     gang = Gang(MadeWeb(2, 4), Rules(parts=16, rest=0.0))
     exchange, late = gang.join().job.exchange, []
