@@ -3,6 +3,7 @@
 python tools/write_reference.py
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,18 +15,21 @@ from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.settings import declared
 from mmcrawl.terminal.arguments import algorithm_parameters, spider_arguments
 
+_BOUNDS = re.compile(
+    r"[,;]? ?\b(?:in [\[(][\d, ]+[\])]|(?:at least|from|greater than) [\d to]*\d)(?=;|\.|$)"
+)
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 SETTINGS = """# Settings
 
 All of [Scrapy's settings](https://docs.scrapy.org/en/latest/topics/settings.html) work. These are
-ours; give them with `-s NAME=VALUE`, or in the settings of your project. A value that is not
-allowed is answered with one sentence and exit code 2 before anything begins.
+ours: `-s NAME=VALUE`, or in the settings of your project. A value that is not allowed stops the
+start with one sentence and exit code 2.
 
 """
 ARGUMENTS = """# Arguments
 
-What a crawl is told, each as `-a NAME=VALUE`; `scrapy help focused` shows the same. Other commands
-take those that concern them in the same words, as `-a NAME=VALUE` or `--name VALUE`.
+Give each as `-a NAME=VALUE`; `scrapy help focused` prints the same list. Other commands take the
+arguments that concern them, as `-a NAME=VALUE` or `--name VALUE`.
 
 ## scrapy crawl focused
 
@@ -33,14 +37,14 @@ take those that concern them in the same words, as `-a NAME=VALUE` or `--name VA
 PARAMETERS = """
 ## Parameters of the algorithms
 
-Arguments too, e.g. `-a algo=urlrule -a alpha=0.6`; `scrapy help algorithms` shows the same. What
-the algorithms do is said [here](../algorithms.md).
+Arguments too: `-a algo=urlrule -a alpha=0.6`; `scrapy help algorithms` prints the same list.
+[Which algorithm](../algorithms.md) says what each does.
 
 """
 LINKS = """# Columns of links
 
-What `scrapy links` writes of each link as `--format json`, `jsonl` or `csv`, in this order; see
-[Looking into a crawl](../guide/links.md). Lists are JSON in CSV as well. InterLink is the link
+`scrapy links --format json`, `jsonl` or `csv` writes these columns, in this order; see
+[Looking into a crawl](../guide/links.md). Lists are JSON in CSV too. InterLink is the link
 database of Yang 2009, table 5-4.
 
 """
@@ -60,12 +64,15 @@ def pages() -> dict[Path, str]:
         (f"`{each.name}`", f"`{each.shown_default}`", each.help + _noted(each.may_be))
         for each in declared.values()
     )
+    takers: dict[tuple[str, str, str, str], list[str]] = {}
+    for name in algorithm_names():
+        for parameter in algorithm_parameters(name):
+            takers.setdefault(parameter, []).append(f"`{name}`")
     parameters = (
-        (f"`{name}`", f"`{parameter}`", what, f"`{default}`", bounds)
-        for name in algorithm_names()
-        for parameter, default, bounds, what in algorithm_parameters(name)
+        (f"`{parameter}`", ", ".join(names), _BOUNDS.sub("", what), f"`{default}`", bounds)
+        for (parameter, default, bounds, what), names in sorted(takers.items())
     )
-    of_algorithms = ("algorithm", "parameter", "what it means", "default", "range")
+    of_algorithms = ("parameter", "of", "what it means", "default", "range")
     columns = ((f"`{name}`", column.paper, column.what) for name, column in COLUMNS.items())
     arguments = ("argument", "what it does", "default")
     return {
