@@ -108,117 +108,115 @@ declared = {
         Setting(
             "MMCRAWL_TOPIC_THRESHOLD",
             0.5,
-            "score a page must reach to be on topic",
+            "score that a page must reach to be on topic",
             "a number between 0 and 1",
             lambda value: 0 < value < 1,
         ),
         Setting(
             "MMCRAWL_BARREN_PAGES_PER_SHAPE",
             200,
-            "most pages of one URL shape, and of one script, while none of them is relevant; five"
-            " times as many of a directory with all below it, shared with those next to it; 0 for"
-            " all",
+            "maximum of pages of one URL shape, or of one script, until one is relevant; a"
+            " directory, all below it and its siblings share five times as many; 0 for no limit",
             *_COUNT,
         ),
         Setting(
             "MMCRAWL_LINKS_PER_PAGE",
             20_000,
-            "most links of one page that are looked at, the first ones; 0 for all",
+            "maximum of links taken from one page; 0 for no limit",
             *_COUNT,
         ),
         Setting(
             "MMCRAWL_PAGES_UNDER_WAY",
             0,
-            "most pages that may be under way, fetched and not yet learnt from, when the next link"
-            " is chosen; 0 for as few as keep the crawl at work",
+            "maximum of pages in progress when the next link is chosen; 0 for as few as keep the"
+            " crawl busy",
             *_COUNT,
         ),
-        Setting("MMCRAWL_PAGES_PER_HOST", 0, "most pages of one host; 0 for all", *_COUNT),
+        Setting(
+            "MMCRAWL_PAGES_PER_HOST", 0, "maximum of pages of one host; 0 for no limit", *_COUNT
+        ),
         Setting(
             "MMCRAWL_PRIVATE_NETWORKS",
             False,
-            "ask hosts in private networks that are not among the seeds, too",
+            "fetch from private networks, also where no seed names the host",
         ),
         Setting(
             "MMCRAWL_HEAD_REQUESTS",
             0,
-            "most HEAD requests that may be spent, over a run, on links without a file extension"
-            " that may be media (`download.php?id=3`); 0 leaves them alone",
+            "maximum of HEAD requests in a run for links that may be media but have no file"
+            " extension (`download.php?id=3`)",
             *_COUNT,
         ),
         Setting("MMCRAWL_DISPLAY", True, "show progress and the closing table"),
         Setting(
             "MMCRAWL_ARCHIVE",
             None,
-            "where every page is archived: `sqlite:///FILE`, `mongodb://HOST/DATABASE`, or `none`;"
-            " None keeps it beside the crawl's store (`crawl-archive.db` beside `crawl.db`, or in"
-            " the same MongoDB database), and nowhere for a crawl in memory",
+            "where pages are archived: `sqlite:///FILE`, `mongodb://HOST/DATABASE` or `none`; None"
+            " means beside the store (`crawl-archive.db` beside `crawl.db`, or in the same MongoDB"
+            " database), and nowhere for a crawl in memory",
         ),
         Setting(
             "MMCRAWL_MEDIA",
             None,
-            "folder in which media are kept, or a URL as `s3://BUCKET/FOLDER` (extra `collect`, and"
-            " s3fs); None keeps them beside the crawl's store (`crawl-media`"
-            " beside `crawl.db`, `DATABASE-media` in this folder for MongoDB)",
+            "folder of the media files, or a URL such as `s3://BUCKET/FOLDER` (extra `collect`, and"
+            " s3fs); None means `crawl-media` beside `crawl.db`, or `DATABASE-media` in the current"
+            " folder for MongoDB",
         ),
-        Setting("MMCRAWL_CHROMIUM", None, "program of the browser that renders; see `render`"),
-        Setting("MMCRAWL_YTDLP", "yt-dlp", "program that fetches hosted media; see `hosted`"),
+        Setting("MMCRAWL_CHROMIUM", None, "browser program for `render`"),
+        Setting("MMCRAWL_YTDLP", "yt-dlp", "program for `hosted` media"),
         Setting(
             "MMCRAWL_MEDIA_SLOWEST",
             1_024,
-            "bytes a second that a medium must come with at least, over each DOWNLOAD_TIMEOUT;"
-            " 0 for any",
+            "minimum of bytes a second of a download, over each DOWNLOAD_TIMEOUT; 0 for no limit",
             *_COUNT,
         ),
         Setting(
             "MMCRAWL_ROBOTS_PAUSE",
             10.0,
-            "seconds until a robots.txt that could not be had is asked for again, which doubles"
-            " each time up to an hour",
+            "seconds until a robots.txt that failed is requested again; doubles each time, up to an"
+            " hour",
             "a number of seconds above 0",
             lambda value: 0 < value < inf,
         ),
         Setting(
             "MMCRAWL_BLOCKS",
             None,
-            "how pages are cut into blocks, with options as `bwap:min_size=0.5;theta=9`"
-            " (`scrapy blocks --help` names the methods); None cuts them by `bwap`, for the archive"
-            " as a page's last version was; `off` cuts none",
+            "how pages are cut into blocks, as `bwap:min_size=0.5;theta=9` (`scrapy blocks --help`"
+            " lists the methods); None means `bwap`, in the archive the method of a page's last"
+            " version; `off` cuts none",
         ),
         Setting(
             "MMCRAWL_METADATA",
             {},
-            "further columns of the feeds, by rules for where a page says them:"
+            "more columns of the feeds, by rules:"
             ' `{"author": "meta author", "year": "url /(\\d{4})/"}`; see docs/guide/blocks.md',
         ),
         Setting(
             "MMCRAWL_REVISIT_DEFAULT",
             24.0,
-            "hours until a page that was visited once is due again",
+            "hours until a page with one visit is due again",
             *_HOURS,
         ),
-        Setting("MMCRAWL_REVISIT_SHORTEST", 1.0, "fewest hours between two visits", *_HOURS),
+        Setting("MMCRAWL_REVISIT_SHORTEST", 1.0, "minimum of hours between two visits", *_HOURS),
         Setting(
             "MMCRAWL_REVISIT_KINDS",
             "main-text,title,image",
-            "kinds of blocks whose changes count for the rate at which a page changes; `main-text`"
-            " stands for the main text, `layout` for the title and the text outside of all blocks,"
-            " `all` lets any other byte count",
+            "kinds of blocks whose changes count as changes of a page; also `main-text`, `layout`"
+            " (the title and the text outside of all blocks), `all` (any byte)",
         ),
-        Setting("MMCRAWL_REVISIT_LONGEST", 720.0, "most hours between two visits", *_HOURS),
+        Setting("MMCRAWL_REVISIT_LONGEST", 720.0, "maximum of hours between two visits", *_HOURS),
         Setting(
             "MMCRAWL_LEASE_SECONDS",
             15.0,
-            "seconds without a sign of life after which the parts of a worker of a shared crawl go"
-            " to others",
+            "seconds of silence after which the parts of a worker of a shared crawl go to others",
             "a number of seconds from 4",
             lambda value: 4 <= value < inf,
         ),
         Setting(
             "MMCRAWL_METRICS",
             None,
-            "where the figures of a running crawl are served for Prometheus;"
-            " port 0 is a free one, which the log names (extra `metrics`)",
+            "where a running crawl serves its figures for Prometheus (extra `metrics`); port 0 is a"
+            " free one, which the log names",
             "an address with a port, as 127.0.0.1:9410",
             lambda value: not value or re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[^:]+):\d{1,5}", value),
         ),
@@ -227,11 +225,11 @@ declared = {
             None,
             "folder with the web build of Ruffle (ruffle.js), for swf in `scrapy browse`",
         ),
-        Setting("MMCRAWL_WEB", None, "a stored web to answer from instead of the network"),
+        Setting("MMCRAWL_WEB", None, "stored web that answers instead of the network"),
         Setting(
             "MMCRAWL_WEB_LATENCY",
             None,
-            'milliseconds until a stored web answers, or by host: `{"slow.test": 900, "*": 20}`',
+            'milliseconds until a stored web answers, also by host: `{"slow.test": 900, "*": 20}`',
         ),
     )
 }

@@ -65,7 +65,7 @@ def _bound(year: int | None, month: int | None, day: int | None, *, end: bool) -
 class ArchiveParams(SpiderParams):
     """Which archive is meant: `archive`, or the one that belongs to the crawl in `store`."""
 
-    store: str = Field("", description="store of the crawl whose archive it is")
+    store: str = Field("", description="store of the crawl that the archive belongs to")
     archive: str = Field("", description="the archive itself: sqlite:///FILE or mongodb://…")
 
     @field_validator("store")
@@ -93,10 +93,10 @@ class ArchiveParams(SpiderParams):
 class RevisitParams(ArchiveParams):
     """Arguments of `scrapy crawl revisit`, each given as `-a NAME=VALUE`."""
 
-    limit: int = Field(0, ge=0, description="most pages to visit, 0 for all that are due")
-    at: str = Field("", description="visit what is due at this time, instead of now")
+    limit: int = Field(0, ge=0, description="maximum of pages to visit; 0 for all that are due")
+    at: str = Field("", description="visit what is due at this time instead of now")
     due: str = Field(
-        "", description="all: visit every page now; URL: only this one, now; else what is due"
+        "", description="all: every page now; URL: only this one, now (default: what is due)"
     )
     web: str = Field("", description="stored web to visit instead of the network")
 

@@ -25,19 +25,19 @@ class CollectParams(SpiderParams):
         "", description=f"store of the crawl whose media are collected (default: {DEFAULT_STORE})"
     )
     job: str = Field("", description="only the media of this crawl (default: of all in the store)")
-    kinds: str = Field(ALL, description=f"{', '.join(KINDS)}, parted by commas, or {ALL}")
+    kinds: str = Field(ALL, description=f"{', '.join(KINDS)}, separated by commas, or {ALL}")
     max_media: str = Field(
-        "", description="most that is kept in all, and of a kind: 20GB, or 20GB,video:15GB"
+        "", description="maximum in all, and of a kind: 20GB, or 20GB,video:15GB"
     )
-    max_file: str = Field("", description="largest file that is kept, as 2GB")
+    max_file: str = Field("", description="largest file, as 2GB")
     hosted: str = Field(
         "",
-        description="most that yt-dlp fetches of players of other sites (YouTube …), as 5GB"
+        description="maximum that yt-dlp fetches from players of other sites (YouTube …), as 5GB"
         " (default: none of them)",
     )
-    disk_left: str = Field("1GB", description="how much of the disk is to stay free")
+    disk_left: str = Field("1GB", description="disk space to leave free")
     again: Literal["", "failed", "held"] = Field(
-        "", description="fetch once more what failed, or what is held"
+        "", description="fetch again what failed, or what is held"
     )
     web: str = Field(
         "", description="stored web to fetch from instead of the network (default: the crawl's)"

@@ -18,7 +18,7 @@ class Column(NamedTuple):
 
 COLUMNS: Mapping[str, Column] = {
     "id": Column("ID", "number of the link, from 0, in the order in which links were found"),
-    "url": Column("URL", "address, as it is fetched"),
+    "url": Column("URL", "address as fetched"),
     "status": Column("Status", "W waiting, R running, C crawled, E error"),
     "url_words": Column("URLFanyi", "words of the address, translated"),
     "anchor": Column("Anchor", "text of the link it was first found by"),
@@ -30,9 +30,7 @@ COLUMNS: Mapping[str, Column] = {
     ),
     "anchor_path": Column("AnchorPath", "all anchors from the seed to it"),
     "url_path": Column("URLPath", "all addresses from the seed to it"),
-    "internal_urls": Column(
-        "InternalURLs", "addresses of the links on the page that were taken in"
-    ),
+    "internal_urls": Column("InternalURLs", "addresses of the accepted links on the page"),
     "path_score": Column("PathScore", "relevant pages reached through it, itself included"),
     "total_path_score": Column("TotalPathScore", "pages reached through it, itself included"),
     "contains_media": Column("Contain_or_not", "whether the page has media of the wanted kinds"),
@@ -40,25 +38,25 @@ COLUMNS: Mapping[str, Column] = {
         "ContentScore", "share of the topic's concepts that stand in content_intro (4.1)"
     ),
     "structure_score": Column(
-        "linkStructureScore", "what its place among links is worth to the algorithm"
+        "linkStructureScore", "the algorithm's score of its place among links"
     ),
     "link_ratio": Column("LinkRatio", "path_score / total_path_score"),
     "links_on_page": Column("Hyper_Links", "number of links on the page"),
     "logical_layer": Column("L_Layer", "clicks from the seed; a seed has 1"),
     "physical_layer": Column("P_Layer", "directories in the address; the root has 1"),
     "is_checked": Column("IsChecked", "whether it was crawled"),
-    "visited_at": Column("VisitedTime", "when the page came, UTC"),
+    "visited_at": Column("VisitedTime", "time of the visit, UTC"),
     "error": Column("ErrorMessage", "why there is no page: an error, a redirect, a trap"),
     "state": Column("", "status in a word: waiting, held, running, fetched, error"),
     "place": Column("", "it was the n-th page of the crawl"),
     "score": Column(
-        "", "when it was fetched; of one that waits, now; empty while the algorithm holds it"
+        "", "at fetching time; of a waiting link, now; empty while the algorithm holds it"
     ),
-    "words_score": Column("", "what the algorithm made of its words when it was found"),
+    "words_score": Column("", "the algorithm's score of its words when it was found"),
     "relevant": Column("", "whether the page holds media of the wanted kinds and is on topic"),
     "group_title": Column("", "title of the group of links it stands in"),
     "block": Column("", "kind of the block it stands in"),
-    "priority": Column("", "goes before the score; -1: it may be another address of a known page"),
+    "priority": Column("", "comes before the score; -1: it may be another address of a known page"),
 }
 """The columns by name."""
 

@@ -46,60 +46,56 @@ class FocusedParams(BaseModel):
     algo: str = Field(
         "urlrule", description="how waiting links are ordered (`scrapy help algorithms`)"
     )
-    topic: str = Field("", description="topics by name or file, parted by commas")
+    topic: str = Field("", description="topics by name or file, separated by commas")
     keywords: str = Field(
         "",
         description="words to look for instead of a topic: 光学|optics, lens; * for any media",
     )
     seeds: str = Field(
-        "", description="seed file, URL, or URLs parted by commas (default: the demo web)"
+        "", description="seed file, URL, or URLs separated by commas (default: the demo web)"
     )
     job: str = Field(
         "", description="name of the crawl in its store (default: made of the arguments)"
     )
     media: str = Field(
         ",".join(DEFAULT_KINDS),
-        description=f"media kinds that are wanted, parted by commas, also in Chinese (视频):"
+        description=f"wanted kinds of media, separated by commas, also in Chinese (视频):"
         f" {', '.join(KINDS)}",
     )
     download: str = Field(
         "",
-        description="media kinds that are fetched and kept meanwhile, or all; see `scrapy collect`",
+        description="kinds of media to download during the crawl, or all; see `scrapy collect`",
     )
-    max_media: str = Field("", description="most that is kept of them: 20GB, or 20GB,video:15GB")
-    max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
-    max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
-    max_depth: int = Field(0, ge=0, description="most clicks from a seed, 0 for any")
+    max_media: str = Field("", description="maximum of downloads: 20GB, or 20GB,video:15GB")
+    max_pages: int = Field(0, ge=0, description="maximum of pages to fetch; 0 for no limit")
+    max_layer: int = Field(20, ge=0, description="deepest directory layer; 0 for no limit")
+    max_depth: int = Field(0, ge=0, description="maximum of clicks from a seed; 0 for no limit")
     sites: Literal["hosts", "domains", "anywhere"] = Field(
         "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
     )
     expand: str = Field(
         "all",
-        description="pages whose links are followed: all, on-topic, or those of some topic score,"
-        " score:0.2; those of seeds always are",
+        description="pages whose links are followed, besides seeds: all, on-topic, or those of at"
+        " least a topic score, as score:0.2",
     )
     links: Literal["all", "related"] = Field(
         "all",
-        description="all, or related: those in navigation later, and none that stand in"
-        " advertisements, notices of rights and noise only",
+        description="all, or related: links in navigation later, and none that are only in"
+        " advertisements, notices of rights or noise",
     )
     discover: str = Field(
         _USUAL_WAYS,
-        description="ways into the seeds' hosts besides links, parted by commas: sitemap, feeds,"
-        " oembed, cdx; or none",
+        description="ways into the seeds' hosts besides links, separated by commas: sitemap,"
+        " feeds, oembed, cdx; or none",
     )
-    cdx: str = Field(
-        "", description="CDX server that discover=cdx asks for the pages of a host, as http://h/cdx"
-    )
+    cdx: str = Field("", description="CDX server for discover=cdx, as http://h/cdx")
     render: Literal["", "playwright", "playwright-all"] = Field(
         "",
-        description="pages that only scripts make are rendered by Chromium: playwright, or"
+        description="render pages that are empty without scripts by Chromium: playwright, or"
         " playwright-all for every page (extra `render`)",
     )
-    max_rendered: int = Field(1_000, ge=0, description="most pages that are rendered")
-    rules: str = Field(
-        "", description="file of rules for addresses: which links come first, and which never"
-    )
+    max_rendered: int = Field(1_000, ge=0, description="maximum of rendered pages")
+    rules: str = Field("", description="file of URL rules: which links come first, and which never")
     store: str = Field(
         "",
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"

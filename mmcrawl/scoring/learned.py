@@ -45,10 +45,9 @@ class Learned(Scorer):
 
     Args:
         lookahead: weight of what a page leads to, at least 0.
-        novelty: what a link is worth more in a directory of which nothing was fetched, as long as
-            nothing was found, at least 0.
-        variance: of a weight of the online model before anything was learnt, above 0; more learns
-            faster.
+        novelty: bonus of a link in a directory of which nothing was fetched, until something is
+            found, at least 0.
+        variance: prior variance of the weights of the online model, above 0; more learns faster.
         fit: what a perfect fit of the link's words to the topic adds to the log-odds, until learnt.
         beta: weight of the anchor against the URL words in that fit (4.7), in [0, 1].
     """

@@ -49,7 +49,7 @@ class Shark(Scorer):
     Args:
         gamma: weight of inheritance against neighbourhood, in [0, 1].
         beta: weight of the anchor against its context, in [0, 1].
-        delta: what is left of a page's relevance one click on, in [0, 1].
+        delta: share of a page's relevance that is left one click on, in [0, 1].
     """
 
     name: ClassVar[str] = "shark"

@@ -144,11 +144,11 @@ class SharkImproved(Scorer):
     Args:
         beta: weight of the anchor against the URL words in (3.12), in [0, 1].
         sigma: weight of a page's children against its own relevance in (3.17), in [0, 1).
-        theta: how slowly λ believes in the first children (3.16), greater than 0.
+        theta: how slowly λ trusts the first children (3.16), greater than 0.
         alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
         with_media: n' in (3.16) counts children on topic that hold media; false, as printed, counts
             all on topic.
-        tolerance: change of P or λ · P, both in [0, 1], that is told; greater than 0.
+        tolerance: least change of P or λ · P, both in [0, 1], to pass on; greater than 0.
 
     Raises:
         MmcrawlError: `sigma`, `theta` or `tolerance` is out of range.

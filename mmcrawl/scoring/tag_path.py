@@ -125,7 +125,7 @@ class TagPath(Scorer):
         alpha: weight of the uncertainty of an arm, from 0; more explores longer. Theirs is 2√2.
         theta: least cosine with which a path joins an arm, in [0, 1].
         ngrams: how many successive elements are a feature of a path, from 1 to 10.
-        seed: decides what chance brings, from 0.
+        seed: seed of the random choices, from 0.
     """
 
     name: ClassVar[str] = "tag-path"

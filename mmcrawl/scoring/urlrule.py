@@ -354,8 +354,8 @@ class UrlRule(PatternSearch):
     Args:
         worth: weight of what the crawl expects of a link, at least 0; 0 for the paper's S and
             patterns alone.
-        novelty: what a link is worth more in a directory of which nothing was fetched, as long as
-            nothing was found on its host, at least 0.
+        novelty: bonus of a link in a directory of which nothing was fetched, until something is
+            found on its host, at least 0.
         lift: weight of the rate of the pattern that a link matches, at least 0.
         s: weight of the paper's score S (4.8), at least 0.
         d: damping of (4.6), in (0, 1).
