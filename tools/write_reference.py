@@ -3,7 +3,6 @@
 python tools/write_reference.py
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,13 +10,9 @@ from mmcrawl.crawling.archive_params import RevisitParams
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.crawling.link_table import COLUMNS
 from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.settings import declared
-from mmcrawl.terminal.arguments import algorithm_parameters, spider_arguments
+from mmcrawl.terminal.arguments import spider_arguments
 
-_BOUNDS = re.compile(
-    r"[,;]? ?\b(?:in [\[(][\d, ]+[\])]|(?:at least|from|greater than) [\d to]*\d)(?=;|\.|$)"
-)
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 SETTINGS = """# Settings
 
@@ -29,16 +24,10 @@ start with one sentence and exit code 2.
 ARGUMENTS = """# Arguments
 
 Give each as `-a NAME=VALUE`; `scrapy help focused` prints the same list. Other commands take the
-arguments that concern them, as `-a NAME=VALUE` or `--name VALUE`.
+arguments that concern them, as `-a NAME=VALUE` or `--name VALUE`. Parameters of
+[algorithms](../algorithms.md) are arguments too; `scrapy help algorithms` lists them.
 
 ## scrapy crawl focused
-
-"""
-PARAMETERS = """
-## Parameters of the algorithms
-
-Arguments too: `-a algo=urlrule -a alpha=0.6`; `scrapy help algorithms` prints the same list.
-[Which algorithm](../algorithms.md) says what each does.
 
 """
 LINKS = """# Columns of links
@@ -64,15 +53,6 @@ def pages() -> dict[Path, str]:
         (f"`{each.name}`", f"`{each.shown_default}`", each.help + _noted(each.may_be))
         for each in declared.values()
     )
-    takers: dict[tuple[str, str, str, str], list[str]] = {}
-    for name in algorithm_names():
-        for parameter in algorithm_parameters(name):
-            takers.setdefault(parameter, []).append(f"`{name}`")
-    parameters = (
-        (f"`{parameter}`", ", ".join(names), _BOUNDS.sub("", what), f"`{default}`", bounds)
-        for (parameter, default, bounds, what), names in sorted(takers.items())
-    )
-    of_algorithms = ("parameter", "of", "what it means", "default", "range")
     columns = ((f"`{name}`", column.paper, column.what) for name, column in COLUMNS.items())
     arguments = ("argument", "what it does", "default")
     return {
@@ -81,8 +61,6 @@ def pages() -> dict[Path, str]:
         FOLDER / "arguments.md": (
             ARGUMENTS
             + _table(arguments, _arguments(FocusedParams))
-            + PARAMETERS
-            + _table(of_algorithms, parameters)
             + REVISIT
             + _table(arguments, _arguments(RevisitParams))
             + COLLECT
