@@ -1,6 +1,6 @@
 """Pages of which it is known what each part is, to measure partitioners with.
 
-`docs/guide/experiments.md` tells the form of the labels, `data/pages/README.md` what the kinds are.
+`docs/guide/presets.md` tells the form of the labels, `data/pages/README.md` what the kinds are.
 """
 
 import hashlib

@@ -108,7 +108,7 @@ class PagePair:
         except OSError as error:
             raise ExperimentError(
                 f"the labelled page {path} cannot be read: {error.strerror}; name with --data the"
-                " folder of snapshots SITE/TIME.html that docs/guide/experiments.md describes"
+                " folder of snapshots SITE/TIME.html that docs/guide/presets.md describes"
             ) from error
         if sha256(body).hexdigest() != digest:
             raise ExperimentError(f"{path} is not the page that was labelled: its SHA-256 differs")

@@ -68,7 +68,7 @@ def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
             ("", *_COLUMNS),
             (_PUBLISHED,),
             "Labels of 200 pairs ship, their pages do not: name with --data the folder of snapshots"
-            " SITE/TIME.html that docs/guide/experiments.md describes.",
+            " SITE/TIME.html that docs/guide/presets.md describes.",
         )
         return
     yield from judged(pairs, data, progress)
