@@ -13,9 +13,7 @@ with lazy_imports(__name__):
     from mmcrawl.browse.context import Context, Limits, Options, open_context
     from mmcrawl.browse.crawl_numbers import CrawlWatch, kind_of_error
     from mmcrawl.browse.figures import growth_of, months_of, timeline_of
-    from mmcrawl.browse.kept_files import kept_file
     from mmcrawl.browse.pool import Pool
-    from mmcrawl.browse.reports import reports_in
     from mmcrawl.browse.safety import guarded, is_loopback
     from mmcrawl.browse.serving import server_of
     from mmcrawl.browse.text import (
@@ -29,6 +27,8 @@ with lazy_imports(__name__):
         size,
         when,
     )
+    from mmcrawl.browse.views.crawls import reports_in
+    from mmcrawl.browse.views.works import kept_file
     from mmcrawl.browse.words import LANGUAGES, Words, sentences, words_for
 
 __all__ = ["Context", "Limits", "Options", "Problem", "open_context"]

@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
-from mmcrawl.collecting.exporting.dublin_core import dublin_core
+from mmcrawl.collecting.exporting.references import dublin_core
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.xml import xml_document, xml_text
 

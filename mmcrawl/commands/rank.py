@@ -1,11 +1,16 @@
 """`scrapy rank`: which pages, blocks and media of an archive matter, by links."""
 
+from __future__ import annotations
+
 import argparse
+import io
+import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -20,10 +25,10 @@ from mmcrawl.rank.pages import RANK_COLUMNS, Ranked, RankJob, rank_pages
 from mmcrawl.rank.parts import BLOCK_METHODS, PARTS
 from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
-from mmcrawl.rank.writing import WRITERS
 from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.rank import RankProgress, rank_table
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
+from mmcrawl.text.spreadsheets import CsvWriter
 from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20
@@ -155,3 +160,46 @@ def _check_of(of: str, job: RankJob, figure: Path | None) -> None:
     if of == "blocks" and job.method not in BLOCK_METHODS:
         known = " or ".join(BLOCK_METHODS)
         raise ValueError(f"{job.method} does not rank blocks: take --method {known}")
+
+
+Rows = Iterable[dict[str, Any]]
+
+
+class Writer(NamedTuple):
+    """A format.
+
+    Attributes:
+        help: What it is, for the command's help.
+        write: Writes rows with some columns, which come with their types in Parquet.
+    """
+
+    help: str
+    write: Callable[[Rows, Mapping[str, str], BinaryIO], None]
+
+
+def _write_json(rows: Rows, columns: Mapping[str, str], stream: BinaryIO) -> None:
+    for row in rows:
+        line = json.dumps({name: row[name] for name in columns}, ensure_ascii=False)
+        stream.write(line.encode("utf-8", "replace") + b"\n")
+
+
+def _write_csv(rows: Rows, columns: Mapping[str, str], stream: BinaryIO) -> None:
+    text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+    writer = CsvWriter(text)
+    writer.writerow(columns)
+    writer.writerows([row[name] for name in columns] for row in rows)
+    text.detach()
+
+
+def _write_parquet(rows: Rows, columns: Mapping[str, str], stream: BinaryIO) -> None:
+    from mmcrawl.rank.parquet import write_rows  # pyarrow may not be there
+
+    write_rows(rows, columns, stream)
+
+
+WRITERS: Mapping[str, Writer] = {
+    "json": Writer("a line of JSON for each", _write_json),
+    "csv": Writer("CSV with a line of names", _write_csv),
+    "parquet": Writer("a Parquet file, for > FILE", _write_parquet),
+}
+"""All formats, by the name of their option."""

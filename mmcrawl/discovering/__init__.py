@@ -8,8 +8,8 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.discovering.cdx import MOST_LINES, cdx_query, read_cdx
-    from mmcrawl.discovering.feeds import read_feed
-    from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address
+    from mmcrawl.discovering.feeds import read_feed, read_opml
+    from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address, read_oembed
     from mmcrawl.discovering.listings import (
         MOST_BYTES,
         Listing,
@@ -17,8 +17,6 @@ with lazy_imports(__name__):
         listing_kind,
         unpacked,
     )
-    from mmcrawl.discovering.oembed import read_oembed
-    from mmcrawl.discovering.opml import read_opml
     from mmcrawl.discovering.playlists import is_playlist, read_playlist
     from mmcrawl.discovering.shells import Choice, is_shell
     from mmcrawl.discovering.sitemaps import read_list, read_sitemap, sitemaps_of_robots

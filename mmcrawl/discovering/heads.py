@@ -1,12 +1,15 @@
 """What a page names beside itself: feeds, the page in other languages, oEmbed."""
 
+import json
 import re
 from collections.abc import Iterator
 from html import unescape
 from itertools import chain, islice
 
 from mmcrawl.discovering.listings import listed_link
-from mmcrawl.page.model import IN_HREFLANG, Link
+from mmcrawl.errors import ListingError
+from mmcrawl.page.model import IN_HREFLANG, Link, Page
+from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import Resolver
 
 _MOST_FEEDS = 5
@@ -75,3 +78,35 @@ def _named(body: bytes, url: str, what: "re.Pattern[bytes]") -> Iterator[str]:
             target = resolve(unescape(value.decode("utf-8", "replace")))
             if target is not None:
                 yield target.url
+
+
+# -- oEmbed ---------------------------------------------------------------------------------------
+
+_MOST_BYTES = 1024 * 1024
+_TOLD = ("html", "title")
+_TYPES = frozenset({"video", "rich"})
+
+
+def read_oembed(body: bytes, url: str) -> Page:
+    """Return what is embedded of a page: its media, with the title.
+
+    Args:
+        body: of the answer, JSON.
+        url: its address.
+
+    Raises:
+        ListingError: it is no oEmbed, or embeds no medium.
+    """
+    if len(body) > _MOST_BYTES:
+        raise ListingError("oEmbed: more than 1 MB")
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise ListingError("oEmbed: it is no JSON") from error
+    if not isinstance(told, dict) or told.get("type") not in _TYPES:
+        raise ListingError("oEmbed: it embeds no medium")
+    html, title = (value if isinstance(value := told.get(name), str) else "" for name in _TOLD)
+    shown = parse_page(html.encode("utf-8", "replace"), url, "text/html; charset=utf-8")
+    if not shown.media:
+        raise ListingError("oEmbed: it embeds no medium")
+    return Page(url, title=" ".join(title.split())[:2_000], media=shown.media, text=title[:2_000])

@@ -12,8 +12,7 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.replay.demo import DemoWeb
     from mmcrawl.replay.folder import FolderWeb
-    from mmcrawl.replay.handler import ReplayDownloadHandler, web_of
-    from mmcrawl.replay.latency import Latency
+    from mmcrawl.replay.handler import Latency, ReplayDownloadHandler, web_of
     from mmcrawl.replay.opening import open_web
     from mmcrawl.replay.portal import PortalWeb
     from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig

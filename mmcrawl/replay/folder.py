@@ -18,11 +18,11 @@ from typing import Any
 from urllib.parse import SplitResult, unquote_to_bytes, urlunsplit
 
 from mmcrawl.errors import WebError
-from mmcrawl.replay.media_types import content_type
 from mmcrawl.replay.web import (
     StoredResponse,
     StoredWeb,
     answer,
+    content_type,
     for_method,
     host_of,
     moved,

@@ -7,8 +7,7 @@ they show of each host; `checking` says what a seed list turned out to be before
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.seeking.checking import CheckedSeed
-    from mmcrawl.seeking.finding import Candidate, Candidates
+    from mmcrawl.seeking.finding import Candidate, Candidates, CheckedSeed
     from mmcrawl.seeking.sources import Source, open_source
 
 __all__ = ["Candidate", "Candidates", "CheckedSeed", "Source", "open_source"]

@@ -13,8 +13,7 @@ with lazy_imports(__name__):
     )
     from mmcrawl.browse.replay.answers import original_headers
     from mmcrawl.browse.replay.cdx import FIELDS, cdx_routes
-    from mmcrawl.browse.replay.css import rewrite_css
     from mmcrawl.browse.replay.html import rewrite_html
-    from mmcrawl.browse.replay.links import Links
+    from mmcrawl.browse.replay.links import Links, rewrite_css
     from mmcrawl.browse.replay.memento import memento_routes
     from mmcrawl.browse.replay.serving import replay_routes

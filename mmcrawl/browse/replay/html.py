@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
 
-from mmcrawl.browse.replay.css import rewrite_css
-from mmcrawl.browse.replay.links import Links
+from mmcrawl.browse.replay.links import Links, rewrite_css
 from mmcrawl.text.patterns import linear
 
 # White space of HTML; a vertical tab, which \s takes too, is none.

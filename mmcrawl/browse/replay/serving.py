@@ -38,10 +38,9 @@ from mmcrawl.browse.replay.answers import (
     policy,
     served_type,
 )
-from mmcrawl.browse.replay.css import rewrite_css
 from mmcrawl.browse.replay.history import History, Memento, history_of
 from mmcrawl.browse.replay.html import rewrite_html
-from mmcrawl.browse.replay.links import Links
+from mmcrawl.browse.replay.links import Links, rewrite_css
 from mmcrawl.browse.replay.memento_links import memento_links, origin_of, requested_url
 from mmcrawl.errors import MmcrawlError
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import quote
 
-from mmcrawl.collecting.exporting.coins import coins
+from mmcrawl.collecting.exporting.references import coins
 from mmcrawl.collecting.parts import SWF
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.text.media_kinds import CHINESE

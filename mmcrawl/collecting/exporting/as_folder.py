@@ -1,18 +1,21 @@
-"""Plain files with an index.html in Chinese and English, for a memory stick: no server is needed.
+"""Files that are held, in a folder with an index to read, or in a bag (BagIt, RFC 8493).
 
-The index is one page without scripts of others: its list is in it, and searching and the choice of
-language are a few lines of script; without script, all is shown in both languages.
+The index is one page without scripts of others, in Chinese and English, for a memory stick: its
+list is in it, and searching and the choice of language are a few lines of script; without script,
+all is shown in both languages.
 """
 
 from datetime import UTC, datetime
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 
 from mmcrawl.collecting.exporting.article import STYLE, article, both
-from mmcrawl.collecting.exporting.as_jsonl import JsonLines
+from mmcrawl.collecting.exporting.as_table import JsonLines
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
 from mmcrawl.collecting.works.model import Work
+from mmcrawl.text.xml import xml_text
 
 _SCRIPT = """
 const all=[...document.querySelectorAll('article')],root=document.documentElement;
@@ -62,3 +65,50 @@ def _index(shipment: Shipment, works: int, articles: list[str]) -> str:
         '<input type="search"></label></p>\n'
         f"{''.join(articles)}<script>{_SCRIPT}</script></body></html>\n"
     )
+
+
+class BagIt:
+    """An `Exporter`."""
+
+    summary = "a bag (RFC 8493): the files that are held, checksums, works.jsonl"
+    suffix = ""
+
+    def export(self, shipment: Shipment, target: Path) -> list[str]:
+        with whole_folder(target) as bag:
+            held = HeldFiles(shipment, files_in(bag))
+            works: list[Work] = []
+
+            def copy(work: Work) -> None:
+                held.copied_of(work, "data/media/")
+                works.append(work)
+
+            problems = shipment.each(copy)
+            (bag / "data").mkdir(exist_ok=True)
+            problems += JsonLines().export(Shipment(works), bag / "data/works.jsonl")
+            sums = held.copied | {"data/works.jsonl": _sum(bag / "data/works.jsonl")}
+            size = sum((bag / name).stat().st_size for name in sums)
+            day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
+            name = " ".join(xml_text(shipment.name).split())
+            tags = {
+                "bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
+                "bag-info.txt": f"Bagging-Date: {day}\nExternal-Description: {name}\n"
+                f"Payload-Oxum: {size}.{len(sums)}\nBag-Software-Agent: mmcrawl\n",
+                "manifest-sha256.txt": _manifest(sums),
+            }
+            _write(bag, tags)
+            own = {name: _sum(bag / name) for name in tags}
+            _write(bag, {"tagmanifest-sha256.txt": _manifest(own)})
+        return held.missing + problems
+
+
+def _write(bag: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        (bag / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _manifest(sums: dict[str, str]) -> str:
+    return "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items()))
+
+
+def _sum(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()

@@ -14,7 +14,6 @@ from mmcrawl.blocks.partition import partition
 from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.works.file_tags import FileTags
 from mmcrawl.collecting.works.grouping import group_mentions
-from mmcrawl.collecting.works.levels import level_of_topic
 from mmcrawl.collecting.works.licence_names import licences_in_text
 from mmcrawl.collecting.works.licences import best_first
 from mmcrawl.collecting.works.mentions import Mention, mentions_of
@@ -22,6 +21,7 @@ from mmcrawl.collecting.works.model import Evidence, Licence, Sighting, Work, Wo
 from mmcrawl.collecting.works.names import is_file, title_of_file
 from mmcrawl.collecting.works.page_facts import PageFacts, facts_of_page
 from mmcrawl.collecting.works.titles import SiteTitles, choose_titles
+from mmcrawl.collecting.works.values import level_of_topic
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.findings import MediaPageRecord

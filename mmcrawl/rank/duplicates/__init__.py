@@ -3,13 +3,13 @@
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.rank.duplicates.finding import find_duplicates
-    from mmcrawl.rank.duplicates.results import open_duplicates, save_duplicates
-    from mmcrawl.rank.duplicates.similar import (
+    from mmcrawl.rank.duplicates.finding import (
         LEAST_TOKENS,
         bands,
         digest,
+        find_duplicates,
         groups_of,
         sketch,
         tokens_of,
     )
+    from mmcrawl.rank.duplicates.results import open_duplicates, save_duplicates

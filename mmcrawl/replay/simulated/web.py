@@ -6,7 +6,6 @@ from functools import cached_property
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from mmcrawl.replay.media_types import content_type
 from mmcrawl.replay.simulated.config import SimulationConfig
 from mmcrawl.replay.simulated.designs import respond
 from mmcrawl.replay.simulated.layout import BANNER, Directory, Site, lay_out, number_of_month
@@ -17,6 +16,7 @@ from mmcrawl.replay.web import (
     StoredResponse,
     StoredWeb,
     answer,
+    content_type,
     for_method,
     host_of,
     moved,
