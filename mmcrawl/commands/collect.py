@@ -1,7 +1,6 @@
 """`scrapy collect`: the media that a crawl found are kept, and told of."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
@@ -17,7 +16,7 @@ from mmcrawl.collecting.opening import open_collection
 from mmcrawl.collecting.parts import SWF, tree_of
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
-from mmcrawl.commands.values import store_named
+from mmcrawl.commands.values import store_named, write_jsonl
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.engine.crawls import check_settings
@@ -133,11 +132,6 @@ def _states(text: str) -> tuple[State, ...]:
         raise ValueError(f"--state {text}: there are {', '.join(State)}") from None
 
 
-def _write_jsonl(rows: Iterable[dict[str, Any]], stream: TextIO) -> None:
-    for row in rows:
-        print(json.dumps(row, ensure_ascii=False), file=stream)
-
-
 def _write_csv(rows: Iterable[dict[str, Any]], stream: TextIO) -> None:
     names = [field.name for field in fields(MediaFile)]
     writer = CsvWriter(stream)
@@ -146,6 +140,6 @@ def _write_csv(rows: Iterable[dict[str, Any]], stream: TextIO) -> None:
 
 
 _WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
-    "jsonl": _write_jsonl,
+    "jsonl": write_jsonl,
     "csv": _write_csv,
 }

@@ -13,7 +13,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
-from mmcrawl.commands.values import output_to, store_named, web_address, whole
+from mmcrawl.commands.values import output_to, store_named, web_address, whole, write_jsonl
 from mmcrawl.crawling.history import looked_at
 from mmcrawl.crawling.link_table import COLUMNS, content_model, rows
 from mmcrawl.crawling.parts import CrawlParts
@@ -23,7 +23,7 @@ from mmcrawl.frontier.interlink import PlacedPage
 from mmcrawl.frontier.records import HELD, LinkRecord
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.sharing.views.looking import opened_to_look
-from mmcrawl.terminal.crawl import literal, sentence
+from mmcrawl.terminal.crawl import facts_table, literal, sentence
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.text.spreadsheets import CsvWriter
 
@@ -151,11 +151,6 @@ def _plain(why: Why, content: _Content) -> dict[str, Any]:
     return {**told, "ahead": why.ahead, "link": link}
 
 
-def _write_jsonl(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
-    for row in found:
-        print(json.dumps(row, ensure_ascii=False), file=stream)
-
-
 def _write_json(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
     before = "["
     for row in found:
@@ -178,7 +173,7 @@ def _cell(value: object) -> object:
 
 _WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
     "json": _write_json,
-    "jsonl": _write_jsonl,
+    "jsonl": write_jsonl,
     "csv": _write_csv,
 }
 
@@ -230,31 +225,27 @@ def why_page(why: Why) -> RenderableType:
 
 
 def _facts(link: LinkRecord) -> Table:
-    table = _table()
-    for name, value in (
-        ("score", _score(link.score)),
-        ("of its words", f"{link.words_score:.4f}"),
-        ("structure", f"{link.structure_score:.4f}"),
-        ("text of the link", link.anchor),
-        ("group of links", link.group_title),
-        ("words of the URL", link.url_words),
-        ("block", link.block),
-        ("title", link.title),
-        ("layer", f"{link.physical_layer}, {link.logical_layer - 1} clicks from the seed"),
-    ):
-        if value:
-            table.add_row(name, literal(value))
-    return table
+    facts = {
+        "score": _score(link.score),
+        "of its words": f"{link.words_score:.4f}",
+        "structure": f"{link.structure_score:.4f}",
+        "text of the link": link.anchor,
+        "group of links": link.group_title,
+        "words of the URL": link.url_words,
+        "block": link.block,
+        "title": link.title,
+        "layer": f"{link.physical_layer}, {link.logical_layer - 1} clicks from the seed",
+    }
+    return facts_table((name, literal(value)) for name, value in facts.items() if value)
 
 
 def _parts(why: Why) -> RenderableType:
     if not why.parts:
         return literal(f"Parts of the score: {why.parts_note}.")
-    table = _table()
-    for name, value in why.parts.items():
-        table.add_row(f"{_score(value):>8}", literal(name))
-    table.add_row(f"{_score(sum(why.parts.values())):>8}", literal(f"in all, {why.parts_note}"))
-    return Group(Text("Parts of the score", "bold"), table)
+    whole = {f"in all, {why.parts_note}": sum(why.parts.values())}
+    parts = [*why.parts.items(), *whole.items()]
+    rows = facts_table((f"{_score(value):>8}", literal(name)) for name, value in parts)
+    return Group(Text("Parts of the score", "bold"), rows)
 
 
 def _step(number: int, url: str, anchor: str) -> Text:
@@ -270,10 +261,3 @@ def _placed(page: PlacedPage) -> Text:
 
 def _score(score: float) -> str:
     return "" if score == HELD else f"{score:.4f}"
-
-
-def _table() -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    return table

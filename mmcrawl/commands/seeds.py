@@ -1,7 +1,6 @@
 """`scrapy seeds find --from START…` and `scrapy seeds check FILE`: where to begin, and whether."""
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar, TextIO
@@ -11,7 +10,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
-from mmcrawl.commands.values import output_to, whole
+from mmcrawl.commands.values import output_to, whole, write_jsonl
 from mmcrawl.crawling.arguments import parse_kinds
 from mmcrawl.crawling.seeds import read_seeds
 from mmcrawl.engine.seed_check import SeedCheckSpider
@@ -155,8 +154,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _write_found(found: Sequence[Candidate], opts: argparse.Namespace, stream: TextIO) -> None:
     if opts.format == "jsonl":
-        for one in found:
-            print(json.dumps(asdict(one), ensure_ascii=False), file=stream)
+        write_jsonl(map(asdict, found), stream)
     elif opts.format == "seeds":
         for one in found:
             print(f"{one.url}    # {one.score:.2f}: {'; '.join(one.reasons)}", file=stream)
@@ -171,8 +169,7 @@ def _write_checked(
     results: Sequence[CheckedSeed], opts: argparse.Namespace, stream: TextIO
 ) -> None:
     if opts.format == "jsonl":
-        for seed in results:
-            print(json.dumps(asdict(seed), ensure_ascii=False), file=stream)
+        write_jsonl(map(asdict, results), stream)
     elif opts.format == "seeds":
         for seed in results:
             line = f"{seed.target or seed.url}    # {_told(seed)}"

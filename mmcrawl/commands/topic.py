@@ -25,7 +25,7 @@ from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, LearntTest, TopicTest, Verdict
 from mmcrawl.settings import value_of
-from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.crawl import facts_table, literal
 from mmcrawl.text import url_words
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import (
@@ -225,20 +225,16 @@ def _about(page: Page) -> RenderableType:
         word.source if word.translation in {None, word.source} else f"{word.source}→{word.text}"
         for word in url_words(page.url)
     )
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in (
-        ("page", page.url),
-        ("title", page.title),
-        ("keywords", page.keywords),
-        ("description", page.description),
-        ("URL words", words),
-        ("encoding", page.encoding),
-        ("links", f"{len(page.links)} in {len(page.groups)} groups"),
-    ):
-        table.add_row(name, literal(value))
-    return table
+    facts = {
+        "page": page.url,
+        "title": page.title,
+        "keywords": page.keywords,
+        "description": page.description,
+        "URL words": words,
+        "encoding": page.encoding,
+        "links": f"{len(page.links)} in {len(page.groups)} groups",
+    }
+    return facts_table((name, literal(value)) for name, value in facts.items())
 
 
 def _media(page: Page) -> RenderableType:

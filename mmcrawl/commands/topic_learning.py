@@ -24,7 +24,7 @@ from mmcrawl.learning.examples import Example, Examples, is_address, read_exampl
 from mmcrawl.learning.telling import TellingWord, telling_words
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.settings import SettingsLike, value_of
-from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.crawl import facts_table, literal
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
 from mmcrawl.topic.page_model import PageModel
@@ -226,7 +226,8 @@ def _words_known(topics: str) -> list[str]:
 
 def lesson_shown(lesson: Lesson, path: Path, name: str) -> RenderableType:
     """Return what came of the examples, as it is printed."""
-    parts: list[RenderableType] = [Text(f"{name} is learnt: {path}", style="bold"), _facts(lesson)]
+    heading = Text(f"{name} is learnt: {path}", style="bold")
+    parts: list[RenderableType] = [heading, facts_table(_facts(lesson))]
     for title, words in (
         ("Words that speak for a page", lesson.words),
         ("Words that speak against it", lesson.against),
@@ -241,19 +242,15 @@ def lesson_shown(lesson: Lesson, path: Path, name: str) -> RenderableType:
     return Group(*parts)
 
 
-def _facts(lesson: Lesson) -> RenderableType:
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
+def _facts(lesson: Lesson) -> Iterator[tuple[str, str]]:
     taken = " that were taken for bad ones" if lesson.taken_as_bad else ""
-    table.add_row("good pages", f"{lesson.good} of {_sites(lesson.good_sites)}")
-    table.add_row("bad pages", f"{lesson.bad} of {_sites(lesson.bad_sites)}{taken}")
+    yield "good pages", f"{lesson.good} of {_sites(lesson.good_sites)}"
+    yield "bad pages", f"{lesson.bad} of {_sites(lesson.bad_sites)}{taken}"
     what = "whole sites" if lesson.by_site else "pages"
-    table.add_row("tried on", f"{what} left out in training, {lesson.folds} times")
+    yield "tried on", f"{what} left out in training, {lesson.folds} times"
     for title, rate in (("precision", lesson.precision), ("recall", lesson.recall)):
-        table.add_row(title, f"{rate.value:.0%}  (95 %: {rate.low:.0%} to {rate.high:.0%})")
-    table.add_row("average precision", f"{lesson.average_precision:.2f}")
-    return table
+        yield title, f"{rate.value:.0%}  (95 %: {rate.low:.0%} to {rate.high:.0%})"
+    yield "average precision", f"{lesson.average_precision:.2f}"
 
 
 def _sites(count: int) -> str:

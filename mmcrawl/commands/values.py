@@ -1,12 +1,13 @@
 """What options name: archives and crawls, numbers, addresses, files to write; read and checked."""
 
 import argparse
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -74,6 +75,12 @@ def output_to(name: str | None) -> Iterator[TextIO]:
         return
     with open(os.path.expanduser(name), "w", encoding="utf-8", newline="") as file:
         yield file
+
+
+def write_jsonl(rows: Iterable[Any], stream: TextIO) -> None:
+    """Write a line of JSON for each."""
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False), file=stream)
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:

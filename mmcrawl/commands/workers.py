@@ -3,7 +3,7 @@
 import argparse
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from typing import Any
@@ -22,7 +22,7 @@ from mmcrawl.crawling.arguments import checked_store
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing.views.observing import CrawlView, JobView, Observation, Observer, WorkerView
 from mmcrawl.stores.uris import is_server
-from mmcrawl.terminal.crawl import literal, sentence
+from mmcrawl.terminal.crawl import facts_table, literal, sentence
 
 _NOT_KNOWN = "…"
 _LATE = 5.0  # seconds; reports that wait for longer are told of
@@ -169,7 +169,7 @@ def jobs_table(store: str, jobs: Sequence[JobView]) -> RenderableType:
 
 def crawl_tables(store: str, crawl: CrawlView) -> RenderableType:
     """Return who works on a job, and where it stands."""
-    parts: list[RenderableType] = [_facts(store, crawl)]
+    parts: list[RenderableType] = [facts_table(_facts(store, crawl))]
     if crawl.workers:
         parts += [Text(""), _workers(crawl)]
     else:
@@ -188,28 +188,24 @@ def state_text(job: JobView) -> Text:
     return Text(literal(words).plain, _STYLES.get(job.state, ""))
 
 
-def _facts(store: str, crawl: CrawlView) -> Table:
+def _facts(store: str, crawl: CrawlView) -> Iterator[tuple[str, RenderableType]]:
     job, totals = crawl.job, crawl.totals
     media = ", ".join(f"{count:,} {kind}" for kind, count in totals.media.items())
     held = f" (+{totals.held:,} held)" if totals.held else ""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("job", Text(literal(job.name).plain, "bold"))
-    table.add_row("store", literal(store))
-    table.add_row("state", state_text(job))
-    table.add_row("begun", _time(job.started_at))
     rate = f"  ({_rate(crawl.pages_per_second)}/s)" if job.state in {"running", ""} else ""
-    table.add_row("pages", f"{totals.pages:,}{rate}")
+    yield "job", Text(literal(job.name).plain, "bold")
+    yield "store", literal(store)
+    yield "state", state_text(job)
+    yield "begun", _time(job.started_at)
+    yield "pages", f"{totals.pages:,}{rate}"
     if crawl.workers:
-        table.add_row("parts", _parts(crawl))
+        yield "parts", _parts(crawl)
     if crawl.mail:
-        table.add_row("mail waiting", f"{crawl.mail:,}")
-    table.add_row("waiting", f"{totals.waiting:,}{held}")
-    table.add_row("media pages", f"{totals.media_pages:,}" + (f"  ({media})" if media else ""))
-    table.add_row("harvest rate", f"{totals.harvest_rate:.0%} of the last 500")
-    table.add_row("errors", f"{totals.errors:,}")
-    return table
+        yield "mail waiting", f"{crawl.mail:,}"
+    yield "waiting", f"{totals.waiting:,}{held}"
+    yield "media pages", f"{totals.media_pages:,}" + (f"  ({media})" if media else "")
+    yield "harvest rate", f"{totals.harvest_rate:.0%} of the last 500"
+    yield "errors", f"{totals.errors:,}"
 
 
 def _parts(crawl: CrawlView) -> Text:

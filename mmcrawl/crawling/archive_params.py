@@ -2,11 +2,12 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
 from pydantic import Field, field_validator, model_validator
 
 from mmcrawl.archive.uris import archive_beside, as_archive_uri
-from mmcrawl.crawling.arguments import DEFAULT_STORE, SpiderParams, checked_store, checked_web
+from mmcrawl.crawling.arguments import DEFAULT_STORE, SpiderParams, WebName, checked_store, readable
 
 _COMPACT = {12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 _PERIOD = re.compile(r"(\d{4})(?:-?(\d\d)(?:-?(\d\d))?)?", re.ASCII)
@@ -94,18 +95,13 @@ class RevisitParams(ArchiveParams):
     """Arguments of `scrapy crawl revisit`, each given as `-a NAME=VALUE`."""
 
     limit: int = Field(0, ge=0, description="maximum of pages to visit; 0 for all that are due")
-    at: str = Field("", description="visit what is due at this time instead of now")
+    at: Annotated[str, readable(as_time)] = Field(
+        "", description="visit what is due at this time instead of now"
+    )
     due: str = Field(
         "", description="all: every page now; URL: only this one, now (default: what is due)"
     )
-    web: str = Field("", description="stored web to visit instead of the network")
-
-    @field_validator("at")
-    @classmethod
-    def _a_time(cls, text: str) -> str:
-        if text:
-            as_time(text)
-        return text
+    web: WebName = Field("", description="stored web to visit instead of the network")
 
     @field_validator("due")
     @classmethod
@@ -113,11 +109,6 @@ class RevisitParams(ArchiveParams):
         if text not in ("", ALL) and not text.startswith(("http://", "https://")):
             raise ValueError(f"{text!r} is not understood; it may be all, or the URL of a page")
         return text
-
-    @field_validator("web")
-    @classmethod
-    def _existing_web(cls, text: str) -> str:
-        return checked_web(text)
 
     @property
     def due_at(self) -> float | None:

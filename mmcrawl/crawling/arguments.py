@@ -3,9 +3,9 @@ a wrong one."""
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 from mmcrawl.archive.uris import file_uri
 from mmcrawl.collecting.sizes import ALL
@@ -61,6 +61,21 @@ def checked_web(text: str) -> str:
         except WebError as error:
             raise ValueError(str(error).removesuffix(f": {WHAT_IT_CAN_BE}.").rstrip(".")) from error
     return text
+
+
+def readable(read: Callable[[str], object]) -> AfterValidator:
+    """Return what checks that a text, if there is one, can be read; the argument stays the text."""
+
+    def check(text: str) -> str:
+        if text:
+            read(text)
+        return text
+
+    return AfterValidator(check)
+
+
+StoreName = Annotated[str, AfterValidator(checked_store)]
+WebName = Annotated[str, AfterValidator(checked_web)]
 
 
 def parse_kinds(text: str) -> list[str]:

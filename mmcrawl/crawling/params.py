@@ -5,7 +5,7 @@ import json
 import os
 import re
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -13,10 +13,11 @@ from mmcrawl.archive.uris import as_archive_uri
 from mmcrawl.collecting.sizes import as_sizes
 from mmcrawl.crawling.arguments import (
     DEFAULT_STORE,
+    StoreName,
+    WebName,
     checked_kinds,
-    checked_store,
-    checked_web,
     parse_kinds,
+    readable,
 )
 from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.crawling.seeds import Seed, read_seeds
@@ -66,7 +67,9 @@ class FocusedParams(BaseModel):
         "",
         description="kinds of media to download during the crawl, or all; see `scrapy collect`",
     )
-    max_media: str = Field("", description="maximum of downloads: 20GB, or 20GB,video:15GB")
+    max_media: Annotated[str, readable(as_sizes)] = Field(
+        "", description="maximum of downloads: 20GB, or 20GB,video:15GB"
+    )
     max_pages: int = Field(0, ge=0, description="maximum of pages to fetch; 0 for no limit")
     max_layer: int = Field(20, ge=0, description="deepest directory layer; 0 for no limit")
     max_depth: int = Field(0, ge=0, description="maximum of clicks from a seed; 0 for no limit")
@@ -96,7 +99,7 @@ class FocusedParams(BaseModel):
     )
     max_rendered: int = Field(1_000, ge=0, description="maximum of rendered pages")
     rules: str = Field("", description="file of URL rules: which links come first, and which never")
-    store: str = Field(
+    store: StoreName = Field(
         "",
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
         " (default: sqlite:///crawl.db, of the demo sqlite:///demo.db)",
@@ -106,7 +109,7 @@ class FocusedParams(BaseModel):
         description="where pages are archived: sqlite:///FILE, mongodb://HOST/DATABASE or none"
         " (default: by the store)",
     )
-    web: str = Field(
+    web: WebName = Field(
         "",
         description="stored web to crawl instead of the network: demo, a folder with one folder per"
         " host, a WARC file, sim:pages=5000 (simulated), portal:WEB;WEB (several behind one page)",
@@ -159,12 +162,6 @@ class FocusedParams(BaseModel):
     def _known_download(cls, text: str) -> str:
         return checked_kinds(text) if text else ""
 
-    @field_validator("max_media")
-    @classmethod
-    def _sizes(cls, text: str) -> str:
-        as_sizes(text)
-        return text
-
     @field_validator("expand")
     @classmethod
     def _known_expansion(cls, text: str) -> str:
@@ -196,20 +193,10 @@ class FocusedParams(BaseModel):
             raise ValueError(f"{url!r} is no URL; write it as http://host/cdx")
         return url
 
-    @field_validator("store")
-    @classmethod
-    def _known_store(cls, uri: str) -> str:
-        return checked_store(uri)
-
     @field_validator("archive")
     @classmethod
     def _known_archive(cls, text: str) -> str:
         return as_archive_uri(text) or text
-
-    @field_validator("web")
-    @classmethod
-    def _existing_web(cls, text: str) -> str:
-        return checked_web(text)
 
     @model_validator(mode="after")
     def _complete(self) -> "FocusedParams":

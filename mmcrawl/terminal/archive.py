@@ -4,12 +4,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.terminal.crawl import literal, reason_table, sentence, size_of
+from mmcrawl.terminal.crawl import facts_table, literal, reason_table, sentence, size_of
 
 KIND_STYLES = {
     "title": "bold magenta",
@@ -83,14 +82,13 @@ def next_due(when: float) -> str:
     )
 
 
-def _revisit_numbers(revisits: Revisits) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_row("due", str(revisits.due))
-    table.add_row("visited", str(revisits.visited))
-    table.add_row("new versions", str(revisits.new))
-    table.add_row("unchanged", f"{revisits.unchanged}, {revisits.not_modified} of them by HTTP 304")
-    table.add_row("gone", str(revisits.gone))
-    table.add_row(
-        "bodies", f"{size_of(revisits.raw_bytes)}, {size_of(revisits.new_bytes)} of it new"
-    )
-    return table
+def _revisit_numbers(revisits: Revisits) -> RenderableType:
+    facts = {
+        "due": str(revisits.due),
+        "visited": str(revisits.visited),
+        "new versions": str(revisits.new),
+        "unchanged": f"{revisits.unchanged}, {revisits.not_modified} of them by HTTP 304",
+        "gone": str(revisits.gone),
+        "bodies": f"{size_of(revisits.raw_bytes)}, {size_of(revisits.new_bytes)} of it new",
+    }
+    return facts_table(facts.items())

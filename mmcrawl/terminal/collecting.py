@@ -1,18 +1,17 @@
 """What a person sees of a collection: a line while it grows, tables when it is done."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from mmcrawl.collecting.index import Summary
 from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.parts import Part
-from mmcrawl.terminal.crawl import literal, reason_table, sentence, size_of
+from mmcrawl.terminal.crawl import facts_table, literal, reason_table, sentence, size_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +63,23 @@ def collected_tables(collected: Collected) -> RenderableType:
 
 def collection_tables(summary: Summary) -> list[RenderableType]:
     """Return where a collection stands."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for kind in sorted(summary.held):
-        table.add_row(kind, f"{summary.held[kind]:,} files", size_of(summary.held_bytes[kind]))
-    total = sum(summary.held.values())
-    table.add_row("held", f"{total:,} files", size_of(sum(summary.held_bytes.values())))
-    addresses = summary.count(State.HELD)
-    if addresses != total:
-        table.add_row("", f"at {addresses:,} addresses", "")
-    for state in (State.WAITING, State.TAKEN, State.FAILED, State.SKIPPED):
-        if summary.count(state):
-            table.add_row(str(state), f"{summary.count(state):,} addresses", "")
-    parts: list[RenderableType] = [table]
+    parts: list[RenderableType] = [facts_table(_numbers(summary))]
     if summary.reasons:
         reasons = Counter({reason: count for reason, count in summary.reasons.items() if reason})
         parts += [literal(""), Text("Not had", "bold"), reason_table(reasons)]
     return parts
+
+
+def _numbers(summary: Summary) -> Iterator[tuple[str, ...]]:
+    for kind in sorted(summary.held):
+        yield kind, f"{summary.held[kind]:,} files", size_of(summary.held_bytes[kind])
+    total, addresses = sum(summary.held.values()), summary.count(State.HELD)
+    yield "held", f"{total:,} files", size_of(sum(summary.held_bytes.values()))
+    if addresses != total:
+        yield "", f"at {addresses:,} addresses"
+    for state in (State.WAITING, State.TAKEN, State.FAILED, State.SKIPPED):
+        if summary.count(state):
+            yield str(state), f"{summary.count(state):,} addresses"
 
 
 def tree_of_parts(file: MediaFile, parts: Iterable[Part]) -> Tree:

@@ -1,6 +1,7 @@
 """What a person sees of a crawl: a line or a panel while it runs, tables when it ends."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rich import box
@@ -101,7 +102,7 @@ def progress_panel(progress: Progress) -> RenderableType:
 
 def closing_tables(summary: Summary) -> RenderableType:
     """Return the tables a crawl ends with: what was found, what was learnt, what went wrong."""
-    parts: list[RenderableType] = [_heading(summary), _totals(summary)]
+    parts: list[RenderableType] = [_heading(summary), facts_table(_totals(summary))]
     if summary.best:
         parts += [_title("Pages with media on topic"), _media_table(summary)]
     if summary.patterns:
@@ -130,21 +131,19 @@ def _heading(summary: Summary) -> Text:
     )
 
 
-def _totals(summary: Summary) -> Table:
+def _totals(summary: Summary) -> Iterator[tuple[str, RenderableType]]:
     progress = summary.progress
     share = progress.media_pages / progress.pages if progress.pages else 0.0
     now = progress.pages - summary.pages_before
     these = f", {now} of them" if summary.pages_before else ""
     rate = f"{these} in {summary.seconds:.0f} s" if now and summary.seconds >= 1 else ""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_row("pages crawled", f"{progress.pages}{rate}")
-    table.add_row("with media on topic", f"{progress.media_pages}  ({share:.1%})")
+    yield "pages crawled", f"{progress.pages}{rate}"
+    yield "with media on topic", f"{progress.media_pages}  ({share:.1%})"
     for kind, count in progress.media.items():
-        table.add_row(f"{kind} resources", str(count))
-    table.add_row("links still waiting", str(progress.waiting + progress.held))
+        yield f"{kind} resources", str(count)
+    yield "links still waiting", str(progress.waiting + progress.held)
     if summary.archived is not None:
-        table.add_row("archived", _archived(summary.archived))
-    return table
+        yield "archived", _archived(summary.archived)
 
 
 def _archived(archived: Archived) -> Text:
@@ -224,6 +223,16 @@ def sentence(message: str) -> str:
     is_name = "/" in message.partition(" ")[0]
     first = message[:1] if is_name else message[:1].upper()
     return f"{first}{message[1:]}{'' if message.endswith(('.', '?', '!')) else '.'}"
+
+
+def facts_table(facts: Iterable[tuple[RenderableType, ...]]) -> Table:
+    """Return names and what is known by them, a row each."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in facts:
+        table.add_row(*row)
+    return table
 
 
 def literal(text: str) -> Text:

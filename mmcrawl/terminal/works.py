@@ -1,7 +1,7 @@
 """What a person sees of works: a table, one of them, and what describing came to."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from mmcrawl.collecting.shelf.collections import Collection
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.crawl import facts_table, literal
 from mmcrawl.text.media_kinds import KINDS
 
 
@@ -29,10 +29,11 @@ def works_table(works: Iterable[Work]) -> RenderableType:
 
 def work_page(work: Work) -> RenderableType:
     """Return all that is known of a work."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    said = {
+    return facts_table((name, literal(text)) for name, text in _facts(work) if text)
+
+
+def _facts(work: Work) -> Iterator[tuple[str, str]]:
+    yield from {
         "id": work.id,
         "title": f"{work.title}  (from: {work.title_source})",
         "kind": work.kind,
@@ -45,21 +46,17 @@ def work_page(work: Work) -> RenderableType:
         "poster": work.poster,
         "subtitles": ", ".join(one.url for one in work.subtitles),
         "corrected": ", ".join(work.corrected),
-    }
-    for name, text in said.items():
-        if text:
-            table.add_row(name, literal(text))
+    }.items()
     for licence in work.licences:
         evidence = licence.evidence
         where = f"{evidence.source}, said of the {evidence.scope}"
-        table.add_row("licence", literal(f"{licence.code}  ({where}: {evidence.said})"))
+        yield "licence", f"{licence.code}  ({where}: {evidence.said})"
     for file in work.files:
         seconds = f"{file.duration:g} s" if file.duration else ""
         facts = [file.mime, f"{file.size:,} bytes" if file.size else "", seconds, file.state]
-        table.add_row("file", literal(f"{file.url}  {' '.join(filter(None, facts))}"))
+        yield "file", f"{file.url}  {' '.join(filter(None, facts))}"
     for page in work.pages:
-        table.add_row("page", literal(f"{page.url}  {page.title}"))
-    return table
+        yield "page", f"{page.url}  {page.title}"
 
 
 def collections_table(collections: Iterable[Collection]) -> RenderableType:

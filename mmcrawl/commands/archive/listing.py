@@ -13,7 +13,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import ArchiveStats, Visit, as_date, as_text
 from mmcrawl.commands.archive.subcommand import JSON, Options, Subcommand, as_json, print_line
 from mmcrawl.errors import StoreError
-from mmcrawl.terminal.crawl import literal, size_of
+from mmcrawl.terminal.crawl import facts_table, literal, size_of
 from mmcrawl.terminal.program import as_called
 
 _MOST_HOSTS = 20
@@ -72,19 +72,18 @@ def _stats(archive: Archive, options: Options, console: Console) -> int:
 
 
 def _tables(stats: ArchiveStats) -> RenderableType:
-    totals = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, value in (
-        ("URLs", f"{stats.urls:,}"),
-        ("versions", f"{stats.versions:,}"),
-        ("visits", f"{stats.visits:,}"),
-        ("blocks", _blocks(stats)),
-        ("layouts", _found_again(stats.layouts, stats.distinct_layouts)),
-        ("distinct chunks", f"{stats.chunks:,}"),
-        ("bodies as received", size_of(stats.raw_bytes)),
-        ("distinct chunks of them", size_of(stats.chunk_bytes)),
-        ("the archive takes", f"{size_of(stats.stored_bytes)}, one byte for {stats.ratio:.1f}"),
-    ):
-        totals.add_row(name, value)
+    facts = {
+        "URLs": f"{stats.urls:,}",
+        "versions": f"{stats.versions:,}",
+        "visits": f"{stats.visits:,}",
+        "blocks": _blocks(stats),
+        "layouts": _found_again(stats.layouts, stats.distinct_layouts),
+        "distinct chunks": f"{stats.chunks:,}",
+        "bodies as received": size_of(stats.raw_bytes),
+        "distinct chunks of them": size_of(stats.chunk_bytes),
+        "the archive takes": f"{size_of(stats.stored_bytes)}, one byte for {stats.ratio:.1f}",
+    }
+    totals = facts_table(facts.items())
     hosts = Table(box=box.SIMPLE_HEAD)
     hosts.add_column("host", overflow="fold")
     for column in ("URLs", "versions", "bytes"):

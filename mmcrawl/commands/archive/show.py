@@ -1,11 +1,10 @@
 """`scrapy archive show` and `rebuild`: facts and blocks of a version, and its bytes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 from scrapy.exceptions import UsageError
 
@@ -31,7 +30,7 @@ from mmcrawl.commands.archive.subcommand import (
 )
 from mmcrawl.commands.archive.versions import version_record
 from mmcrawl.terminal.archive import KIND_STYLES
-from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.crawl import facts_table, literal
 from mmcrawl.terminal.targets import new_file
 
 OUTPUT = Option("-o", "where to, - for standard output", "", "FILE", is_target=True)
@@ -55,30 +54,29 @@ def _show(archive: Archive, options: Options, console: Console) -> int:
         return 0
     choice = LevelManager(archive).choose(version.url)
     lines = _pieces(page, anew) if options[BLOCKS] else map(_block_line, page.blocks)
-    console.print(Group(*_facts(page, anew, choice.reason), *lines))
+    heading = Text(printable(version.url), "bold")
+    facts = facts_table(_facts(page, anew, choice.reason))
+    console.print(Group(heading, facts, Text(""), *lines))
     return 0
 
 
-def _facts(page: ArchivedPage, anew: StoredAnew, next_level: str) -> Sequence[RenderableType]:
+def _facts(
+    page: ArchivedPage, anew: StoredAnew, next_level: str
+) -> Iterator[tuple[str, RenderableType]]:
     version = page.version
-    facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    facts.add_column(style="dim")
-    facts.add_column(overflow="fold")
-    facts.add_row("version", f"{version.number} of {as_text(version.time)}")
-    facts.add_row("status", literal(f"{version.status} {version.reason}"))
-    facts.add_row("type", literal(version.content_type or version.header("content-type")))
-    facts.add_row("size", f"{version.size:,} bytes, SHA-256 {version.digest}")
-    facts.add_row("language", literal(f"{version.language or 'not declared'}; {version.encoding}"))
+    yield "version", f"{version.number} of {as_text(version.time)}"
+    yield "status", literal(f"{version.status} {version.reason}")
+    yield "type", literal(version.content_type or version.header("content-type"))
+    yield "size", f"{version.size:,} bytes, SHA-256 {version.digest}"
+    yield "language", literal(f"{version.language or 'not declared'}; {version.encoding}")
     for name in _HEADERS:
         if value := version.header(name):
-            facts.add_row(name, literal(value))
+            yield name, literal(value)
     if version.method:
-        count = len(page.blocks)
-        facts.add_row("cut by", f"{version.method}, level {version.level}: {count} blocks")
-        facts.add_row("layout", layout_digest(page.body, page.blocks))
-        facts.add_row("next time", next_level)
-    facts.add_row("new", _new(anew))
-    return Text(printable(version.url), "bold"), facts, Text("")
+        yield "cut by", f"{version.method}, level {version.level}: {len(page.blocks)} blocks"
+        yield "layout", layout_digest(page.body, page.blocks)
+        yield "next time", next_level
+    yield "new", _new(anew)
 
 
 def _new(anew: StoredAnew) -> str:
