@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import cached_property
 from urllib.parse import parse_qsl
 
@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from mmcrawl.browse.text import address
 from mmcrawl.browse.words import Words, words_for
+from mmcrawl.crawling.archive_params import as_time
 
 LANGUAGE_COOKIE = "mmcrawl_language"
 """The cookie that keeps the language that a reader chose."""
@@ -18,7 +19,6 @@ LANGUAGE_COOKIE = "mmcrawl_language"
 _WORDS = "mmcrawl.words"  # in the scope of a request
 _LARGEST = 1_000_000
 _MOST_FIELDS = 5_000
-_COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
 
 class Problem(Exception):  # noqa: N818 - it is an answer, not a fault
@@ -134,19 +134,12 @@ class Arguments:
     def time(self, name: str) -> float | None:
         """Return Unix seconds, None if nothing is given.
 
-        A time is written as ``2024-05-17``, ``2024-05-17T08:30``, or in digits as
-        ``20240517083000``; what names no zone is UTC.
+        A time is written as `mmcrawl.crawling.archive_params.as_time` reads it.
         """
         text = self.text(name, longest=100)
-        if not text:
-            return None
         try:
-            if text.isascii() and text.isdigit() and len(text) in _COMPACT:
-                found = datetime.strptime(text, _COMPACT[len(text)])
-            else:
-                found = datetime.fromisoformat(text)
-            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
+            return as_time(text) if text else None
+        except ValueError:
             raise Problem(400, "date", name=name, value=text) from None
 
 

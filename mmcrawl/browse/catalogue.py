@@ -207,10 +207,7 @@ class Catalogue:
 
     def failure(self) -> str:
         """Return what the last describing said when it failed, "" if it did not."""
-        process = self._describing
-        if process is None or process.poll() in (None, 0):
-            return ""
-        return self._said.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        return programs.failure(self._describing, self._said)
 
     @property
     def _said(self) -> Path:
@@ -219,8 +216,7 @@ class Catalogue:
     def close(self) -> None:
         """End what is under way."""
         if self._describing is not None:
-            programs.end(self._describing)
-            programs.finish(self._describing)
+            programs.end_all([self._describing])
 
 
 def _by_place(entries: Sequence[Entry]) -> dict[str, list[Entry]]:

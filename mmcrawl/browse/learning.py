@@ -230,18 +230,11 @@ class TopicDesk:
 
     def failure(self, name: str) -> str:
         """Return why the last learning failed, "" if it did not."""
-        process = self._learning.get(name)
-        if process is None or process.poll() in (None, 0):
-            return ""
-        said = self._log(name).read_text(encoding="utf-8", errors="replace").strip()
-        return said.rpartition("\n")[2]
+        return programs.failure(self._learning.get(name), self._log(name))
 
     def close(self) -> None:
         """End what is under way."""
-        for process in self._learning.values():
-            programs.end(process)
-        for process in self._learning.values():
-            programs.finish(process)
+        programs.end_all(self._learning.values())
 
     def _log(self, name: str) -> Path:
         return self._catalogue.folder / f"learning-{name}.log"

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO
 
 _PATIENCE = 20.0  # seconds for a crawl to end when the browser is ended
@@ -62,13 +63,24 @@ def end(process: subprocess.Popen[bytes]) -> None:
             process.stdin.close()
 
 
-def finish(process: subprocess.Popen[bytes]) -> None:
-    """Wait for a command that was interrupted; end it by force if it takes too long."""
-    try:
-        process.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def end_all(processes: Iterable[subprocess.Popen[bytes]]) -> None:
+    """Interrupt commands and wait for them; those that take too long are ended by force."""
+    ending = list(processes)
+    for process in ending:
+        end(process)
+    for process in ending:
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def failure(process: subprocess.Popen[bytes] | None, said: Path) -> str:
+    """Return the last thing that a command wrote to a file when it failed, "" if it did not."""
+    if process is None or process.poll() in (None, 0):
+        return ""
+    return said.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
 
 
 def is_ending(process: subprocess.Popen[bytes]) -> bool:

@@ -132,10 +132,7 @@ class CrawlRuns:
             self._thread.join()
         with self._lock:
             processes = list(self._running.values())
-        for process in processes:
-            programs.end(process)
-        for process in processes:
-            programs.finish(process)
+        programs.end_all(processes)
 
     @property
     def _folder(self) -> Path:

@@ -8,8 +8,8 @@ from itertools import islice
 
 from mmcrawl.collecting.index import Summary
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
-from mmcrawl.collecting.sqlite_file import Form, SqliteFile
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.stores.sqlite_file import Form, SqliteFile
 
 _PAGE = 1_000  # records read at a time
 _COLUMNS = tuple(field.name for field in fields(MediaFile))

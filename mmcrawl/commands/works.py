@@ -91,96 +91,76 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add_overwrite(export)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        do: Callable[..., Callable[[], int | None]] = getattr(self, f"_{args[0]}")
-        return do(args[1:], store_named(opts.store), opts)
-
-    # -- the subcommands: each checks what it was told and returns what does it ---------------
-
-    def _describe(
-        self, args: list[str], store: str, opts: argparse.Namespace
-    ) -> Callable[[], None]:
+        store, most = store_named(opts.store), 0 if opts.json else _SHOWN
+        if opts.limit is not None:
+            most = whole(opts.limit, "--limit", 0)
+        name = args[-1]
         archive = archive_uri(opts.archive or self._setting("MMCRAWL_ARCHIVE"), store)
+        doing: dict[str, Callable[[], None]] = {
+            "describe": lambda: self._describe(store, opts, archive),
+            "list": lambda: self._list(store, opts, most),
+            "show": lambda: self._show(store, opts, name),
+            "correct": lambda: self._correct(store, name),
+            "corrections": lambda: self._corrections(store),
+            "collections": lambda: self._collections(store),
+        }
+        return doing.get(args[0]) or self._export(store, opts, archive)
 
-        def do() -> None:
-            found = FoundMedia(store, opts.job)
-            records = ((_topic_of(job), page) for job, page in found.pages())
-            with self._archive(archive) as opened, self._collection(store) as held:
-                pages = list(found_pages(records, opened, problem=self.say))
-                works = describe(pages, _sources(held))
-            self.exitcode = 0  # pages that cannot be read are named, and described all the same
-            with self._shelf(store, create=True) as shelf:
-                shelf.describe(works)
-                table = described_table(list(shelf.works()), len(pages), shelf.name)
-            console_of().print(table)
+    def _describe(self, store: str, opts: argparse.Namespace, archive: str | None) -> None:
+        found = FoundMedia(store, opts.job)
+        records = ((_topic_of(job), page) for job, page in found.pages())
+        with self._archive(archive) as opened, self._collection(store) as held:
+            pages = list(found_pages(records, opened, problem=self.say))
+            works = describe(pages, _sources(held))
+        self.exitcode = 0  # pages that cannot be read are named, and described all the same
+        with self._shelf(store, create=True) as shelf:
+            shelf.describe(works)
+            table = described_table(list(shelf.works()), len(pages), shelf.name)
+        console_of().print(table)
 
-        return do
-
-    def _list(self, args: list[str], store: str, opts: argparse.Namespace) -> Callable[[], None]:
-        default = 0 if opts.json else _SHOWN
-        most = default if opts.limit is None else whole(opts.limit, "--limit", 0)
-
-        def do() -> None:
-            with self._shelf(store) as shelf:
-                works = [work for work in shelf.works() if _is_like(work.title, opts.match)]
-            shown = works[:most] if most else works
-            if opts.json:
-                for work in shown:
-                    print(_as_json(work.as_plain()))
-                return
-            console_of().print(works_table(shown))
-            if len(shown) < len(works):
-                print(f"{len(shown):,} of {len(works):,} works; --limit 0 shows all")
-
-        return do
-
-    def _show(self, args: list[str], store: str, opts: argparse.Namespace) -> Callable[[], None]:
-        def do() -> None:
-            with self._shelf(store) as shelf:
-                work = shelf.find(args[0])
-            if opts.json:
+    def _list(self, store: str, opts: argparse.Namespace, most: int) -> None:
+        with self._shelf(store) as shelf:
+            works = [work for work in shelf.works() if _is_like(work.title, opts.match)]
+        shown = works[:most] if most else works
+        if opts.json:
+            for work in shown:
                 print(_as_json(work.as_plain()))
-            else:
-                console_of().print(work_page(work))
+            return
+        console_of().print(works_table(shown))
+        if len(shown) < len(works):
+            print(f"{len(shown):,} of {len(works):,} works; --limit 0 shows all")
 
-        return do
+    def _show(self, store: str, opts: argparse.Namespace, id_: str) -> None:
+        with self._shelf(store) as shelf:
+            work = shelf.find(id_)
+        if opts.json:
+            print(_as_json(work.as_plain()))
+        else:
+            console_of().print(work_page(work))
 
-    def _correct(self, args: list[str], store: str, opts: argparse.Namespace) -> Callable[[], None]:
-        name = args[0]
+    def _correct(self, store: str, name: str) -> None:
+        lines = _lines_of(name)
+        with self._shelf(store) as shelf:
+            number = shelf.correct(read_corrections(lines, name))
+        print(f"corrected works: {number:,}")
 
-        def do() -> None:
-            lines = _lines_of(name)
-            with self._shelf(store) as shelf:
-                number = shelf.correct(read_corrections(lines, name))
-            print(f"corrected works: {number:,}")
+    def _corrections(self, store: str) -> None:
+        with self._shelf(store) as shelf:
+            for work, values in sorted(shelf.corrections().items()):
+                print(_as_json({"work": work, **values}))
 
-        return do
+    def _collections(self, store: str) -> None:
+        with self._shelf(store) as shelf:
+            console_of().print(collections_table(Collections(shelf).all()))
 
-    def _corrections(
-        self, args: list[str], store: str, opts: argparse.Namespace
-    ) -> Callable[[], None]:
-        def do() -> None:
-            with self._shelf(store) as shelf:
-                for work, values in sorted(shelf.corrections().items()):
-                    print(_as_json({"work": work, **values}))
-
-        return do
-
-    def _collections(
-        self, args: list[str], store: str, opts: argparse.Namespace
-    ) -> Callable[[], None]:
-        def do() -> None:
-            with self._shelf(store) as shelf:
-                console_of().print(collections_table(Collections(shelf).all()))
-
-        return do
-
-    def _export(self, args: list[str], store: str, opts: argparse.Namespace) -> Callable[[], int]:
+    def _export(
+        self, store: str, opts: argparse.Namespace, archive: str | None
+    ) -> Callable[[], int]:
         if not opts.to:
             raise ValueError(f"--to FORMAT is missing; there are {', '.join(exporter_names())}")
         exporter = exporter_named(opts.to)
         target = Path(opts.output or f"works{exporter.suffix}").expanduser()
         new_file(str(target), "-o", overwrite=opts.overwrite and bool(exporter.suffix))
-        archive = archive_uri(opts.archive or self._setting("MMCRAWL_ARCHIVE"), store)
 
         def do() -> int:
             with (

@@ -13,10 +13,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from mmcrawl.errors import RankError
 from mmcrawl.rank.records import BlockRecord, LinkRecord, PageRecord, ReadPage
@@ -68,35 +67,34 @@ def write_export(
     Raises:
         RankError: pyarrow is missing, the folder is not empty, or cannot be written.
     """
-    _pyarrow()
     folder = Path(folder)
+    paths = {name: folder / f"{name}.parquet.part" for name in COLUMNS}
+    _pyarrow()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise RankError(f"folder {folder} is not empty; name a new one")
-        with ExitStack() as failed:
-            files = {name: _Table(folder, name, row_group) for name in COLUMNS}
-            for file in files.values():
-                failed.callback(file.path.unlink, missing_ok=True)
-                failed.callback(file.writer.close)
+        with ExitStack() as failed, ExitStack() as opened:
+            files = {}
+            for name, path in paths.items():
+                failed.callback(path.unlink, missing_ok=True)
+                files[name] = opened.enter_context(_Rows(path, COLUMNS[name], row_group))
+            values = {name: attrgetter(*columns) for name, columns in COLUMNS.items()}
             for read in pages:
-                files["pages"].add(read.page)
-                for block in read.blocks:
-                    files["blocks"].add(block)
-                for link in read.links:
-                    files["links"].add(link)
+                found = (read.page,), read.blocks, read.links
+                for name, records in zip(COLUMNS, found, strict=True):
+                    for record in records:
+                        files[name].add(values[name](record))
             noted = json.dumps({"format": 1, **facts()}).encode()
             files["pages"].writer.add_key_value_metadata({b"mmcrawl": noted})
-            for file in files.values():
-                file.flush()
-                file.writer.close()
+            opened.close()
             failed.pop_all()
         for name in reversed(list(COLUMNS)):
-            os.replace(files[name].path, folder / f"{name}.parquet")
+            os.replace(paths[name], folder / f"{name}.parquet")
     except OSError as error:
         raise RankError(f"{folder} cannot be written ({error.strerror or error})") from error
     size = sum((folder / f"{name}.parquet").stat().st_size for name in COLUMNS)
-    return Export({name: files[name].rows for name in COLUMNS}, size)
+    return Export({name: files[name].count for name in COLUMNS}, size)
 
 
 def write_rows(
@@ -112,52 +110,48 @@ def write_rows(
     Raises:
         RankError: pyarrow is missing.
     """
-    with _pyarrow().parquet.ParquetWriter(stream, _schema(columns), compression="zstd") as writer:
-        values = (tuple(row[name] for name in columns) for row in rows)
-        while batch := list(islice(values, _ROWS)):
-            writer.write_table(_table(batch, writer.schema))
+    with _Rows(stream, columns, _ROWS) as file:
+        for row in rows:
+            file.add(tuple(row[name] for name in columns))
 
 
-class _Table:
-    """Gathers rows of a file, and writes them a row group at a time."""
+class _Rows:
+    """Gathers the rows of a file, and writes them a row group at a time. A context manager."""
 
-    def __init__(self, folder: Path, name: str, row_group: int) -> None:
-        schema = _schema(COLUMNS[name])
-        self.path = folder / f"{name}.parquet.part"
-        self.writer = _pyarrow().parquet.ParquetWriter(self.path, schema, compression="zstd")
-        self.rows = 0
+    def __init__(
+        self, target: Path | IO[bytes], columns: Mapping[str, str], row_group: int
+    ) -> None:
+        arrow = _pyarrow()
+        types = [(name, arrow.type_for_alias(kind)) for name, kind in columns.items()]
+        schema = arrow.schema([arrow.field(name, kind, False) for name, kind in types])
+        self.writer = arrow.parquet.ParquetWriter(target, schema, compression="zstd")
+        self.count = 0
         self._row_group = row_group
-        self._values_of = attrgetter(*COLUMNS[name])
-        self._texts = [i for i, kind in enumerate(COLUMNS[name].values()) if kind == "string"]
+        self._texts = [i for i, kind in enumerate(columns.values()) if kind == "string"]
         self._held: list[tuple[Any, ...]] = []
         self._characters = 0
 
-    def add(self, record: Any) -> None:
-        row = self._values_of(record)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self._flush()
+        self.writer.close()
+
+    def add(self, row: tuple[Any, ...]) -> None:
         self._held.append(row)
         self._characters += sum(len(row[i]) for i in self._texts)
         if len(self._held) >= self._row_group or self._characters >= _CHARACTERS:
-            self.flush()
+            self._flush()
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         if self._held:
-            self.writer.write_table(_table(self._held, self.writer.schema))
-            self.rows += len(self._held)
+            schema, columns = self.writer.schema, zip(*self._held, strict=True)
+            arrays = [_array(list(c), f.type) for c, f in zip(columns, schema, strict=True)]
+            self.writer.write_table(_pyarrow().Table.from_arrays(arrays, schema=schema))
+            self.count += len(self._held)
             self._held, self._characters = [], 0
-
-
-def _schema(columns: Mapping[str, str]) -> Any:
-    arrow = _pyarrow()
-    types = {name: arrow.type_for_alias(kind) for name, kind in columns.items()}
-    return arrow.schema([arrow.field(name, kind, False) for name, kind in types.items()])
-
-
-def _table(rows: list[tuple[Any, ...]], schema: Any) -> Any:
-    arrays = [
-        _array(list(column), field.type)
-        for column, field in zip(zip(*rows, strict=True), schema, strict=True)
-    ]
-    return _pyarrow().Table.from_arrays(arrays, schema=schema)
 
 
 def _array(values: list[Any], kind: Any) -> Any:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import numpy as np
 
-from mmcrawl.errors import RankError
+from mmcrawl.errors import RankError, did_you_mean
 from mmcrawl.rank.graph import (
     KIND_WEIGHTS,
     ArchiveGraph,
@@ -89,7 +88,6 @@ def random_surfer(
     nodes: int,
     *,
     epsilon: float,
-    tolerance: float = TOLERANCE,
     progress: Progress | None = None,
 ) -> Ranking:
     """Solve (εU + (1−ε)M)ᵀ p = p, U being 1/n everywhere (Cai et al. 2004).
@@ -100,7 +98,7 @@ def random_surfer(
         passed_on: p ↦ Mᵀ p; rows of M sum to 1, or to 0 for a node without links.
         nodes: n.
         epsilon: ε, the share of jumps to any node, in (0, 1): 1 − d of PageRank.
-        tolerance, progress: As :func:`converge` takes them.
+        progress: As :func:`converge` takes it.
 
     Raises:
         ValueError: ε is not in (0, 1).
@@ -114,7 +112,7 @@ def random_surfer(
         following += (1 - following.sum()) / nodes
         return following
 
-    return converge(step, nodes, tolerance=tolerance, progress=progress)
+    return converge(step, nodes, progress=progress)
 
 
 def pagerank(graph: ArchiveGraph, *, d: float = 0.85, progress: Progress | None = None) -> Ranking:
@@ -345,7 +343,6 @@ def method_named(name: str) -> Method:
         RankError: there is none of that name.
     """
     if name not in METHODS:
-        near = get_close_matches(name, METHODS, 1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise RankError(f"there is no method {name!r}; {hint}there are {', '.join(METHODS)}")
+        hint = did_you_mean(name, METHODS) or f"; there are {', '.join(METHODS)}"
+        raise RankError(f"there is no method {name!r}{hint}")
     return METHODS[name]

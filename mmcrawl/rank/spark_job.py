@@ -52,6 +52,7 @@ _LOCAL = {
     "spark.driver.memory": "4g",
     "spark.ui.enabled": "false",
 }
+_EVEN = "SELECT DISTINCT source, target, 1D AS weight FROM links"
 _ROWS_A_PARTITION = 500_000
 _LOOK_EVERY = 5  # steps: measuring the change takes one more pass over the ranks
 
@@ -66,9 +67,8 @@ def spark_session(name: str) -> Iterator[SparkSession]:
     Raises:
         RankError: pyspark or Java is missing, Spark does not start, or what it is given fails.
     """
-    for package in ("pyspark", "pyarrow", "pandas"):
-        if find_spec(package) is None:
-            raise RankError(f"Spark needs {package}: pip install 'mmcrawl[spark]'")
+    if missing := [one for one in ("pyspark", "pyarrow", "pandas") if find_spec(one) is None]:
+        raise RankError(f"Spark needs {missing[0]}: pip install 'mmcrawl[spark]'")
     from py4j.protocol import Py4JError
     from pyspark import SparkConf
     from pyspark.errors import PySparkException
@@ -106,11 +106,6 @@ def _first_line(error: Exception) -> str:
     return re.sub(r"^o\d+\.\w+\.\s*:?\s*", "", text).partition("\n")[0][:300]
 
 
-def _even_edges(spark: SparkSession, topic: Topic | None) -> DataFrame:
-    """Return edges of pages that share evenly among those they link to (PageRank)."""
-    return spark.sql("SELECT DISTINCT source, target, 1D AS weight FROM links")
-
-
 def _topic_edges(
     spark: SparkSession, topic: Topic | None, *, omega: float = 0.5, lambda_: float = 0.85
 ) -> DataFrame:
@@ -141,14 +136,7 @@ def _topic_edges(
 
 def _page_content(spark: SparkSession, topic: Topic) -> DataFrame:
     """Return (id, content) of all pages, as :class:`mmcrawl.rank.content.TopicContent` says."""
-    rows = spark.sql(
-        """
-        SELECT id, url, title, topics FROM pages LEFT JOIN (
-            SELECT page, collect_list(struct(kind, topic)) AS topics
-            FROM blocks WHERE topic != '' GROUP BY page
-        ) ON id = page
-        """
-    )
+    rows = spark.sql(_SAID)
 
     def content(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
@@ -160,6 +148,14 @@ def _page_content(spark: SparkSession, topic: Topic) -> DataFrame:
             yield pyarrow.RecordBatch.from_arrays(columns, ["id", "content"])
 
     return rows.mapInArrow(content, "id long, content double")
+
+
+_SAID = """
+SELECT id, url, title, topics FROM pages LEFT JOIN (
+    SELECT page, collect_list(struct(kind, topic)) AS topics FROM blocks WHERE topic != ''
+    GROUP BY page
+) ON id = page
+"""
 
 
 def _read(id: int, url: str, title: str, topics: list[dict[str, str]] | None) -> ReadPage:
@@ -201,13 +197,7 @@ def _block_edges(
 
 
 class RankedFrame(NamedTuple):
-    """Ranks that sum to 1, on the cluster.
-
-    Attributes:
-        frame: (id, url, score), a row for each page.
-        steps: How many were taken.
-        change: Sum of the changes of all ranks in the last one.
-    """
+    """Ranks as rows (id, url, score) on the cluster, steps taken, and the change of the last."""
 
     frame: DataFrame
     steps: int
@@ -245,10 +235,7 @@ def _surfer(spark: SparkSession, edges: DataFrame, epsilon: float, partitions: i
 
 
 def _computed(frame: DataFrame) -> DataFrame:
-    """Return a frame that is computed, and kept without what it came from.
-
-    On a cluster whose machines may be lost, set ``spark.checkpoint.dir``: then it is kept there.
-    """
+    """Return a frame that is computed, and kept: in ``spark.checkpoint.dir``, if that is set."""
     durable = frame.sparkSession.conf.get("spark.checkpoint.dir", None)
     return frame.checkpoint() if durable else frame.localCheckpoint()
 
@@ -261,7 +248,7 @@ def _total(frame: DataFrame, what: str) -> float:
 _EDGES: Mapping[str, tuple[Callable[[SparkSession, Topic | None], DataFrame], float]] = {
     "quarkrank": (lambda spark, topic: _block_edges(spark, topic, KIND_WEIGHTS), 0.15),
     "block-pagerank": (_block_edges, 0.15),
-    "pagerank": (_even_edges, 0.15),
+    "pagerank": (lambda spark, _: spark.sql(_EVEN), 0.15),
     "topic-pagerank": (_topic_edges, 0.2),
 }
 """By method of :mod:`mmcrawl.rank.ranks` its edges and ε; hits and hubs are for one machine."""
@@ -273,10 +260,9 @@ def rank_export(
     """Rank the pages of an export.
 
     Args:
-        spark: The session; its number of shuffle partitions is set to suit the export.
+        spark: Its number of shuffle partitions is set to suit the export.
         export: Path or URI that Hadoop can read from every machine of the cluster.
-        method: ``quarkrank``, ``block-pagerank``, ``pagerank`` or ``topic-pagerank``.
-        topic: For topic-pagerank; the export must have been written with topics.
+        method: One of those in `_EDGES`; topic-pagerank needs a topic, and an export with topics.
 
     Raises:
         RankError: there is no such export or method, it needs a topic, or there is no page.

@@ -10,8 +10,13 @@ Settings::
     MMCRAWL_WEB_LATENCY = 0         # milliseconds, or per host: {"slow.test": 900, "*": 20}
 """
 
+import json
 import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy import Request
@@ -33,11 +38,11 @@ from mmcrawl.settings import value_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-import json
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+
+logger = logging.getLogger(__name__)
+
+# Below this a change of thread takes longer than the reading.
+BYTES_WORTH_A_THREAD = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +65,13 @@ class Latency:
         Raises:
             WebError: The value is neither, or a number is negative or not finite.
         """
-        if isinstance(value, str):
-            value = _from_json(value)
-        if value is None:
+        if value is None or (isinstance(value, str) and not value.strip()):
             return cls()
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except ValueError as error:
+                raise _wrong(value) from error
         if isinstance(value, Mapping):
             hosts = {str(host).lower(): _milliseconds(ms) for host, ms in value.items()}
             return cls(hosts.pop("*", 0.0), MappingProxyType(hosts))
@@ -74,22 +82,10 @@ class Latency:
         return self.by_host.get(host, self.default) / 1000
 
 
-def _from_json(text: str) -> object:
-    if not text.strip():
-        return None
-    try:
-        value: object = json.loads(text)
-    except ValueError as error:
-        raise _wrong(text) from error
-    return value
-
-
 def _milliseconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _wrong(value)
-    if not math.isfinite(value) or value < 0:
-        raise _wrong(value)
-    return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
+        return float(value)
+    raise _wrong(value)
 
 
 def _wrong(value: object) -> WebError:
@@ -97,12 +93,6 @@ def _wrong(value: object) -> WebError:
         f"{value!r} is no latency: give milliseconds as a number, or as JSON per host"
         ' (\'{"slow.test": 900, "*": 20}\').'
     )
-
-
-logger = logging.getLogger(__name__)
-
-# Below this a change of thread takes longer than the reading.
-BYTES_WORTH_A_THREAD = 1_000_000
 
 
 class UnknownHostError(CannotResolveHostError, DNSLookupError):

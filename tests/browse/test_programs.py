@@ -64,7 +64,7 @@ def test_a_command_is_interrupted_once_and_says_nothing_of_it(tmp_path: Path) ->
     programs.end(command)
     programs.end(command)
     assert programs.is_ending(command)
-    programs.finish(command)
+    programs.end_all([command])
     assert command.returncode == 130
     assert "Traceback" not in (tmp_path / "said").read_text()
 

@@ -50,8 +50,6 @@ def test_ranks_are_found_by_any_spelling_of_a_url(uri: str, archive: Archive) ->
         assert ranks["http://h.test/c#top"] == max(ranks.values())
         assert ranks["http://H.test:80/c"] == ranks["http://h.test/c"]
         assert "http://h.test/none" not in ranks
-        assert ranks.version_of("http://h.test/c") == 1
-        assert ranks.version_of("http://h.test/none") is None
         found = ranks.scores(["http://h.test/none", "http://h.test/c"])
         assert found.tolist() == [0.0, ranks["http://h.test/c"]]
         assert (ranks.method, ranks.at, ranks.topic) == ("pagerank", None, "")
@@ -81,7 +79,6 @@ def test_of_each_method_the_last_result_is_kept(uri: str, archive: Archive) -> N
     with open_ranks(uri, "pagerank") as ranks:
         assert ranks.computed == 2.0
         assert sorted(ranks.values()) == [0.2, 0.3, 0.5]
-        assert ranks.version_of("http://h.test/2?a=2&b=1") == 3
     with pytest.raises(RankError, match="no ranks by hubs"):
         open_ranks(uri, "hubs")
 

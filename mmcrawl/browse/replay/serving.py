@@ -41,7 +41,7 @@ from mmcrawl.browse.replay.answers import (
 from mmcrawl.browse.replay.history import History, Memento, history_of
 from mmcrawl.browse.replay.html import rewrite_html
 from mmcrawl.browse.replay.links import Links, rewrite_css
-from mmcrawl.browse.replay.memento_links import memento_links, origin_of, requested_url
+from mmcrawl.browse.replay.memento import memento_links, origin_of, requested_url
 from mmcrawl.errors import MmcrawlError
 
 _TIME = re.compile(r"([0-9]{1,20})([a-z]{2}_)?")

@@ -119,9 +119,8 @@ class MongoShelf(Shelf):
         """Return the last edition of each record, by id."""
         last: dict[str, dict[str, Any]] = {}
         for row in self._server.documents(kind).find():
-            id_ = str(row.get("id", row["_id"]))  # the former version knew one edition
-            if row.get("edition", 0) >= last.get(id_, {}).get("edition", 0):
-                last[id_] = row
+            if row["edition"] >= last.get(row["id"], row)["edition"]:
+                last[row["id"]] = row
         return last
 
     def _put(self, kind: str, id_: str, record: Record, edition: int) -> bool:
@@ -136,7 +135,6 @@ class MongoShelf(Shelf):
         # Their ids stay for a while, so that who has read one of them still finds it taken.
         table.update_many({"id": id_, "edition": {"$lt": edition}}, {"$set": {"record": None}})
         table.delete_many({"id": id_, "edition": {"$lt": edition - _REMEMBERED}})
-        table.delete_one({"_id": id_})
         return True
 
     def revision(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
-from mmcrawl.collecting.sqlite_file import Form, SqliteFile
+from mmcrawl.stores.sqlite_file import Form, SqliteFile
 
 _RECORDS = "CREATE TABLE IF NOT EXISTS {} (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT"
 _SCHEMA = """

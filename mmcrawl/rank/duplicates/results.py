@@ -12,7 +12,7 @@ import numpy as np
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
-from mmcrawl.rank.results.kept import Kept, keep, open_store
+from mmcrawl.rank.results.kept import Kept, keep, open_kept
 from mmcrawl.rank.results.ranks import DUPLICATES
 
 _ANEW = "find them anew with `scrapy archive duplicates`"
@@ -79,17 +79,16 @@ def open_duplicates(uri: str) -> Duplicates:
         RankError: there are none.
         StoreError: they cannot be read.
     """
-    store = open_store(uri, read_only=True)
+    kept = open_kept(uri, lambda _: DUPLICATES, _ANEW)
+    if kept is None:
+        raise RankError(
+            "which pages of the archive are alike is not known; `scrapy archive duplicates`"
+            " finds out"
+        )
     try:
-        head = store.heads().get(DUPLICATES)
-        if head is None:
-            raise RankError(
-                "which pages of the archive are alike is not known; `scrapy archive duplicates`"
-                " finds out"
-            )
-        return Duplicates(Kept(store, DUPLICATES, head, _ANEW))
+        return Duplicates(kept)
     finally:
-        store.close()
+        kept.close()
 
 
 class Duplicates(Mapping[str, int]):

@@ -9,8 +9,9 @@ iterated over: ten million scores are found by URL in 200 MB.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.stores.uris import file_of, is_server
 
@@ -54,17 +55,18 @@ def open_store(uri: str, *, read_only: bool = False) -> ResultStore:
     Args:
         uri: Of the archive. Results of ``sqlite:///crawl.db`` are in the file ``crawl.db-rank``,
             those of a MongoDB database in its collections ``rank_head`` and ``rank_part``.
-        read_only: Do not make the file.
+        read_only: Make neither.
 
     Raises:
+        MissingStoreError: it is opened to be read, and there is none.
         StoreError: it cannot be opened.
     """
     from mmcrawl.rank.results.stores import MongoResults, SqliteResults  # pymongo is slow to load
 
     if path := file_of(uri):
-        return SqliteResults(path + "-rank", read_only=read_only)
+        return SqliteResults(Path(path + "-rank"), create=not read_only)
     if is_server(uri):
-        return MongoResults(uri)
+        return MongoResults(uri, create=not read_only)
     raise StoreError(f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://…")
 
 
@@ -125,7 +127,7 @@ class Kept:
 
     Args:
         store: Open for as long as this is used; :meth:`close` closes it.
-        name: Of the result.
+        name: Of the result; also an attribute.
         head: As the store has it.
         anew: What to do if it cannot be read, as the end of a sentence.
 
@@ -138,7 +140,7 @@ class Kept:
 
     def __init__(self, store: ResultStore, name: str, head: str, anew: str) -> None:
         self._store = store
-        self._name = name
+        self.name = name
         self._head = head
         self._anew = anew
         self.facts = read_head(head, anew)
@@ -183,14 +185,41 @@ class Kept:
         return (counts["urls"], counts["versions"]) != known
 
     def _part(self, part: str) -> bytes:
-        what = f"{self._name} in {self._store.name}"
-        found = self._store.part(self._name, self._head, part)
+        what = f"{self.name} in {self._store.name}"
+        found = self._store.part(self.name, self._head, part)
         if found is None:
             raise StoreError(f"{what} was computed anew while it was read; read it again")
         try:
             return zstandard.ZstdDecompressor().decompress(found)
         except zstandard.ZstdError as error:
             raise StoreError(f"{what} is damaged ({error}); {self._anew}") from error
+
+
+def open_kept(uri: str, choose: Callable[[dict[str, str]], str], anew: str) -> Kept | None:
+    """Return a result that is kept of an archive, None if there is none.
+
+    Args:
+        uri: Of the archive.
+        choose: Returns the name of the result, given the heads of all by name.
+        anew: What to do if it cannot be read, as the end of a sentence.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    try:
+        store = open_store(uri, read_only=True)
+    except MissingStoreError:
+        return None
+    try:
+        heads = store.heads()
+        name = choose(heads)
+        kept = Kept(store, name, heads[name], anew) if name in heads else None
+    except BaseException:
+        store.close()
+        raise
+    if kept is None:
+        store.close()
+    return kept
 
 
 def _keys(urls: Iterable[str]) -> NDArray[np.int64]:

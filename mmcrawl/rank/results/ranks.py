@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import Numbers
-from mmcrawl.rank.results.kept import Kept, keep, open_store, read_head
+from mmcrawl.rank.results.kept import Kept, keep, open_kept, read_head
 
 DUPLICATES = "duplicates"
 """Name under which :mod:`mmcrawl.rank.duplicates.results` keeps groups in the same store."""
@@ -54,8 +53,7 @@ def save_ranks(uri: str, pages: RankedPages) -> None:
     """
     said = ("computed", "at", "topic", "archive_urls", "archive_versions")
     facts = {name: getattr(pages, name) for name in said} | {"pages": len(pages.urls)}
-    columns = {"scores": pages.scores.astype("<f8"), "versions": pages.versions.astype("<i8")}
-    keep(uri, pages.method, facts, pages.urls, columns)
+    keep(uri, pages.method, facts, pages.urls, {"scores": pages.scores.astype("<f8")})
 
 
 def open_ranks(uri: str, method: str | None = None) -> Ranks:
@@ -69,16 +67,9 @@ def open_ranks(uri: str, method: str | None = None) -> Ranks:
         RankError: there are none.
         StoreError: they cannot be read.
     """
-    store = open_store(uri, read_only=True)
-    try:
-        heads = {name: head for name, head in store.heads().items() if name != DUPLICATES}
-        chosen = method if method is not None else _latest(heads)
-        if chosen in heads:
-            return Ranks(chosen, Kept(store, chosen, heads[chosen], _ANEW))
-    except BaseException:
-        store.close()
-        raise
-    store.close()
+    kept = open_kept(uri, _latest if method is None else lambda _: method, _ANEW)
+    if kept is not None:
+        return Ranks(kept)
     which, how = (f" by {method}", f" --method {method}") if method else ("", "")
     raise RankError(f"the archive has no ranks{which}; `scrapy rank{how}` computes them")
 
@@ -96,9 +87,9 @@ class Ranks(Mapping[str, float]):
         topic: Name of the topic, "" for none.
     """
 
-    def __init__(self, method: str, kept: Kept) -> None:
+    def __init__(self, kept: Kept) -> None:
         self._kept = kept
-        self.method = method
+        self.method = kept.name
         self.computed = float(kept.facts["computed"])
         self.at: float | None = kept.facts["at"]
         self.topic = str(kept.facts["topic"])
@@ -133,23 +124,12 @@ class Ranks(Mapping[str, float]):
         found[places >= 0] = self._scores[places[places >= 0]]
         return found
 
-    def version_of(self, url: str) -> int | None:
-        """Return the number of the version that was ranked; None if none was."""
-        (place,) = self._kept.places([url])
-        return None if place < 0 else int(self._versions[place])
-
     def is_stale(self, archive: Archive) -> bool:
-        """Whether the archive has changed since: it holds more or fewer URLs or versions.
-
-        That a page itself is another now, :meth:`version_of` tells.
-        """
+        """Whether the archive has changed since: it holds more or fewer URLs or versions."""
         return self._kept.is_stale(archive)
-
-    @cached_property
-    def _versions(self) -> NDArray[np.int64]:
-        return self._kept.column("versions", "<i8")
 
 
 def _latest(heads: Mapping[str, str]) -> str:
-    times = {method: read_head(head, _ANEW)["computed"] for method, head in heads.items()}
+    of_pages = {method: head for method, head in heads.items() if method != DUPLICATES}
+    times = {method: read_head(head, _ANEW)["computed"] for method, head in of_pages.items()}
     return max(times, key=lambda method: (times[method], method), default="")

@@ -1,4 +1,4 @@
-"""An SQLite file of a collection, which several processes may use at once."""
+"""An SQLite file of ours, which several processes may use at once."""
 
 import sqlite3
 import threading
@@ -60,8 +60,7 @@ class SqliteFile:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"folder {path.parent} cannot be made ({error.strerror}); name another one with"
-                " -s MMCRAWL_MEDIA=FOLDER"
+                f"folder {path.parent} cannot be made ({error.strerror}); name another one"
             ) from error
         with self._explained():
             writes = create or may_be_written(path)
