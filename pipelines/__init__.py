@@ -2,8 +2,6 @@
 blocks are cut (50), pages archived (100), judged (900), columns added (950); other items pass."""
 
 from mmcrawl.pipelines.archive import ArchivePipeline
-from mmcrawl.pipelines.blocks import BlocksPipeline
-from mmcrawl.pipelines.media import MediaPipeline
-from mmcrawl.pipelines.metadata import MetadataPipeline
+from mmcrawl.pipelines.pages import BlocksPipeline, MediaPipeline, MetadataPipeline
 
 __all__ = ["ArchivePipeline", "BlocksPipeline", "MediaPipeline", "MetadataPipeline"]

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from email.utils import parsedate
 from itertools import islice
 
-from mmcrawl.discovering.listings import MOST_BYTES, Listing, listed_link
-from mmcrawl.discovering.media import caption, media_of, merged
+from mmcrawl.discovering.listings import MOST_BYTES, Listing, caption, listed_link, media_of, merged
 from mmcrawl.errors import ListingError
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_FEED, IN_FEED_WITH_MEDIA, IN_OPML, Link, MediaResource, Page
@@ -34,6 +33,8 @@ _BASE = re.compile(
 )
 _LISTS = re.compile(r"\.(?:xml|rss|atom|rdf)\Z", re.IGNORECASE)
 _HAS_MEDIA = re.compile(rb"<(?:audio|video|source|iframe|embed|object|a)[\s>]", re.IGNORECASE)
+_MOST_OUTLINES = 10_000
+_ADDRESSES = ("xmlurl", "htmlurl", "url")
 
 
 def read_feed(body: bytes, url: str) -> Listing:
@@ -222,9 +223,6 @@ def _date(entry: Entry) -> str:
 
 
 # -- lists of feeds -------------------------------------------------------------------------------
-
-_MOST_OUTLINES = 10_000
-_ADDRESSES = ("xmlurl", "htmlurl", "url")
 
 
 def read_opml(body: bytes, url: str) -> Listing:

@@ -28,6 +28,9 @@ _OEMBED = re.compile(rb"application/json\+oembed", re.IGNORECASE)
 _HREFLANG = re.compile(rb"\shreflang\s*=", re.IGNORECASE)
 _CANONICAL = re.compile(rb"""\srel\s*=\s*["']?(?:canonical|stylesheet)""", re.IGNORECASE)
 _HREF = re.compile(rb"""\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
+_MOST_BYTES = 1024 * 1024
+_TOLD = ("html", "title")
+_TYPES = frozenset({"video", "rich"})
 
 
 def feed_addresses(body: bytes, url: str) -> tuple[str, ...]:
@@ -81,10 +84,6 @@ def _named(body: bytes, url: str, what: "re.Pattern[bytes]") -> Iterator[str]:
 
 
 # -- oEmbed ---------------------------------------------------------------------------------------
-
-_MOST_BYTES = 1024 * 1024
-_TOLD = ("html", "title")
-_TYPES = frozenset({"video", "rich"})
 
 
 def read_oembed(body: bytes, url: str) -> Page:

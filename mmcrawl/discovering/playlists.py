@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from mmcrawl.discovering.media import caption, merged
+from mmcrawl.discovering.listings import caption, merged
 from mmcrawl.errors import ListingError
 from mmcrawl.page.encoding import decode_page
 from mmcrawl.page.model import IN_PLAYLIST, Link, MediaResource, Page

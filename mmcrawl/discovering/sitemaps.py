@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from mmcrawl.discovering.listings import MOST_BYTES, Listing, listed_link
-from mmcrawl.discovering.media import caption, media_of, merged
+from mmcrawl.discovering.listings import MOST_BYTES, Listing, caption, listed_link, media_of, merged
 from mmcrawl.errors import ListingError
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_SITEMAP, IN_VIDEO_SITEMAP, Link, MediaResource, Page

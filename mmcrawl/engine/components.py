@@ -82,10 +82,10 @@ FOCUSED: Mapping[str, Any] = {
         "mmcrawl.engine.dynamic_links.DynamicLinksMiddleware": 900,
     },
     "ITEM_PIPELINES": {
-        "mmcrawl.pipelines.blocks.BlocksPipeline": 50,
+        "mmcrawl.pipelines.pages.BlocksPipeline": 50,
         "mmcrawl.pipelines.archive.ArchivePipeline": 100,
-        "mmcrawl.pipelines.media.MediaPipeline": 900,
-        "mmcrawl.pipelines.metadata.MetadataPipeline": 950,
+        "mmcrawl.pipelines.pages.MediaPipeline": 900,
+        "mmcrawl.pipelines.pages.MetadataPipeline": 950,
     },
     "EXTENSIONS": {
         "mmcrawl.engine.extensions.CrawlProgress": 500,

@@ -18,8 +18,7 @@ from mmcrawl.errors import MmcrawlError, SeedError, WebError
 from mmcrawl.experiment.measures import pages_at_share
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.replay.demo import demo_files
-from mmcrawl.replay.opening import PORTAL, SIMULATED, open_web
-from mmcrawl.replay.portal import PORTAL_HOST
+from mmcrawl.replay.opening import PORTAL, PORTAL_HOST, SIMULATED, open_web
 from mmcrawl.scoring.base import NoLinks
 from mmcrawl.scoring.registry import default_parameters, is_random, make_scorer
 from mmcrawl.scoring.similarity import LinkSimilarity

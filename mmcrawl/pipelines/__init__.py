@@ -4,4 +4,4 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.pipelines.archive import PageSemaphore
-    from mmcrawl.pipelines.metadata import MetadataPipeline
+    from mmcrawl.pipelines.pages import MetadataPipeline

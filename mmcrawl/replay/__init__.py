@@ -13,8 +13,7 @@ with lazy_imports(__name__):
     from mmcrawl.replay.demo import DemoWeb
     from mmcrawl.replay.folder import FolderWeb
     from mmcrawl.replay.handler import Latency, ReplayDownloadHandler, web_of
-    from mmcrawl.replay.opening import open_web
-    from mmcrawl.replay.portal import PortalWeb
+    from mmcrawl.replay.opening import PortalWeb, open_web
     from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
     from mmcrawl.replay.warc import WarcWeb
     from mmcrawl.replay.web import StoredResponse, StoredWeb

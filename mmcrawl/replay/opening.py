@@ -1,23 +1,91 @@
-"""From what a user types to a stored web."""
+"""From what a user types to a stored web; several webs behind one page."""
 
 import os
+from collections import ChainMap
+from collections.abc import Mapping
+from html import escape
 from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay.demo import DemoWeb
 from mmcrawl.replay.folder import FolderWeb
-from mmcrawl.replay.portal import PortalWeb
 from mmcrawl.replay.simulated.config import SimulationConfig
 from mmcrawl.replay.simulated.web import SimulatedWeb
 from mmcrawl.replay.warc import WarcWeb
-from mmcrawl.replay.web import StoredWeb
+from mmcrawl.replay.web import (
+    StoredResponse,
+    StoredWeb,
+    answer,
+    for_method,
+    host_of,
+    not_found,
+    split_url,
+)
 
+PORTAL_HOST = "portal.test"
+
+PAGE = """<!doctype html>
+<html>
+<head><meta charset="utf-8"><title>Portal</title></head>
+<body>
+<ul>
+{links}
+</ul>
+</body>
+</html>
+"""
 WARC_SUFFIXES = (".warc", ".warc.gz")
-SIMULATED, PORTAL = "sim:", "portal:"
 WHAT_IT_CAN_BE = (
     "give 'demo', a folder with one folder per host, or a .warc or .warc.gz file (or a folder of"
     " them), sim:NAME=VALUE,… or portal:WEB;WEB;…"
 )
+
+
+class PortalWeb(StoredWeb):
+    """One web made of several, for crawls that begin at a single page.
+
+    `http://portal.test/` links to every start page of every web; all else is answered by the first
+    web that knows the host. A crawl that follows links only to hosts of its seeds would stay at the
+    portal: give it `sites=anywhere`.
+
+    Args:
+        webs: The webs that are joined, in the order of their links. A folder with a folder per host
+            gives one link for each host, the start page that its manifest names.
+    """
+
+    def __init__(self, webs: tuple[StoredWeb, ...]) -> None:
+        self._webs = webs
+
+    def get(self, url: str, method: str = "GET") -> StoredResponse | None:
+        parts = split_url(url)
+        if parts is None:
+            return None
+        if host_of(parts) == PORTAL_HOST:
+            is_front = parts.path in ("", "/") and not parts.query
+            return for_method(self._front() if is_front else not_found(), method)
+        answers = (web.get(url, method) for web in self._webs)
+        return next((found for found in answers if found is not None), None)
+
+    def size_hint(self, url: str) -> int:
+        return max((web.size_hint(url) for web in self._webs), default=0)
+
+    def start_urls(self) -> tuple[str, ...]:
+        return (f"http://{PORTAL_HOST}/",)
+
+    def aliases(self) -> Mapping[str, str]:
+        return MappingProxyType(ChainMap(*(dict(web.aliases()) for web in self._webs)))
+
+    def _front(self) -> StoredResponse:
+        starts = dict.fromkeys(url for web in self._webs for url in web.start_urls())
+        links = "\n".join(
+            f'<li><a href="{escape(url)}">{escape(urlsplit(url).netloc)}</a></li>' for url in starts
+        )
+        return answer(200, "text/html; charset=utf-8", PAGE.format(links=links).encode())
+
+
+SIMULATED, PORTAL = "sim:", "portal:"
 
 
 def open_web(spec: str) -> StoredWeb:

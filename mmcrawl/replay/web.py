@@ -11,6 +11,51 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from w3lib.url import canonicalize_url
 
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+# What `mimetypes` lacks or tells differently from one Python version to the next: programs that
+# write HTML, and the media formats of the years before HTML5.
+OTHER_TYPES = {
+    **dict.fromkeys(
+        ("asp", "aspx", "cfm", "cgi", "do", "htm", "html", "jsp", "php", "php3", "pl", "shtml"),
+        "text/html",
+    ),
+    "xhtml": "application/xhtml+xml",
+    "js": "text/javascript",
+    "xml": "text/xml",
+    "aac": "audio/aac",
+    "flac": "audio/flac",
+    "m4a": "audio/mp4",
+    "mid": "audio/midi",
+    "midi": "audio/midi",
+    "mp3": "audio/mpeg",
+    "oga": "audio/ogg",
+    "ogg": "audio/ogg",
+    "opus": "audio/ogg",
+    "ra": "audio/x-pn-realaudio",
+    "ram": "audio/x-pn-realaudio",
+    "rm": "application/vnd.rn-realmedia",
+    "rmvb": "application/vnd.rn-realmedia-vbr",
+    "wav": "audio/x-wav",
+    "wma": "audio/x-ms-wma",
+    "3gp": "video/3gpp",
+    "asf": "video/x-ms-asf",
+    "asx": "video/x-ms-asf",
+    "avi": "video/x-msvideo",
+    "dat": "video/mpeg",
+    "divx": "video/divx",
+    "flv": "video/x-flv",
+    "m1v": "video/mpeg",
+    "m2v": "video/mpeg",
+    "m3u8": "application/vnd.apple.mpegurl",
+    "m4v": "video/x-m4v",
+    "mpd": "application/dash+xml",
+    "mov": "video/quicktime",
+    "ogv": "video/ogg",
+    "vob": "video/mpeg",
+    "webm": "video/webm",
+    "wmv": "video/x-ms-wmv",
+    "swf": "application/x-shockwave-flash",
+    "rar": "application/vnd.rar",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,52 +169,6 @@ def for_method(response: StoredResponse, method: str) -> StoredResponse:
 
 
 # -- media types ----------------------------------------------------------------------------------
-
-# What `mimetypes` lacks or tells differently from one Python version to the next: programs that
-# write HTML, and the media formats of the years before HTML5.
-OTHER_TYPES = {
-    **dict.fromkeys(
-        ("asp", "aspx", "cfm", "cgi", "do", "htm", "html", "jsp", "php", "php3", "pl", "shtml"),
-        "text/html",
-    ),
-    "xhtml": "application/xhtml+xml",
-    "js": "text/javascript",
-    "xml": "text/xml",
-    "aac": "audio/aac",
-    "flac": "audio/flac",
-    "m4a": "audio/mp4",
-    "mid": "audio/midi",
-    "midi": "audio/midi",
-    "mp3": "audio/mpeg",
-    "oga": "audio/ogg",
-    "ogg": "audio/ogg",
-    "opus": "audio/ogg",
-    "ra": "audio/x-pn-realaudio",
-    "ram": "audio/x-pn-realaudio",
-    "rm": "application/vnd.rn-realmedia",
-    "rmvb": "application/vnd.rn-realmedia-vbr",
-    "wav": "audio/x-wav",
-    "wma": "audio/x-ms-wma",
-    "3gp": "video/3gpp",
-    "asf": "video/x-ms-asf",
-    "asx": "video/x-ms-asf",
-    "avi": "video/x-msvideo",
-    "dat": "video/mpeg",
-    "divx": "video/divx",
-    "flv": "video/x-flv",
-    "m1v": "video/mpeg",
-    "m2v": "video/mpeg",
-    "m3u8": "application/vnd.apple.mpegurl",
-    "m4v": "video/x-m4v",
-    "mpd": "application/dash+xml",
-    "mov": "video/quicktime",
-    "ogv": "video/ogg",
-    "vob": "video/mpeg",
-    "webm": "video/webm",
-    "wmv": "video/x-ms-wmv",
-    "swf": "application/x-shockwave-flash",
-    "rar": "application/vnd.rar",
-}
 
 
 def content_type(name: str, body: bytes = b"") -> str:

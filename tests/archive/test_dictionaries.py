@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from mmcrawl.archive import Capture, open_archive, place
-from mmcrawl.archive.format import SegmentWriter, depth_of, dictionaries, pack_manifest
+from mmcrawl.archive.format import SegmentWriter, depth_of, pack_manifest, segments
 from mmcrawl.errors import StoreError
 
 HOST = "http://h.test"
@@ -16,7 +16,7 @@ HOST = "http://h.test"
 
 @pytest.fixture(autouse=True)
 def _small(small_segments, monkeypatch):
-    monkeypatch.setattr(dictionaries, "_SIZE", 30_000)
+    monkeypatch.setattr(segments, "_SIZE", 30_000)
 
 
 def capture(page, version, time):

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.content.comments import comments_of
-from mmcrawl.blocks.content.headline import as_read, page_headline
+from mmcrawl.blocks.content.headline import as_read, comments_of, page_headline
 from mmcrawl.blocks.content.line_features import LineFeatures
 from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.content.model import GENRES, content_model
@@ -146,15 +145,15 @@ class PageContent:
         """
         match form:
             case "md":
-                from mmcrawl.blocks.rendering.markdown import markdown
+                from mmcrawl.blocks.rendering.writing import markdown
 
                 return markdown(self.document)
             case "txt":
-                from mmcrawl.blocks.rendering.plain import plain
+                from mmcrawl.blocks.rendering.writing import plain
 
                 return plain(self.document)
             case "json":
-                from mmcrawl.blocks.rendering.record import as_json
+                from mmcrawl.blocks.rendering.writing import as_json
 
                 return as_json(self.record())
             case _:
@@ -162,7 +161,7 @@ class PageContent:
 
     def record(self) -> dict[str, Any]:
         """Return all that is known of the page as plain dictionaries and lists."""
-        from mmcrawl.blocks.rendering.record import content_record
+        from mmcrawl.blocks.rendering.writing import content_record
 
         return content_record(
             self.document, self.facts, text=self.text, comments=self.comments, url=self._url

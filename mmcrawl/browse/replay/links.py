@@ -27,6 +27,15 @@ _REFRESH = re.compile(
 MOST_WRITTEN = 32 << 20
 """Characters that are written for the links of one document, at most: a page may hold millions of
 short links, and its own address, which each is given, may be long. Further links lead nowhere."""
+# Comments are matched so that nothing is found in them; strings but for those of @import likewise.
+_ADDRESS = linear(
+    rb"""/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)
+    | (?P<import>@import\s++)(?P<string>"[^"\n]*+"|'[^'\n]*+')
+    | \burl\(\s*+(?P<url>"[^"\n]*+"|'[^'\n]*+'|[^\s"'()]++)\s*+\)
+    | "(?:[^"\\\n]++|\\.)*+"? | '(?:[^'\\\n]++|\\.)*+'?""",
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(\n)|(.))", re.IGNORECASE | re.DOTALL)
 
 
 class Links:
@@ -123,16 +132,6 @@ class Links:
 
 
 # -- style sheets ---------------------------------------------------------------------------------
-
-# Comments are matched so that nothing is found in them; strings but for those of @import likewise.
-_ADDRESS = linear(
-    rb"""/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)
-    | (?P<import>@import\s++)(?P<string>"[^"\n]*+"|'[^'\n]*+')
-    | \burl\(\s*+(?P<url>"[^"\n]*+"|'[^'\n]*+'|[^\s"'()]++)\s*+\)
-    | "(?:[^"\\\n]++|\\.)*+"? | '(?:[^'\\\n]++|\\.)*+'?""",
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
-)
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(\n)|(.))", re.IGNORECASE | re.DOTALL)
 
 
 def rewrite_css(sheet: bytes, encoding: str, rewrite: Callable[[str], str | None]) -> bytes:

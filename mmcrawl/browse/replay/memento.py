@@ -33,6 +33,15 @@ LINK_FORMAT = "application/link-format"
 """Content type of a TimeMap (RFC 6690)."""
 
 _LONGEST_RELATED = 1_500  # characters of a URL that is repeated for each relation
+PER_PAGE = 1_000
+"""Mementos in a page of a TimeMap."""
+_PAGE = re.compile(r"([0-9]{1,9})/(?=[a-z][a-z0-9+.-]*:)", re.IGNORECASE)
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+_DATE = re.compile(
+    rf"(?:{_DAYS}), ([0-9]{{2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})"
+    r" ([0-9]{2}):([0-9]{2}):([0-9]{2}) GMT"
+)
 
 
 def origin_of(request: Request) -> str:
@@ -144,18 +153,6 @@ def _neighbours(related: Related, history: History, current: Memento | None) -> 
     for memento, words in relations.items():
         rel = " ".join([*words, "memento"])
         yield link(related.memento(memento), rel, datetime=http_date(memento.time))
-
-
-PER_PAGE = 1_000
-"""Mementos in a page of a TimeMap."""
-
-_PAGE = re.compile(r"([0-9]{1,9})/(?=[a-z][a-z0-9+.-]*:)", re.IGNORECASE)
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
-_DATE = re.compile(
-    rf"(?:{_DAYS}), ([0-9]{{2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})"
-    r" ([0-9]{2}):([0-9]{2}):([0-9]{2}) GMT"
-)
 
 
 def _timemap(context: Context, request: Request) -> Response:

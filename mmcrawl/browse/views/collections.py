@@ -28,6 +28,9 @@ from mmcrawl.errors import EntryError, MissingRecordError
 
 _CALLED = re.compile(r"^\w+ works: ")  # by which the command begins what it says
 _MOST_SAID = 500  # lines
+_PER_PAGE = 50
+_LONGEST_NOTE = 5_000
+_FAR = 1_000_000  # places, more than a collection has
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +160,6 @@ def _remove(target: Path) -> None:
         shutil.rmtree(target)
     else:
         target.unlink(missing_ok=True)
-
-
-_PER_PAGE = 50
-_LONGEST_NOTE = 5_000
-_FAR = 1_000_000  # places, more than a collection has
 
 
 @dataclass(frozen=True)

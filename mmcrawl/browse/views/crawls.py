@@ -27,6 +27,17 @@ from mmcrawl.topic.loading import own_topic_names, topic_names
 
 _MOST = 200  # folders that are looked into
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
+_REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'; sandbox"
+)
+_AGAIN = 5  # seconds until the numbers of running crawls are shown anew
+_RUNNING = ("running", "starting")
+_PER_PAGE = 25
+_MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
+_MOST_MEDIA = 8  # of a page that are shown by title
+_MOST_WORDS = 12
+_LONGEST_SEEDS = 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +108,6 @@ def _mean(value: Any) -> float | None:
     if isinstance(value, dict):
         value = value.get("mean")
     return float(value) if isinstance(value, int | float) else None
-
-
-_REPORT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
-    " form-action 'none'; frame-ancestors 'none'; sandbox"
-)
-_AGAIN = 5  # seconds until the numbers of running crawls are shown anew
-_RUNNING = ("running", "starting")
-_PER_PAGE = 25
-_MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
-_MOST_MEDIA = 8  # of a page that are shown by title
-_MOST_WORDS = 12
-_LONGEST_SEEDS = 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ _LANGUAGES, _LICENCE, _HIDDEN = "languages", "licence", "hidden"
 _EDITED = tuple(name for name in FIELDS if name not in ("poster", _HIDDEN))
 _LONGEST = 10_000
 _SEPARATORS = re.compile("[,，、;；]")
+_PORTION = 1 << 18  # bytes
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +269,6 @@ def _ruffle_policy(arguments: Arguments) -> str:
 
 
 # -- files that are kept --------------------------------------------------------------------------
-
-_PORTION = 1 << 18  # bytes
-_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
 def kept_file(

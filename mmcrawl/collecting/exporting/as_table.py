@@ -24,6 +24,9 @@ COLUMNS = (
     *("caption", "poster", "subtitles", "title_from", "corrected"),
     *("tags", "note", "rating"),
 )
+_LONGEST_CELL = 32_767  # characters, of the format
+_MOST_ROWS = 1_048_576 - 1
+_WIDTHS = {"title": 50, "file": 60, "page": 60, "page_title": 40, "caption": 60, "found_at": 19}
 
 
 def rows(work: Work) -> list[tuple[Cell, ...]]:
@@ -96,11 +99,6 @@ class JsonLines:
                 stream.write(line.encode("utf-8", "replace") + b"\n")
 
             return shipment.each(write)
-
-
-_LONGEST_CELL = 32_767  # characters, of the format
-_MOST_ROWS = 1_048_576 - 1
-_WIDTHS = {"title": 50, "file": 60, "page": 60, "page_title": 40, "caption": 60, "found_at": 19}
 
 
 class Xlsx:

@@ -12,6 +12,17 @@ from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.xml import xml_text
 
 _TYPES = {"audio": "audioRecording", "video": "videoRecording"}
+_DCMI_TYPES = {
+    "audio": "Sound",
+    "video": "MovingImage",
+    "animation": "InteractiveResource",
+    "simulation": "InteractiveResource",
+    "document": "Text",
+    "package": "Software",
+    "image-animation": "MovingImage",
+}
+"""Of the DCMI Type Vocabulary."""
+_RIS_TYPES = {"audio": "SOUND", "video": "VIDEO", "document": "SLIDE", "package": "COMP"}
 
 
 def coins(work: Work) -> str:
@@ -31,18 +42,6 @@ def coins(work: Work) -> str:
     ]
     query = urlencode([pair for pair in said if pair[1]], errors="replace")
     return f'<span class="Z3988" title="{escape(query)}"></span>'
-
-
-_DCMI_TYPES = {
-    "audio": "Sound",
-    "video": "MovingImage",
-    "animation": "InteractiveResource",
-    "simulation": "InteractiveResource",
-    "document": "Text",
-    "package": "Software",
-    "image-animation": "MovingImage",
-}
-"""Of the DCMI Type Vocabulary."""
 
 
 def dublin_core(work: Work) -> list[tuple[str, str]]:
@@ -71,9 +70,6 @@ def _terms(work: Work) -> Iterator[tuple[str, str]]:
         yield "rights", "All rights reserved" if licence.code == RESERVED else licence.code
         yield "license", licence.url
     yield from (("relation", one.url) for one in work.subtitles)
-
-
-_RIS_TYPES = {"audio": "SOUND", "video": "VIDEO", "document": "SLIDE", "package": "COMP"}
 
 
 class Ris:

@@ -28,6 +28,19 @@ _AT_ONCE = 2  # pieces that are asked for at the same time
 _LONGEST = 8 << 20  # bytes of a playlist
 _Result = TypeVar("_Result")
 _Pieces = Generator[Download | None, None, _Result]
+_FORMATS = {
+    "video/mp2t": "mpegts",
+    "video/mp4": "mov",
+    "audio/mp4": "mov",
+    "video/quicktime": "mov",
+    "video/webm": "matroska",
+    "audio/aac": "aac",
+    "audio/mpeg": "mp3",
+}
+# What is tried, first what browsers play.
+_CONTAINERS = (("mp4", "video/mp4", "audio/mp4"), ("matroska", "video/x-matroska", "audio/webm"))
+_WEBM = (("webm", "video/webm", "audio/webm"), _CONTAINERS[1])
+_CHUNK = 1 << 20
 
 
 class Stream:
@@ -210,19 +223,6 @@ def _playlist(path: Path) -> bytes:
 
 # -- joining --------------------------------------------------------------------------------------
 
-_FORMATS = {
-    "video/mp2t": "mpegts",
-    "video/mp4": "mov",
-    "audio/mp4": "mov",
-    "video/quicktime": "mov",
-    "video/webm": "matroska",
-    "audio/aac": "aac",
-    "audio/mpeg": "mp3",
-}
-# What is tried, first what browsers play.
-_CONTAINERS = (("mp4", "video/mp4", "audio/mp4"), ("matroska", "video/x-matroska", "audio/webm"))
-_WEBM = (("webm", "video/webm", "audio/webm"), _CONTAINERS[1])
-_CHUNK = 1 << 20
 _SECONDS, _BYTES_A_SECOND = 120.0, 2 << 20  # ffmpeg may take so long
 
 Joined = tuple[Path, str]  # where a medium is that was put together, and its MIME type

@@ -10,8 +10,7 @@ from typing import BinaryIO
 
 from mmcrawl.collecting.swf import read_swf
 from mmcrawl.collecting.swf.container import SIGNATURES
-from mmcrawl.collecting.works.languages import language_tag
-from mmcrawl.collecting.works.values import date_in
+from mmcrawl.collecting.works.values import date_in, language_tag
 from mmcrawl.errors import MediaError, StoreError
 
 _LONGEST = 200

@@ -11,12 +11,11 @@ from itertools import groupby
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.link_kinds import declared_base
 from mmcrawl.blocks.partition import Partition
-from mmcrawl.collecting.works.languages import language_tag
 from mmcrawl.collecting.works.licences import LicenceReader, item_licences
 from mmcrawl.collecting.works.model import Licence, Subtitles
 from mmcrawl.collecting.works.names import stem_of, work_key
 from mmcrawl.collecting.works.structured import Item
-from mmcrawl.collecting.works.values import date_in, seconds_in
+from mmcrawl.collecting.works.values import date_in, language_tag, seconds_in
 from mmcrawl.page.media import media_in_values
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.urls import Resolver, base_url

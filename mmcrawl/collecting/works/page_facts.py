@@ -8,12 +8,11 @@ from functools import cached_property
 
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.partition import Partition
-from mmcrawl.collecting.works.languages import language_of
 from mmcrawl.collecting.works.licences import LicenceReader, declared_licences
 from mmcrawl.collecting.works.mentions import Mention, MentionReader
 from mmcrawl.collecting.works.model import Licence
 from mmcrawl.collecting.works.structured import Item, meta_tags, structured_items
-from mmcrawl.collecting.works.values import date_in, date_of_url, level_of_texts
+from mmcrawl.collecting.works.values import date_in, date_of_url, language_of, level_of_texts
 from mmcrawl.page.model import MediaResource
 
 _PAGES = frozenset(

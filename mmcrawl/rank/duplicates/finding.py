@@ -48,6 +48,7 @@ _MISSED = 0.02  # of the pairs that are just alike enough, at most
 
 Sketch = NDArray[np.uint32]
 Ids = NDArray[np.int64]
+_LEAST_EXACT = 4  # tokens; "page not found" is no content
 
 
 def tokens_of(text: str) -> list[str]:
@@ -172,9 +173,6 @@ def _joined(group: Ids, chosen: Ids, pairs: list[tuple[Ids, Ids]]) -> Ids:
     np.minimum.at(least, labels, texts)
     joined: Ids = least[labels]
     return joined
-
-
-_LEAST_EXACT = 4  # tokens; "page not found" is no content
 
 
 class Compared(NamedTuple):

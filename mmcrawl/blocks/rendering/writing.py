@@ -1,10 +1,14 @@
-"""A document as Markdown (CommonMark, with tables of GitHub and formulas between dollar signs)."""
+"""A document as Markdown (CommonMark, with tables of GitHub, formulas in TeX), text, or JSON."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
+from mmcrawl.blocks.facts.facts import PageFacts
 from mmcrawl.blocks.rendering.parts import (
     Block,
     Break,
@@ -33,6 +37,7 @@ _MARKS: dict[Style, tuple[str, str]] = {
 }  # fmt: skip
 _TICKS = re.compile("`+")
 _WIDEST = 50  # columns that a cell spans
+_PLAIN_MARKS = {"superscript": "^", "subscript": "_"}
 
 
 def markdown(document: Document) -> str:
@@ -174,3 +179,147 @@ def _around(inside: str, text: str) -> str:
 
 def _address(address: str) -> str:
     return address.replace("(", "%28").replace(")", "%29").replace(" ", "%20").replace("<", "%3C")
+
+
+# -- plain text -----------------------------------------------------------------------------------
+
+
+def plain(document: Document) -> str:
+    """Return a document as text, its title first, a blank line between two blocks."""
+    parts = [document.title] if document.title else []
+    parts += _blocks(document.blocks)
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _blocks(blocks: Sequence[Block]) -> list[str]:
+    return [text for text in map(_block, blocks) if text]
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading() | Paragraph():
+            return _inlines(block.inlines)
+        case CodeBlock():
+            return block.text
+        case Quote():
+            return "\n\n".join(_blocks(block.blocks))
+        case Items():
+            lines = []
+            for number, item in enumerate(block.items, block.start):
+                mark = f"{number}. " if block.ordered else "- "
+                lines.append(mark + "\n".join(_blocks(item)).replace("\n", "\n" + " " * len(mark)))
+            return "\n".join(lines)
+        case Table():
+            rows = ["\t".join(_one_line(cell.inlines) for cell in row) for row in block.rows]
+            return "\n".join([_inlines(block.caption), *rows] if block.caption else rows)
+
+
+def _one_line(inlines: Sequence[Inline]) -> str:
+    return " ".join(_inlines(inlines).split())
+
+
+def _inlines(inlines: Sequence[Inline]) -> str:
+    return "".join(map(_inline, inlines)).strip()
+
+
+def _inline(part: Inline) -> str:
+    match part:
+        case str():
+            return part
+        case Break():
+            return "\n"
+        case Formula():
+            return f"$${part.tex}$$" if part.display else f"${part.tex}$"
+        case Image():
+            return ""
+        case Link():
+            return "".join(map(_inline, part.inlines))
+        case Styled():
+            return _PLAIN_MARKS.get(part.style, "") + "".join(map(_inline, part.inlines))
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+
+def content_record(
+    document: Document, facts: PageFacts, *, text: str, comments: Sequence[str], url: str | None
+) -> dict[str, Any]:
+    """Return title, facts, text, comments and the blocks of a document.
+
+    A block has a ``kind`` (heading, paragraph, code, quote, list, table). What stands in a line is
+    a list of texts and of dictionaries with one of ``link``, ``formula``, ``image``, ``break`` or
+    the name of a style.
+    """
+    return {
+        "url": url,
+        "title": document.title,
+        **asdict(facts),
+        "text": text,
+        "comments": list(comments),
+        "blocks": [_block_record(block) for block in document.blocks],
+    }
+
+
+def as_json(record: dict[str, Any]) -> str:
+    """Return a record as one JSON document."""
+    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+def _block_record(block: Block) -> dict[str, Any]:
+    match block:
+        case Heading():
+            return {
+                "kind": "heading",
+                "level": block.level,
+                "inlines": _inline_records(block.inlines),
+            }
+        case Paragraph():
+            return {"kind": "paragraph", "inlines": _inline_records(block.inlines)}
+        case CodeBlock():
+            return {"kind": "code", "language": block.language, "text": block.text}
+        case Quote():
+            return {"kind": "quote", "blocks": [_block_record(one) for one in block.blocks]}
+        case Items():
+            items = [[_block_record(one) for one in item] for item in block.items]
+            return {"kind": "list", "ordered": block.ordered, "start": block.start, "items": items}
+        case Table():
+            return {
+                "kind": "table",
+                "caption": _inline_records(block.caption),
+                "rows": _rows(block),
+            }
+
+
+def _rows(table: Table) -> list[list[dict[str, Any]]]:
+    return [
+        [
+            {
+                "header": cell.header,
+                "columns": cell.columns,
+                "rows": cell.rows,
+                "inlines": _inline_records(cell.inlines),
+            }
+            for cell in row
+        ]
+        for row in table.rows
+    ]
+
+
+def _inline_records(inlines: Sequence[Inline]) -> list[Any]:
+    return [_inline_record(part) for part in inlines]
+
+
+def _inline_record(part: Inline) -> Any:
+    match part:
+        case str():
+            return part
+        case Break():
+            return {"break": True}
+        case Formula():
+            return {"formula": part.tex, "display": part.display}
+        case Image():
+            return {"image": part.address, "text": part.text}
+        case Link():
+            return {"link": part.address, "inlines": _inline_records(part.inlines)}
+        case Styled():
+            return {part.style: _inline_records(part.inlines)}

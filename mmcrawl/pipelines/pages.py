@@ -1,18 +1,20 @@
-"""Cuts every page into blocks, for all that comes after."""
+"""What is done with every page: it is cut into blocks, judged, and given the columns of rules."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import maybe_deferred_to_future
 
 from mmcrawl.archive.model import PageBlocks
+from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage
 from mmcrawl.engine.items import BlockSource, ItemBlock, PageItem
-from mmcrawl.engine.scheduler import has_something_to_do, working_on
+from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of, working_on
 from mmcrawl.engine.threads import News, has_another_core
 from mmcrawl.page.model import Page
 from mmcrawl.settings import value_of
@@ -82,3 +84,59 @@ def _with_kinds(page: Page, kinds: Mapping[str, str]) -> Page:
         return page
     links = tuple([link.in_block(kinds.get(link.url, "")) for link in page.links])
     return replace(page, links=links)
+
+
+class MediaPipeline:
+    """Judges each page, and passes it on with the verdict if it is relevant.
+
+    A page that is not relevant ends here: it is dropped from the items, not from the crawl. Put
+    pipelines that want every page before this one. The store gets the page from the frontier, in
+    one commit with its links and what pipelines added to it, when the item has passed all of them.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        """Judge a page."""
+        scheduler = scheduler_of(self.crawler)
+        if not isinstance(item, PageItem) or scheduler is None:
+            return item
+        if scheduler.job is None:
+            raise DropItem("no crawl is open", log_level="DEBUG")
+        item.verdict = scheduler.job.judge(item.page, item.digest)
+        if not item.verdict.relevant:
+            raise DropItem("not relevant", log_level="DEBUG")
+        return item
+
+
+class MetadataPipeline:
+    """Adds the columns that MMCRAWL_METADATA names.
+
+    Only pages that a feed gets are read, so it stands behind the media pipeline, which drops the
+    others.
+
+    Args:
+        rules: What the columns are, and where pages say it.
+    """
+
+    def __init__(self, rules: MetadataRules) -> None:
+        self.rules = rules
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        rules = MetadataRules.read(value_of(crawler.settings, "MMCRAWL_METADATA"))
+        if not rules:
+            raise NotConfigured
+        return cls(rules)
+
+    def process_item(self, item: Any) -> Any:
+        """Add to a page what the rules find on it."""
+        if isinstance(item, PageItem) and item.capture:
+            html = item.capture.body.decode(item.page.encoding, "replace")
+            item.extra |= self.rules(ReceivedText(item.page.url, item.capture.headers, html))
+        return item
