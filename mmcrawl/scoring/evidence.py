@@ -3,7 +3,7 @@
 A link belongs to units (`link_features.UNITS`): its directory, its place on the page, its anchor, …
 Of each unit is known how many of its pages were fetched, how many were relevant, and to how many
 relevant pages they led. How much each of that weighs was learnt on other webs
-(`learned_prior.json`, made by benchmarks/search_prior.py): that an equal place on a list tells
+(`learned_prior.json`, made by tools/train_search_prior.py): that an equal place on a list tells
 more than an equal anchor holds anywhere.
 
 Units are numbered by hash; two share a number once in a million times.
@@ -57,7 +57,7 @@ def prior_of(weights: Mapping[str, tuple[float, float]]) -> Prior:
     if unknown := weights.keys() - set(COLUMNS):
         raise MmcrawlError(
             f"weights of evidence that is not collected: {', '.join(sorted(unknown))}; they were "
-            "learnt by another version of mmcrawl: train them anew (benchmarks/search_prior.py)"
+            "learnt by another version of mmcrawl: train them anew (tools/train_search_prior.py)"
         )
     pairs = np.array([weights.get(name, (0.0, 0.0)) for name in COLUMNS], dtype=np.float32)
     return pairs[:, 0].copy(), pairs[:, 1].copy()
