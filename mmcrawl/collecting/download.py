@@ -282,19 +282,13 @@ class Download:
         elif not files.has(begun.digest, begun.size):
             self._part.restart()
             raise MediaError("the bytes of a former run are gone", again=True)
-        return replace(
+        file = replace(
             self.file,
-            kind=kind_of(begun.content_type, self.file.kind) or self.file.kind,
-            state=State.HELD,
-            digest=begun.digest,
-            size=begun.size,
-            content_type=begun.content_type,
             etag=begun.etag,
             last_modified=begun.last_modified,
             final_url=begun.final_url,
-            reason="",
-            changed_at=time.time(),
         )
+        return _held(file, begun.content_type, begun.digest, begun.size)
 
     def rest(self) -> Path:
         """Leave the file, all of which has come, where it is; return its path.
@@ -449,6 +443,10 @@ def kept(file: MediaFile, path: Path, content_type: str, files: MediaFiles) -> M
         digest = hashlib.file_digest(made, "sha256").hexdigest()
     size = path.stat().st_size
     files.keep(path, digest)
+    return _held(replace(file, etag="", last_modified=""), content_type, digest, size)
+
+
+def _held(file: MediaFile, content_type: str, digest: str, size: int) -> MediaFile:
     return replace(
         file,
         kind=kind_of(content_type, file.kind) or file.kind,
@@ -456,8 +454,6 @@ def kept(file: MediaFile, path: Path, content_type: str, files: MediaFiles) -> M
         digest=digest,
         size=size,
         content_type=content_type,
-        etag="",
-        last_modified="",
         reason="",
         changed_at=time.time(),
     )

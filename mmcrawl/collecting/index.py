@@ -7,7 +7,6 @@ fetching anything twice, and what a process had taken that died is fetched by an
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Protocol, Self
 
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
@@ -102,9 +101,4 @@ class MediaIndex(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...

@@ -12,6 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
@@ -21,18 +24,22 @@ from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.commands.values import PLACE, archive_params, whole
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import RankError
+from mmcrawl.rank.graph import page_links
 from mmcrawl.rank.pages import RANK_COLUMNS, Ranked, RankJob, rank_pages
 from mmcrawl.rank.parts import BLOCK_METHODS, PARTS
 from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
 from mmcrawl.stores.uris import file_of
-from mmcrawl.terminal.rank import RankProgress, rank_table
+from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.progress import ProgressBars
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.text.spreadsheets import CsvWriter
 from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20
 _PAGES = "pages"
+_TOPIC = 30  # characters shown
+_Row = dict[str, Any]
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -80,7 +87,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         rank = rank_pages if of == _PAGES else PARTS[of]
         with (
             open_archive(job.uri, create=False, read_only=True) as archive,
-            RankProgress() as progress,
+            ProgressBars() as progress,
         ):
             ranked = rank(job, archive, progress)
         self._show(ranked, job, limit, formats, figure)
@@ -203,3 +210,78 @@ WRITERS: Mapping[str, Writer] = {
     "parquet": Writer("a Parquet file, for > FILE", _write_parquet),
 }
 """All formats, by the name of their option."""
+
+
+# -- what is shown --------------------------------------------------------------------------------
+
+
+def rank_table(ranked: Ranked, top: int, kept: str) -> RenderableType:
+    """Return the first pages, blocks or media, and what was ranked.
+
+    Args:
+        ranked: What ranking came to.
+        top: How many to show.
+        kept: Where the ranks are, "" if they are not kept.
+    """
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("place", "rank", "× average"):
+        table.add_column(name, justify="right")
+    add_columns, cells = _TABLES[ranked.of]
+    add_columns(table)
+    for row in ranked.rows(top):
+        numbers = (str(row["place"]), f"{row['score']:.3g}", f"{row['times_average']:.2f}")
+        table.add_row(*numbers, *map(literal, cells(row)))
+    graph, named = ranked.graph, f" of {len(ranked.scores):,} media" if ranked.of == "media" else ""
+    lines = [
+        f"{ranked.method}{named}: {graph.pages:,} pages, {graph.blocks:,} blocks, {graph.links:,}"
+        f" links between stored pages; {ranked.ranking.steps} steps;"
+        f" {f'kept in {kept}' if kept else 'not kept'}"
+    ]
+    if ranked.of == "pages" and not page_links(graph).nnz:
+        lines.append("No page links to another one that is stored: all ranks are equal.")
+    if not ranked.ranking.settled:
+        lines.append(
+            f"The ranks had not settled: they still changed by {ranked.ranking.change:.1g}."
+        )
+    if skipped := ranked.reading.skipped:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
+        lines.append(f"Not ranked: {reasons}")
+    return Group(table, *(literal(line) for line in lines))
+
+
+def _page_columns(table: Table) -> None:
+    table.add_column("linked from", justify="right")
+    table.add_column("page", overflow="fold")
+
+
+def _block_columns(table: Table) -> None:
+    table.add_column("kind")
+    table.add_column("topic", overflow="ellipsis", no_wrap=True, max_width=_TOPIC)
+    table.add_column("bytes", justify="right")
+    table.add_column("page", overflow="fold")
+
+
+def _media_columns(table: Table) -> None:
+    table.add_column("kind")
+    table.add_column("pages", justify="right")
+    table.add_column("media", overflow="fold")
+    table.add_column("best page", overflow="fold")
+
+
+_TABLES: dict[str, tuple[Callable[[Table], None], Callable[[_Row], Iterable[str]]]] = {
+    "pages": (_page_columns, lambda row: (f"{row['in_links']:,}", row["url"])),
+    "blocks": (
+        _block_columns,
+        lambda row: (
+            row["kind"] or "rest of page",
+            row["topic"],
+            f"{row['start']}-{row['end']}",
+            row["url"],
+        ),
+    ),
+    "media": (
+        _media_columns,
+        lambda row: (row["kind"], f"{row['pages']:,}", row["url"], row["best_page"]),
+    ),
+}
+"""Of what is ranked: the columns behind the first three, and what stands in them."""

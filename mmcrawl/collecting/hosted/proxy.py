@@ -9,7 +9,6 @@ import socket
 import socketserver
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -46,12 +45,7 @@ class GuardedProxy:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
 

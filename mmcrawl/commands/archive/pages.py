@@ -20,7 +20,7 @@ from mmcrawl.commands.archive.subcommand import (
 )
 from mmcrawl.rank.reading import Reading
 from mmcrawl.terminal.crawl import literal, size_of
-from mmcrawl.terminal.rank import RankProgress
+from mmcrawl.terminal.progress import ProgressBars
 
 _GROUPS, _URLS = 20, 5  # that are shown
 
@@ -30,7 +30,7 @@ def _classes(archive: Archive, options: Options, console: Console) -> int:
     from mmcrawl.rank.page_class import PAGE_CLASSES, classes_of
 
     counts: Counter[str] = Counter()
-    with RankProgress() as progress:
+    with ProgressBars() as progress:
         reading = Reading(archive, at=options[AT], topics=False, progress=progress)
         for url, number, found in classes_of(archive, reading):
             counts[found.name] += 1
@@ -76,7 +76,7 @@ def _duplicates(archive: Archive, options: Options, console: Console) -> int:
     from mmcrawl.rank.duplicates.finding import find_duplicates
     from mmcrawl.rank.duplicates.results import save_duplicates
 
-    with RankProgress() as progress:
+    with ProgressBars() as progress:
         found = find_duplicates(archive, near=options[NEAR], at=options[AT], progress=progress)
     save_duplicates(options.uri, found)
     if options[JSON]:
@@ -119,7 +119,7 @@ def _export_parquet(archive: Archive, options: Options, console: Console) -> int
     counts = archive.counts()
     folder = os.path.expanduser(options.args[0])
 
-    with RankProgress() as progress:
+    with ProgressBars() as progress:
         reading = Reading(archive, at=options[AT], progress=progress)
         export = write_export(
             reading,

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
@@ -33,10 +32,10 @@ from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import open_ranks
 from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.program import complain
+from mmcrawl.terminal.progress import ProgressBars
 
 _MOST_HITS = 20
 _MOST_PROCESSES = 4
-_WORTH_SAYING = 20  # versions
 _HIT_TOPIC = 80
 _BY_RANK = "rank"  # that is kept beside the archive
 ORDER = Option("--order", ", ".join((*ORDERS, _BY_RANK)), "relevance", "")
@@ -136,29 +135,9 @@ def _processes() -> int:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Show on standard error how far an update is; a line only where nobody watches."""
-    bar = Progress(
-        TextColumn("indexing new versions"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    task = bar.add_task("", total=None)
-
-    def tell(done: int, total: int) -> None:
-        if total >= _WORTH_SAYING:
-            if bar.disable and not done:
-                complain("archive", f"indexing {total:,} new versions")
-            bar.start()
-            bar.update(task, completed=done, total=total)
-
-    try:
-        yield tell
-    finally:
-        bar.stop()
+    """Show how far an update is."""
+    with ProgressBars() as bars:
+        yield lambda done, total: bars("indexing", done, total)
 
 
 def _view(results: Results) -> RenderableType:
