@@ -10,11 +10,10 @@ is followed by that of the next number.
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
 from pymongo import ASCENDING, ReplaceOne, UpdateOne
 
@@ -22,7 +21,8 @@ from mmcrawl.collecting.index import Summary
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.stores.ferretdb import CHANGED_AT_ONCE
-from mmcrawl.stores.mongodb import Kind, connect, explained, insert_new
+from mmcrawl.stores.mongodb import Kind, insert_new
+from mmcrawl.stores.mongodb_place import MongoPlace
 
 _KIND = Kind(
     noun="collection",
@@ -44,28 +44,14 @@ _OWN = ("_id", "host", "order")
 _FREE = {"state": str(State.WAITING), "owner": "", "lease_until": 0.0}
 
 
-class MongoIndex:
-    """A `MediaIndex` in a database. Leases go by the clocks of those who collect.
+class MongoIndex(MongoPlace):
+    """A `MediaIndex` in a database. Leases go by the clocks of those who collect."""
 
-    Args:
-        uri: ``mongodb://HOST/DATABASE``.
-        create: whether the collections are made where there are none.
-
-    Raises:
-        StoreError: it cannot be reached, is missing, or is none that this version can use.
-    """
+    kind = _KIND
 
     def __init__(self, uri: str, *, create: bool = True) -> None:
-        self._server = connect(_KIND, uri, create=create, read_only=not create)
-        self.name = self._server.name
-        self._files = self._server.documents("file")
-        self._leases = self._server.documents("lease")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+        super().__init__(uri, create=create)
+        self._files, self._leases = map(self._documents, _KIND.tables)
 
     def add(self, files: Iterable[MediaFile]) -> int:
         added, rest = 0, iter(files)
@@ -185,9 +171,6 @@ class MongoIndex:
             held_bytes[kind] = held_bytes.get(kind, 0) + size
         return Summary(addresses, held, held_bytes, reasons)
 
-    def close(self) -> None:
-        self._server.client.close()
-
     def _leased(
         self, rows: Sequence[dict[str, Any]], owner: str, now: float, until: float
     ) -> Iterator[tuple[dict[str, Any], int]]:
@@ -210,9 +193,6 @@ class MongoIndex:
                 if row["until"] < now
             }
             wanted = {key: (row, n + 1) for key, (row, n) in wanted.items() if key in late}
-
-    def _explained(self) -> AbstractContextManager[None]:
-        return explained(f"collection {self.name}")
 
 
 def _key(url: str) -> str:

@@ -23,7 +23,8 @@ from pymongo import ASCENDING
 from pymongo.errors import DuplicateKeyError
 
 from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
-from mmcrawl.stores.mongodb import Kind, connect, explained
+from mmcrawl.stores.mongodb import Kind
+from mmcrawl.stores.mongodb_place import MongoPlace
 
 _KIND = Kind(
     noun="works",
@@ -39,32 +40,21 @@ _STATE = "works"
 _REMEMBERED = 100  # editions that may be made while one change is under way
 
 
-class MongoShelf(Shelf):
-    """A `Shelf` in a database.
+class MongoShelf(MongoPlace, Shelf):
+    """A `Shelf` in a database."""
 
-    Args:
-        uri: ``mongodb://HOST/DATABASE``.
-        create: Whether the collections are made where there are none.
-
-    Raises:
-        StoreError: it cannot be reached, is missing, or is none that this version can use.
-    """
+    kind = _KIND
 
     def __init__(self, uri: str, *, create: bool = True) -> None:
-        self._server = connect(_KIND, uri, create=create, read_only=not create)
-        self.name = self._server.name
-        self._works = self._server.documents("work")
-        self._state = self._server.documents("state")
-
-    def close(self) -> None:
-        self._server.client.close()
+        super().__init__(uri, create=create)
+        self._works, self._state = self._documents("work"), self._documents("state")
 
     def rows(self) -> Iterator[Record]:
         for row in self._current():
             yield _found(row)
 
     def row(self, id_: str) -> Record | None:
-        with explained(f"works {self.name}"):
+        with self._explained():
             row = self._works.find_one({"_id": f"{id_}/{self._number()}"})
         return None if row is None else _found(row)
 
@@ -72,7 +62,7 @@ class MongoShelf(Shelf):
         return {key: as_row(row["record"])["id"] for row in self._current() for key in row["keys"]}
 
     def put(self, works: Sequence[tuple[Record, Sequence[str]]]) -> None:
-        with explained(f"works {self.name}"):
+        with self._explained():
             number = self._number() + 1
             self._works.delete_many({"description": {"$gte": number}})  # of one that was ended
             rows = [
@@ -92,11 +82,11 @@ class MongoShelf(Shelf):
             self._works.delete_many({"description": {"$lt": number}})
 
     def records(self, kind: str) -> dict[str, Record]:
-        with explained(f"works {self.name}"):
+        with self._explained():
             return _records(self._editions(kind))
 
     def change(self, kind: str, change: Change) -> None:
-        with explained(f"works {self.name}"):
+        with self._explained():
             lost: list[str] | None = None
             while lost is None or lost:  # those that somebody else changed meanwhile
                 editions = self._editions(kind)
@@ -118,14 +108,14 @@ class MongoShelf(Shelf):
     def _editions(self, kind: str) -> dict[str, dict[str, Any]]:
         """Return the last edition of each record, by id."""
         last: dict[str, dict[str, Any]] = {}
-        for row in self._server.documents(kind).find():
+        for row in self._documents(kind).find():
             if row["edition"] >= last.get(row["id"], row)["edition"]:
                 last[row["id"]] = row
         return last
 
     def _put(self, kind: str, id_: str, record: Record, edition: int) -> bool:
         """Make an edition of a record; tell whether nobody else was faster."""
-        table = self._server.documents(kind)
+        table = self._documents(kind)
         said = json.dumps(record) if record else None
         try:
             row = {"_id": f"{id_}/{edition}", "id": id_, "edition": edition, "record": said}
@@ -138,7 +128,7 @@ class MongoShelf(Shelf):
         return True
 
     def revision(self) -> int:
-        with explained(f"works {self.name}"):
+        with self._explained():
             row = self._state.find_one({"_id": _STATE})
         return int(row.get("revision", 0)) if row else 0
 
@@ -147,7 +137,7 @@ class MongoShelf(Shelf):
         self._state.update_one({"_id": _STATE}, {"$set": values}, upsert=True)
 
     def _current(self) -> Iterator[dict[str, Any]]:
-        with explained(f"works {self.name}"):
+        with self._explained():
             found = self._works.find({"description": self._number()})
             yield from found.sort("place", ASCENDING).batch_size(_AT_ONCE)
 

@@ -10,7 +10,8 @@ import json
 import uuid
 from collections.abc import Mapping
 
-from mmcrawl.stores.mongodb import Kind, connect, explained
+from mmcrawl.stores.mongodb import Kind
+from mmcrawl.stores.mongodb_place import MongoPlace
 from mmcrawl.stores.sqlite_file import Form, SqliteFile
 
 _SCHEMA = """
@@ -59,25 +60,21 @@ class SqliteResults(SqliteFile):
             db.execute("INSERT OR REPLACE INTO head VALUES (?, ?)", (method, head))
 
 
-class MongoResults:
-    """A :class:`~mmcrawl.rank.results.kept.ResultStore` in a database.
+class MongoResults(MongoPlace):
+    """A :class:`~mmcrawl.rank.results.kept.ResultStore` in the database of the archive."""
 
-    Args:
-        uri: As of the archive: it names the database.
-        create: Whether the collections are made where there are none.
-    """
+    kind = _KIND
 
     def __init__(self, uri: str, *, create: bool) -> None:
-        self._server = connect(_KIND, uri, create=create, read_only=not create)
-        self.name = self._server.name
-        self._heads, self._parts = map(self._server.documents, _KIND.tables)
+        super().__init__(uri, create=create)
+        self._heads, self._parts = map(self._documents, _KIND.tables)
 
     def heads(self) -> dict[str, str]:
-        with explained(f"ranks {self.name}"):
+        with self._explained():
             return {item["_id"]: item["content"] for item in self._heads.find({})}
 
     def part(self, method: str, head: str, part: str) -> bytes | None:
-        with explained(f"ranks {self.name}"):
+        with self._explained():
             current = self._heads.find_one({"_id": method})
             if current is None or current["content"] != head:
                 return None
@@ -92,7 +89,7 @@ class MongoResults:
     def replace(self, method: str, head: str, parts: Mapping[str, bytes]) -> None:
         written = uuid.uuid4().hex
         pieces: dict[str, int] = {}
-        with explained(f"ranks {self.name}"):
+        with self._explained():
             before = self._heads.find_one({"_id": method})
             for name, content in parts.items():
                 starts = range(0, len(content), _DOCUMENT)
@@ -106,6 +103,3 @@ class MongoResults:
                 for name, count in json.loads(before["pieces"]).items():
                     for number in range(count):
                         self._parts.delete_one({"_id": f"{before['written']}/{name}/{number}"})
-
-    def close(self) -> None:
-        self._server.client.close()
