@@ -1,7 +1,5 @@
 """The application: routes, static files, and what is said when something is wrong."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

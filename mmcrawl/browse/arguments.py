@@ -1,7 +1,5 @@
 """What a request asks for, checked, and what can be wrong with it, as it is told to the reader."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What all handlers share: the opened archive, its search index, ranks, limits, options."""
 
-from __future__ import annotations
-
 import hmac
 import logging
 import secrets

@@ -4,8 +4,6 @@ A SQLite store is read through a connection that cannot write and waits for nobo
 server is looked at as `scrapy workers` does.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

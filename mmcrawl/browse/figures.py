@@ -1,7 +1,5 @@
 """Figures as coordinates: the templates draw them as SVG."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence

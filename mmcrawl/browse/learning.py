@@ -1,7 +1,5 @@
 """Topics that are learnt in the browser: marks, the pages to mark next, and learning from them."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections import Counter

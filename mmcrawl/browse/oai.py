@@ -4,8 +4,6 @@ Written out here, since the packages there are do not tell harvesters what is de
 last day of a range for its first second.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -3,8 +3,6 @@
 The search index is brought up to date on the way, so that what was stored since is found.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Blocking work in a few threads, so that a slow archive neither stops nor floods the server."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

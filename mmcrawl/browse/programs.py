@@ -5,8 +5,6 @@ end is closed, by `end` or since the browser is gone, however it ended, the proc
 as by Ctrl-C: a crawl can go on later, and what an export has written so far is removed.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence

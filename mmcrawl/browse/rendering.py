@@ -1,7 +1,5 @@
 """Pages of ours, made from templates; whatever is put into them is escaped."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

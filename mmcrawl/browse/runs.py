@@ -2,8 +2,6 @@
 log beside the works.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -12,8 +12,6 @@ in below a path that cannot be guessed, the *key*, which their links are rewritt
 page may read its own address, and has nowhere to send it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re

@@ -1,8 +1,6 @@
 """Words of archived pages, and addresses, as they can be shown: nothing in them acts on what stands
 around."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime

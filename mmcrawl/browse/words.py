@@ -1,7 +1,5 @@
 """The interface in the languages of its readers."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache

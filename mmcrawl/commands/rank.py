@@ -1,7 +1,5 @@
 """`scrapy rank`: which pages, blocks and media of an archive matter, by links."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

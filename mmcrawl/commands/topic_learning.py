@@ -1,7 +1,5 @@
 """What `scrapy topic learn` and `scrapy topic suggest` do: topics made of examples."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence

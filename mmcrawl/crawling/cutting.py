@@ -5,8 +5,6 @@ interpreter: a process of its own does it, where there is a core for it. A page 
 goes on without blocks; the crawl never waits for a process that is gone.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Mapping, Sequence

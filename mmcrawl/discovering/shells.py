@@ -4,8 +4,6 @@ A page is an *empty shell* if it has scripts and little text, and says so in one
 whose first shells gave no more when they were rendered, no further ones are.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

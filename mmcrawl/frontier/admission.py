@@ -1,7 +1,5 @@
 """Which links a crawl may follow at all: its sites, its depth, and the bounds against traps."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a classifier sees of a page, and the columns of its matrix."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

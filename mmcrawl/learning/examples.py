@@ -1,7 +1,5 @@
 """The pages that a user names as examples: addresses in an archive, files, folders, and lists."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Fitting a classifier, leaving pages out, and calibrating it; all by scikit-learn."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Sequence

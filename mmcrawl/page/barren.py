@@ -1,7 +1,5 @@
 """What a page consists of that has neither links nor media, for whoever expected some."""
 
-from __future__ import annotations
-
 import re
 
 from mmcrawl.page.model import Page

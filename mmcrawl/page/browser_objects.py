@@ -4,8 +4,6 @@ It is a common one on a desk, which was never on the page before: without cookie
 far as anybody knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Texts that name media: those of figures, of elements that name a medium, of described items."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

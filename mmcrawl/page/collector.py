@@ -4,8 +4,6 @@ Without a tree nothing recurses, nothing is dropped at the depth where libxml2 s
 one, and memory follows what is kept rather than the page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

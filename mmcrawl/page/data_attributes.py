@@ -4,8 +4,6 @@ Scripts read them: ``data-video-url``, ``data-mp3``, the sources in ``data-setup
 film in ``data-youtube-id``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import groupby

@@ -5,8 +5,6 @@ these match: ``sources: [{file: "a.webm"}, {file: "a.mp4"}]`` is one medium with
 ``playlist: [{file: "a.mp4"}, {file: "b.mp4"}]`` are two.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

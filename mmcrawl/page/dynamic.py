@@ -1,7 +1,5 @@
 """Links that may be media though their address does not tell: ``download.php?id=3``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from email.message import Message

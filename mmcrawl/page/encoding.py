@@ -6,8 +6,6 @@ ASCII, or decoding leaves many replacement characters, or a Western European enc
 for what reads as Chinese (servers that add ``charset=iso-8859-1`` to every page).
 """
 
-from __future__ import annotations
-
 import re
 
 import webencodings

@@ -5,8 +5,6 @@ they find Cyrillic and box drawing: there the share of common Chinese characters
 browsers take for granted, windows-1252.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

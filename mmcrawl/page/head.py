@@ -1,7 +1,5 @@
 """What a page declares about itself: title, keywords, description, language, robots, base."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

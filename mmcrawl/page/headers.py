@@ -4,8 +4,6 @@ Whoever reads a header takes `header_text`; whoever brings a response, `bound_he
 what others read of it (Scrapy looks for a charset) is short.
 """
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 LONGEST = 1_024  # characters of a value that is read as text; of types 30 are usual

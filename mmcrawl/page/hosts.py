@@ -4,8 +4,6 @@ Items are told from the channels, searches and home pages there by their paths. 
 may run on a host of their own (H5P, PeerTube, Panopto) are told by their paths alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

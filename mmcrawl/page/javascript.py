@@ -6,8 +6,6 @@ numbers, lists, dictionaries (objects), `Function` (of a script), callables (of 
 and the walk ends after so many nodes.
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress

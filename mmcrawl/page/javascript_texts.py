@@ -4,8 +4,6 @@ They take what JavaScript's take, and raise what Python's raise. RE2 matches pat
 time.
 """
 
-from __future__ import annotations
-
 from base64 import b64decode
 from collections.abc import Callable
 from functools import partial

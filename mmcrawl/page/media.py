@@ -5,8 +5,6 @@ name only ``.apng`` is one; others are where the page says so (see `mmcrawl.page
 and what a collection fetches is told by its bytes (`mmcrawl.collecting.magic`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from urllib.parse import unquote, urlsplit

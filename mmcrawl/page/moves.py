@@ -4,8 +4,6 @@ A move is certain if every browser makes it within a minute; another, as one for
 of a page that finds itself in a frame, or one for browsers without scripts, is a link at most.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

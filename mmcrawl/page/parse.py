@@ -1,7 +1,5 @@
 """From the bytes of a page to a :class:`Page`, in one pass."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain

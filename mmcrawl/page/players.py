@@ -1,7 +1,5 @@
 """References to media in elements that play them, in meta tags and in what scripts are told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What a page refers to as it is written there, before URLs are resolved."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from mmcrawl.page.groups import Run

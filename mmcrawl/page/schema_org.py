@@ -1,7 +1,5 @@
 """schema.org's descriptions of media, as JSON-LD and as microdata."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Nothing is executed and nothing is concatenated: ``"a/" + name + ".mp3"`` names no file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import unquote

@@ -6,8 +6,6 @@ to set, and its title or headings say what it is. A canvas alone says nothing: c
 and captchas are drawn on one, too.
 """
 
-from __future__ import annotations
-
 import re
 
 from mmcrawl.page.looks import Attributes

@@ -1,7 +1,5 @@
 """Where a link stands: the innermost open elements, as steps that pages of one site share."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import cast

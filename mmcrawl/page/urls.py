@@ -4,8 +4,6 @@ It may name a media file, a page, a download, or a player's item on a media host
 from the channels and home pages there by its path.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

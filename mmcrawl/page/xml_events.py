@@ -15,8 +15,6 @@ so this reader trusts the tags it sees and nothing that spans many of them:
 Nothing outside the file is read. All is linear in its size; entities expand to a bounded length.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Set

@@ -1,7 +1,5 @@
 """How near pages are to a topic, for Topic-PageRank over a finished crawl."""
 
-from __future__ import annotations
-
 from mmcrawl.rank.records import ReadPage
 from mmcrawl.text.url_words import url_text
 from mmcrawl.topic.similarity import BooleanModel

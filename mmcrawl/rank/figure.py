@@ -1,7 +1,5 @@
 """How ranks are distributed, as a figure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

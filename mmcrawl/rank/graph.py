@@ -7,8 +7,6 @@ importance goes by its area and its distance from the middle of the screen. Here
 rendered: size is characters of text, and position the block's place in the text of its page.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

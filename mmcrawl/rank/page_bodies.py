@@ -1,7 +1,5 @@
 """The bodies of the pages of an archive, handed to a function, by several processes if many."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from functools import partial

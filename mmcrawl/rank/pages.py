@@ -1,7 +1,5 @@
 """Ranks of an archive's pages: read, made into a graph, ranked with scipy."""
 
-from __future__ import annotations
-
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping

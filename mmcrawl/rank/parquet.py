@@ -6,8 +6,6 @@ A row group is written at a time, so that memory does not grow with the archive.
 gets its name last: a folder without it is no export.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping

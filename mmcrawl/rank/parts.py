@@ -11,8 +11,6 @@ blocks of a page weighs what its rest does, or where that has neither text nor l
 block of the page on average.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Mapping
 from typing import Any

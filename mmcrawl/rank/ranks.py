@@ -4,8 +4,6 @@ All of them come from power iteration, :func:`converge`. They sum to 1, and do n
 order of pages, blocks or links but for rounding. A link of a page to itself counts for nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Nothing here needs Scrapy, whose import alone takes longer than a hundred pages do.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

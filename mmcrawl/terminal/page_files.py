@@ -1,7 +1,5 @@
 """Pages in files: of single ones, of a folder with all below it, of WARC files."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import sys

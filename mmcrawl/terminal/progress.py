@@ -1,7 +1,5 @@
 """How far long work is, for a person."""
 
-from __future__ import annotations
-
 from time import monotonic
 from typing import Self
 

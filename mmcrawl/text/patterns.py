@@ -1,7 +1,5 @@
 """Regular expressions that never read a byte twice, on every Python that has them."""
 
-from __future__ import annotations
-
 import re
 import sys
 from typing import AnyStr

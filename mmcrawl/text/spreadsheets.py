@@ -5,8 +5,6 @@ can be titled ``=HYPERLINK(…)``. Such a text gets an apostrophe before it, sin
 no type: https://owasp.org/www-community/attacks/CSV_Injection
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import unicodedata

@@ -4,8 +4,6 @@ The digits are a time (UTC), as web archives write it. Two letters and a dash be
 how the page is wanted (:class:`Mode`); what follows is the URL as it was, its query included.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -9,8 +9,6 @@ Of the headers that they came with none is given again as such; they are named `
 as in other archives.
 """
 
-from __future__ import annotations
-
 import mimetypes
 import re
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ It takes the parameters, and gives the fields, that CDX servers of web archives 
 Without `limit`, :data:`DEFAULT_LIMIT` lines; what is left out is said by the ``X-Limited`` header.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """When a URL was seen, and which of its versions that was: the line that replaying chooses from."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

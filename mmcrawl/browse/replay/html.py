@@ -7,8 +7,6 @@ with the page. What opens a connection, though nothing is asked through it, is n
 browser: links that connect in advance, and frames, are rewritten wherever they might be markup.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

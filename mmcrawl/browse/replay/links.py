@@ -1,7 +1,5 @@
 """Where the links of an archived page lead when it is replayed: into the archive, nowhere else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from urllib.parse import quote

@@ -5,8 +5,6 @@ and ``/timemap/json/URL`` list all versions, in pages where there are many. Meme
 what :mod:`mmcrawl.browse.replay.serving` serves.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ archived pages from doing harm, :class:`~mmcrawl.browse.replay.addresses.Mode` f
 had: the bytes as they came, the blocks outlined, scripts.
 """
 
-from __future__ import annotations
-
 import re
 
 from starlette.convertors import Convertor, register_url_convertor

@@ -1,7 +1,5 @@
 """Collections that people make of works: listed, ordered, described, and exported."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

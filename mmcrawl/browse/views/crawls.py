@@ -1,7 +1,5 @@
 """Crawls as they run, one with what it found, and reports of experiments."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

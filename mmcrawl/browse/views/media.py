@@ -1,7 +1,5 @@
 """The media that pages show or link to: a gallery, and one of them with a player on demand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

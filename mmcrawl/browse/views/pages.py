@@ -4,8 +4,6 @@ A block lives from version to version: where :meth:`mmcrawl.archive.Archive.diff
 kept, moved, changed or cut otherwise, it is the same block still.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Searching: a page, and the same as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Home, the sites, and the pages of one of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Topics that are learnt from pages: what is known of them, pages to mark, and marking."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """One version of a page, the same as it was, and two versions side by side."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from starlette.responses import Response

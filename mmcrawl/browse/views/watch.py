@@ -1,7 +1,5 @@
 """Changes of watched blocks: a page, and the same as a feed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass

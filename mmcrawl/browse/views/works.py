@@ -1,7 +1,5 @@
 """Works: a list that is searched and narrowed, one of them with its files, and corrections."""
 
-from __future__ import annotations
-
 import mimetypes
 import re
 from collections.abc import Iterator, Sequence

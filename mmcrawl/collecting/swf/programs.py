@@ -5,8 +5,6 @@ as it is known: an address that is put together from parts of which one is not k
 guessed. Of ActionScript 3 the texts are looked at.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterator

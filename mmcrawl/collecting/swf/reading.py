@@ -4,8 +4,6 @@ After Adobe's SWF File Format Specification, version 19. Drawings, sounds and pi
 over; of a file that is damaged or cut off, what stands before the damage is told.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From the pages of a crawl to its works."""
 
-from __future__ import annotations
-
 import mimetypes
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

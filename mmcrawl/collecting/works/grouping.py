@@ -4,8 +4,6 @@ Each rule joins addresses; what is joined by any chain of them is one work. The 
 they were judged on, are in the guide.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """What a page says of each of its media, at the places that show or link to it."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping

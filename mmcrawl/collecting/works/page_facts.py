@@ -1,7 +1,5 @@
 """All that a page tells of the works on it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,6 @@ advertisements or another site around it make no other page of it.
 for `scrapy archive search --collapse`.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import unicodedata

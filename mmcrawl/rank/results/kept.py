@@ -6,8 +6,6 @@ the URLs, the columns in their order, and the URLs themselves, which are read on
 iterated over: ten million scores are found by URL in 200 MB.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property

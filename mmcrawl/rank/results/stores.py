@@ -4,8 +4,6 @@ Of a MongoDB server nothing is asked but finding, inserting, replacing and delet
 are written under a name that is new each time, the head that names them last; then the old ones go.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Mapping
