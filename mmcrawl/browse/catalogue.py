@@ -207,7 +207,8 @@ class Catalogue:
 
     def failure(self) -> str:
         """Return what the last describing said when it failed, "" if it did not."""
-        return programs.failure(self._describing, self._said)
+        process = self._describing
+        return programs.failure(process, self._said) if process else ""
 
     @property
     def _said(self) -> Path:

@@ -228,7 +228,8 @@ class TopicDesk:
 
     def failure(self, name: str) -> str:
         """Return why the last learning failed, "" if it did not."""
-        return programs.failure(self._learning.get(name), self._log(name))
+        process = self._learning.get(name)
+        return programs.failure(process, self._log(name)) if process else ""
 
     def close(self) -> None:
         """End what is under way."""

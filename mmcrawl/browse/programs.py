@@ -74,9 +74,9 @@ def end_all(processes: Iterable[subprocess.Popen[bytes]]) -> None:
             process.wait()
 
 
-def failure(process: subprocess.Popen[bytes] | None, said: Path) -> str:
+def failure(process: subprocess.Popen[bytes], said: Path) -> str:
     """Return the last thing that a command wrote to a file when it failed, "" if it did not."""
-    if process is None or process.poll() in (None, 0):
+    if process.poll() in (None, 0):
         return ""
     return said.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
 
