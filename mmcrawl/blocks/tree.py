@@ -50,7 +50,7 @@ _CONTROLS = frozenset({"a", "button"})
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NAME = re.compile(r"<[^\s/>]*+", re.ASCII)
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
-_TAGS = re.compile(r"<!--.*?-->|<[^>]*+>|(<.*)", re.DOTALL)
+_TAGS = re.compile(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[^>]*+>|(<.*)", re.DOTALL)
 _ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
 _LONGEST_PATH = 100  # steps
 _SLICE = 10_000  # runs of text

@@ -12,6 +12,7 @@ from mmcrawl.text.media_kinds import (
     SIMULATION,
     VIDEO,
 )
+from mmcrawl.text.patterns import linear
 
 HEAD = 4_096
 """Bytes that are looked at."""
@@ -99,8 +100,8 @@ _WRAPPED = {
     "text/plain": frozenset({SIMULATION}),  # programs: NetLogo, Processing, VRML
 }
 _PICTURES = frozenset({"image/gif", "image/apng", "image/png", "image/webp"})
-_HTML = re.compile(
-    rb"\s*+(?:<!--.{0,2000}?-->\s*+)*<(?:!doctype\s+html|html|head|body|title|script|meta|table|p|h1)\b",
+_HTML = linear(
+    rb"\s*+(?:<!--(?>.{0,2000}?-->)\s*+)*+<(?:!doctype\s+html|html|head|body|title|script|meta|table|p|h1)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _BOM = b"\xef\xbb\xbf"

@@ -11,6 +11,8 @@ from functools import lru_cache
 import chardet
 from w3lib.encoding import resolve_encoding, to_unicode
 
+from mmcrawl.text.patterns import linear
+
 UTF8 = "utf-8"
 GB = "gb18030"
 BIG5 = "big5hkscs"
@@ -58,8 +60,8 @@ _UTF8_CJK = re.compile(rb"[\xe3-\xe9][\x80-\xbf]{2}")
 _NARROW_MARKUP = re.compile(rb"<[a-zA-Z/!][a-zA-Z]{2}|</?[a-z]>")  # with stray NULs at most
 # Markup of which each character has NULs beside it: what it says of itself cannot be read.
 _WIDE_MARKUP = (
-    (re.compile(rb"(?:\s\0)*<\0[!?/a-zA-Z]\0"), "utf-16-le"),
-    (re.compile(rb"(?:\0\s)*\0<\0[!?/a-zA-Z]"), "utf-16-be"),
+    (linear(rb"\A(?:\s\0)*+<\0[!?/a-zA-Z]\0"), "utf-16-le"),
+    (linear(rb"\A(?:\0\s)*+\0<\0[!?/a-zA-Z]"), "utf-16-be"),
 )
 # Characters by frequency of use, and those of school subjects and course sites.
 _COMMON_SIMPLIFIED = (

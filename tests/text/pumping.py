@@ -26,9 +26,9 @@ _CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "fi
 _MODULE_FLAGS = {"re.compile", "linear"}
 _REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 _UNBOUNDED = 1_000  # repeated more often than this, a pattern is as slow as without a bound
-_PROBES = " \n\u3000aAs019-_./:;,\"'<>=&#([{|\\!?+*@%$\0é中，"
+_PROBES = " >\n\u3000aAs019-_./:;,\"'<>=&#([{|\\!?+*@%$\0é中，"
 _BRANCHES = 3
-_UNITS = 6
+_UNITS = 7
 _Node = tuple[Any, Any]
 
 
@@ -153,7 +153,8 @@ def attacks(pattern: re.Pattern[Any]) -> list[Attack]:
     for begin, body, rest in texts.repeats(tree, ""):
         units = [texts.sample(body, branch) for branch in range(_BRANCHES)]
         if len(body) == 1:
-            units += texts.accepted(body[0])
+            accepted = texts.accepted(body[0])
+            units += [accepted[:2], *accepted]
         after = texts.sample(rest, 0)
         for unit in [*dict.fromkeys(filter(None, units))][:_UNITS]:
             for attack in (

@@ -9,12 +9,7 @@ FLOOR = 0.003  # seconds: what is faster with the first text is linear, or costs
 RATIO = 35  # of the times for the large and the small text: linear work takes 10, quadratic 100
 PATIENCE = 1.0
 NOT_PUMPED = {
-    "mmcrawl.blocks.facts.authors:_CUT": "reads a thousand characters of a byline",
-    "mmcrawl.collecting.magic:_HTML": "reads the first four kilobytes of a file",
-    "mmcrawl.page.guessed_encoding:_WIDE_MARKUP": "is matched at the first byte only",
-    "mmcrawl.collecting.swf.programs": "reads 2,000 characters from each place at most",
     "mmcrawl.experiment.figures": "reads drawings that our own program made",
-    "mmcrawl.replay.demo": "reads our own pages and their names",
 }
 """Patterns that no long text of a stranger meets, and why."""
 

@@ -63,11 +63,11 @@ _CALENDAR = re.compile(
     re.IGNORECASE,
 )
 _NO_PART = frozenset("of from our your this about".split())
-_CUT = re.compile(
-    r"\s{0,99}(?:\(|\[|（|【|<|\bfor\b|\bof the\b|[–—]|\s-\s|\bposted\b|\bpublished\b|\bupdated\b|"
-    r"\bon\s+\w+ \d|\bfollow\b|\bis an?\b|(?-i:\bin\s+[A-Z])|\blast\b|»|\d|"
-    r"\bon\s+(?:mon|tue|wed|thu|fri|sat|sun)|"
-    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)\w{{0,20}}\s{{1,99}})?\b(?:{_MONTHS})[a-z]{{0,20}}\b\s{{0,99}}"
+_CUT = re.compile(  # of a text with single spaces
+    r" ?(?:\(|\[|（|【|<|\bfor\b|\bof the\b|[–—]|\s-\s|\bposted\b|\bpublished\b|\bupdated\b|"
+    r"\bon \w{1,99} \d|\bfollow\b|\bis an?\b|(?-i:\bin [A-Z])|\blast\b|»|\d|"
+    r"\bon (?:mon|tue|wed|thu|fri|sat|sun)|"
+    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)\w{{0,20}} )?\b(?:{_MONTHS})[a-z]{{0,20}}\b ?"
     r"[\d,]).*$",
     re.DOTALL | re.IGNORECASE,
 )

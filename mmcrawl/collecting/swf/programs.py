@@ -23,8 +23,8 @@ _KINDS = {
 _KIND_OF = {extension: kind for kind, names in _KINDS.items() for extension in names.split()}
 _LONGEST = 1_000  # characters of an address
 _ADDRESS = re.compile(
-    rf"(?:https?://|[./\w~%-])[^\s<>\"'|\\^`{{}}*;,=&]{{0,{_LONGEST}}}"
-    rf"\.({'|'.join(_KIND_OF)})(?:\?[^\s<>\"']{{0,{_LONGEST}}})?",
+    rf"(?>(?:https?://|[./\w~%-])[^\s<>\"'|\\^`{{}}*;,=&]{{0,{_LONGEST}}}"
+    rf"\.({'|'.join(_KIND_OF)})(?=\?|\Z))(?:\?[^\s<>\"']{{0,{_LONGEST}}})?",
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[\s<>\"'|;,=&]+")
