@@ -291,12 +291,28 @@ class Archive:
         Args:
             repair: Write rows again that something else proves, make the index of chunks right
                 where it is wrong, and remove leftovers if nothing else is damaged. Nothing goes
-                that something lost could be restored from.
+                that something lost could be restored from. What cannot be made good is a fault
+                this once, and known from then on.
         """
         with self._writing:
             self._sealer.wait()
             report = Checker(self._backend, repair=repair).report()
-            return self._clean_again(report) if repair and report.faults else report
+            if repair and report.faults:
+                report = self._clean_again(report)
+            known = self._known_losses()
+            faults = tuple(one for one in report.faults if one.repaired or one.what not in known)
+            if repair and not all(fault.repaired for fault in faults):
+                self._backend.settle(one.what for one in faults if not one.repaired)
+                # Where rows were taken as they stand, less is left, or it has other words.
+                left = Checker(self._backend, repair=False).report().faults
+                self._backend.settle(one.what for one in left)
+            return replace(report, faults=faults, known=tuple(sorted(known)))
+
+    def _known_losses(self) -> set[str]:
+        try:
+            return self._backend.settled()
+        except StoreError:  # the database is damaged: a fault already
+            return set()
 
     def _clean_again(self, report: CheckReport) -> CheckReport:
         """Repair until a fresh check finds no more than it found before; return what all found.

@@ -304,6 +304,14 @@ class Backend(Protocol):
         """Write the one row of a group as it was; False if it could not be told, or is no more."""
         ...
 
+    def settle(self, losses: Iterable[str]) -> None:
+        """Take rows as they stand, and keep what is lost and was told, a sentence each."""
+        ...
+
+    def settled(self) -> set[str]:
+        """Return what is lost and was told."""
+        ...
+
     def proves_versions(self, url: int) -> bool | None:
         """Return whether a URL's versions are those that were written; None if it cannot tell."""
         ...

@@ -234,6 +234,7 @@ class CheckReport:
             in another process; harmless.
         removed: Leftovers that the repair removed.
         completed: Leftovers that the repair made versions of: all of them was written but the row.
+        known: What an earlier repair could not make good, a sentence each; no fault any more.
     """
 
     urls: int
@@ -244,6 +245,7 @@ class CheckReport:
     leftovers: int = 0
     removed: int = 0
     completed: int = 0
+    known: tuple[str, ...] = ()
 
     @property
     def clean(self) -> bool:

@@ -174,6 +174,13 @@ RESTORED = [
     ("stream", "stream", "DELETE FROM stream WHERE name = 'b.test'"),
     ("entries", "stream", "UPDATE stream SET entries = 0 WHERE name = 'b.test'"),
     ("chunks", "stream", "UPDATE stream SET chunks = 0 WHERE name = 'c.test'"),
+    # To where nothing stands, and nothing is proved.
+    *(
+        (f"number of a {table}", table, f"UPDATE {table} SET id = id + 1000 WHERE {what}")
+        for table, what in (("host", "name = 'b.test'"), ("url", "id = 2"), ("stream", "id = 2"))
+    ),
+    ("URL of a visit", "visit", "UPDATE visit SET url = 1002 WHERE url = 2 AND time < 50"),
+    ("number of a pack", "pack", f"UPDATE pack SET id = id + {1000 << 32} WHERE id >> 32 = 2"),
 ]
 
 
@@ -220,6 +227,30 @@ def test_what_was_lost_is_named_by_url_and_time(path):
         "the visit of http://b.test/ at 1970-01-01 00:00:41 UTC is gone",
         "the row of http://c.test/ is gone",
     } <= told
+
+
+def test_what_cannot_be_made_good_is_told_once_and_known_from_then_on(path):
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM visit WHERE url IN (1, 2)")
+        other = "(SELECT id FROM stream WHERE name = 'c.test')"
+        db.execute(f"UPDATE pack SET data = zeroblob(length(data)) WHERE id >> 32 = {other}")
+    db.close()
+    with open_archive(f"sqlite:///{path}") as archive:
+        assert not archive.check().clean
+        told = archive.check(repair=True)
+        assert not told.clean
+        lost = {fault.what for fault in told.faults if not fault.repaired}
+        assert any("4 visits are gone" in what for what in lost)
+        for repair in (False, True, False):
+            report = archive.check(repair=repair)
+            assert (report.faults, report.clean) == ((), True)
+            assert lost <= {*report.known}
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM visit WHERE url = 3 AND time < 50")
+    db.close()
+    with open_archive(f"sqlite:///{path}") as archive:
+        (new,) = archive.check().faults
+        assert new.what.startswith("the visit of http://c.test/ at 1970-01-01 00:00:42 UTC is gone")
 
 
 def test_a_lost_version_is_never_removed_as_a_leftover(path):

@@ -158,6 +158,17 @@ class MongoBackend(PackCollections):
         except StoreError:
             return False
 
+    def settle(self, losses: Iterable[str]) -> None:
+        with self.writing():
+            told = sorted(self.settled().union(losses))
+            values = {"$set": {"last": 0, "told": told}}
+            self._server.documents("counter").update_one({"_id": "loss"}, values, upsert=True)
+
+    @guarded
+    def settled(self) -> set[str]:
+        found = self._server.documents("counter").find_one({"_id": "loss"}) or {}
+        return set(found.get("told", ()))
+
     def proves_versions(self, url: int) -> bool | None:
         return None
 

@@ -255,6 +255,15 @@ class SqliteBackend(UrlTables):
         except StoreError:
             return False  # something else stands in its place
 
+    def settle(self, losses: Iterable[str]) -> None:
+        if not self.problems():  # a file that is damaged itself is told of again
+            with self.writing():
+                self._proofs.settle(losses)
+
+    @guarded
+    def settled(self) -> set[str]:
+        return self._proofs.settled()
+
     @guarded
     def proves_versions(self, url: int) -> bool | None:
         return self._proofs.is_right("version", url)

@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -25,6 +25,7 @@ PROOFS = """CREATE TABLE proof (
 ) WITHOUT ROWID"""
 
 _DIGEST = 8  # bytes
+_SETTLED = 0  # kind of a proof that is a sentence: what is lost, and was told
 _ADDED = """INSERT INTO proof VALUES (?, ?, ?, ?) ON CONFLICT (kind, part) DO UPDATE SET
     rows = excluded.rows, parity = excluded.parity"""
 
@@ -138,12 +139,36 @@ class Proofs:
             if kind in names
         }
         found = self._found()
-        groups = sorted(set(kept) | set(found))
-        return [
+        groups = [
             self._disproved(name, part, kept.get((name, part), [0, 0]), found[name, part])
-            for name, part in groups
+            for name, part in sorted(set(kept) | set(found))
             if kept.get((name, part), [0, 0]) != found[name, part]
         ]
+        return list(self._with_moved(groups))
+
+    def _with_moved(self, groups: list[Disproved]) -> Iterator[Disproved]:
+        """Tell once of a row whose number was altered: it is gone here, and too many there.
+
+        While rows are missing, what stands in a group without a proof may be such.
+        """
+        gone = {(one.table, one.was[1:]): one for one in groups if one.was and not one.now}
+        moved: dict[Disproved, Row] = {}
+        there = [one for one in groups if one.missing < 0 and not one.was]
+        left = {one: -one.missing for one in there}
+        for group in there:
+            part = group.first >> _TABLES[group.table].shift
+            for row in self._rows(group.table, *_in_group(_TABLES[group.table], part)):
+                if (before := gone.pop((group.table, row[1:]), None)) is not None:
+                    moved[before] = row
+                    left[group] -= 1
+        short = {one.table for one in groups if one.missing > 0 and one not in moved}
+        for group in groups:
+            if group in moved:
+                yield replace(group, missing=0, now=moved[group])
+            elif group.unproved and group.missing < 0 and group.table in short:
+                yield replace(group, unproved=False)
+            elif left.get(group, 1):
+                yield group
 
     def is_right(self, table: str, number: int) -> bool:
         """Return whether a group is as it was written, given a number that is in it."""
@@ -193,6 +218,21 @@ class Proofs:
             )
         return group.was is not None
 
+    def settle(self, losses: Iterable[str]) -> None:
+        """Take rows as they stand, and keep sentences of what is lost; versions have entries."""
+        for group in self.disproved():
+            if group.table != "version":
+                self.take(group.table, group.first)
+        for loss in losses:
+            said = loss.encode("utf-8", "surrogatepass")
+            part = int.from_bytes(blake2b(said, digest_size=_DIGEST).digest(), signed=True)
+            self._db.execute(_ADDED, (_SETTLED, part, 0, said))
+
+    def settled(self) -> set[str]:
+        """Return the sentences that were kept."""
+        rows = self._db.execute("SELECT parity FROM proof WHERE kind = ?", (_SETTLED,))
+        return {bytes(said).decode("utf-8", "surrogatepass") for (said,) in rows}
+
     def _found(self) -> _Groups:
         found = _groups()
         for name, table in _TABLES.items():
@@ -216,7 +256,7 @@ class Proofs:
         missing, wrong = kept[0] - found[0], kept[1] ^ found[1]
         first = part << table.shift
         if found[0] and (not kept[1] or _is_of_no_row(wrong, whole=table.whole)):
-            return Disproved(name, first, first + (1 << table.shift), 0, unproved=True)
+            return Disproved(name, first, first + (1 << table.shift), missing, unproved=True)
         was = now = None
         if table.whole and missing == 1:
             was = _read(name, wrong)

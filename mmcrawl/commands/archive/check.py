@@ -46,7 +46,11 @@ def _text(report: CheckReport) -> RenderableType:
         if count:
             leftovers = "1 leftover" if count == 1 else f"{count} leftovers"
             lines.append(Text(f"{leftovers} of interrupted writes: {what}", "dim"))
-    end = ("nothing is wrong", "bold green") if report.clean else ("damaged", "bold red")
+    if report.known:
+        what = "cannot be made good, as --repair has told; --json names them"
+        lines.append(Text(f"{len(report.known)} known: {what}", "dim"))
+    nothing = "nothing else is wrong" if report.known else "nothing is wrong"
+    end = (nothing, "bold green") if report.clean else ("damaged", "bold red")
     return Group(*lines, Text(*end))
 
 
