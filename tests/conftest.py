@@ -9,6 +9,8 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.waiting import HANG
+
 # Examples of each property test, as --hypothesis-profile=NAME chooses. There is no deadline for an
 # example, which would tell of the machine only.
 for name, examples in {"quick": 20, "thorough": 200, "long": 10_000}.items():
@@ -46,6 +48,8 @@ def _caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         patched.delenv("COLUMNS", raising=False)  # pytest-xdist's own, which is no reader's
+        # On a busy machine any command takes long, and would say so.
+        patched.setattr("mmcrawl.terminal.telling._SHOWN_AFTER", HANG)
         yield
 
 

@@ -7,10 +7,8 @@ and takes its own options alone.
 
 import argparse
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from textwrap import wrap
@@ -28,7 +26,7 @@ from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import check_names
 from mmcrawl.stores.uris import FILE, is_server
 from mmcrawl.terminal.program import complain, program
-from mmcrawl.terminal.telling import Telling
+from mmcrawl.terminal.telling import Telling, broken_off_in_time
 
 _WIDTH = 79
 
@@ -205,6 +203,13 @@ class MmcrawlCommand(_Base):
             raise UsageError(f"{args[0]!r} is not understood; all is said with options")
         if isinstance(sys.stdout, TextIOWrapper):  # whose encoding may lack what pages have
             sys.stdout.reconfigure(errors="backslashreplace")
+        with broken_off_in_time(lambda: self.say(self.interrupted)):
+            try:
+                self._run(args, opts)
+            except KeyboardInterrupt:
+                self.say(self.interrupted, 130)
+
+    def _run(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
             check_names(self.settings or ())
             read_arguments(opts, self.arguments)
@@ -233,8 +238,6 @@ class MmcrawlCommand(_Base):
                 sys.stdout.flush()
             except OSError:
                 _drop_output()
-        except KeyboardInterrupt:
-            self.say(self.interrupted, 130)
 
     def _take_place(self, args: list[str], opts: argparse.Namespace) -> None:
         """Take an archive, or the crawl whose archive is meant, named without an option.
@@ -279,20 +282,6 @@ def console_of(width: int = 110) -> Console:
     """Return standard output as wide as it is, or of so many columns where nobody tells."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(width=None if known else width, highlight=False)
-
-
-@contextmanager
-def ended_by_signal() -> Iterator[None]:
-    """Let SIGTERM end what runs as Ctrl-C does: no process and no semaphore is left behind."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def add_arguments(

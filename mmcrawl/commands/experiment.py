@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, ended_by_signal
+from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.commands.values import whole
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.comparison import Change, Comparison, compare
@@ -148,16 +148,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
 def _on_webs(plans: dict[Path, Plan], opts: argparse.Namespace, do: Callable[..., Outcome]) -> None:
     """Do a preset on several webs, each in a folder of its own, and show what it came to on all."""
     claim(opts.out, others=[folder.name for folder in plans])
-    with ended_by_signal():
-        outcomes = (do(plan, folder) for folder, plan in plans.items())
-        _show([yang2009.over_webs(opts.web, outcomes)], opts.out)
+    outcomes = (do(plan, folder) for folder, plan in plans.items())
+    _show([yang2009.over_webs(opts.web, outcomes)], opts.out)
 
 
 def _experiment(
     plan: Plan, out: Path, opts: argparse.Namespace, do: Callable[..., Outcome]
 ) -> None:
-    with ended_by_signal():
-        outcome = do(plan, out)
+    outcome = do(plan, out)
     console_of().print(_summary(outcome), _report(outcome, out))
     if opts.preset == CRAWLS:
         _show(yang2009.tables(plan, outcome), out)
@@ -189,7 +187,7 @@ def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
 
     def measure() -> None:
         claim(opts.out)
-        with ended_by_signal(), steps(Console(stderr=True)) as told:
+        with steps(Console(stderr=True)) as told:
             _show(preset.tables(data, told), opts.out)
 
     return measure

@@ -11,10 +11,10 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-_SHOWN_AFTER = 2.0  # seconds, on a terminal
-_SAID_AFTER = 10.0  # elsewhere, and then after twice as long again
+_SHOWN_AFTER = 2.0  # seconds; where there is no terminal said again after twice as long
 _DRAWN_EVERY = 0.5
-_CLEAR = "\r\x1b[K"
+_BROKEN_OFF_AFTER = 1.5
+_CLEAR, _SHOW_CURSOR = "\r\x1b[K", "\x1b[?25h"
 
 
 class Telling:
@@ -25,12 +25,11 @@ class Telling:
     Args:
         name: Of the command, as it begins its sentences.
         what: It does; may be changed at any time, "" says nothing.
-        said_after: Seconds until the first line where there is no terminal.
     """
 
-    def __init__(self, name: str, what: str, *, said_after: float = _SAID_AFTER) -> None:
+    def __init__(self, name: str, what: str) -> None:
         self.what = what
-        self._name, self._said_after = name, said_after
+        self._name = name
         self._began = monotonic()
         self._over = Event()
         self._drawn = False
@@ -54,7 +53,7 @@ class Telling:
             sys.stdout = self._stdout
 
     def _tell(self) -> None:
-        wait = _SHOWN_AFTER if self._live else self._said_after
+        wait, said, again = _SHOWN_AFTER, "", 0.0
         while not self._over.wait(wait):
             passed = monotonic() - self._began
             line = f"{self._name}: {self.what} ({passed:.0f} s)"
@@ -63,8 +62,8 @@ class Telling:
                 if self.what and passed >= _SHOWN_AFTER:
                     self._drawn = True
                     print(_CLEAR + line, end="", file=sys.stderr, flush=True)
-            elif self.what:
-                wait *= 2
+            elif self.what and (self.what != said or passed >= again):
+                said, again = self.what, 2 * passed
                 print(line, file=sys.stderr, flush=True)
 
     def _make_room(self) -> None:
@@ -88,35 +87,53 @@ class _Noticed:
 
 
 @contextmanager
-def ended_at_once(says: str) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the process, also in the midst of code that is not Python's.
+def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM break off what a command does, within two seconds.
 
-    For work that may be broken off anywhere, as closing what is durable already. A thread waits
-    for the signal, since Python's handlers wait until compression comes back, many seconds later.
+    They raise KeyboardInterrupt, once, so that what is half made can be removed. Code that is not
+    Python's does not hear it, as compression for many seconds, and removing may take its time: the
+    process ends by itself after a while, as if it had been killed, which whatever stores expects.
 
     Args:
-        says: What is said then.
+        say: Tells the user, in that case.
     """
     if current_thread() is not main_thread():
         yield
         return
+    before = {
+        number: signal.getsignal(number)
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) is not signal.SIG_IGN  # of a job in the background
+    }
+    over, heard = Event(), list[int]()
+
+    def interrupt(number: int, _: object) -> None:
+        heard.append(number)
+        if len(heard) == 1:
+            raise KeyboardInterrupt
+
+    def watch() -> None:
+        while number := ours.recv(1):
+            if number[0] in before and not over.wait(_BROKEN_OFF_AFTER):
+                print(_SHOW_CURSOR * sys.stderr.isatty(), end="", file=sys.stderr)
+                say()
+                os._exit(130)
+
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
-    over = Event()
-
-    def wait() -> None:
-        if ours.recv(1) and not over.is_set():
-            print(says, file=sys.stderr, flush=True)
-            os._exit(130)
-
-    thread = Thread(target=wait, daemon=True)
-    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    thread = Thread(target=watch, daemon=True)
     thread.start()
+    # Handlers of Python wait until the code that runs comes back; this is written to at once.
+    wakeup = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    for number in before:
+        signal.signal(number, interrupt)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(before)
         over.set()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(wakeup)
         theirs.close()
         thread.join()
         ours.close()

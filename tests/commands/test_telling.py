@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -15,19 +18,64 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.archive import Command
 from mmcrawl.terminal import Telling, telling
-from tests.commands.running import exit_code
+from tests.archive.warc.warc_files import BODY, URL, Warc
+from tests.collecting.serving import Desk
+from tests.commands.running import exit_code, ran
 from tests.waiting import HANG
 
-IN_C = """
-import signal, sqlite3, sys
-from mmcrawl.terminal.telling import ended_at_once
-for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have had one ignored
-    signal.signal(number, lambda *_: None)
-with ended_at_once("nothing is lost"):
-    print("closing", flush=True)
+ROOT = Path(__file__).parents[2]
+
+# A step of a command takes for ever, in code that hears no signal, or else in Python.
+LONG = """
+import signal, sqlite3, sys, threading
+from importlib import import_module
+from operator import attrgetter
+from scrapy.cmdline import execute
+
+def deaf(*_, **__):
     forever = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT count(*) FROM n"
     sqlite3.connect(":memory:").execute(forever).fetchall()
+
+def hearing(*_, **__):
+    threading.Event().wait()
+
+for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have had one ignored
+    signal.signal(number, signal.default_int_handler)
+how, module, owner, name, *words = sys.argv[1:]
+module = import_module(module)
+setattr(attrgetter(owner)(module) if owner else module, name, globals()[how])
+execute(["scrapy", *words])
 """
+STEPS = [
+    (
+        ("deaf", "mmcrawl.archive.format.sealing", "Sealer", "finish"),
+        ("archive", "import-warc", "page.warc", "-a", "archive=a.db"),
+        "compressing what was stored; Ctrl-C ends that at once, and nothing is lost",
+        signal.SIGINT,
+    ),
+    (
+        ("deaf", "mmcrawl.archive.checking", "Checker", "report"),
+        ("archive", "check", "a.db", "--repair"),
+        "check is at work",
+        signal.SIGTERM,
+    ),
+    (
+        ("hearing", "mmcrawl.commands.works", "", "describe"),
+        ("works", "describe", "crawl.db"),
+        "scrapy works: working",
+        signal.SIGTERM,
+    ),
+    (
+        ("hearing", "mmcrawl.text.spreadsheets", "CsvWriter", "writerow"),
+        ("works", "export", "crawl.db", "--to", "csv"),
+        "scrapy works: working",
+        signal.SIGINT,
+    ),
+]
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.rglob("*") if not path.name.endswith(("-shm", "-wal"))}
 
 
 class Heard(io.StringIO):
@@ -54,7 +102,7 @@ def test_long_work_is_told_and_output_makes_room(
     monkeypatch.setattr(telling, "_DRAWN_EVERY", 0.01)
     heard = Heard(live=live)
     monkeypatch.setattr(sys, "stderr", heard)
-    with Telling("scrapy works", "describing", said_after=0.01):
+    with Telling("scrapy works", "describing"):
         assert heard.written.wait(60)
         print("a row")
     said = heard.getvalue()
@@ -70,38 +118,37 @@ def test_quick_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("a row\n", "")
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_what_is_deaf_to_signals_ends_at_once(sent: signal.Signals) -> None:
+@pytest.mark.parametrize(("step", "words", "told", "sent"), STEPS, ids=range(len(STEPS)))
+def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(
+    step: Sequence[str], words: Sequence[str], told: str, sent: signal.Signals, tmp_path: Path
+) -> None:
+    Desk(tmp_path).found(["http://h.test/film.mp4"])
+    described = ran("works", "describe", "crawl.db", folder=tmp_path)
+    assert described.returncode == 0, described.stderr
+    with open_archive(f"sqlite:///{tmp_path}/a.db") as archive:
+        archive.store(Capture("http://h.test/", b"<p>lens", 1.0, content_type="text/html"))
+    Warc(tmp_path / "page.warc").response(URL, BODY)
+    files = names_in(tmp_path)
     with subprocess.Popen(
-        [sys.executable, "-c", IN_C], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", LONG, *step, *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "closing\n"
+        assert process.stderr is not None
+        assert told in process.stderr.readline()
         process.send_signal(sent)
         try:
-            _, said = process.communicate(timeout=HANG)
+            said = process.communicate(timeout=HANG)[1]
         finally:
             process.kill()
-    assert (process.returncode, said) == (130, "nothing is lost\n")
-
-
-def test_closing_an_archive_is_told(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seen: list[str] = []
-    monkeypatch.chdir(tmp_path)
-    with open_archive("sqlite:///a.db") as archive:
-        archive.store(Capture("http://h.test/", b"<p>lens", 1.0, content_type="text/html"))
-        close = type(archive).close
-    command: list[Command] = []
-    init = Command.__init__
-    monkeypatch.setattr(Command, "__init__", lambda self: (command.append(self), init(self))[1])
-    monkeypatch.setattr(
-        type(archive), "close", lambda self: (seen.append(command[0].telling.what), close(self))[1]
-    )
-    assert exit_code(Command, "stats", "-a", "archive=a.db") == 0
-    assert "Ctrl-C ends that at once, and nothing is lost" in seen[0]
-    assert capsys.readouterr().err == ""
+    assert (process.returncode, said) == (130, f"scrapy {words[0]}: stopped\n")
+    assert names_in(tmp_path) == files
+    with open_archive(f"sqlite:///{tmp_path}/a.db") as archive:
+        assert {*archive.urls()} == {"http://h.test/", *([URL] if "import-warc" in words else [])}
+        assert archive.check().clean
+    assert "film" in ran("works", "list", "crawl.db", "--json", folder=tmp_path).stdout
 
 
 def test_ctrl_c_compresses_nothing_and_keeps_what_was_stored(

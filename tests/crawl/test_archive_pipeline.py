@@ -478,17 +478,26 @@ ORPHANED = """
 import os, signal, sys
 from mmcrawl.archive import Capture
 from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.stores import child_process
 
+child_process._PROGRAM = '''
+from threading import Event
+from mmcrawl.archive.intake import ArchiveStore
+ArchiveStore.close = lambda _: Event().wait()
+''' + child_process._PROGRAM
 store = ProcessStore(sys.argv[1], create=True)
 print(store._child.process.pid, flush=True)
 store.store([Capture("http://a.test/", b"page", 1.0)])
+if "closing" in sys.argv:
+    store._child.send(None)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_writer_ends_when_its_crawl_is_killed(tools: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("at", ["storing", "closing"])
+def test_a_writer_ends_when_its_crawl_is_killed(tools: Any, tmp_path: Path, at: str) -> None:
     uri = f"sqlite:///{tmp_path / 'archive.db'}"
-    command = [python(), "-c", ORPHANED, uri]
+    command = [python(), "-c", ORPHANED, uri, at]
     # The writer holds the other end of standard error: there is an end of it when both are gone.
     run = subprocess.run(
         command, env=tools.environ, capture_output=True, text=True, timeout=HANG, check=False

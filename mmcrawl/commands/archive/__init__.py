@@ -20,18 +20,16 @@ from mmcrawl.commands.archive.upkeep import COPY, PURGE, REPACK, SEAL
 from mmcrawl.commands.archive.versions import VERSIONS, version_lines
 from mmcrawl.commands.archive.warc import EXPORT_WARC, IMPORT_WARC
 from mmcrawl.commands.archive.watch import WATCH
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, ended_by_signal
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.values import PLACE, archive_params
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
-from mmcrawl.terminal.program import program
-from mmcrawl.terminal.telling import Telling, ended_at_once
+from mmcrawl.terminal.telling import Telling
 
 __all__ = ["Command"]
 
 
 _CLOSING = "compressing what was stored; Ctrl-C ends that at once, and nothing is lost"
-_BROKEN_OFF = "stopped; nothing is lost, and `seal` compresses what is not compressed yet"
 SUBCOMMANDS = {
     each.name: each
     for each in (
@@ -67,10 +65,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def code_of(self, error: MmcrawlError) -> int:
         return 2 if isinstance(error, SearchError) else 1
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        with ended_by_signal():
-            super().run(args, opts)
-
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         name, *given = args
         subcommand = SUBCOMMANDS[name]
@@ -93,18 +87,13 @@ def _value(option: Option[Any], given: Any) -> Any:
 def _run(subcommand: Subcommand, options: Options, telling: Telling, *, keep_blocks: bool) -> int:
     only_looks = subcommand is CHECK and not options[REPAIR]
     telling.what = "" if subcommand.shows_progress else f"{subcommand.name} is at work"
-    archive = open_archive(
+    with open_archive(
         options.uri,
         create=subcommand.creates,
         read_only=only_looks or not subcommand.writes,
         keep_blocks=keep_blocks,
-    )
-    try:
-        return subcommand.run(archive, options, console_of())
-    except KeyboardInterrupt:
-        archive.close(seal=False)
-        raise
-    finally:
-        telling.what = _CLOSING
-        with ended_at_once(f"{program()} archive: {_BROKEN_OFF}"):
-            archive.close()
+    ) as archive:
+        try:
+            return subcommand.run(archive, options, console_of())
+        finally:
+            telling.what = _CLOSING
