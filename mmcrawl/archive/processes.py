@@ -37,7 +37,7 @@ def in_processes(
     # Forked processes would share connections and locks with this one.
     context = multiprocessing.get_context("spawn")
     waiting: deque[tuple[_Given, Future[_Made]]] = deque()
-    with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
+    with ProcessPoolExecutor(processes, context, initializer=begin_beside) as pool:
         try:
             for one in given:
                 waiting.append((one, _submitted(pool, make, one)))
@@ -88,7 +88,7 @@ def _undisturbed() -> Iterator[None]:
             signal.raise_signal(caught[0])
 
 
-def _begin() -> None:
+def begin_beside() -> None:
     """Let the other process decide when this one ends, also by dying."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

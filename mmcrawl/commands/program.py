@@ -12,6 +12,14 @@ def main() -> None:
     import it: `mmcrawl blocks --format md FILE` is done before Scrapy would have been loaded.
     """
     try:
+        _run()
+    except KeyboardInterrupt:  # while it is loaded, or all is done
+        print("mmcrawl: stopped", file=sys.stderr)
+        sys.exit(130)
+
+
+def _run() -> None:
+    try:
         os.getcwd()
     except FileNotFoundError:
         sys.exit("mmcrawl: the folder you are in was deleted; go to another one")

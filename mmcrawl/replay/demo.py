@@ -30,7 +30,7 @@ _REDIRECTS = {
 _CALENDAR = "physics.demo.test/calendar?"
 _LAST_YEAR = 999_999
 _SESSIONS = {"wuli.demo.test/luntan": "PHPSESSID", "shop.demo.test/gouwuche": "jsessionid"}
-_QUERY = re.compile(r"@([^@]*)\.html$")
+_QUERY = re.compile(r"@(.*)\.html$")
 _SESSION = re.compile(r";jsessionid=[0-9a-f]*|(?<=[?&])PHPSESSID=[0-9a-f]*&?")
 
 

@@ -200,14 +200,19 @@ def _over(pages: Iterable[PageFile], wanted: Wanted, processes: int) -> Iterator
         return
     from concurrent.futures import Future, ProcessPoolExecutor
 
-    with ProcessPoolExecutor(processes) as pool:
+    from mmcrawl.archive.processes import begin_beside
+
+    with ProcessPoolExecutor(processes, initializer=begin_beside) as pool:
         waiting: deque[Future[Extracted]] = deque()
-        for page in pages:
-            waiting.append(pool.submit(extracted, page, wanted))
-            if len(waiting) >= _WAITING * processes:
+        try:
+            for page in pages:
+                waiting.append(pool.submit(extracted, page, wanted))
+                if len(waiting) >= _WAITING * processes:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _shown(results: Iterator[Extracted], total: int | None) -> Iterator[Extracted]:
@@ -312,6 +317,7 @@ def run(words: Sequence[str]) -> int | None:
 def _ended(opts: argparse.Namespace) -> int:
     """Do what was asked for; return the exit code, with a sentence for what went wrong."""
     from mmcrawl.terminal.program import complain
+    from mmcrawl.terminal.telling import broken_off_in_time
 
     def say(problem: object) -> None:
         complain("blocks", problem)
@@ -322,13 +328,14 @@ def _ended(opts: argparse.Namespace) -> int:
     except MmcrawlError as error:
         say(error)
         return 2
-    try:
-        code = do()
-    except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        say(f"{error.filename or opts.output or 'standard output'}: {error.strerror}")
-    except KeyboardInterrupt:
-        say("stopped")
-        code = 130
+    with broken_off_in_time(lambda: say("stopped")):
+        try:
+            code = do()
+        except BrokenPipeError:  # the reader has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            say(f"{error.filename or opts.output or 'standard output'}: {error.strerror}")
+        except KeyboardInterrupt:
+            say("stopped")
+            code = 130
     return code

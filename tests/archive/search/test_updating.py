@@ -207,7 +207,7 @@ class TestProcesses:
     ) -> None:
         for day in range(40):
             archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
-        monkeypatch.setattr("mmcrawl.archive.processes._begin", _die)
+        monkeypatch.setattr("mmcrawl.archive.processes.begin_beside", _die)
         with Search(archive, tmp_path / "archive.db-search") as search:
             assert search.update(processes=2).versions == 40
             assert answers(search) == anew(archive, tmp_path)
