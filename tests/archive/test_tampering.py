@@ -180,7 +180,11 @@ RESTORED = [
         for table, what in (("host", "name = 'b.test'"), ("url", "id = 2"), ("stream", "id = 2"))
     ),
     ("URL of a visit", "visit", "UPDATE visit SET url = 1002 WHERE url = 2 AND time < 50"),
-    ("number of a pack", "pack", f"UPDATE pack SET id = id + {1000 << 32} WHERE id >> 32 = 2"),
+    (
+        "number of a pack",
+        "pack",
+        f"UPDATE pack SET id = id + {1000 << 32} WHERE id = (SELECT max(id) FROM pack)",
+    ),
 ]
 
 
