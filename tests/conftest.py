@@ -36,6 +36,23 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Have two of the workers begin with the tests of processes, which mostly wait.
+
+    The others have work for the processor meanwhile. `--dist worksteal` gives each worker an equal
+    run of tests to begin with, and takes from the end of one where another has none left.
+    """
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    waiting = [item for item in items if item.get_closest_marker("processes")]
+    first = len(items) // workers
+    if workers > 2 and len(waiting) < first:
+        others = [item for item in items if not item.get_closest_marker("processes")]
+        half = len(waiting) // 2
+        second = first - half
+        items[:] = waiting[:half] + others[:second] + waiting[half:] + others[second:]
+
+
 def pytest_collection_finish() -> None:
     """Leave all that was imported out of collections of garbage, which it makes slow."""
     gc.collect()

@@ -9,7 +9,7 @@ the memory and the children of a process, and of options and variables that the 
 reads (``-W``, ``PYTHONHASHSEED``).
 """
 
-import atexit
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,35 +17,40 @@ from functools import cache
 from pathlib import Path
 from time import sleep
 from types import ModuleType
+from uuid import uuid4
+
+from filelock import FileLock
 
 FOLDER = Path(__file__).parent
 
 
 @cache
 def python() -> str:
-    """Return the path of what stands for `sys.executable`; the first call starts the server."""
-    place = tempfile.TemporaryDirectory(prefix="mmcrawl-tests-")
-    address = Path(place.name, "socket")
-    program = Path(place.name, "python")
-    code = (FOLDER / "warm_client.py").read_text(encoding="utf-8")
-    code = code.replace('ADDRESS = ""', f"ADDRESS = {str(address)!r}")
-    program.write_text(f"#!{sys.executable} -IS\n{code}", encoding="utf-8")
-    program.chmod(0o700)
-    server = subprocess.Popen(
-        [sys.executable, FOLDER / "warm_server.py", address],
-        stdin=subprocess.PIPE,  # whose end is the server's
-        cwd=FOLDER.parent,
-        start_new_session=True,
-    )
+    """Return the path of what stands for `sys.executable`.
 
-    @atexit.register
-    def end() -> None:
-        server.communicate()
-        place.cleanup()
-
-    while not address.exists():
-        assert server.poll() is None, "the warm server did not start"
-        sleep(0.02)
+    The first call starts the server, of one for all workers of pytest-xdist. It ends, and removes
+    its files, when the process that runs the tests does.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    runner = os.getppid() if run else os.getpid()
+    place = Path(tempfile.gettempdir(), f"mmcrawl-tests-{run or uuid4().hex}")
+    place.mkdir(mode=0o700, exist_ok=True)
+    program, address = place / "python", place / "socket"
+    with FileLock(place / "lock"):
+        if not program.exists():
+            server = subprocess.Popen(
+                [sys.executable, FOLDER / "warm_server.py", address, str(runner)],
+                stdin=subprocess.DEVNULL,
+                cwd=FOLDER.parent,
+                start_new_session=True,
+            )
+            while not address.exists():
+                assert server.poll() is None, "the warm server did not start"
+                sleep(0.02)
+            code = (FOLDER / "warm_client.py").read_text(encoding="utf-8")
+            code = code.replace('ADDRESS = ""', f"ADDRESS = {str(address)!r}")
+            program.touch(mode=0o700)
+            program.write_text(f"#!{sys.executable} -IS\n{code}", encoding="utf-8")
     return str(program)
 
 

@@ -1,6 +1,7 @@
 """Forks Python processes in which Scrapy and mmcrawl are imported already; see `tests.warm`.
 
-Run as ``python warm_server.py SOCKET``; it ends when its standard input does.
+Run as ``python warm_server.py SOCKET PID``; it ends, and removes the folder of the socket, when the
+process with that id does.
 """
 
 import atexit
@@ -12,6 +13,7 @@ import pkgutil
 import resource
 import runpy
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -52,12 +54,14 @@ def warm() -> None:
 def serve(address: str) -> Wanted:
     """Fork for each client; return, in a new process, what it is to be."""
     minders: list[int] = []
+    runner = os.pidfd_open(int(sys.argv[2]))
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen(64)
         while True:
-            ready, _, _ = select.select([listening, 0], [], [])
-            if 0 in ready:
+            ready, _, _ = select.select([listening, runner], [], [])
+            if runner in ready:
+                shutil.rmtree(Path(address).parent)
                 sys.exit()
             client, _ = listening.accept()
             minders.append(os.fork())
@@ -65,6 +69,7 @@ def serve(address: str) -> Wanted:
                 break
             client.close()
             minders = [one for one in minders if os.waitpid(one, os.WNOHANG) == (0, 0)]
+    os.close(runner)
     return begin(client)
 
 

@@ -124,7 +124,8 @@ def test_examples_that_cannot_be_had_are_named(examples: Path) -> None:
     assert "gone.html" in made.stderr
 
 
-CRAWL = ("crawl", "focused", "-a", "web=demo", "-s", "MMCRAWL_DISPLAY=False")
+SITE = ("-a", "seeds=http://wuli.demo.test/", "-a", "algo=breadth", "-a", "max_pages=200")
+CRAWL = ("crawl", "focused", "-a", "web=demo", *SITE, "-s", "MMCRAWL_DISPLAY=False")
 
 
 @pytest.fixture(scope="module")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import sleep, time
 from types import SimpleNamespace
 from typing import Any
 
@@ -89,14 +87,14 @@ def archived(store: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def demo(tools: Any) -> Any:
-    """A whole crawl of the demo web."""
-    return tools.crawl({"web": "demo", "keywords": "光学", "algo": "urlrule"})[0]
+    """A crawl of the demo web, of all its hosts."""
+    return tools.crawl({"web": "demo", "keywords": "光学", "max_pages": 200})[0]
 
 
 def test_every_page_is_archived_as_received_relevant_or_not(demo: Any) -> None:
     web = open_web("demo")
     pages = crawled(demo.store)
-    assert len(pages) > 500
+    assert len(pages) == 200
     assert archived(demo.store) == pages
     encodings = set()
     with archive_of(demo.store) as archive:
@@ -194,7 +192,7 @@ Archive.store_many = slow
 
 
 def test_a_slow_archive_slows_the_crawl_and_loses_nothing(tools: Any) -> None:
-    server, size, pages, most = tools.serve(), 100_000, 120, 1_000_000
+    server, size, pages, most = tools.serve(), 20_000, 60, 200_000
     dice = random.Random(1)
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(pages)))}
     for n in range(pages):
@@ -249,7 +247,7 @@ import mmcrawl.pipelines.archive
 from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, resource.RLIM_INFINITY))
 mmcrawl.pipelines.archive.has_another_core = lambda: CORES > 1
 """
 
@@ -259,8 +257,8 @@ def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(
     tools: Any, cores: int
 ) -> None:
     server, dice = tools.serve(), random.Random(2)
-    server.pages = {"/": tools.links(*(f"/{n}" for n in range(40)))}
-    for n in range(40):
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(20)))}
+    for n in range(20):
         server.pages[f"/{n}"] = f"<p>{dice.randbytes(50_000).hex()}</p>"
     crawl = {"seeds": server.url(), "store": str(tools.folder() / "crawl.db")}
     [full] = tools.crawl(crawl, spider=FULL.replace("CORES", str(cores)))
@@ -269,13 +267,13 @@ def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(
     assert full.log.count("ERROR") == 1
     assert "Traceback" not in full.log
     assert crawled(full.store) <= archived(full.store)
-    assert len(crawled(full.store)) < 41
+    assert len(crawled(full.store)) < 21
     [roomy] = tools.crawl(crawl)
     assert roomy.stats["finish_reason"] == "finished"
     assert (
         archived(full.store)
         == crawled(full.store)
-        == {canonical(server.url())} | {server.url(f"/{n}") for n in range(40)}
+        == {canonical(server.url())} | {server.url(f"/{n}") for n in range(20)}
     )
     with archive_of(full.store) as archive:
         assert archive.check().clean
@@ -378,100 +376,6 @@ def test_the_crawl_ends_before_it_begins_if_the_archive_cannot_be_opened(tools: 
     assert outcome.stats["finish_reason"] == "store_error"
     assert "crawl-archive.db is not an archive of mmcrawl" in outcome.stats["mmcrawl/store_error"]
     assert server.asked == []
-
-
-class Killed:
-    """A crawl of the demo web as a person starts it, killed again and again."""
-
-    def __init__(self, tools: Any) -> None:
-        self.store = tools.folder() / "crawl.db"
-        args = ["web=demo", "algo=urlrule", f"store=sqlite:///{self.store}"]
-        args += ["seeds=http://physics.demo.test/", "topic=physics-senior"]
-        self.command = [python(), "-m", "scrapy", "crawl", "focused"]
-        self.command += [word for arg in args for word in ("-a", arg)]
-        self.command += ["-s", "MMCRAWL_WEB_LATENCY=10"]
-        self.environ, self.root = tools.environ, tools.root
-
-    def run(self, kill_at: int | None = None, later: float = 0.0, by: int = signal.SIGKILL) -> str:
-        with subprocess.Popen(
-            self.command,
-            cwd=self.root,
-            env=self.environ,
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        ) as process:
-            deadline = monotonic() + HANG
-            while kill_at is not None and self._archived() < kill_at:
-                assert process.poll() is None
-                assert monotonic() < deadline
-                sleep(0.01)
-            if kill_at is not None:
-                sleep(later)
-                os.killpg(process.pid, by)  # as a terminal does
-            return process.communicate(timeout=HANG)[1]
-
-    def _archived(self) -> int:
-        path = self.store.with_name("crawl-archive.db")
-        if not path.exists():
-            return 0
-        try:
-            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-                return int(db.execute("SELECT count(*) FROM version").fetchone()[0])
-        except sqlite3.OperationalError:  # the tables are not there yet
-            return 0
-
-
-def test_kill_9_loses_no_page_and_the_next_run_completes_the_archive(tools: Any) -> None:
-    crawl = Killed(tools)
-    for pages, later in ((1, 0.0), (140, 0.05)):
-        crawl.run(kill_at=pages, later=later)
-        assert crawled(crawl.store) <= archived(crawl.store)
-        with archive_of(crawl.store) as archive:
-            report = archive.check()
-            assert report.clean, report.faults
-    said = " ".join(crawl.run().split())
-    assert "Finished: every link that may be followed was fetched." in said
-    assert archived(crawl.store) >= crawled(crawl.store)
-    with archive_of(crawl.store) as archive:
-        assert all(len(archive.versions(url)) == 1 for url in archive.urls())
-        assert archive.check().clean
-    assert " new versions" in said
-    assert str(crawl.store.with_name("crawl-archive.db")) in said.replace(" ", "")
-
-
-def test_ctrl_c_is_left_to_the_crawl_which_closes_its_archive(tools: Any) -> None:
-    crawl = Killed(tools)
-    said = crawl.run(kill_at=60, by=signal.SIGINT)
-    assert not crawl.store.with_name("crawl-archive.db-wal").exists()  # it was closed
-    assert "Traceback" not in said
-    assert "ended unexpectedly" not in said
-    with archive_of(crawl.store) as archive:
-        assert archive.check().clean
-    assert 0 < len(crawled(crawl.store)) == len(archived(crawl.store))
-
-
-DEAF = """
-import os, signal, sys, threading
-from mmcrawl.archive.intake import Intake
-from scrapy.cmdline import execute
-
-def close(intake):
-    os.kill(os.getpid(), signal.SIGTERM)
-    threading.Event().wait()
-
-Intake.close = close
-execute(["scrapy", *sys.argv[1:]])
-"""
-
-
-def test_a_signal_ends_a_crawl_that_compresses_its_archive(tools: Any) -> None:
-    crawl = Killed(tools)
-    crawl.command = [sys.executable, "-c", DEAF, *crawl.command[3:], "-a", "max_pages=20"]
-    crawl.run()
-    assert len(archived(crawl.store)) == 20
-    assert crawled(crawl.store) <= archived(crawl.store)
 
 
 ORPHANED = """

@@ -1,44 +1,45 @@
 """A crawl that is killed, or asked to stop, goes on where it stood and finds the same."""
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Sequence
 from contextlib import closing
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
+from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from tests.waiting import HANG
 from tests.warm import python
 
 PHYSICS = ["seeds=http://physics.demo.test/", "topic=physics-senior"]
-EVERYTHING: list[str] = []
 
 
 class Crawl:
-    """One crawl of the demo web, run by the same command as often as it takes."""
+    """One crawl of a site of the demo web, run by the same command as often as it takes."""
 
-    def __init__(self, tools: Any, args: Sequence[str], latency: int) -> None:
+    def __init__(self, tools: Any, latency: int) -> None:
         self._tools = tools
         self.store = tools.folder() / "crawl.db"
-        own = ["algo=urlrule", "web=demo", f"store=sqlite:///{self.store}", *args]
+        own = ["algo=urlrule", "web=demo", f"store=sqlite:///{self.store}", *PHYSICS]
         options = [option for value in own for option in ("-a", value)]
         latency_setting = ["-s", f"MMCRAWL_WEB_LATENCY={latency}"]
-        self._command = [python(), "-m", "scrapy", "crawl", "focused"]
-        self._command += options + latency_setting
+        self.command = [python(), "-m", "scrapy", "crawl", "focused"]
+        self.command += options + latency_setting
 
     def start(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self._command,
+            self.command,
             cwd=self._tools.root,
             env=self._tools.environ,
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
+            start_new_session=True,
         )
 
     def run(self) -> str:
@@ -57,7 +58,7 @@ class Crawl:
                 assert monotonic() < deadline
                 sleep(0.01)
             sleep(later)
-            process.send_signal(how)
+            os.killpg(process.pid, how)  # as a terminal does
             said = process.communicate(timeout=HANG)[1]
             self.returncode = process.returncode
         return said
@@ -76,6 +77,19 @@ class Crawl:
         endless = {url for url in pages if "/calendar?" in url}
         assert 200 <= len(endless) <= 208
         return pages - endless
+
+    def crawled(self) -> set[str]:
+        """The addresses of the pages whose links count as crawled."""
+        return {canonical(url) for (url,) in self.rows("SELECT url FROM page")}
+
+    def archived(self) -> set[str]:
+        """The addresses that are in the archive, which is sound and has one version of each."""
+        uri = f"sqlite:///{self.store.with_name('crawl-archive.db')}"
+        with open_archive(uri, read_only=True) as archive:
+            report = archive.check()
+            assert report.clean, report.faults
+            assert all(len(archive.versions(url)) == 1 for url in archive.urls())
+            return {canonical(url) for url in archive.urls()}
 
     def media_pages(self) -> set[str]:
         return {url for (url,) in self.rows("SELECT url FROM media_page")}
@@ -97,21 +111,11 @@ class Crawl:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tools):  # type: ignore[no-untyped-def]
-    """Crawls to the end, by what they crawl; they run beside the tests until they are asked for."""
-    crawls = [(args, Crawl(tools, args, latency=1)) for args in (EVERYTHING, PHYSICS)]
-    running = {tuple(args): (crawl, crawl.start()) for args, crawl in crawls}
-
-    def crawl(args: Sequence[str]) -> Crawl:
-        done, process = running[tuple(args)]
-        process.communicate(timeout=HANG)
-        assert process.returncode == 0
-        return done
-
-    yield crawl
-    for _, process in running.values():
-        process.kill()
-        process.communicate()
+def undisturbed(tools: Any) -> Crawl:
+    """A crawl to the end."""
+    crawl = Crawl(tools, latency=0)
+    crawl.run()
+    return crawl
 
 
 def same(crawl: Crawl, other: Crawl) -> None:
@@ -128,38 +132,39 @@ def same(crawl: Crawl, other: Crawl) -> None:
     assert crawl.rows("SELECT count(*) FROM link WHERE status IN ('W', 'R')") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("args", "kills"),
-    [
-        (EVERYTHING, [(1, 0.0), (150, 0.31)]),
-        (PHYSICS, [(100, 0.13)]),
-    ],
-)
 def test_a_killed_crawl_finds_in_the_end_what_an_undisturbed_one_finds(
-    tools: Any, undisturbed: Any, args: list[str], kills: list[tuple[int, float]]
+    tools: Any, undisturbed: Crawl
 ) -> None:
-    crawl = Crawl(tools, args, latency=10)
-    for pages, later in kills:
+    crawl = Crawl(tools, latency=10)
+    for pages, later in ((1, 0.0), (140, 0.13)):
         crawl.stop_at(pages, signal.SIGKILL, later)
         assert crawl.returncode == -signal.SIGKILL
         assert not crawl.finished
-    crawl.run()
-    same(crawl, undisturbed(args))
+        assert crawl.crawled() <= crawl.archived()
+    said = " ".join(crawl.run().split())
+    same(crawl, undisturbed)
+    assert crawl.crawled() <= crawl.archived()
+    assert " new versions" in said
+    assert str(crawl.store.with_name("crawl-archive.db")) in said.replace(" ", "")
 
 
 def test_a_crawl_that_is_asked_to_stop_goes_on_later_and_ends_once(
-    tools: Any, undisturbed: Any
+    tools: Any, undisturbed: Crawl
 ) -> None:
-    crawl = Crawl(tools, PHYSICS, latency=10)
+    crawl = Crawl(tools, latency=10)
     said = crawl.stop_at(60, signal.SIGINT)
     assert crawl.returncode == 0
     assert "Stopped (shutdown); run the same command to go on." in said
+    assert "Traceback" not in said
+    assert "ended unexpectedly" not in said
+    assert not crawl.store.with_name("crawl-archive.db-wal").exists()  # it was closed
+    assert crawl.crawled() == crawl.archived()
     assert crawl.rows("SELECT reason, finished_at FROM job") == [("shutdown", None)]
     assert crawl.rows("SELECT count(*) FROM link WHERE status = 'R'") == [(0,)]
     before = crawl.rows("SELECT count(*) FROM page")[0][0]
     said = crawl.run()
     assert "Finished: every link that may be followed was fetched." in said
-    same(crawl, undisturbed(PHYSICS))
+    same(crawl, undisturbed)
     visits = crawl.rows("SELECT visited_at FROM page JOIN link USING (id) ORDER BY settled")
     assert max(visits[:before]) < min(visits[before:])
     found = crawl.rows("SELECT count(*) FROM page")[0][0]
@@ -167,7 +172,31 @@ def test_a_crawl_that_is_asked_to_stop_goes_on_later_and_ends_once(
     assert "was finished before; nothing was fetched" in said
     assert f"pages crawled {found} " in said
     assert f"with media on topic {len(crawl.media_pages())} " in said
-    same(crawl, undisturbed(PHYSICS))
+    same(crawl, undisturbed)
+
+
+DEAF = """
+import os, signal, sys, threading
+from mmcrawl.archive.intake import Intake
+from scrapy.cmdline import execute
+
+def close(intake):
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait()
+
+Intake.close = close
+execute(["scrapy", *sys.argv[1:]])
+"""
+
+
+def test_a_signal_ends_a_crawl_that_compresses_its_archive(tools: Any) -> None:
+    crawl = Crawl(tools, latency=0)
+    crawl.command = [python(), "-c", DEAF, *crawl.command[3:], "-a", "max_pages=20"]
+    with crawl.start() as process:
+        process.communicate(timeout=HANG)
+    archived = crawl.archived()
+    assert len(archived) == 20
+    assert crawl.crawled() <= archived
 
 
 DIES = """

@@ -172,7 +172,7 @@ def test_the_address_of_a_proxy_is_no_reason_to_refuse_a_page(crawls: Any) -> No
 def test_no_command_connects_to_a_private_address_that_a_stranger_names() -> None:
     script = ROOT / "benchmarks" / "private_addresses.py"  # which counts what is connected to
     run = subprocess.run(
-        [python(), str(script), "--json", "--of-one=5"],
+        [python(), str(script), "--json", "--of-one=21"],
         capture_output=True,
         text=True,
         check=False,

@@ -277,7 +277,7 @@ class Spider(FocusedSpider):
 @pytest.mark.parametrize(
     "body",
     [
-        "".join(f"<p><a href=/{n}>lens {n}</a></p>" for n in range(8_000)),
+        "".join(f"<p><a href=/{n}>lens {n}</a></p>" for n in range(4_000)),
         "<a href=/next>next</a>" + "<div><p>lens of optics</p></div>" * 8_000,
     ],
     ids=["links", "blocks"],
