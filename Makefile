@@ -50,8 +50,9 @@ lint: $(VENV)/ready-dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+# Without --quiet, which would hide warnings from `strict` too: a dead link or anchor fails.
 docs: $(VENV)/ready-docs
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --clean
 
 # The stamps say when the environment was last brought in line with pyproject.toml and the pins.
 # setuptools comes first, pinned as well: it builds the project and jieba, which has no wheel;

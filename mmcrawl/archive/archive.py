@@ -86,8 +86,9 @@ class Archive:
 
         Args:
             capture: What was received.
-            method, level: How to cut it, the method with its options if any; None takes those of
-                the URL's last version, else :data:`~mmcrawl.blocks.DEFAULT_METHOD` and its level.
+            method: How to cut it, with options if any; None takes that of the URL's last version,
+                else :data:`~mmcrawl.blocks.DEFAULT_METHOD`.
+            level: How finely; None likewise.
 
         Raises:
             BlockError: there is no such method.
@@ -390,7 +391,8 @@ class Archive:
         """Remove versions for good, with the visits that found them, and give their space back.
 
         Args:
-            url, host: Whose; with neither, everyone's.
+            url: Whose; with neither this nor a host, everyone's.
+            host: Whose, on all its URLs.
             before: Only versions that were seen last, and replaced by another, before this time.
 
         Raises:
