@@ -2,7 +2,7 @@
 #
 #   make crawl                   crawl the demo web that ships with the project
 #   make crawl ARGS="-a topic=chemistry-senior -O media.csv"
-#   make test ARGS="-k frontier -x"  (first what can run side by side, then what cannot)
+#   make test ARGS="-k frontier -x"
 #   make test ARGS=--hypothesis-profile=thorough   ten times the examples of property tests
 #   make coverage                how much of the rooms without processes their tests reach
 #   make test EXTRAS=dev,browse,spark   also the tests of Spark, which is large and wants Java
@@ -16,8 +16,8 @@
 PYTHON ?= python3
 ARGS ?=
 EXTRAS ?= dev,browse,parquet
-# Tests wait for crawls and servers at times, so one process more than there are cores.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Two begin with the tests that mostly wait (tests/conftest.py), so two more than there are cores.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 
 PINS := constraints.txt
 VENV := .venv
@@ -32,10 +32,8 @@ crawl: $(VENV)/ready
 	@$(BIN)/python -m scrapy crawl focused -a algo=urlrule $(ARGS)
 
 test: $(VENV)/ready-dev
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not processes" $(ARGS); \
-	others=$$?; \
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m processes $(ARGS); own=$$?; \
-	for code in $$others $$own; do [ $$code = 0 ] || [ $$code = 5 ] || exit $$code; done
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS); \
+	code=$$?; [ $$code = 5 ] || exit $$code
 
 coverage: $(VENV)/ready-dev
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --quiet \

@@ -17,9 +17,9 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from mmcrawl.text import linear
+from mmcrawl.text import greedy, linear
 
-__all__ = ["Attack", "Found", "attacks", "patterns_of", "seconds"]
+__all__ = ["Attack", "Found", "attacks", "patterns_of", "possessive_groups", "seconds"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
@@ -69,6 +69,19 @@ def patterns_of(package: str) -> Iterator[Found]:
         for line, method, pattern in module.compiled():
             if (pattern.pattern, pattern.flags) not in seen:
                 yield Found(pattern, f"{module.name}:{line}", frozenset([method]))
+
+
+def possessive_groups(package: str) -> Iterator[str]:
+    """Yield where a package repeats groups possessively without `linear`."""
+    for path in sorted((_ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if called[:3] != "re." or called[3:] not in _CALLS:
+                continue
+            for text in ast.walk(node.args[0]):  # type: ignore[attr-defined]
+                pattern = text.value if isinstance(text, ast.Constant) else ""
+                if isinstance(pattern, str | bytes) and greedy(pattern) != pattern:
+                    yield f"{path.relative_to(_ROOT)}:{text.lineno}"
 
 
 class _Module:

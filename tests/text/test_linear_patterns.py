@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.text.pumping import Attack, Found, attacks, patterns_of, seconds
+from tests.text.pumping import Attack, Found, attacks, patterns_of, possessive_groups, seconds
 
 FIRST, SMALL, LARGE = 4_000, 10_000, 100_000  # characters
 FLOOR = 0.003  # seconds: what is faster with the first text is linear, or costs nothing
@@ -21,6 +21,10 @@ def test_every_pattern_of_the_code_is_linear() -> None:
     read = [one for one in found if not one.where.startswith(tuple(NOT_PUMPED))]
     slow = {one.where: attack for one in read if (attack := _slow(one))}
     assert not slow, "\n".join(f"{where}: {attack}" for where, attack in slow.items())
+
+
+def test_groups_are_repeated_possessively_only_where_every_python_can() -> None:
+    assert list(possessive_groups("mmcrawl")) == []
 
 
 def _slow(found: Found) -> Attack | None:
