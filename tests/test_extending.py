@@ -195,7 +195,7 @@ def test_a_spider_that_loses_pipelines_of_ours_says_so(folder: Path, site: str) 
     (folder / "mine.py").write_text(WITHOUT_PIPELINES)
     done = crawl(folder, site, "-a", "store=b.db", spider="mine", SPIDER_MODULES="mine",
                  MMCRAWL_DISPLAY=1)  # fmt: skip
-    assert "ITEM_PIPELINES lacks mmcrawl.pipelines.blocks.BlocksPipeline, mmcr" in done.stderr
+    assert "ITEM_PIPELINES lacks mmcrawl.pipelines.pages.BlocksPipeline, mmcr" in done.stderr
     assert "archived" not in done.stderr
 
 
