@@ -6,9 +6,9 @@ python tools/write_reference.py
 from collections.abc import Iterable
 from pathlib import Path
 
+from mmcrawl.commands.links import COLUMNS
 from mmcrawl.crawling.archive_params import RevisitParams
 from mmcrawl.crawling.collect_params import CollectParams
-from mmcrawl.crawling.link_table import COLUMNS
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.settings import declared
 from mmcrawl.terminal.arguments import spider_arguments

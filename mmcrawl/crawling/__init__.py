@@ -10,7 +10,6 @@ with lazy_imports(__name__):
     from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
     from mmcrawl.crawling.history import looked_at
     from mmcrawl.crawling.job import CrawlJob, PageElsewhere
-    from mmcrawl.crawling.link_table import COLUMNS
     from mmcrawl.crawling.params import DEMO_TOPIC, FocusedParams
     from mmcrawl.crawling.parts import CrawlParts
     from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals, settle

@@ -20,8 +20,9 @@ import pytest
 from pymongo import MongoClient
 from scrapy.settings import Settings
 
+from mmcrawl.commands import COLUMNS
 from mmcrawl.commands import links as module
-from mmcrawl.crawling import COLUMNS, CrawlJob, FetchedPage, FocusedParams, PageReport, looked_at
+from mmcrawl.crawling import CrawlJob, FetchedPage, FocusedParams, PageReport, looked_at
 from mmcrawl.engine import make_job
 from mmcrawl.frontier import (
     HELD,
