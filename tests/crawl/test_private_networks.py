@@ -15,7 +15,6 @@ from mmcrawl.topic import topic_from_keywords
 from tests.serving import Answer, Request, Server
 from tests.warm import python
 
-ROOT = Path(__file__).parents[2]
 PUBLIC = "public.example.org"
 # Every name stands for this machine.
 SPIDER = """
@@ -170,7 +169,7 @@ def test_the_address_of_a_proxy_is_no_reason_to_refuse_a_page(crawls: Any) -> No
 
 
 def test_no_command_connects_to_a_private_address_that_a_stranger_names() -> None:
-    script = ROOT / "benchmarks" / "private_addresses.py"  # which counts what is connected to
+    script = Path(__file__).with_name("private_addresses.py")  # which counts what is connected to
     run = subprocess.run(
         [python(), str(script), "--json", "--of-one=21"],
         capture_output=True,

@@ -1,6 +1,6 @@
 """How many connections private addresses get from strangers' pages: none is right.
 
-    python benchmarks/private_addresses.py [--of-one N]
+    python tests/crawl/private_addresses.py [--of-one N]
 
 Forty-two spellings of private addresses are put where a stranger could put them: into links, where
 a page, a robots.txt or the answer to a HEAD request redirects to, into meta refreshes, and behind
@@ -340,7 +340,7 @@ def main() -> None:
     parser.add_argument("--of-one", type=int, default=1, metavar="N", help="see above")
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
     wanted = parser.parse_args()
-    sys.path.insert(0, os.fspath(Path(__file__).parents[1]))
+    sys.path.insert(0, os.fspath(Path(__file__).parents[2]))
     os.environ["no_proxy"] = "*"
 
     from scrapy.utils.defer import deferred_f_from_coro_f
