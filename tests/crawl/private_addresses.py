@@ -249,13 +249,13 @@ def crawls_of(
     """Yield spiders and arguments with which a command meets all spellings of a kind."""
     urls = [public_url(kind, number) for number in range(len(SPELLINGS))]
     if command == "focused":
-        from mmcrawl.spiders.focused import FocusedSpider
+        from mmcrawl.spiders import FocusedSpider
 
         seeds = {"seeds": ",".join(urls), "sites": "anywhere", "keywords": "optics"}
         yield FocusedSpider, seeds | {"store": "memory:", "algo": "breadth"}
     elif command == "revisit":
         from mmcrawl.archive import Capture, open_archive
-        from mmcrawl.spiders.revisit import RevisitSpider
+        from mmcrawl.spiders import RevisitSpider
 
         store = f"{folder}/{kind}.db"
         with open_archive(f"sqlite:///{folder}/{kind}-archive.db") as archive:
@@ -263,7 +263,7 @@ def crawls_of(
                 archive.store(Capture(url, b"<p>old", time() - 300_000))
         yield RevisitSpider, {"store": store}
     elif command == "collect":
-        from mmcrawl.spiders.collect import CollectSpider
+        from mmcrawl.spiders import CollectSpider
 
         store = f"sqlite:///{folder}/collect-{kind.replace(' ', '-')}.db"
         media = [private_url(number) for number in range(len(SPELLINGS))] if kind == "page" else []
@@ -275,9 +275,8 @@ def crawls_of(
 
 def found(urls: Iterable[str], store: str) -> None:
     """Leave a store as a crawl does that found media on one page."""
-    from mmcrawl.frontier.findings import Findings, MediaPageRecord
-    from mmcrawl.frontier.store import open_store
-    from mmcrawl.page.model import MediaResource
+    from mmcrawl.frontier import Findings, MediaPageRecord, open_store
+    from mmcrawl.page import MediaResource
 
     seed = "http://media.example.org/"
     with open_store(store) as opened:
