@@ -14,7 +14,7 @@ brought something is never bounded. Of the others the budget shrinks, and is sha
   come to an end, in letters or in ids, at every depth. Pages and directories are told apart, since
   a site with a thousand pages at its root may have few sections.
 * Before that an area falls behind: by a step with 10 pages in vain, with 20, with 40 and so on,
-  its own ones and those of areas around it, and where there are very many like it.
+  its own ones and those of areas around it, and where very many like it were begun before.
 """
 
 from __future__ import annotations
@@ -48,10 +48,14 @@ class _Pool:
 
 @dataclass(slots=True)
 class _Area:
-    """Pages fetched in an area, the relevant ones among them, and what it consists of."""
+    """Pages fetched in an area, the relevant ones among them, and what it consists of.
+
+    Its place is how many like it had brought nothing when it was begun.
+    """
 
     pages: int = 0
     relevant: int = 0
+    place: int = 0
     below: dict[str, _Area] = field(default_factory=dict)
     pools: tuple[_Pool, _Pool] | None = None
 
@@ -87,7 +91,7 @@ class Areas:
             pool = area.pool(of_pages=depth == len(names))
             inner = area.below.get(name)
             if inner is None:
-                inner = area.below[name] = _Area()
+                inner = area.below[name] = _Area(place=pool.poor)
                 pool.poor += 1
             was_rich = inner.relevant > 0
             inner.pages += 1
@@ -121,7 +125,7 @@ class Areas:
         """Return by how many steps a page comes after those of other areas."""
         return sum(
             (inner.pages // _FREE).bit_length()
-            + (pool.poor // (_MANY * pool.patience)).bit_length()
+            + (inner.place // (_MANY * pool.patience)).bit_length()
             for inner, pool, _ in self._steps(form)
         )
 
@@ -146,7 +150,8 @@ class Areas:
             inner = area.below.get(name)
             if inner is None or not inner.relevant:
                 pool = area.pool(of_pages=is_page)
-                steps.append((inner or _Area(), pool, depth <= directories))
+                new = _Area(place=pool.poor)
+                steps.append((inner or new, pool, depth <= directories))
             area = inner
         return steps
 

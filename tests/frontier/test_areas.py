@@ -100,3 +100,11 @@ def test_a_trap_comes_to_an_end_and_starves_nothing(leads_to, first):
         "/p?a=b": PER_SHAPE,
     }.get(first, LEARNT + 5)
     assert len(taken) <= len(SITE) + most
+
+
+def test_an_area_comes_before_those_that_were_begun_when_there_were_very_many() -> None:
+    admission = Admission(Limits(per_shape=PER_SHAPE), [HOST])
+    for path in ["/lessons/a.htm", *(f"/{_word(Random(n))}/a.htm" for n in range(100))]:
+        admission.crawled(HOST + path, relevant=False)
+    assert admission.steps_behind(f"{HOST}/lessons/b.htm") == 0
+    assert admission.steps_behind(f"{HOST}/other/b.htm") > 0
