@@ -54,11 +54,11 @@ def python() -> str:
     return str(program)
 
 
-def starts_warm(module: ModuleType, program: str) -> None:
-    """Have a module that starts `sys.executable` start `program`, as `python` returns it."""
+def starts_warm(module: ModuleType, program: str = "") -> None:
+    """Have a module that starts `sys.executable` start `program`, what `python` returns if none."""
 
     class Sys(ModuleType):
-        executable = program
+        executable = property(lambda self: program or python())
 
         def __getattr__(self, name: str) -> object:
             return getattr(sys, name)

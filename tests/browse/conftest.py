@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context
+from mmcrawl.browse import Context, programs
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import keep_works
+from tests.warm import starts_warm
+
+
+@pytest.fixture(autouse=True, scope="module")
+def warm_programs() -> Iterator[None]:
+    """Commands that the browser starts need not wait until all is imported."""
+    starts_warm(programs)
+    yield
+    programs.sys = sys  # type: ignore[attr-defined]
 
 
 @pytest.fixture

@@ -69,29 +69,23 @@ def post(client: TestClient, path: str, **form: str) -> str:
 @pytest.mark.processes
 def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, Context]) -> None:
     client, context = browsed
-    to = post(client, "/crawls", demo="1")
-    job = to.partition("job=")[2]
-    until(lambda: "demo" in context.runs.log(job) or not context.runs.is_running(job))
-    assert "Stop it" in client.get(to).text
-    post(client, "/crawl", job=job, do="stop")
-    until(lambda: not context.runs.is_running(job))
-    assert "Let it go on" in client.get(to).text
-    post(client, "/crawl", job=job, do="go-on")
-    until(lambda: not context.runs.is_running(job))
-    page = html.document_fromstring(client.get(to).text)
-    scores = [float(mark.text_content().partition("%")[0]) for mark in page.xpath(_SCORES)]
-    assert len(scores) == 25
-    assert scores == sorted(scores, reverse=True)
-    assert scores[0] > 50
-    assert "Words of the topic:" in page.xpath("//ol/li[1]")[0].text_content()
-    assert len(list(context.archive.urls())) > 300  # pages of the crawl, in the archive browsed
-
-
-@pytest.mark.processes
-def test_works_are_described_when_a_crawl_ends(browsed: tuple[TestClient, Context]) -> None:
-    client, context = browsed
     with client:  # as a server that starts
-        post(client, "/crawls", demo="1")
+        to = post(client, "/crawls", demo="1")
+        job = to.partition("job=")[2]
+        until(lambda: "demo" in context.runs.log(job) or not context.runs.is_running(job))
+        assert "Stop it" in client.get(to).text
+        post(client, "/crawl", job=job, do="stop")
+        until(lambda: not context.runs.is_running(job))
+        assert "Let it go on" in client.get(to).text
+        post(client, "/crawl", job=job, do="go-on", max_pages="150")
+        until(lambda: not context.runs.is_running(job))
+        page = html.document_fromstring(client.get(to).text)
+        scores = [float(mark.text_content().partition("%")[0]) for mark in page.xpath(_SCORES)]
+        assert len(scores) == 25
+        assert scores == sorted(scores, reverse=True)
+        assert scores[0] > 50
+        assert "Words of the topic:" in page.xpath("//ol/li[1]")[0].text_content()
+        assert len(list(context.archive.urls())) > 140  # of the crawl, in the archive browsed
         until(lambda: context.catalogue.is_there and not context.catalogue.is_describing)
         assert client.get("/works").status_code == 200
 

@@ -27,6 +27,11 @@ time.sleep(300)
 """
 
 
+@pytest.fixture(scope="module")
+def warm_programs() -> None:
+    """What is started is to be what stands in `programs`."""
+
+
 def until(done: Callable[[], bool]) -> None:
     end = time.monotonic() + HANG
     while not done():

@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from mmcrawl.stores import child_process
 from tests import serving
 from tests.serving import Answer
 from tests.waiting import HANG
-from tests.warm import python
+from tests.warm import python, starts_warm
 
 ROOT = Path(__file__).parents[2]
 
@@ -199,6 +201,14 @@ class Tools:
             Outcome(result["seen"], result["stats"], run.stderr, store)
             for result, store in zip(results, stores, strict=True)
         ]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _warm_children() -> Iterator[None]:
+    """Processes beside a crawl need not wait until all is imported, nor where a test starts one."""
+    starts_warm(child_process)
+    yield
+    child_process.sys = sys  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
