@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from mmcrawl.collecting.files import MediaFiles, open_files
 from mmcrawl.collecting.index import MediaIndex
-from mmcrawl.collecting.mongodb_index import MongoIndex
 from mmcrawl.collecting.sqlite_index import SqliteIndex
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.uris import file_of, is_server
@@ -85,6 +84,8 @@ def open_index(store: str, folder: Path, *, create: bool = True) -> MediaIndex:
         StoreError: it cannot be opened, or there is none.
     """
     if is_server(store):
+        from mmcrawl.collecting.mongodb_index import MongoIndex  # its driver is slow to load
+
         return MongoIndex(store, create=create)
     return SqliteIndex(folder / "index.db", create=create)
 

@@ -22,7 +22,6 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.interlink import PlacedPage
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
-from mmcrawl.sharing.views.looking import opened_to_look
 from mmcrawl.terminal.crawl import facts_table, literal, sentence
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
 from mmcrawl.text.spreadsheets import CsvWriter
@@ -89,6 +88,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _list(self, store: str, opts: argparse.Namespace, selection: Selection) -> int:
         """Write the links that are asked for; 1 if there are none."""
+        from mmcrawl.sharing.views.looking import (
+            opened_to_look,  # the driver of MongoDB is slow to load
+        )
+
         with opened_to_look(store, opts.job, self.say) as (opened, job):
             content = self._content(job.arguments)
             records = looked_at(opened, job).records(selection)
@@ -105,6 +108,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return 0 if first else 1
 
     def _tell(self, store: str, opts: argparse.Namespace, url: str) -> int:
+        from mmcrawl.sharing.views.looking import (
+            opened_to_look,  # the driver of MongoDB is slow to load
+        )
+
         with opened_to_look(store, opts.job, self.say) as (opened, job):
             why = explain(looked_at(opened, job), job.arguments, url)
             content = self._content(job.arguments)

@@ -21,9 +21,6 @@ from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
-from mmcrawl.sharing.store import open_shared_store
-from mmcrawl.sharing.views.looking import chosen_job
-from mmcrawl.sharing.views.observing import Observation, Observer
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
@@ -101,6 +98,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _learnt(opts: argparse.Namespace) -> _Learnt:
     """Return what the crawl that is meant has learnt so far; it may go on meanwhile."""
+    from mmcrawl.sharing.views.looking import chosen_job  # the driver of MongoDB is slow to load
+
     uri = store_named(opts.store)
     if is_server(uri):
         return _shared_learnt(uri, opts.job)
@@ -115,6 +114,10 @@ def _learnt(opts: argparse.Namespace) -> _Learnt:
 
 
 def _shared_learnt(uri: str, wanted: str) -> _Learnt:
+    from mmcrawl.sharing.store import open_shared_store
+    from mmcrawl.sharing.views.looking import chosen_job
+    from mmcrawl.sharing.views.observing import Observation, Observer
+
     with Observer(uri) as observer:
         job = chosen_job(observer.jobs(), wanted, observer.name)
         observation = Observation(job)

@@ -1,12 +1,14 @@
 """`scrapy workers`: the shared crawls of a store, and who works on them."""
 
+from __future__ import annotations
+
 import argparse
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -20,9 +22,17 @@ from mmcrawl.archive.model import as_text
 from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.crawling.arguments import checked_store
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.views.observing import CrawlView, JobView, Observation, Observer, WorkerView
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import facts_table, literal, sentence
+
+if TYPE_CHECKING:  # the driver of MongoDB is slow to load
+    from mmcrawl.sharing.views.observing import (
+        CrawlView,
+        JobView,
+        Observation,
+        Observer,
+        WorkerView,
+    )
 
 _NOT_KNOWN = "…"
 _LATE = 5.0  # seconds; reports that wait for longer are told of
@@ -65,6 +75,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return lambda: self._show(store, opts)
 
     def _show(self, store: str, opts: argparse.Namespace) -> None:
+        from mmcrawl.sharing.views.observing import Observer
+
         with Observer(store) as observer:
             sight = _Sight(observer, opts.job)
             if opts.watch:
@@ -77,7 +89,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             else:
                 console_of().print(sight.drawn())
 
-    def _watch(self, sight: "_Sight", console: Console) -> None:
+    def _watch(self, sight: _Sight, console: Console) -> None:
         """Draw again and again; a server that goes away later is waited for."""
         sight.look()
         live = Live(sight.drawn(), console=console, auto_refresh=False)
@@ -110,6 +122,8 @@ class _Sight:
         self._names: Sequence[str] = ()
 
     def look(self) -> None:
+        from mmcrawl.sharing.views.observing import Observation
+
         self._names = [self._job] if self._job else self._observer.jobs()
         for name in self._names:
             observation = self._seen.setdefault(name, Observation(name))

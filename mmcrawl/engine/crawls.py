@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mmcrawl import __version__
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
@@ -22,9 +22,6 @@ from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import open_store
 from mmcrawl.replay.web import StoredWeb
 from mmcrawl.settings import SettingsLike, check_names, declared, value_of
-from mmcrawl.sharing.places import Rules
-from mmcrawl.sharing.store import open_shared_store
-from mmcrawl.sharing.worker import SharedJob, worker_name
 from mmcrawl.stores.uris import file_of, is_server
 
 _ARCHIVE = "MMCRAWL_ARCHIVE"
@@ -33,7 +30,12 @@ _REVISIT_KINDS = "MMCRAWL_REVISIT_KINDS"
 _ALL_KINDS = "all"
 _HOUR = 3_600.0
 
-Crawl: TypeAlias = CrawlJob | SharedJob
+if TYPE_CHECKING:
+    from mmcrawl.sharing.worker import SharedJob
+
+    Crawl: TypeAlias = CrawlJob | SharedJob
+else:  # the driver of MongoDB is slow to load, and few crawls need it
+    Crawl = CrawlJob
 """What Scrapy's side of a crawl talks to: all of it, or a worker's part of it."""
 
 
@@ -205,8 +207,12 @@ def parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     )
 
 
-def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> SharedJob:
+def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> Crawl:
     """Join a crawl that several processes work on."""
+    from mmcrawl.sharing.places import Rules
+    from mmcrawl.sharing.store import open_shared_store
+    from mmcrawl.sharing.worker import SharedJob, worker_name
+
     delay = settings.getfloat("DOWNLOAD_DELAY")
     if settings.getbool("AUTOTHROTTLE_ENABLED"):
         delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))

@@ -22,6 +22,7 @@ from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.asyncio import create_looping_call
 
 from mmcrawl.archive.uris import shown
+from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import MediaPageItem, PageItem
@@ -30,7 +31,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.settings import value_of
-from mmcrawl.sharing.worker import SharedJob
 from mmcrawl.terminal.crawl import (
     Archived,
     Progress,
@@ -111,7 +111,7 @@ class CrawlProgress:
         if job is None:
             return
         progress = self._progress(job)
-        if isinstance(job, SharedJob):
+        if not isinstance(job, CrawlJob):
             self.crawler.stats.set_value("mmcrawl/store/round_trips", job.round_trips)
         if self._shown and reason != "bad_input":
             try:

@@ -8,8 +8,6 @@ from typing import Any
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.store import Job, open_store
-from mmcrawl.sharing.store import open_shared_store
-from mmcrawl.sharing.views.observing import Observer
 from mmcrawl.stores.uris import is_server
 
 
@@ -73,7 +71,7 @@ class FoundMedia:
         """
         job = self.jobs[0]
         if is_server(self._uri):
-            with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
+            with _opened(self._uri, job.name) as shared:
                 return list(islice(shared.media_pages(), first, first + most))
         with open_store(self._uri, read_only=True) as store:
             return list(Findings(store, job).media_pages(first, most))
@@ -82,7 +80,7 @@ class FoundMedia:
         """Yield the pages with media of each crawl, those best on topic first."""
         for job in self.jobs:
             if is_server(self._uri):
-                with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
+                with _opened(self._uri, job.name) as shared:
                     yield from ((job, page) for page in shared.media_pages())
             else:
                 with open_store(self._uri, read_only=True) as store:
@@ -94,11 +92,19 @@ def _jobs(uri: str) -> list[Job]:
         return store.jobs()
 
 
+def _opened(uri: str, job: str) -> Any:
+    from mmcrawl.sharing.store import open_shared_store  # the driver is slow to load
+
+    return closing(open_shared_store(uri, job=job, arguments=None))
+
+
 def _shared_jobs(uri: str) -> list[Job]:
+    from mmcrawl.sharing.views.observing import Observer
+
     with Observer(uri) as observer:
         names = observer.jobs()
     jobs: list[Any] = []
     for name in names:
-        with closing(open_shared_store(uri, job=name, arguments=None)) as shared:
+        with _opened(uri, name) as shared:
             jobs.append(shared.job)
     return jobs
