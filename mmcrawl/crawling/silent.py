@@ -49,14 +49,16 @@ def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[st
             return None
         if record.contains_media or (record.links_on_page and not below):
             return None
+        first = _first(parents, link)
+        seed = records[first].url + (f", which leads to {record.url}" if first != link else "")
         if record.error:
-            lines.append(f"{record.url}: {record.error}")
+            lines.append(f"{seed}: {record.error}")
         elif below:
             reasons = Counter(records[one].error for one in below).most_common(3)
             told = ", ".join(f"{reason} ({count})" for reason, count in reasons)
-            lines.append(f"{record.url}: frames of which none could be fetched: {told}")
+            lines.append(f"{seed}: frames of which none could be fetched: {told}")
         else:
-            lines.append(f"{record.url}: {contents.get(link, 'neither a link nor a medium')}")
+            lines.append(f"{seed}: {contents.get(link, 'neither a link nor a medium')}")
     return lines
 
 
@@ -64,6 +66,12 @@ def name_silent(lines: Iterable[str]) -> None:
     """Say of each seed why it gave nothing."""
     for line in lines:
         logger.error("Nothing was found at the seed %s", line)
+
+
+def _first(parents: Mapping[int, int | None], link: int) -> int:
+    while (above := parents[link]) is not None:
+        link = above
+    return link
 
 
 def _is_frame(tag_path: str) -> bool:

@@ -33,6 +33,7 @@ PAGES = {
         "/app": "<div id=root></div><script src=app.js></script>",
         "/login": "<form><input name=u><input type=password name=p></form>",
         "/empty": "",
+        "/pictures": "<img src=lever.png>",
         "/broken": "<frameset><frame src=/gone></frameset>",
     }  # fmt: skip
 
@@ -40,6 +41,8 @@ PAGES = {
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     def answer(request: Request) -> Answer:
+        if request.path == "/shell":
+            return Answer(status=302, headers={"Location": "/pictures"})
         body = PAGES.get(request.path)
         moved = {"Refresh": "0; url=/film5.html"} if request.path == "/header" else {}
         return Answer((body or "").encode(), 404 if body is None else 200, moved)
@@ -76,7 +79,8 @@ def test_a_crawl_goes_where_a_browser_goes_and_keeps_the_pages_that_moved_it(
 def test_a_crawl_that_ends_at_its_seeds_names_them_and_what_they_are(
     site: str, tmp_path: Path
 ) -> None:
-    code, said = crawl(tmp_path, site, "/app", "/login", "/empty", "/broken", "/away")
+    seeds = ("/app", "/login", "/empty", "/broken", "/away", "/shell")
+    code, said = crawl(tmp_path, site, *seeds)
     told = {
         line.partition("seed ")[2].removeprefix(site)
         for line in said.splitlines()
@@ -89,6 +93,7 @@ def test_a_crawl_that_ends_at_its_seeds_names_them_and_what_they_are(
         "/empty: an empty page",
         "/broken: frames of which none could be fetched: HTTP 404 (1)",
         "/away: HTTP 404",
+        f"/shell, which leads to {site}/pictures: pictures without a link",
     }
-    code, said = crawl(tmp_path, site, "/app", "/login", "/empty", "/broken", "/away")
+    code, said = crawl(tmp_path, site, *seeds)
     assert code == 0, said
