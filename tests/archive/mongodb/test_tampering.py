@@ -155,7 +155,8 @@ def test_a_stream_that_would_give_numbers_again_is_told_and_goes_on_behind(fille
         assert archive.check().faults == ()
 
 
-# -- each collection, each field: deleted, changed, taken away, swapped with another's -----------
+# -- each collection, each field: deleted, changed, taken away -----------------------------------
+# Fields of two documents that are swapped are seen in a file (tests/archive/test_tampering.py).
 
 FIELDS = {
     "chunk": "_id at",
@@ -173,7 +174,7 @@ CASES = [
         (how, table, name)
         for table, names in FIELDS.items()
         for name in names.split()
-        for how in ("change", "unset", "swap")
+        for how in ("change", "unset")
         if (how, name) != ("unset", "_id")
     ],
 ]
@@ -192,7 +193,7 @@ HARMLESS = {
 
 
 def captures() -> Iterator[Capture]:
-    for n in range(6):
+    for n in range(4):
         for url in URLS:
             text = [random.Random(f"{url}{n // 2}{k}").randbytes(300).hex() for k in range(20)]
             parts = "".join(f"<div><p>{n} {part}</p></div>" for part in text)
@@ -258,20 +259,9 @@ def tamper(documents, rows: list[dict[str, Any]], how: str, name: str) -> None:
     if how == "unset":
         documents.update_one({"_id": row["_id"]}, {"$unset": {name: ""}})
         return
-    others = [
-        other
-        for other in with_it
-        if name and other[name] != row[name] and {**other, name: row[name]} != row
-    ]
-    if how == "swap" and not others:
-        pytest.skip(f"all have the same {name}")
     documents.delete_one({"_id": row["_id"]})
     if how == "change":
         documents.insert_one({**row, name: altered(row[name])})
-    elif how == "swap":
-        other = others[0]
-        documents.delete_one({"_id": other["_id"]})
-        documents.insert_many([{**row, name: other[name]}, {**other, name: row[name]}])
 
 
 @pytest.mark.parametrize(("how", "table", "name"), CASES)
@@ -291,7 +281,7 @@ def test_every_tampering_is_told_or_harmless(whole, how, table, name):
             assert not is_harmless
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_a_flipped_bit_of_a_document_is_told_or_changes_nothing(whole, seed):
     uri, database, rows, before = whole
     chance = random.Random(seed)
