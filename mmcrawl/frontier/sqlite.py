@@ -114,10 +114,6 @@ class SqliteFrontier(InterLink):
         self._write_scores()
         return super().record(link)
 
-    def waiting_by_origin(self) -> dict[str, int]:
-        """Return how many links of each host may be fetched."""
-        return {self._origins[host]: count for host, count in self._order.hosts().items()}
-
     def lookup(self, url: str) -> int | None:
         """Return the id of the link that `url` is, None if it was never seen."""
         return self._find(url_key(self.job, url, b""))  # as `_key` asks, so that it is made once
