@@ -21,6 +21,7 @@ with lazy_imports(__name__):
         OWN,
         KindModel,
         kind_model,
+        kinds_of,
         learnt_kinds,
         network_input,
     )

@@ -17,13 +17,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.kind_features import kind_features
-from mmcrawl.blocks.kinds import HAN_FACTOR, PAPER_KINDS, TOPIC_CHARS, BlockKind, judge
+from mmcrawl.blocks.kinds import (
+    HAN_FACTOR,
+    PAPER_KINDS,
+    TOPIC_CHARS,
+    BlockKind,
+    is_byline,
+    is_dated,
+    judge,
+)
 from mmcrawl.blocks.layout.features import PageFacts
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.text.scripts import has_han
@@ -158,22 +167,41 @@ def network_input(blocks: PageBlocks) -> Floats:
 def kinds_of(blocks: PageBlocks, own: Floats, other: Floats) -> list[BlockKind]:
     """Return the kinds that probabilities come to, see :meth:`KindModel.probabilities`.
 
-    Short text is small, as the paper has it; what is seen and has no text is a picture.
+    Short text is small, as the paper has it; what is seen and has no text is a picture; the line
+    with author and date is no list of links.
     """
     weighed = own.copy()
     weighed[:, _RELATED] *= RELATED_ODDS
+    weighed[_without_links(blocks, weighed.argmax(axis=1).tolist()), _RELATED] = 0
     weighed /= weighed.sum(axis=1, keepdims=True)
-    best = weighed.argmax(axis=1).tolist()
     found = []
-    for index, number in enumerate(best):
+    for index, number in enumerate(weighed.argmax(axis=1).tolist()):
         score = float(weighed[index, number])
         if number == _ELSE:
             name = ELSE[int(other[index, :-1].argmax())]
+            if name == "noise-links" and is_byline(blocks, index):
+                name = "navigation"
         else:
             name = OWN[number]
             if name == "topic":
                 name = _of_text(blocks, index)
         found.append(BlockKind(name, score))
+    return found
+
+
+def _without_links(blocks: PageBlocks, best: Sequence[int]) -> list[int]:
+    """Return the blocks called related links that are no part of a list of links.
+
+    A list may have headings and words between its links. Where blocks called so stand together and
+    none has a link, none is one; nor is the line with a date that comes before them all.
+    """
+    found = []
+    for number, together in groupby(range(len(best)), key=best.__getitem__):
+        run = list(together)
+        if number == _RELATED and not any(blocks.links[index] for index in run):
+            found += run
+        elif number == _RELATED and not blocks.levels[run[0]] and is_dated(blocks, run[0]):
+            found.append(run[0])
     return found
 
 

@@ -181,7 +181,7 @@ def _text_block(blocks: PageBlocks, index: int) -> Judgement:
     text = blocks.text(index)
     if len(text) < LONGEST_HEADING and begins_with("advertisement", text):
         return "advertisement", _LIKELY
-    if _is_byline(blocks, index) or blocks.is_forwarding:
+    if is_byline(blocks, index) or blocks.is_forwarding:
         return "navigation", _LIKELY
     size = blocks.text_chars[index] * _weight(text)
     if blocks.is_near(index):
@@ -227,7 +227,7 @@ def _is_partner_list(blocks: PageBlocks, index: int) -> bool:
     return blocks.facts[index].all_leave and not blocks.is_topical(index)
 
 
-def _is_byline(blocks: PageBlocks, index: int) -> bool:
+def is_byline(blocks: PageBlocks, index: int) -> bool:
     """Whether a block is the line with author and date, a little behind the headline."""
     distance, text = index - blocks.headline, blocks.text(index)
     if blocks.headline < 0 or not 0 < distance <= _BYLINE_DISTANCE or len(text) > _BYLINE:
@@ -235,6 +235,12 @@ def _is_byline(blocks: PageBlocks, index: int) -> bool:
     if _SENTENCE.search(text) or not holds("byline", text):
         return False
     return bool(_DATE.search(text)) or (begins_with("byline", text) and bool(_NUMBER.search(text)))
+
+
+def is_dated(blocks: PageBlocks, index: int) -> bool:
+    """Whether a block is a short line with a date, without links."""
+    text = blocks.text(index)
+    return not blocks.links[index] and len(text) <= _BYLINE and _DATE.search(text) is not None
 
 
 def _is_notice(blocks: PageBlocks, index: int) -> bool:

@@ -83,6 +83,14 @@ def test_each_rule_is_missed_when_it_is_taken_away(
     assert is_block(html, *others) is not expected
 
 
+def test_rule_10_comes_before_rule_7_in_tables() -> None:
+    assert deciding_rule(TWO_LAID_OUT, follows_block=True) == 7
+    cell = f"<table><tr><td id=x>{LAID_OUT}{LAID_OUT}</table>"
+    assert deciding_rule(cell, follows_block=True) == 10
+    assert deciding_rule(cell) == 7
+    assert is_block(cell, follows_block=True)
+
+
 def test_rule_11_no_rule_said_yes() -> None:
     html = f"<div id=x>Levers<div>{LAID_OUT}{LAID_OUT}</div></div>"
     assert not is_block(html, follows_block=False)

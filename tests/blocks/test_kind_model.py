@@ -21,6 +21,7 @@ from mmcrawl.blocks import (
     PageBlocks,
     kind_features,
     kind_model,
+    kinds_of,
     learnt_kinds,
     network_input,
     partition,
@@ -46,13 +47,13 @@ with the door.</p><a href=#r>Reply</a></div></div>
 <div class=f>© 2019 Workshop weekly. All rights reserved.</div>"""
 
 
-def kinds_of(html: str, **options: str) -> dict[str, str]:
+def told(html: str, **options: str) -> dict[str, str]:
     page = partition(html.encode(), method="spcola", url="http://w.test/2019/levers", **options)
     return {block.text: block.kind for block in page.blocks}
 
 
 def test_comments_are_a_kind_of_their_own() -> None:
-    found = kinds_of(ARTICLE, kinds="learnt")
+    found = told(ARTICLE, kinds="learnt")
     assert {k for text, k in found.items() if "broom" in text or "pupils" in text} == {"comments"}
     assert found["How levers work"] == "title"
     assert found[TEXT_OF_LEVERS.strip()] == "topic"
@@ -62,9 +63,9 @@ def test_comments_are_a_kind_of_their_own() -> None:
 
 
 def test_the_rules_tell_the_kinds_of_the_paper_only() -> None:
-    assert kinds_of(ARTICLE) == kinds_of(ARTICLE, kinds="rules")
-    assert "comments" not in kinds_of(ARTICLE).values()
-    assert kinds_of(ARTICLE) != kinds_of(ARTICLE, kinds="learnt")
+    assert told(ARTICLE) == told(ARTICLE, kinds="rules")
+    assert "comments" not in told(ARTICLE).values()
+    assert told(ARTICLE) != told(ARTICLE, kinds="learnt")
 
 
 @pytest.mark.parametrize(
@@ -82,16 +83,16 @@ def test_what_tells_the_kinds_is_an_option_of_every_method(method: str, kinds: s
 
 
 def test_of_a_page_of_very_many_blocks_the_rules_tell_the_kinds() -> None:
-    def told(cells: int, kinds: str) -> tuple[float, Counter[str]]:
+    def counted(cells: int, kinds: str) -> tuple[float, Counter[str]]:
         page = partition(b"<table>" + b"<tr><td>lever 12" * cells, kinds=kinds)
         begun = process_time()
         found = Counter(block.kind for block in page.blocks)
         return process_time() - begun, found
 
-    told(10, "learnt")  # reads the model
-    (by_model, _), (by_rules, found) = told(20_000, "learnt"), told(20_001, "learnt")
+    counted(10, "learnt")  # reads the model
+    (by_model, _), (by_rules, found) = counted(20_000, "learnt"), counted(20_001, "learnt")
     assert 2 * by_rules < by_model
-    assert found == told(20_001, "rules")[1]
+    assert found == counted(20_001, "rules")[1]
 
 
 def test_other_words_for_it_are_refused() -> None:
@@ -129,6 +130,30 @@ def test_a_kind_that_stands_alone_among_others_is_doubted() -> None:
     assert model.follows[comments, comments] > 0
     without, within = (m.probabilities(values)[0][:, comments] for m in (alone, model))
     assert within.max() > without.max()
+
+
+def test_what_holds_no_link_is_related_links_only_in_a_list_of_them() -> None:
+    links = "<h3>Related</h3><ul><li><a href=/p>Pulleys lift</a><li><a href=/w>Wheels</a></ul>"
+    html = f"<h1>Levers</h1><p>2008-03-12</p>{links}<p>{TEXT_OF_LEVERS}</p><p>May 2, 2009</p>"
+    page = partition(html.encode(), method="spcola")
+    blocks = PageBlocks(page.facts, [block.nodes for block in page.blocks])
+    order = [OWN.index(kind) for kind in ("title", *["related-links"] * 3, "topic")]
+    own = np.full((len(blocks), len(OWN)), 0.1, dtype=np.float32)
+    own[range(len(own)), [*order, OWN.index("related-links")]] = 0.5  # of the last block as well
+    own[:, OWN.index("else")] += 0.1
+    found = kinds_of(blocks, own, np.full((len(blocks), len(ELSE)), 0.2, dtype=np.float32))
+    kinds = ["title", ELSE[0], "related-links", "related-links", "topic", ELSE[0]]
+    assert [kind.name for kind in found] == kinds
+
+
+def test_the_line_with_the_date_is_of_no_kind_of_links_by_any_method() -> None:
+    body = "杠杆原理由阿基米德提出：等重的物体放在离支点等距离处则平衡，不等重时与距离成反比。" * 4
+    for line in ("<i>2008-03-12</i> 来源：<b>新华网</b>", "发布日期：2008年3月12日 14:05"):
+        html = f"<title>杠杆原理</title><div><h1>杠杆原理</h1><p>{line}</p><p>{body}</p></div>"
+        for method in ("bwap", r"quark:custom_text=\d{4}", "spcola", "spcola:kinds=learnt"):
+            found = {b.text: b.kind for b in partition(html.encode(), method=method).blocks}
+            kind = next(kind for text, kind in found.items() if "2008" in text)
+            assert not kind.endswith("-links")
 
 
 def test_a_model_is_read_as_it_was_written() -> None:

@@ -23,7 +23,11 @@ one place. Decided here:
 * Rule 6: the colour is the background, of Schema children; another colour of a word is no border.
 * Rule 7 as printed denies every TABLE of cells, the paper's C among them. A child that holds Format
   and Function only (rule 8) counts like one of them; the cells of rows that hold such count for
-  the table, as in the paper, whose C has a TD for its first child.
+  the table, as in the paper, whose C has a TD for its first child. Behind a block rule 7 makes
+  way for rule 10, by which the paper's CC and CR are blocks, whatever they hold; of what the paper
+  has for layout, TABLE and its parts: DIVs count as such here only, and stay with rule 7.
+* Rule 10: a table, row or cell around one that is laid out stands for that, so that stories,
+  columns and bars in tables of one cell are siblings like those without.
 * Rule 9: "satisfy" means rules 4, 7, 8 and 9; an element with one child satisfies as that does.
   Sizes and colours do not count here: other words deep inside change no block around them.
 * The page itself (HTML, BODY, a fragment) is a block only if it holds no Schema element.
@@ -54,6 +58,7 @@ OTHER_LEAST_AREA = 640.0
 """The same for all other tags."""
 
 _PAGE = frozenset((f"{ROOT} html body").split())
+_TABLE = frozenset("table tbody thead tfoot tr td th".split())
 _COLOURED = (b"bgcolor", b"background")
 _WHITE = frozenset("white #fff #ffffff".split())
 
@@ -156,12 +161,14 @@ def _rule_6(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
 
 
 def _rule_7(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
-    """Schema without a Format or Function child, or a child that holds nothing else: no block."""
-    return (
-        False
-        if rules.page.schema[node] == rules.page.children[node] and not rules.page.simple[node]
-        else None
-    )
+    """Schema without a Format or Function child, or a child that holds nothing else: no block.
+
+    For a table or a part of one behind a block, rule 10 comes first.
+    """
+    page = rules.page
+    denied = page.schema[node] == page.children[node] and not page.simple[node]
+    follows_block = follows_block and rules.tree.tags[node] in _TABLE
+    return False if denied and not follows_block else None
 
 
 def _rule_8(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
@@ -245,22 +252,27 @@ class Bwap:
         Returns:
             The blocks in order, with their depths.
         """
-        types, children, parents = rules.page.types, rules.tree.children, rules.tree.parents
+        page, tags, parents = rules.page, rules.tree.tags, rules.tree.parents
         last: dict[int, bool] = {}  # by parent: whether the last child looked at is a block
+        stands_in: dict[int, int] = {}  # of an only child: the parent of what stands for it
         found = []
         while waiting:
             node, depth = waiting.pop()
-            kind = types[node]
+            kind = page.types[node]
             if kind == NodeType.NONE or depth > self.max_depth:
                 continue
-            parent = parents[node]
-            is_block = last[parent] = rules.is_block(node, last.get(parent, False))
-            if is_block:
+            parent = stands_in.pop(node, parents[node])
+            if rules.is_block(node, last.get(parent, False)):
+                last[parent] = True
                 found.append((node, depth))
-            elif kind == NodeType.SCHEMA:
-                inside = [(child, depth + 1) for child in children(node)]
-                inside.reverse()
-                waiting += inside
+                continue
+            inside = list(rules.tree.children(node)) if kind == NodeType.SCHEMA else []
+            is_alone = page.children[node] == page.schema[node] == 1
+            if inside and is_alone and tags[node] in _TABLE:
+                stands_in.update(dict.fromkeys(inside, parent))
+            else:
+                last[parent] = False
+            waiting += [(child, depth + 1) for child in reversed(inside)]
         return found
 
     def _parts(self, rules: BlockRules, block: int, depth: int) -> list[tuple[int, int]]:
@@ -271,8 +283,7 @@ class Bwap:
             if not rules.page.schema[inner]:
                 return []
             inside = [(child, depth + 1) for child in rules.tree.children(inner)]
-            inside.reverse()
-            found = self._extract(rules, inside)
+            found = self._extract(rules, inside[::-1])
         kept = sum(rules.page.pieces[part] for part, _ in found)
         return found if kept >= _KEPT * rules.page.pieces[block] else []
 
