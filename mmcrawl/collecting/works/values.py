@@ -1,4 +1,4 @@
-"""Dates, durations and levels of school, as pages write them."""
+"""Dates, durations, languages and levels of school, as pages write them."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ _CLOCK = re.compile(
 )
 _FIRST, _LAST = 1900, 2100
 _LONGEST = 7 * 86_400  # seconds of a work
-_WORDS = {
+_LEVEL_WORDS = {
     "kindergarten": r"kindergarten|pre-?school|幼儿园|幼儿|学前",
     "primary": r"primary school|elementary school|grades? k?-?[1-5](?!\d)|key stage [12]|小学"
     r"|[一二三四五六]年级",
@@ -30,7 +30,7 @@ _WORDS = {
     "university": r"universit|undergraduate|postgraduate|graduate course|大学|本科|研究生|高等教育"
     r"|高校",
 }
-_PATTERNS = {level: re.compile(rf"(?<![a-z])(?:{words})") for level, words in _WORDS.items()}
+_LEVELS = {level: re.compile(rf"(?<![a-z])(?:{words})") for level, words in _LEVEL_WORDS.items()}
 _OF_TOPICS = {"primary": "primary", "junior": "lower-secondary", "senior": "upper-secondary"}
 _TAG = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{4}))?(?:[-_]([a-z]{2}|\d{3}))?(?![a-z])", re.I)
 _READ = 20_000  # characters
@@ -46,7 +46,7 @@ _OTHER_SCRIPTS = {
     "th": re.compile("[\u0e00-\u0e7f]"),
     "hi": re.compile("[\u0900-\u097f]"),
 }
-_OF_WORDS = {
+_COMMON_WORDS = {
     "en": "the and of to is that with this for are was you",
     "de": "der die und das ist nicht ein mit auf für von sich",
     "fr": "le les et des est une que pour dans pas vous sur",
@@ -125,7 +125,7 @@ def level_of_texts(texts: Iterable[str]) -> str:
     """
     for text in texts:
         plain = unify(text)
-        named = [level for level, pattern in _PATTERNS.items() if pattern.search(plain)]
+        named = [level for level, pattern in _LEVELS.items() if pattern.search(plain)]
         if "lower-secondary" in named and "junior high school" in plain:
             named = [level for level in named if level != "upper-secondary"]
         if named:
@@ -168,7 +168,7 @@ def language_of_text(text: str) -> str:
     words = Counter(re.findall(r"[^\W\d_]+", text.lower()))
     counts = {
         language: sum(words[word] for word in common.split())
-        for language, common in _OF_WORDS.items()
+        for language, common in _COMMON_WORDS.items()
     }
     best, second = sorted(counts, key=lambda one: -counts[one])[:2]
     clear = counts[best] >= _LEAST_WORDS and counts[best] > 1.5 * counts[second]
