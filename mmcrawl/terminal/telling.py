@@ -13,7 +13,7 @@ from typing import Any, Self
 
 _SHOWN_AFTER = 2.0  # seconds; where there is no terminal said again after twice as long
 _DRAWN_EVERY = 0.5
-_BROKEN_OFF_AFTER = 1.5
+_BROKEN_OFF_AFTER = 1.0
 _CLEAR, _SHOW_CURSOR = "\r\x1b[K", "\x1b[?25h"
 
 
@@ -105,7 +105,7 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
         for number in (signal.SIGINT, signal.SIGTERM)
         if signal.getsignal(number) is not signal.SIG_IGN  # of a job in the background
     }
-    over, heard = Event(), list[int]()
+    over, heard, is_said = Event(), list[int](), list[bool]()
 
     def interrupt(number: int, _: object) -> None:
         heard.append(number)
@@ -115,8 +115,9 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
     def watch() -> None:
         while number := ours.recv(1):
             if number[0] in before and not over.wait(_BROKEN_OFF_AFTER):
-                print(_SHOW_CURSOR * sys.stderr.isatty(), end="", file=sys.stderr)
-                say()
+                if not is_said:
+                    print(_SHOW_CURSOR * sys.stderr.isatty(), end="", file=sys.stderr)
+                    say()
                 os._exit(130)
 
     ours, theirs = socket.socketpair()
@@ -130,10 +131,13 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        is_said.append(True)
+        if not heard:  # else Python still waits for threads when it ends
+            over.set()
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(wakeup)
         theirs.close()
-        thread.join()
-        ours.close()
+        if not heard:
+            thread.join()
+            ours.close()

@@ -220,7 +220,8 @@ class Sealer:
                 if self._is_worth_it(stream):
                     self._seal_quietly(stream, hasty=True)
         except StoreError as error:
-            logger.warning("Tails of the archive were not sealed: %s", error)
+            if not self._is_over:  # else the archive was closed meanwhile
+                logger.warning("Tails of the archive were not sealed: %s", error)
         self._most = max(TAILS, self._total + TAILS // 2)
 
     # -- sealing ------------------------------------------------------------------------------
@@ -284,9 +285,10 @@ class Sealer:
         try:
             self.seal(stream, hasty=hasty)
         except StoreError as error:
-            logger.warning("A tail of the archive was not sealed: %s", error)
+            if not self._is_over:
+                logger.warning("A tail of the archive was not sealed: %s", error)
         except Exception:
-            if not self._is_over:  # else the archive was closed meanwhile
+            if not self._is_over:
                 logger.exception("A tail of the archive was not sealed")
         else:
             return
