@@ -102,6 +102,8 @@ class FocusedScheduler(BaseScheduler):
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
         self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
         self.crawler.signals.connect(self._name_end, signals.spider_idle)
+        self.crawler.signals.connect(self._begins, signals.headers_received)
+        self.crawler.signals.connect(self._comes, signals.bytes_received)
         self.crawler.signals.connect(self._fetched, signals.response_received)
         if self.job.job.finished_at is not None:
             self._close_at_once("already_finished")
@@ -277,6 +279,13 @@ class FocusedScheduler(BaseScheduler):
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
         self._hosts.ask()
+
+    def _begins(self, body_length: int, request: Request) -> None:
+        if body_length > 0:  # else it is not declared
+            self._window.comes(request.meta.get(LINK_KEY, -1), body_length, is_all=True)
+
+    def _comes(self, data: bytes, request: Request) -> None:
+        self._window.comes(request.meta.get(LINK_KEY, -1), len(data))
 
     def _fetched(self, response: Response, request: Request) -> None:
         link = request.meta.get(LINK_KEY)

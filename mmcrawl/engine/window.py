@@ -8,8 +8,9 @@ The bound is a window as of FAST TCP (Jin, Wei, Low: FAST TCP, INFOCOM 2004, equ
 pages that wait for others in the place of packets in a router's queue: pages are in the crawl for
 longer than one takes that comes when no other is there, and what is more than that is waiting. How
 long the network takes, a browser that renders, or a pipeline of the user's, does not count: they
-are waited for side by side. Pages in such a pipeline are bounded by Scrapy, by their bytes; those
-on the way are by a budget of bytes, as if they were as large as the last ones.
+are waited for side by side. Pages in such a pipeline are bounded by Scrapy, by their bytes; all
+others by a budget: what has come of each, or is declared to, and for one on the way as much more as
+the last ones had.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ _BUSY, _STEEP = 0.97, 40.0  # share of time the reactor is at work; with less it
 _SPAN = 0.25  # seconds over which that is looked at, or what the network takes
 _WEIGHT = 1 / 8  # of the last page in what is known of all
 _LONGEST = 512  # pages after which one is let come alone, which costs its way and its work
-_MOST_BYTES = 32 << 20  # expected, of bodies on the way: as large as one may be
+_MOST_BYTES = 32 << 20  # of bodies, those that are expected among them: as large as one may be
 _OVERDUE, _SOONEST = 4.0, 1.0  # times what the network takes on average; seconds at least
 
 
@@ -58,13 +59,17 @@ class Window:
         self._inside = 1.0  # pages that are there when one has come, itself included
         self._flight = _Mean()
         self._bytes = _Mean()
+        self._come: dict[int, int] = {}  # bytes of those on the way and fetched
+        self._all_come = 0
+        self._declared: set[int] = set()
         self._seconds = _Mean()
         self._seconds_alone = _Mean()
 
     def has_room(self) -> bool:
         """Tell whether one more link may be handed out beside those that are under way."""
         most = 1 if self._since_alone > _LONGEST else int(self.size)
-        if self._on_the_way and (len(self._on_the_way) + 1) * self._bytes.value > _MOST_BYTES:
+        expected = self._all_come + (len(self._on_the_way) + 1) * self._bytes.value
+        if expected > _MOST_BYTES and (self._on_the_way or self._fetched):
             return False  # a wider window would not help
         if len(self._fetched) + self._expected() < most:
             return True
@@ -75,10 +80,24 @@ class Window:
         """Note that a link is under way."""
         self._on_the_way[link] = self._now()
 
+    def comes(self, link: int, size: int, *, is_all: bool = False) -> None:
+        """Note that so many more bytes of a page have come, or will in all."""
+        if link in self._on_the_way and link not in self._declared:
+            self._come[link] = self._come.get(link, 0) + size
+            self._all_come += size
+            if is_all:
+                self._declared.add(link)
+
+    def _leaves(self, link: int) -> None:
+        self._declared.discard(link)
+        self._all_come -= self._come.pop(link, 0)
+
     def fetched(self, link: int, size: int = 0) -> None:
         """Note that the page of a link has come, of so many bytes."""
         now = self._now()
         self._bytes.add(size)
+        self._leaves(link)  # what came may have been compressed, or led to another page
+        self.comes(link, size)
         self._flight.add(now - self._on_the_way.pop(link, now))
         self._since_alone += not self._fixed
         if not self._fetched:
@@ -90,6 +109,7 @@ class Window:
     def rests(self, link: int) -> None:
         """Note that a page is in pipelines of others: the crawl itself has no work with it now."""
         if link in self._fetched and not self._fixed:
+            self._leaves(link)
             self._resting[link] = self._now() - self._fetched.pop(link)
 
     def goes_on(self, link: int) -> None:
@@ -100,6 +120,7 @@ class Window:
     def ended(self, link: int) -> None:
         """Note that a link is under way no more, and adapt the bound; it grows if it held back."""
         self._on_the_way.pop(link, None)
+        self._leaves(link)
         self.rests(link)
         seconds = self._resting.pop(link, None)
         if seconds is None:

@@ -165,6 +165,24 @@ def test_bodies_on_the_way_are_bounded_by_what_the_last_ones_took(size, most):
     assert on_the_way == most
 
 
+def test_what_has_come_of_bodies_counts_until_their_pages_are_taken_in():
+    window, size = Window(200), 9 << 20
+    for link in range(4):
+        assert window.has_room()
+        window.handed_out(link)
+        if link % 2:
+            window.comes(link, size, is_all=True)
+        window.comes(link, size - 1)
+        window.comes(link, 1)
+    assert not window.has_room()
+    for link in range(4):
+        window.fetched(link, size)
+    assert not window.has_room()
+    for link in range(4):
+        window.ended(link)
+    assert window.has_room()
+
+
 ONE_AT_A_TIME = """
 from threading import Lock
 
