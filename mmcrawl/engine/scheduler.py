@@ -280,8 +280,8 @@ class FocusedScheduler(BaseScheduler):
             self._afterwards.popleft()()
         self._hosts.ask()
 
-    def _begins(self, body_length: int, request: Request) -> None:
-        if body_length > 0:  # else it is not declared
+    def _begins(self, body_length: object, request: Request) -> None:
+        if isinstance(body_length, int):  # else it is not declared
             self._window.comes(request.meta.get(LINK_KEY, -1), body_length, is_all=True)
 
     def _comes(self, data: bytes, request: Request) -> None:
