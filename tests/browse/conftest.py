@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, programs
+from mmcrawl.browse import Context, Limits, programs
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import keep_works
+from tests.waiting import HANG
 from tests.warm import starts_warm
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _patience() -> Iterator[None]:
+    """No request is given up since the machine is busy, where a test gives no limits of its own."""
+    values = {field.name: field.default for field in fields(Limits)}
+    values |= {"seconds": HANG, "arriving": HANG}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Limits.__init__, "__defaults__", tuple(values.values()))
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")
