@@ -32,13 +32,13 @@ FILES: dict[str, tuple[str, str, Callable[[Path], Any]]] = {
     "search": ("a.db", "page", index.Index),
     "media": ("index.db", "file", lambda path: open_index("sqlite:///crawl.db", path.parent)),
     "works": ("works.db", "work", lambda path: open_shelf("sqlite:///crawl.db", path.parent)),
-    "ranks": ("a.db", "part", lambda path: rank_stores.SqliteResults(str(path))),
+    "ranks": ("a.db", "part", rank_stores.SqliteResults),
 }
 READERS: dict[str, Callable[[Path], Any]] = {
     "archive": lambda path: open_archive(f"sqlite:///{path}", read_only=True),
     "crawl": database.connect_read_only,
     "search": lambda path: index.Index(path, read_only=True),
-    "ranks": lambda path: rank_stores.SqliteResults(str(path), read_only=True),
+    "ranks": lambda path: rank_stores.SqliteResults(path, create=False),
     "experiment": experiment_stores.read_pages,
 }
 CHANGES = (
