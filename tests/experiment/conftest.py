@@ -64,8 +64,13 @@ class Laboratory:
     def web(self) -> Path:
         return self.folder / "web"
 
-    def run(self, plan: Plan, out: str, **options: int) -> tuple[Outcome, str]:
-        """Do an experiment; return what it came to and what was said while it went on."""
+    def run(
+        self, plan: Plan, out: str, *, report: bool = True, **options: int
+    ) -> tuple[Outcome, str]:
+        """Do an experiment; return what it came to and what was said while it went on.
+
+        Drawing the figures of its report takes longer than its crawls.
+        """
         said = io.StringIO()
         outcome = run_experiment(
             plan,
@@ -74,7 +79,8 @@ class Laboratory:
             console=Console(file=said, width=120),
             **options,
         )
-        write_report(outcome, self.folder / out)
+        if report:
+            write_report(outcome, self.folder / out)
         return outcome, said.getvalue()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, crawl, draw_figures, warnings
+from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, draw_figures, warnings
 from mmcrawl.plugins import Registry
 from mmcrawl.scoring import Breadth
 from tests.experiment.conftest import FILMS, NEWS, Laboratory, page, plan_for, write_web
@@ -48,7 +48,6 @@ def dice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "dice_scorer.py").write_text(RANDOM)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(crawl, "sys", sys)  # what a warm process has on its path is settled
     yield
     Registry.factory.cache_clear()
     sys.modules.pop("dice_scorer", None)
@@ -72,7 +71,7 @@ def test_an_algorithm_of_chance_is_run_with_several_seeds(laboratory: Laboratory
     [recall] = [f for name, f in draw_figures(outcome) if name == "recall-by-pages"]
     assert len(recall.axes[0].collections) == 1  # the band
     one = plan_for(laboratory.web, "dice", runs=1)
-    again, _ = laboratory.run(replace(one, algorithms=(SEEDED,)), "seeded")
+    again, _ = laboratory.run(replace(one, algorithms=(SEEDED,)), "seeded", report=False)
     assert again.runs[SEEDED.label][0].url == outcome.runs["dice"][2].url
 
 
@@ -91,7 +90,7 @@ def test_an_algorithm_of_chance_without_a_seed_is_refused(
 def test_the_best_algorithm_comes_first(done: Done, laboratory: Laboratory) -> None:
     plan = plan_for(laboratory.web, "breadth", "urlrule")
     turned = replace(plan, algorithms=plan.algorithms[::-1])
-    outcome, _ = laboratory.run(turned, "turned")
+    outcome, _ = laboratory.run(turned, "turned", report=False)
     for found in (done[0], outcome):
         areas = [row["area_share"]["mean"] for row in found.results["algorithms"]]
         assert areas == sorted(areas, reverse=True)
@@ -105,7 +104,7 @@ def test_media_that_pages_repeat_count_once(tmp_path: Path, laboratory: Laborato
     whole += '<a href="http://SITE.test:80/films/2.mp4">Optics</a>'
     (host / "index.htm").write_text((host / "index.htm").read_text() + '<a href="/all.htm">all</a>')
     (host / "all.htm").write_text(whole)
-    outcome, _ = laboratory.run(plan_for(web, "breadth", budget=4), "media")
+    outcome, _ = laboratory.run(plan_for(web, "breadth", budget=4), "media", report=False)
     truth = outcome.results["truth"]
     assert (truth["relevant"], truth["media"]) == (FILMS + 1, FILMS)
     [run] = outcome.runs["breadth"]
@@ -132,7 +131,7 @@ def test_hosts_that_cannot_be_entered_are_told(tmp_path: Path, laboratory: Labor
     assert outcome.results["warnings"] == [warning]
     assert f"warning: {warning}" in said
     assert warning in (laboratory.folder / "anywhere" / "report.html").read_text(encoding="utf-8")
-    outcome, _ = laboratory.run(plan, "hosts")
+    outcome, _ = laboratory.run(plan, "hosts", report=False)
     assert outcome.results["warnings"] == [
         "No link to shut.test was followed; give --sites anywhere.",
         "No link to site.test was followed; give --sites anywhere.",
