@@ -27,7 +27,7 @@ PAGES = 2 + NEWS + FILMS + 1
 def shown(laboratory: Laboratory) -> dict[str, PaperTable]:
     """The tables, by the number of the first."""
     plan = Plan(str(laboratory.web), {"keywords": "optics|光学"}, ALGORITHMS)
-    outcome, _ = laboratory.run(plan, "yang2009")
+    outcome, _ = laboratory.run(plan, "yang2009", report=False)
     return {table.title.split(":")[0]: table for table in tables(plan, outcome)}
 
 
@@ -94,7 +94,7 @@ def test_several_sites_are_told_apart(tmp_path: Path, laboratory: Laboratory) ->
     (other / "index.htm").write_text("<title>Nothing</title>")
     seeds = f"http://{HOST}/,http://other.test/"
     plan = Plan(str(web), {"keywords": "optics", "seeds": seeds}, ALGORITHMS)
-    outcome, _ = laboratory.run(plan, "two-sites")
+    outcome, _ = laboratory.run(plan, "two-sites", report=False)
     *_, by_site = tables(plan, outcome)
     rows = {row[:2]: row[2:] for row in by_site.rows}
     assert rows["other.test", "breadth"] == ("1", "0", "0.00%", "–")
@@ -109,7 +109,7 @@ def test_over_several_webs_recall_has_its_interval_and_the_order_is_counted(
     laboratory: Laboratory, shown: dict[str, PaperTable]
 ) -> None:
     plan = Plan(str(laboratory.web), {"keywords": "optics|光学"}, ALGORITHMS)
-    outcome, _ = laboratory.run(plan, "yang2009")
+    outcome, _ = laboratory.run(plan, "yang2009", report=False)
     found = {"topicrank": 0, "shark-improved": 1, "urlrule-2009": 2, "breadth": 3}
 
     def made(**better: int) -> Outcome:
@@ -152,7 +152,7 @@ def test_a_range_of_seeds_names_webs() -> None:
 
 def test_a_web_without_relevant_pages_has_no_tables(tmp_path: Path, laboratory: Laboratory) -> None:
     plan = Plan(str(write_web(tmp_path / "web", media=False)), {"keywords": "optics"}, ALGORITHMS)
-    outcome, _ = laboratory.run(plan, "nothing-there")
+    outcome, _ = laboratory.run(plan, "nothing-there", report=False)
     with pytest.raises(ExperimentError, match="the tables of the thesis would be empty"):
         list(tables(plan, outcome))
 
