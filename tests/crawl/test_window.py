@@ -206,7 +206,8 @@ def test_large_pages_are_parsed_one_at_a_time(tools):
     server, words = tools.serve(), "<p>optics</p>" * 20_000
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(6)))}
     server.pages |= {f"/{n}": f"{n}{words}" for n in range(6)}
-    (outcome,) = tools.crawl({"seeds": server.url()}, spider=ONE_AT_A_TIME)
+    parsed_only = {"MMCRAWL_BLOCKS": "off", "MMCRAWL_ARCHIVE": "none"}
+    (outcome,) = tools.crawl({"seeds": server.url()}, spider=ONE_AT_A_TIME, settings=parsed_only)
     assert outcome.finished
     assert outcome.seen == [True] * 7  # the seed, too
 
