@@ -203,11 +203,11 @@ class MmcrawlCommand(_Base):
             raise UsageError(f"{args[0]!r} is not understood; all is said with options")
         if isinstance(sys.stdout, TextIOWrapper):  # whose encoding may lack what pages have
             sys.stdout.reconfigure(errors="backslashreplace")
-        with broken_off_in_time(lambda: self.say(self.interrupted)):
-            try:
+        try:
+            with broken_off_in_time(lambda: self.say(self.interrupted)):
                 self._run(args, opts)
-            except KeyboardInterrupt:
-                self.say(self.interrupted, 130)
+        except KeyboardInterrupt:
+            self.exitcode = 130
 
     def _run(self, args: list[str], opts: argparse.Namespace) -> None:
         try:

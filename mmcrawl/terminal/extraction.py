@@ -328,14 +328,13 @@ def _ended(opts: argparse.Namespace) -> int:
     except MmcrawlError as error:
         say(error)
         return 2
-    with broken_off_in_time(lambda: say("stopped")):
-        try:
+    try:
+        with broken_off_in_time(lambda: say("stopped")):
             code = do()
-        except BrokenPipeError:  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except OSError as error:
-            say(f"{error.filename or opts.output or 'standard output'}: {error.strerror}")
-        except KeyboardInterrupt:
-            say("stopped")
-            code = 130
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        say(f"{error.filename or opts.output or 'standard output'}: {error.strerror}")
+    except KeyboardInterrupt:
+        code = 130
     return code

@@ -6,7 +6,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread, current_thread, main_thread
+from threading import Event, Lock, Thread, current_thread, main_thread
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
@@ -95,7 +95,7 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
     process ends by itself after a while, as if it had been killed, which whatever stores expects.
 
     Args:
-        say: Tells the user, in that case.
+        say: Tells the user.
     """
     if current_thread() is not main_thread():
         yield
@@ -105,7 +105,11 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
         for number in (signal.SIGINT, signal.SIGTERM)
         if signal.getsignal(number) is not signal.SIG_IGN  # of a job in the background
     }
-    over, heard, is_said = Event(), list[int](), list[bool]()
+    over, heard, once = Event(), list[int](), Lock()
+
+    def say_once() -> None:
+        if once.acquire(blocking=False):
+            say()
 
     def interrupt(number: int, _: object) -> None:
         heard.append(number)
@@ -115,9 +119,8 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
     def watch() -> None:
         while number := ours.recv(1):
             if number[0] in before and not over.wait(_BROKEN_OFF_AFTER):
-                if not is_said:
-                    print(_SHOW_CURSOR * sys.stderr.isatty(), end="", file=sys.stderr)
-                    say()
+                print(_SHOW_CURSOR * sys.stderr.isatty(), end="", file=sys.stderr)
+                say_once()
                 os._exit(130)
 
     ours, theirs = socket.socketpair()
@@ -130,8 +133,10 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
         signal.signal(number, interrupt)
     try:
         yield
+    except KeyboardInterrupt:
+        say_once()
+        raise
     finally:
-        is_said.append(True)
         if not heard:  # else Python still waits for threads when it ends
             over.set()
         for number, handler in before.items():
