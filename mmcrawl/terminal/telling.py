@@ -121,6 +121,7 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
             if number[0] in before and not over.wait(_BROKEN_OFF_AFTER):
                 print(_SHOW_CURSOR * sys.stderr.isatty(), end="", file=sys.stderr)
                 say_once()
+                _end_processes()
                 os._exit(130)
 
     ours, theirs = socket.socketpair()
@@ -146,3 +147,13 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
         if not heard:
             thread.join()
             ours.close()
+
+
+def _end_processes() -> None:
+    """End the processes that read beside this one; their semaphores would outlive all of them."""
+    if "multiprocessing.util" in sys.modules:
+        import multiprocessing.util
+
+        for process in multiprocessing.active_children():
+            process.kill()
+        multiprocessing.util._run_finalizers(0)  # type: ignore[attr-defined]
