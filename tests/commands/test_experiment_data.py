@@ -1,8 +1,8 @@
 """`scrapy experiment --preset NAME --data DIR`: labelled pages measured from the command line."""
 
 import json
-import os
-import signal
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import pytest
 
 from mmcrawl.commands import experiment as module
 from mmcrawl.experiment import Plan
-from mmcrawl.experiment.presets import LABELLED, PaperTable, quark
+from mmcrawl.experiment.presets import LABELLED, PaperTable
 from tests.commands.test_experiment import run
 
 BODY = b"<h1>Levers</h1><p>A bar.</p>"
@@ -51,12 +51,21 @@ def test_a_folder_without_labelled_pages_is_told(
     assert "has no pages.json that can be read" in capsys.readouterr().err
 
 
-def test_the_end_of_the_process_ends_a_measurement_as_ctrl_c_does(
-    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(quark, "tables", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-    assert run("--preset", "quark", "--data", str(data)) == 130
-    assert "stopped" in capsys.readouterr().err
+ENDED = """
+import os, signal
+from mmcrawl.commands.program import main
+from mmcrawl.experiment.presets import quark
+quark.tables = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+main()
+"""
+
+
+def test_the_end_of_the_process_ends_a_measurement_as_ctrl_c_does(data: Path) -> None:
+    # in a process of its own, which ends by force if it has not ended after a while
+    command = [sys.executable, "-c", ENDED, "experiment", "--preset", "quark", "--data", str(data)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert "stopped" in done.stderr
 
 
 def test_one_preset_compares_crawls_of_webs_of_several_seeds(
