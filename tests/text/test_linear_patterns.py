@@ -10,7 +10,7 @@ RATIO = 35  # of the times for the large and the small text: linear work takes 1
 PATIENCE = 1.0
 NOT_PUMPED = {
     "mmcrawl.replay.demo": "reads our own pages",
-    "mmcrawl.experiment.figures": "reads drawings that our own program made",
+    "mmcrawl.experiment.report": "reads drawings that our own program made",
 }
 """Patterns that no long text of a stranger meets, and why."""
 
