@@ -161,7 +161,10 @@ def test_crawls_without_links_of_blocks_off_topic_stand_beside_those_without(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wang2012, "_ALGORITHMS", wang2012._ALGORITHMS[:2])
-    table = crawls(str(laboratory.web), {"keywords": "optics|光学"}, lambda *_: None)
+    told: list[tuple[int, int, str]] = []
+    table = crawls(str(laboratory.web), {"keywords": "optics|光学"}, lambda *one: told.append(one))
+    assert told[0] == (0, 3, "truth: runs")
+    assert [(done, of) for done, of, what in told if ": done" in what] == [(1, 3), (2, 3), (3, 3)]
     fetched = f"{round(0.4 * (2 + NEWS + FILMS + 1))}"
     assert [row[:2] for row in table.rows] == [
         ("breadth, all links", fetched),
