@@ -21,10 +21,10 @@ _KINDS = {
     IMAGE: "jpg jpeg png gif",
 }
 _KIND_OF = {extension: kind for kind, names in _KINDS.items() for extension in names.split()}
-_LONGEST = 1_000  # characters of an address
+_LONGEST_ADDRESS = 1_000  # characters of an address
 _ADDRESS = re.compile(
-    rf"(?>(?:https?://|[./\w~%-])[^\s<>\"'|\\^`{{}}*;,=&]{{0,{_LONGEST}}}"
-    rf"\.({'|'.join(_KIND_OF)})(?=\?|\Z))(?:\?[^\s<>\"']{{0,{_LONGEST}}})?",
+    rf"(?>(?:https?://|[./\w~%-])[^\s<>\"'|\\^`{{}}*;,=&]{{0,{_LONGEST_ADDRESS}}}"
+    rf"\.({'|'.join(_KIND_OF)})(?=\?|\Z))(?:\?[^\s<>\"']{{0,{_LONGEST_ADDRESS}}})?",
     re.IGNORECASE,
 )
 _SEPARATORS = re.compile(r"[\s<>\"'|;,=&]+")
