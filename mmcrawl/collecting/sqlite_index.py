@@ -30,6 +30,7 @@ _FORM = Form(
     "there is no collection {}; `scrapy collect` begins one for a crawl",
     (0x6D6D636D, 2),  # "mmcm"
     _SCHEMA,
+    instead="another one with -s MMCRAWL_MEDIA=FOLDER",
 )
 _ALL = ", ".join(_COLUMNS)
 _INSERT = (

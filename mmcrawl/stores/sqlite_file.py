@@ -29,6 +29,7 @@ class Form:
         marks: Number of the application and of the version.
         schema: Script that makes its tables.
         may_lack: Whether some of them may be missing.
+        instead: What is to be named where its folder cannot be made.
     """
 
     noun: str
@@ -36,6 +37,7 @@ class Form:
     marks: tuple[int, int]
     schema: str
     may_lack: bool = False
+    instead: str = "another one"
 
 
 class SqliteFile:
@@ -60,7 +62,7 @@ class SqliteFile:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"folder {path.parent} cannot be made ({error.strerror}); name another one"
+                f"folder {path.parent} cannot be made ({error.strerror}); name {self.form.instead}"
             ) from error
         with self._explained():
             writes = create or may_be_written(path)

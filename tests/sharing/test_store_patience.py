@@ -153,7 +153,7 @@ def test_patience_ends(proxy, connect):
     for operation in (
         lambda: shared.one("worker", "ann"),
         lambda: shared.insert("log", [row]),
-        lambda: shared.at("log", [0]),
+        lambda: list(shared.at("log", [0])),
         lambda: shared.delete("mail", ["a"]),
     ):
         with pytest.raises(StoreError, match=r"^store mongodb://[^ ]* cannot be reached"):

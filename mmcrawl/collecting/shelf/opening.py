@@ -30,6 +30,7 @@ _FORM = Form(
     (0x6D6D6377, 3),  # "mmcw"
     _SCHEMA,
     may_lack=True,  # a kind of records that was not kept yet when it was made
+    instead="another one with -s MMCRAWL_MEDIA=FOLDER",
 )
 
 
