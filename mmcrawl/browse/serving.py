@@ -12,6 +12,7 @@ import socket
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -78,7 +79,7 @@ class _Connection(H11Protocol):
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _KEPT)
         super().connection_made(transport)
         self._watch()
-        others = [one for one in self.connections if isinstance(one, _Connection) and one.counts]
+        others = [one for one in self._all() if one.counts]
         count = Counter(one.host for one in others)
         if count[self.host] > self._limits.connections_each:
             self._make_room(one for one in others if one.host == self.host)
@@ -94,15 +95,23 @@ class _Connection(H11Protocol):
 
     def _refuse(self) -> None:
         """Answer that there is no room, whatever is asked, and end it when that can be read."""
-        refused = sum(isinstance(one, _Connection) and not one.counts for one in self.connections)
-        if refused >= self._limits.connections:
-            self._end()
-            return
-        self.counts = False
+        refused = [one for one in self._all() if not one.counts]
+        if len(refused) >= self._limits.connections:
+            min(refused, key=lambda one: one._since)._end_soon()
+        self.counts, self._since = False, monotonic()
         self._drop_timers()
         self.transport.write(_BUSY)
         self.transport.write_eof()
         self._arriving = self.loop.call_later(_LINGER, self._end)
+
+    def _end_soon(self) -> None:
+        """End it once all that has come is read: what is left unread would reset it."""
+        self._since = inf
+        self._drop_timers()
+        self._arriving = self.loop.call_later(0, self._end)
+
+    def _all(self) -> list[_Connection]:
+        return [one for one in self.connections if isinstance(one, _Connection)]
 
     def _end(self) -> None:
         self.counts = False

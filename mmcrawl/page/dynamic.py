@@ -63,7 +63,10 @@ def name_in(disposition: str) -> str:
     """
     header = Message()
     header["Content-Disposition"] = disposition
-    return header.get_filename() or ""
+    try:
+        return header.get_filename() or ""
+    except ValueError:  # filename*=undefined''a: what it says to be encoded in cannot be decoded
+        return ""
 
 
 def with_dynamic_media(page: Page, kinds: dict[str, str]) -> Page:

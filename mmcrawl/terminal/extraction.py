@@ -24,7 +24,7 @@ from mmcrawl.terminal.targets import add_overwrite, add_target, new_file, new_fo
 
 _ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json"}
 _NO_NAME = re.compile(r"[^\w.-]+")
-_LONGEST_NAME = 120  # characters of a file that is named after an address
+_LONGEST_NAME = 120  # bytes of a file that is named after an address
 _WAITING = 8  # pages per process that are read ahead
 _CHARACTERS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)))
 _DIRECTIONS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
@@ -284,7 +284,8 @@ def _write(file: IO[bytes], text: str) -> None:
 def _file_name(page: str, taken: set[str]) -> str:
     """Return a name that no other page has, after a path or an address."""
     bare = page.partition("://")[2] if is_address(page) else page
-    stem = _NO_NAME.sub("_", bare).strip("._")[-_LONGEST_NAME:] or "page"
+    end = _NO_NAME.sub("_", bare).encode()[-_LONGEST_NAME:].decode(errors="ignore")
+    stem = end.strip("._") or "page"
     name, number = stem, 1
     while name.casefold() in taken:
         number += 1

@@ -118,6 +118,16 @@ def test_of_200_that_ask_at_once_each_is_answered_or_told_to_come_back(served: S
     assert all(b"retry-after: " in answer.lower() for answer in busy)
 
 
+def test_of_450_that_do_not_ask_each_that_has_no_room_is_told_so(served: Served) -> None:
+    with ExitStack() as stack:
+        waiting = [
+            stack.enter_context(closing(connected(served.port, "127.0.0.8", HALF)))
+            for _ in range(450)
+        ]
+        answers = [b"".join(iter(lambda c=one: c.recv(65536), b"")) for one in waiting[:400]]  # type: ignore[misc]
+    assert {answer[:13] for answer in answers} == {b"HTTP/1.1 503 "}
+
+
 @pytest.mark.parametrize("said", [b"", HALF, BODY], ids=["nothing", "head", "body"])
 def test_a_request_that_drips_is_ended(served: Served, said: bytes) -> None:
     dripped = 0

@@ -90,9 +90,13 @@ def test_a_folder_is_a_line_of_json_a_page(
 
 
 def test_a_folder_is_written_into_a_folder(folder: Path) -> None:
+    long = folder / "pages" / ("\u202e" + 80 * "杠")  # longer than a name, without its path
+    long.mkdir()
+    (long / "杠杆.html").write_bytes((folder / "pages" / "one.html").read_bytes())
     assert run(["--format", "md", "--output", "texts", "pages", "--processes", "1"]) == 1
     names = sorted(one.name for one in (folder / "texts").iterdir())
-    assert names == ["pages_b_three.html.gz.md", "pages_b_two.htm.md", "pages_one.html.md"]
+    assert names[:2] == ["pages_b_three.html.gz.md", "pages_b_two.htm.md"]
+    assert names[2:] == ["pages_one.html.md", 36 * "杠" + "_杠杆.html.md"]
 
 
 def test_the_pages_of_a_warc_file_have_their_addresses(

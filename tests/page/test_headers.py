@@ -10,7 +10,14 @@ from scrapy.http.headers import Headers
 
 from mmcrawl.archive import Capture
 from mmcrawl.engine import declared_type
-from mmcrawl.page import bound_headers, decode_page, header_text, page_encoding, parse_page
+from mmcrawl.page import (
+    bound_headers,
+    decode_page,
+    header_text,
+    kind_by_headers,
+    page_encoding,
+    parse_page,
+)
 
 SPACES = "text/html; charset" + 400_000 * " "
 QUOTES = "text/html; charset=" + 200_000 * "\" '"
@@ -41,3 +48,12 @@ def test_what_a_header_says_is_read_as_before() -> None:
     bound_headers(headers)
     assert header_text(headers, "content-type") == "text/html; charset=gbk"
     assert header_text(headers, "Location") == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["undefined''a.mp4", "idna''a..mp4", "\0'en'a.mp4", "nosuch''%ff.mp4", "rot13''a.mp4"]
+)
+def test_a_file_name_in_no_encoding_hides_no_kind(name: str) -> None:
+    headers = Headers({"Content-Disposition": f"attachment; filename*={name}"})
+    said = header_text(headers, "Content-Disposition")
+    assert kind_by_headers("http://h.test/a.mp3?id=1", "", said) in ("audio", "video")
