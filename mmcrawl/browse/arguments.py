@@ -173,6 +173,13 @@ class Form(Arguments):
         """What tells that a page of ours sent it."""
         return self.values.get("form_key", "")
 
+    def choice(self, name: str, choices: Sequence[str], default: str = "") -> str:
+        """Return one of some words; there must be one if there is no default."""
+        chosen = super().choice(name, choices, default)
+        if not chosen:
+            raise Problem(400, "missing", name=name)
+        return chosen
+
     def several(self, name: str) -> list[str]:
         """Return all values of a name, each once."""
         return list(dict.fromkeys(value for each, value in self._pairs if each == name))

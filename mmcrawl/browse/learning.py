@@ -22,7 +22,7 @@ from mmcrawl.learning.examples import read_examples, sampled
 from mmcrawl.learning.telling import TellingWord, telling_words
 from mmcrawl.scoring.relevance import LearntTest
 from mmcrawl.topic.loading import LEARNT, OWN_TOPICS, learnt_file, own_topic_names, topic_names
-from mmcrawl.topic.own_words import add_words
+from mmcrawl.topic.own_words import add_words, keep_words
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.topic.topic import Concept
 
@@ -118,6 +118,11 @@ class TopicDesk:
             except TopicError as error:
                 raise Problem(400, "entry", error=error) from error
             Marks(shelf).put(name, url, is_good=is_good)
+
+    def keep_words(self, name: str, text: str) -> None:
+        """Write a topic of words, see :func:`mmcrawl.topic.own_words.keep_words`."""
+        with self._lock:  # no suggestion is taken into the same file meanwhile
+            keep_words(name, text)
 
     # -- words that people hand in -------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from mmcrawl.browse.text import isolated
 from mmcrawl.terminal.program import as_called
-from mmcrawl.topic.loading import load_topic, topic_names
+from mmcrawl.topic.loading import shipped_topic, topic_names
 
 LANGUAGES = ("en", "zh")
 
@@ -63,7 +63,7 @@ class Words:
 
 @lru_cache(maxsize=1)
 def _topic_titles() -> dict[str, tuple[str, str]]:
-    topics = map(load_topic, topic_names())
+    topics = map(shipped_topic, topic_names())
     return {topic.name: (topic.title_en or topic.title, topic.title) for topic in topics}
 
 

@@ -208,7 +208,7 @@ def load_topic(name_or_path: str) -> Topic:
     """
     name = name_or_path.strip()
     if name in topic_names():
-        return _with_own_words(_shipped(name))
+        return _with_own_words(shipped_topic(name))
     path = Path(name)
     if os.path.isfile(path):  # False for a name that is too long, where pathlib raises
         return _from_file(path)
@@ -219,7 +219,7 @@ def load_topic(name_or_path: str) -> Topic:
             return _from_file(own)
     titles = _titles(tuple(topic_names()))
     if called := titles.get(name.casefold()):
-        return _with_own_words(_shipped(called))
+        return _with_own_words(shipped_topic(called))
     shown = {one: one for one in (*topic_names(), *own_topic_names())} | titles
     near = [one for one in get_close_matches(name.casefold(), shown, 6, 0.6) if one][:3]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
@@ -267,13 +267,14 @@ def topic_of(names: str, keywords: str) -> Topic | None:
 @cache
 def _titles(names: tuple[str, ...]) -> dict[str, str]:
     """Return names of topics that ship by their titles in Chinese and English."""
-    topics = [_shipped(name) for name in names]
+    topics = [shipped_topic(name) for name in names]
     titles = {topic.title_en.casefold(): topic.name for topic in topics if topic.title_en}
     return titles | {topic.title: topic.name for topic in topics}
 
 
 @cache
-def _shipped(name: str) -> Topic:
+def shipped_topic(name: str) -> Topic:
+    """The topic of one of `topic_names`, without the user's own words."""
     file = f"{name}.toml"
     return parse_toml(data_file("topics", file).read_bytes(), file)
 

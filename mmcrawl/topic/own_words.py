@@ -6,7 +6,7 @@ A file with the name of a topic that ships adds its words to that topic.
 from pathlib import Path
 
 from mmcrawl.errors import TopicError
-from mmcrawl.topic.loading import LEARNT, OWN_TOPICS, check_name, parse_plain
+from mmcrawl.topic.loading import LEARNT, OWN_TOPICS, check_name, decode, parse_plain
 from mmcrawl.topic.topic import Concept
 
 
@@ -36,12 +36,16 @@ def keep_words(name: str, text: str) -> None:
 
 
 def own_words(name: str) -> str:
-    """What the file of the user's own words holds, "" if there is none."""
+    """What the file of the user's own words holds, "" if there is none.
+
+    Raises :class:`~mmcrawl.errors.TopicError` if it is no text, or as :func:`words_file` does.
+    """
     path = words_file(name)
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    return decode(path.read_bytes(), str(path)) if path.is_file() else ""
 
 
 def add_words(name: str, concept: Concept) -> None:
     """Add a concept to the user's own words of a topic, see :func:`keep_words`."""
-    lines = [*own_words(name).splitlines(), "|".join(concept)]
-    keep_words(name, "\n".join(dict.fromkeys(lines)) + "\n")
+    lines, added = own_words(name).splitlines(), "|".join(concept)
+    if added not in lines:
+        keep_words(name, "\n".join([*lines, added]) + "\n")

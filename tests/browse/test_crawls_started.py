@@ -201,6 +201,7 @@ def test_a_crawl_that_is_not_there_is_told(browsed: tuple[TestClient, Context]) 
         assert client.get("/crawl", params={"job": job}).status_code == 404
     form = {"form_key": key_of(client, "/crawls"), "job": "../../works", "do": "go-on"}
     assert client.post("/crawl", data=form).status_code == 404
+    assert client.post("/crawl", data=form | {"do": ""}).status_code == 400
 
 
 def test_a_wrong_form_is_shown_again_with_what_was_said(

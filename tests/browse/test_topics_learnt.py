@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
 
 import pytest
 from lxml import html
@@ -230,6 +231,9 @@ def test_words_are_handed_in_and_taken_into_a_topic_or_declined(client: TestClie
     assert "<i>Li" not in told.text
     assert load_topic("physics-senior").concepts == before
 
+    undecided = {"form_key": key_of(client, "/topic/suggestions"), "id": found["<b>beam</b>"]}
+    assert client.post("/topic/suggestions/decide", data=undecided).status_code == 400
+    assert waiting(client) == found
     for words, decision in zip(found, ("accept", "decline", "accept"), strict=True):
         post(client, "/topic/suggestions/decide", id=found[words], decision=decision)
     new = (("迈克尔逊", "michelson"), ("Interferometer", "干涉仪"))
@@ -237,8 +241,7 @@ def test_words_are_handed_in_and_taken_into_a_topic_or_declined(client: TestClie
     assert not waiting(client)
     post(client, "/topic/suggestions", **form)  # what was decided is not asked again
     assert not waiting(client)
-    key = key_of(client, "/topic/suggestions")
-    once_more = {"form_key": key, "id": found["<b>beam</b>"], "decision": "accept"}
+    once_more = undecided | {"decision": "accept"}
     assert client.post("/topic/suggestions/decide", data=once_more).status_code == 400
 
     own = client.get("/topic/words?name=physics-senior").text  # where they are taken back
@@ -247,14 +250,50 @@ def test_words_are_handed_in_and_taken_into_a_topic_or_declined(client: TestClie
     assert load_topic("physics-senior").concepts == before + new[1:]
 
 
+def test_words_are_taken_into_a_file_as_it_was_written(client: TestClient, tmp_path: Path) -> None:
+    own = tmp_path / "topics" / "physics-senior.txt"
+    own.parent.mkdir()
+    own.write_text("!!!\n")  # a bad file is told where it is changed, other pages go on
+    post(client, "/topic/suggestions", topic="physics-senior", words="lens")
+    ids = waiting(client)
+    decided = {"id": ids["lens"], "decision": "accept"}
+    form = decided | {"form_key": key_of(client, "/topic/suggestions")}
+    assert "line 1" in client.post("/topic/suggestions/decide", data=form).text
+    assert waiting(client) == ids
+    own.write_bytes(b"\0")
+    assert client.get("/topic/words?name=physics-senior").status_code == 400
+
+    own.write_bytes("# 光学词表\n\nX光|x-ray\n\n".encode("gb18030"))
+    post(client, "/topic/suggestions/decide", **decided)
+    assert own.read_text(encoding="utf-8") == "# 光学词表\n\nX光|x-ray\n\nlens\n"
+
+
+def test_a_file_of_words_is_written_by_one_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, locked = Lock(), list[bool]()
+    monkeypatch.setattr("mmcrawl.browse.learning.Lock", lambda: lock)
+    for writes in ("add_words", "keep_words"):
+        told = f"mmcrawl.browse.learning.{writes}"
+        monkeypatch.setattr(told, lambda *_: locked.append(lock.locked()))
+    with browsing(fill(tmp_path, captures()), Options(store=store_of(tmp_path))) as (client, _):
+        post(client, "/topic/suggestions", topic="physics-senior", words="lens")
+        decided = {"id": waiting(client)["lens"], "decision": "accept"}
+        post(client, "/topic/suggestions/decide", **decided)
+        post(client, "/topic/words", name="physics-senior", words="lens")
+    assert locked == [True, True]
+
+
 def test_what_is_handed_in_wrongly_is_not_kept(client: TestClient, tmp_path: Path) -> None:
     key = key_of(client, "/topic/suggestions")
     wrong = [
         ({"topic": "../x", "words": "lens"}, 400),
         ({"topic": "fiddles", "words": "lens"}, 400),
+        ({"topic": "", "words": "lens"}, 400),
+        ({"words": "lens"}, 400),
         ({"topic": "physics-senior", "words": " \n"}, 400),
         ({"topic": "physics-senior", "words": "!!!"}, 400),
-        ({"topic": "physics-senior", "words": "\n".join(f"lens{n}" for n in range(1001))}, 400),
+        ({"topic": "physics-senior", "words": "lens|" * 401}, 400),
         ({"topic": "physics-senior", "words": "lens", "form_key": ""}, 403),
     ]
     for form, status in wrong:

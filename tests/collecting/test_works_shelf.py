@@ -229,7 +229,9 @@ def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> No
         assert marks.topics() == ["fiddles"]
 
 
-def test_suggestions_wait_until_they_are_decided_once(store: str, tmp_path: Path) -> None:
+def test_suggestions_wait_until_they_are_decided_once(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     times = iter(range(9))
     with open_shelf(store, tmp_path / "crawl-media") as shelf:
         if not is_server(store):  # a file that was made before there were suggestions
@@ -260,3 +262,7 @@ def test_suggestions_wait_until_they_are_decided_once(store: str, tmp_path: Path
         with pytest.raises(TopicError, match="3 suggestions wait"):
             suggestions.put("optics", [(f"lens{n}",) for n in range(1_000)])
         assert suggestions.waiting() == waiting[1:]
+
+        monkeypatch.setattr("mmcrawl.collecting.shelf.suggestions.MOST_DECIDED", 1)
+        suggestions.decide(waiting[1].id, accepted=True)
+        assert suggestions.put("optics", [first.words, waiting[1].words]) == 1  # the older one

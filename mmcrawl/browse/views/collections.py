@@ -256,10 +256,10 @@ class CollectionViews:
 
     def export(self, form: Form) -> str:
         """Begin an export, unless the same is under way."""
-        id_, format_ = form.text("id", longest=100), form.choice("to", exporter_names())
+        id_, format_ = form.text("id", longest=100), form.choice("to", exporter_names(), "folder")
         with self._opened() as collections:
             one = collections.find(id_)
-        self._exports.begin(one.id, format_ or "folder")
+        self._exports.begin(one.id, format_)
         return form.to("/collection", id=one.id) + "#exports"
 
     # -------------------------------------------------------------------------------------------

@@ -13,11 +13,12 @@ from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.errors import MissingRecordError, TopicError
-from mmcrawl.topic.loading import load_topic, parse_plain, topic_names
-from mmcrawl.topic.own_words import keep_words, own_words
+from mmcrawl.topic.loading import parse_plain, shipped_topic, topic_names
+from mmcrawl.topic.own_words import own_words
 
 _LONGEST_NAME = 64
 _LONGEST = 100_000  # characters of a topic
+_LONGEST_HANDED_IN = 2_000
 _MOST_SHOWN = 200
 
 
@@ -53,7 +54,7 @@ class TopicWordViews:
         ticked = "\n".join(form.several("add"))
         text = f"{form.text('words', longest=_LONGEST)}\n{ticked}".strip() + "\n"
         try:
-            keep_words(name, text.replace("\r\n", "\n"))
+            self.context.topics.keep_words(name, text.replace("\r\n", "\n"))
         except (TopicError, OSError, UnicodeError) as error:
             raise Problem(400, "entry", error=error) from error
         return form.to("/topic/words", name=name)
@@ -65,7 +66,7 @@ class TopicWordViews:
         desk = self.context.topics
         by_stage: dict[str, list[str]] = {}
         for name in topic_names():
-            by_stage.setdefault(load_topic(name).stage, []).append(name)
+            by_stage.setdefault(shipped_topic(name).stage, []).append(name)
         waiting = desk.suggestions()
         return page(
             arguments,
@@ -81,7 +82,7 @@ class TopicWordViews:
 
     def suggest(self, form: Form) -> str:
         """Keep what is handed in."""
-        desk, text = self.context.topics, form.text("words", longest=_LONGEST)
+        desk, text = self.context.topics, form.text("words", longest=_LONGEST_HANDED_IN)
         name = form.choice("topic", (*topic_names(), *desk.names_of_words()))
         try:
             concepts = parse_plain(text.encode(), name, name).concepts

@@ -15,6 +15,9 @@ from mmcrawl.topic.topic import Concept
 MOST_WAITING = 1_000
 """Suggestions that may wait to be decided: nobody can fill the store."""
 
+MOST_DECIDED = 1_000
+"""Decided suggestions that are remembered, so as not to be asked again: the last handed in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
@@ -77,7 +80,7 @@ class Suggestions:
         return len(new)
 
     def decide(self, id_: str, *, accepted: bool) -> Suggestion:
-        """Note what was decided; return what it is about.
+        """Note what was decided; return what it is about. The oldest above the most are forgotten.
 
         Raises:
             MissingRecordError: there is none of that id that waits.
@@ -88,7 +91,9 @@ class Suggestions:
             if id_ not in before or before[id_]["accepted"] is not None:
                 raise MissingRecordError("this suggestion does not wait any more")
             decided[:] = [replace(_from_record(before[id_]), accepted=accepted)]
-            return {id_: asdict(decided[0])}
+            old = [(one["at"], i) for i, one in before.items() if one["accepted"] is not None]
+            gone = sorted(old, reverse=True)[MOST_DECIDED - 1 :]
+            return {i: {} for _, i in gone} | {id_: asdict(decided[0])}
 
         self.shelf.change(SUGGESTIONS, change)
         return decided[0]
