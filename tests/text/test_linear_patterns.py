@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from tests.text.pumping import Attack, Found, attacks, patterns_of, possessive_groups, seconds
 
 FIRST, SMALL, LARGE = 4_000, 10_000, 100_000  # characters
@@ -21,6 +23,15 @@ def test_every_pattern_of_the_code_is_linear() -> None:
     read = [one for one in found if not one.where.startswith(tuple(NOT_PUMPED))]
     slow = {one.where: attack for one in read if (attack := _slow(one))}
     assert not slow, "\n".join(f"{where}: {attack}" for where, attack in slow.items())
+
+
+def test_every_pattern_of_the_tables_of_hosts_is_linear() -> None:
+    hosts = import_module("mmcrawl.page.hosts")
+    read = [one for domain in hosts._domains() for one, _ in hosts._items_of(domain)]
+    read += [one for one, _ in hosts._items_anywhere()]
+    assert len(read) > 300
+    found = (Found(pattern, pattern.pattern, frozenset(["match"])) for pattern in read)
+    assert [one.where for one in found if _slow(one)] == []
 
 
 def test_groups_are_repeated_possessively_only_where_every_python_can() -> None:
