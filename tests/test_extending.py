@@ -87,7 +87,7 @@ class Mine(FocusedSpider):
     def parse_again(self, response):
         print("AGAIN", response.url, response.meta)
 """
-WITHOUT_PIPELINES = """
+WITHOUT_PARTS = """
 from mmcrawl.spiders import FocusedSpider
 
 class Mine(FocusedSpider):
@@ -97,6 +97,7 @@ class Mine(FocusedSpider):
     def update_settings(cls, settings):
         super().update_settings(settings)
         settings.set("ITEM_PIPELINES", {"licence.Licence": 300}, "spider")
+        settings.set("DOWNLOADER_MIDDLEWARES", {}, "spider")
 """
 
 
@@ -191,11 +192,12 @@ def test_what_a_pipeline_adds_is_a_column_of_the_feeds(place: int, folder: Path,
         assert len(list(archive.urls())) >= len(rows)  # the pipelines of mmcrawl ran beside
 
 
-def test_a_spider_that_loses_pipelines_of_ours_says_so(folder: Path, site: str) -> None:
-    (folder / "mine.py").write_text(WITHOUT_PIPELINES)
+def test_a_spider_that_loses_parts_of_ours_says_so(folder: Path, site: str) -> None:
+    (folder / "mine.py").write_text(WITHOUT_PARTS)
     done = crawl(folder, site, "-a", "store=b.db", spider="mine", SPIDER_MODULES="mine",
                  MMCRAWL_DISPLAY=1)  # fmt: skip
     assert "ITEM_PIPELINES lacks mmcrawl.pipelines.pages.BlocksPipeline, mmcr" in done.stderr
+    assert "DOWNLOADER_MIDDLEWARES lacks mmcrawl.engine.middlewares.Robots" in done.stderr
     assert "archived" not in done.stderr
 
 

@@ -129,14 +129,14 @@ class Arguments:
         except ValueError:
             raise Problem(400, "date", name=name, value=text) from None
 
-    def time(self, name: str) -> float | None:
-        """Return Unix seconds, None if nothing is given.
+    def time(self, name: str, *, end: bool = False) -> float | None:
+        """Return Unix seconds, None if nothing is given; of a day with `end` when it ends.
 
         A time is written as `mmcrawl.crawling.archive_params.as_time` reads it.
         """
         text = self.text(name, longest=100)
         try:
-            return as_time(text) if text else None
+            return as_time(text, end=end) if text else None
         except ValueError:
             raise Problem(400, "date", name=name, value=text) from None
 

@@ -22,7 +22,7 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.crawling.archive_params import ArchiveParams
+from mmcrawl.crawling.archive_params import ArchiveParams, RevisitParams
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.crawling.params import FocusedParams
@@ -32,7 +32,7 @@ from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, did_you_mean
 from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.frontier.store import open_store
-from mmcrawl.settings import value_of
+from mmcrawl.settings import check_names, value_of
 from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.arguments import argument_help
 from mmcrawl.terminal.program import as_called, complain, program
@@ -93,7 +93,8 @@ class Command(ScrapyCrawl):
             raise SystemExit(0)
         if unknown := next((word for word in args if word.startswith("-")), ""):
             name = unknown.strip("-").partition("=")[0].replace("-", "_")
-            known = name in FocusedParams.model_fields
+            models = (FocusedParams, RevisitParams, CollectParams)
+            known = any(name in model.model_fields for model in models)
             hint = f"an argument of a spider is given as -a {name}=…" if known else "see --help"
             complain("crawl", f"there is no option {unknown.partition('=')[0]}; {hint}")
             raise SystemExit(2)
@@ -186,6 +187,11 @@ def leave_crawl_out(
     """
     if name is None or _own_model(command, name, settings) is None:
         return
+    try:
+        check_names(settings)
+    except MmcrawlError as error:
+        complain(command, error)
+        raise SystemExit(2) from None
     own = {"SCHEDULER": "mmcrawl.engine.components.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
     settings.setdict(own, priority="cmdline")
     if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):

@@ -22,7 +22,8 @@ def _run() -> None:
     try:
         os.getcwd()
     except FileNotFoundError:
-        sys.exit("mmcrawl: the folder you are in was deleted; go to another one")
+        print("mmcrawl: the folder you are in was deleted; go to another one", file=sys.stderr)
+        sys.exit(2)
     if sys.argv[1:2] == ["blocks"] and any(word.startswith("--format") for word in sys.argv):
         from mmcrawl.terminal.extraction import run
 

@@ -21,6 +21,7 @@ from mmcrawl.crawling.arguments import (
 )
 from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.crawling.seeds import Seed, read_seeds
+from mmcrawl.errors import did_you_mean
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.scoring.pinned_rules import PinnedRules
@@ -276,6 +277,7 @@ class FocusedParams(BaseModel):
         for name in texts.keys() - own:
             arguments = ", ".join(type(self).model_fields)
             more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
+            more += did_you_mean(name, [*type(self).model_fields, *own])
             raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
         return defaults | parse_parameters(self.algo, texts)
 

@@ -5,7 +5,7 @@ that `scrapy genspider` makes as well: those have no crawl that a frontier could
 there our spiders take with them into other people's projects.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scrapy.core.scheduler import Scheduler
@@ -123,13 +123,17 @@ def use_components(settings: BaseSettings, components: Mapping[str, Any]) -> Non
             settings.set(name, parts, spider)
 
 
-def missing_pipelines(settings: BaseSettings) -> list[str]:
-    """Return our pipelines of a focused crawl that ITEM_PIPELINES has lost.
+def missing_parts(settings: BaseSettings) -> Iterator[str]:
+    """Yield, for each setting that has lost parts of ours that a focused crawl needs, which.
 
     One that is set to None was left out on purpose.
     """
-    named = {_full_path(component) for component in settings.getdict("ITEM_PIPELINES")}
-    return [path for path in FOCUSED["ITEM_PIPELINES"] if path not in named]
+    for name, parts in FOCUSED.items():
+        if isinstance(parts, Mapping):
+            named = {_full_path(component) for component in settings.getdict(name)}
+            lost = [path for path, place in parts.items() if place is not None and path not in named]
+            if lost:
+                yield f"{name} lacks {', '.join(map(str, lost))}"
 
 
 def _full_path(component: Any) -> str:

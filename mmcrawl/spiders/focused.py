@@ -32,7 +32,7 @@ from mmcrawl.engine.components import (
     FOCUSED,
     PlainScheduler,
     check_scheduler,
-    missing_pipelines,
+    missing_parts,
     use_components,
 )
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
@@ -52,9 +52,9 @@ from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.settings import value_of
 
-_MISSING_PIPELINES = (
-    "ITEM_PIPELINES lacks %s: what they do (blocks, archive, media, metadata) is not done. Call"
-    " super().update_settings last, or set those that are not wanted to None"
+_MISSING_PARTS = (
+    "%s: what they do is not done. Call super().update_settings last, or set those that are not"
+    " wanted to None"
 )
 _MOST_CONTENTS = 1_000  # they tell why a crawl ended at its seeds
 _MOST_PLAYLISTS = 5  # that lead to one another, redirects included
@@ -88,8 +88,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         crawls = PlainScheduler not in load_object(crawler.settings["SCHEDULER"]).mro()
-        if crawls and (missing := missing_pipelines(crawler.settings)):
-            spider.logger.warning(_MISSING_PIPELINES, ", ".join(missing))
+        for missing in missing_parts(crawler.settings) if crawls else ():
+            spider.logger.warning(_MISSING_PARTS, missing)
         spider.contents = {}
         web = spider.args.web or ("demo" if spider.args.is_demo and crawls else "")
         if web:

@@ -168,6 +168,9 @@ def test_the_version_of_a_time_is_found(client: TestClient) -> None:
 
     assert number("2023-11-20") == "Version 1"
     assert number("20240101000000") == "Version 2"
+    assert [number(at) for at in ("2023-12-23", "2023-12-24", "2023-12", "2023")] == [
+        f"Version {n}" for n in (1, 2, 2, 2)
+    ]
     assert number("2030-01-01T00:00+08:00") == "Version 3"
     assert "not in the archive yet" in text(
         tree(client, "/version", 404, url=LEVER, at="2020-01-01")

@@ -133,6 +133,9 @@ def test_an_option_that_is_none_is_named(command: str) -> None:
             "no spider 'focussed'; there are .*; did you mean focused",
         ),
         (["crawl", "-s", "MMCRAWL_TOPIC_TRESHOLD=1"], "TRESHOLD; did you mean MMCRAWL_TOPIC_THRES"),
+        (["crawl", "focused", "-a", "topik=x"], "no argument 'topik'; .*; did you mean topic"),
+        (["crawl", "revisit", "--due", "all"], "an argument of a spider is given as -a due=…"),
+        (["fetch", "--spider", "focused", "-s", "MMCRAWL_WEP=x"], "did you mean MMCRAWL_WEB"),
         (["list", "-s", "NO=1"], ""),
         (["archive", "list", "-s", "MMCRAWL_ARCHVIE=x"], "did you mean MMCRAWL_ARCHIVE"),
     ],
@@ -199,6 +202,7 @@ def test_a_file_that_is_not_there_is_exit_code_2(
     name, *words = line.split()
     assert exit_code(import_module(f"mmcrawl.commands.{name}").Command, *words) == 2
     assert "none" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
 @pytest.mark.parametrize(
@@ -232,13 +236,19 @@ def test_of_a_day_the_last_version_is_shown(
     assert list(shown.values()) == [1, 2, 3, 3]
 
 
+@pytest.mark.parametrize("words", ["list", "archive list", "blocks --format md x.html", "crawl"])
 def test_a_folder_that_was_deleted_is_told_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    monkeypatch.setattr("sys.argv", ["mmcrawl", "list"])
-    with pytest.raises(SystemExit, match="the folder you are in was deleted"):
+    monkeypatch.setattr("sys.argv", ["mmcrawl", *words.split()])
+    with pytest.raises(SystemExit) as ended:
         main()
+    assert ended.value.code == 2
+    assert "the folder you are in was deleted" in capsys.readouterr().err

@@ -183,7 +183,7 @@ def test_what_the_user_gives_stays_beside_our_parts() -> None:
     assert settings["EXTENSIONS"]["mmcrawl.engine.extensions.CrawlProgress"] == 500
     assert settings["ITEM_PIPELINES"]["theirs.Pipeline"] == 300
     assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.archive.ArchivePipeline"] is None
-    assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.media.MediaPipeline"] == 900
+    assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.pages.MediaPipeline"] == 900
 
 
 @pytest.mark.parametrize("spider", [FocusedSpider, RevisitSpider, CollectSpider])

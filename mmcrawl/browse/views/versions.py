@@ -118,7 +118,7 @@ class VersionViews:
         visits = self.context.visits(url)
         if arguments.text("n"):
             return self.context.version(arguments, visits)
-        at = arguments.time("at")
+        at = arguments.time("at", end=True)
         if at is not None and at < visits[0].time:
             raise Problem(404, "early", url=url, time=arguments.text("at"))
         return archive.get(url, at)

@@ -110,6 +110,8 @@ IMPORT_WARC = Subcommand(
     "take in WARC files",
     "FILE…",
     (1, sys.maxsize),
+    # Before an archive is made: a name that was misspelt leaves none behind.
+    check=lambda options: [os.stat(os.path.expanduser(name)) for name in options.args],
     writes=True,
     creates=True,
 )
