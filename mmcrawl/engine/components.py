@@ -131,7 +131,9 @@ def missing_parts(settings: BaseSettings) -> Iterator[str]:
     for name, parts in FOCUSED.items():
         if isinstance(parts, Mapping):
             named = {_full_path(component) for component in settings.getdict(name)}
-            lost = [path for path, place in parts.items() if place is not None and path not in named]
+            lost = [
+                path for path, place in parts.items() if place is not None and path not in named
+            ]
             if lost:
                 yield f"{name} lacks {', '.join(map(str, lost))}"
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.terminal.crawl import facts_table, literal, reason_table, sentence, size_of
+from mmcrawl.terminal.program import as_called
 
 KIND_STYLES = {
     "title": "bold magenta",
@@ -76,7 +77,7 @@ def revisit_tables(revisits: Revisits) -> RenderableType:
 
 def next_due(when: float) -> str:
     """Return the sentence that says when a page is due next, and how to be sooner."""
-    return (
+    return as_called(
         f"The next page is due at {as_text(when)}; `scrapy crawl revisit -a due=all` visits all"
         " now, -a due=URL one."
     )

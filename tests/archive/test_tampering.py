@@ -144,13 +144,15 @@ def test_what_was_not_touched_is_clean(path):
 
 
 @pytest.mark.parametrize(("how", "table", "column"), CASES)
-def test_every_tampering_is_told(path, how, table, column):
+def test_every_tampering_is_told_and_after_a_repair_no_more(path, how, table, column):
     tamper(path, how, table, column)
     try:
         with open_archive(f"sqlite:///{path}") as archive:
             report = archive.check()
             assert not report.clean
             assert all(fault.what for fault in report.faults)
+            archive.check(repair=True)
+            assert archive.check().clean
     except StoreError:
         pass  # told when it is opened
 
