@@ -282,7 +282,7 @@ class FocusedScheduler(BaseScheduler):
 
     def _begins(self, body_length: object, request: Request) -> None:
         if isinstance(body_length, int):  # else it is not declared
-            self._window.comes(request.meta.get(LINK_KEY, -1), body_length, is_all=True)
+            self._window.declares(request.meta.get(LINK_KEY, -1), body_length)
 
     def _comes(self, data: bytes, request: Request) -> None:
         self._window.comes(request.meta.get(LINK_KEY, -1), len(data))

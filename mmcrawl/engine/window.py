@@ -9,8 +9,10 @@ pages that wait for others in the place of packets in a router's queue: pages ar
 longer than one takes that comes when no other is there, and what is more than that is waiting. How
 long the network takes, a browser that renders, or a pipeline of the user's, does not count: they
 are waited for side by side. Pages in such a pipeline are bounded by Scrapy, by their bytes; all
-others by a budget: what has come of each, or is declared to, and for one on the way as much more as
-the last ones had.
+others by a budget: what has come of each, and for one on the way as much more as the last ones had.
+What a server declares counts as come for a second, which bounds a first burst of large pages; it
+does not count for longer, nor does a page that is overdue hold up all others, else one server that
+declares much and sends little would stop the crawl.
 """
 
 from collections.abc import Callable
@@ -25,6 +27,7 @@ _SPAN = 0.25  # seconds over which that is looked at, or what the network takes
 _WEIGHT = 1 / 8  # of the last page in what is known of all
 _LONGEST = 512  # pages after which one is let come alone, which costs its way and its work
 _MOST_BYTES = 32 << 20  # of bodies, those that are expected among them: as large as one may be
+_DECLARED = 1.0  # seconds for which a declared length counts: in these much comes, or it is slow
 _OVERDUE, _SOONEST = 4.0, 1.0  # times what the network takes on average; seconds at least
 
 
@@ -61,17 +64,18 @@ class Window:
         self._bytes = _Mean()
         self._come: dict[int, int] = {}  # bytes of those on the way and fetched
         self._all_come = 0
-        self._declared: set[int] = set()
+        self._declared: dict[int, tuple[int, float]] = {}  # bytes in all, and until when they count
         self._seconds = _Mean()
         self._seconds_alone = _Mean()
 
     def has_room(self) -> bool:
         """Tell whether one more link may be handed out beside those that are under way."""
         most = 1 if self._since_alone > _LONGEST else int(self.size)
-        expected = self._all_come + (len(self._on_the_way) + 1) * self._bytes.value
-        if expected > _MOST_BYTES and (self._on_the_way or self._fetched):
+        due = self._due()
+        expected = self._all_come + self._yet_to_come() + (due + 1) * self._bytes.value
+        if expected > _MOST_BYTES and (due or self._fetched):
             return False  # a wider window would not help
-        if len(self._fetched) + self._expected() < most:
+        if len(self._fetched) + (len(self._on_the_way) if self._fixed else due) < most:
             return True
         self._held_back = True
         return False
@@ -80,16 +84,19 @@ class Window:
         """Note that a link is under way."""
         self._on_the_way[link] = self._now()
 
-    def comes(self, link: int, size: int, *, is_all: bool = False) -> None:
-        """Note that so many more bytes of a page have come, or will in all."""
-        if link in self._on_the_way and link not in self._declared:
+    def declares(self, link: int, size: int) -> None:
+        """Note that so many bytes of a page are to come in all."""
+        if link in self._on_the_way:
+            self._declared[link] = size, self._now() + _DECLARED
+
+    def comes(self, link: int, size: int) -> None:
+        """Note that so many more bytes of a page have come."""
+        if link in self._on_the_way:
             self._come[link] = self._come.get(link, 0) + size
             self._all_come += size
-            if is_all:
-                self._declared.add(link)
 
     def _leaves(self, link: int) -> None:
-        self._declared.discard(link)
+        self._declared.pop(link, None)
         self._all_come -= self._come.pop(link, 0)
 
     def fetched(self, link: int, size: int = 0) -> None:
@@ -132,10 +139,14 @@ class Window:
             self._seconds_alone.add(seconds)
         self._adapt()
 
-    def _expected(self) -> int:
+    def _yet_to_come(self) -> int:
+        """Return how many bytes are declared that have not come, where it counts."""
+        now, come = self._now(), self._come
+        counting = ((link, size) for link, (size, end) in self._declared.items() if now < end)
+        return sum(max(size - come.get(link, 0), 0) for link, size in counting)
+
+    def _due(self) -> int:
         """Return how many of the pages on the way may come soon."""
-        if self._fixed:
-            return len(self._on_the_way)
         since = self._now() - max(_SOONEST, _OVERDUE * self._flight.value)
         return sum(begun > since for begun in self._on_the_way.values())
 

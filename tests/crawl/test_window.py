@@ -153,7 +153,7 @@ def test_a_fixed_bound_stays_and_waits_for_pipelines():
 
 @pytest.mark.parametrize(("size", "most"), [(100 << 10, 200), (1 << 20, 32), (40 << 20, 1)])
 def test_bodies_on_the_way_are_bounded_by_what_the_last_ones_took(size, most):
-    window = Window(200)
+    window = Window(200, lambda: 0.0)
     for link in range(3):
         window.handed_out(link)
         window.fetched(link, size)
@@ -166,12 +166,12 @@ def test_bodies_on_the_way_are_bounded_by_what_the_last_ones_took(size, most):
 
 
 def test_what_has_come_of_bodies_counts_until_their_pages_are_taken_in():
-    window, size = Window(200), 9 << 20
+    window, size = Window(200, lambda: 0.0), 9 << 20
     for link in range(4):
         assert window.has_room()
         window.handed_out(link)
         if link % 2:
-            window.comes(link, size, is_all=True)
+            window.declares(link, size)
         window.comes(link, size - 1)
         window.comes(link, 1)
     assert not window.has_room()
@@ -180,6 +180,35 @@ def test_what_has_come_of_bodies_counts_until_their_pages_are_taken_in():
     assert not window.has_room()
     for link in range(4):
         window.ended(link)
+    assert window.has_room()
+
+
+@pytest.mark.parametrize("fixed", [0, 200])
+def test_a_server_that_declares_much_and_sends_little_does_not_stop_others(fixed):
+    now, large, good = [0.0], 32 << 20, 100
+    window = Window(fixed, lambda: now[0], lambda: 0.0)
+
+    def good_page_comes():
+        window.fetched(good, 10_000)
+        window.ended(good)
+
+    for _ in range(2):  # the first does not count
+        window.handed_out(good)
+        good_page_comes()
+    for link in range(6):
+        window.handed_out(link)
+        window.declares(link, large)
+        assert not window.has_room()  # a burst of large pages would be more than it may
+        now[0] += 1.1
+        window.comes(link, 1000)
+        window.handed_out(good)
+        assert window.has_room()  # beside one that is not overdue
+        good_page_comes()
+    window.comes(5, large)  # it hangs with all but its end
+    assert window.has_room()
+    window.handed_out(good)
+    assert not window.has_room()  # one at a time
+    good_page_comes()
     assert window.has_room()
 
 
