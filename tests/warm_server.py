@@ -41,11 +41,13 @@ def warm() -> None:
                 importlib.import_module(module.name)
     from mmcrawl.experiment import crawl
     from mmcrawl.stores import child_process
+    from mmcrawl.terminal import telling
     from mmcrawl.text import segment, translate_url
     from tests.warm import starts_warm
 
     for module in (child_process, crawl):  # they start processes themselves
         starts_warm(module, str(Path(sys.argv[1]).with_name("python")))
+    telling._SHOWN_AFTER = 600.0  # on a busy machine any command takes long, and would say so
     segment("光学")
     translate_url("http://h.test/guangxue/")
     gc.freeze()  # so that no collection in a fork writes to, and so copies, what is shared

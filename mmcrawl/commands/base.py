@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
 from pathlib import Path
 from textwrap import wrap
@@ -81,7 +82,7 @@ class MmcrawlCommand(_Base):
         subcommands: By name; "" for the command without one, where that does something.
         own_arguments: Arguments that only some subcommands take, with the names of these.
         unknown_hint: What is said besides of an option that is none.
-        interrupted: What Ctrl-C makes it say.
+        interrupted: What Ctrl-C makes it say; "" where it hears Ctrl-C itself, as its way to end.
         working: What it says while it takes long; "" where it shows more by itself.
         telling: Says so, while it runs.
     """
@@ -204,10 +205,15 @@ class MmcrawlCommand(_Base):
         if isinstance(sys.stdout, TextIOWrapper):  # whose encoding may lack what pages have
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            with broken_off_in_time(lambda: self.say(self.interrupted)):
+            with self._ends_when_told():
                 self._run(args, opts)
         except KeyboardInterrupt:
             self.exitcode = 130
+
+    def _ends_when_told(self) -> AbstractContextManager[None]:
+        if not self.interrupted:
+            return nullcontext()
+        return broken_off_in_time(lambda: self.say(self.interrupted))
 
     def _run(self, args: list[str], opts: argparse.Namespace) -> None:
         try:

@@ -40,6 +40,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     name = "browse"
     working = ""
+    interrupted = ""
     usage = "[FILE.db|-a store=URI|-a archive=URI] [--port N] [--host H] [--open]"
     summary = "Browse the archive: search, history, differences, media, running crawls"
     details = (

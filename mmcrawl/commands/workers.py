@@ -54,6 +54,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     name = "workers"
     working = ""
+    interrupted = ""
     usage = "-a store=mongodb://HOST/DATABASE [-a job=NAME] [--watch|--json]"
     summary = "Who works on a crawl that several processes share, and how it goes"
     details = (

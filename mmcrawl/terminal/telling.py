@@ -14,6 +14,7 @@ from typing import Any, Self
 _SHOWN_AFTER = 2.0  # seconds; where there is no terminal said again after twice as long
 _DRAWN_EVERY = 0.5
 _BROKEN_OFF_AFTER = 1.0
+_SAID_WITHIN = 0.5
 _CLEAR, _SHOW_CURSOR = "\r\x1b[K", "\x1b[?25h"
 
 
@@ -105,11 +106,14 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
         for number in (signal.SIGINT, signal.SIGTERM)
         if signal.getsignal(number) is not signal.SIG_IGN  # of a job in the background
     }
-    over, heard, once = Event(), list[int](), Lock()
+    over, heard, said, saying = Event(), list[int](), Event(), Lock()
 
     def say_once() -> None:
-        if once.acquire(blocking=False):
-            say()
+        if saying.acquire(timeout=_SAID_WITHIN):  # else another thread is stuck at it
+            if not said.is_set():
+                said.set()
+                say()
+            saying.release()
 
     def interrupt(number: int, _: object) -> None:
         heard.append(number)
@@ -132,19 +136,21 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
     wakeup = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
     for number in before:
         signal.signal(number, interrupt)
+    ended = True
     try:
         yield
     except KeyboardInterrupt:
+        ended = False  # Python still waits for threads when it ends
         say_once()
         raise
     finally:
-        if not heard:  # else Python still waits for threads when it ends
+        if ended:
             over.set()
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(wakeup)
         theirs.close()
-        if not heard:
+        if ended:
             thread.join()
             ours.close()
 
