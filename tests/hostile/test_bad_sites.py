@@ -7,11 +7,13 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
+from mmcrawl.archive import open_archive
 from tests.waiting import HANG
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ OPTICS = (
 )
 GZIP = {"Content-Encoding": "gzip"}
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+FOLDED = ("\r\n\t" + 4_000 * " ") * 8 + "x"  # no line of it is longer than a line may be
 BAD_LINKS = (
     b"http://[",
     b"http://:80",
@@ -85,6 +88,11 @@ PAGES: dict[str, dict[str, object]] = {
     "/bad_links": {"body": b"".join(b"<a href='%s'>x</a>" % url for url in BAD_LINKS)},
     "/charset": {"body": optics("charset"), "kind": "text/html; charset=x-klingon-8"},
     "/charset_quote": {"body": optics("charset_quote"), "kind": 'text/html; charset="'},
+    "/folded": {"body": optics("folded"), "kind": "text/html; charset" + FOLDED},
+    "/disposition": {
+        "body": optics("disposition"),
+        "headers": {"Content-Disposition": "attachment; filename*=undefined''a.html" + FOLDED},
+    },
     "/good": {"body": optics("good")},
 }
 CHUNKS = HTML + b"Transfer-Encoding: chunked\r\n\r\n1000\r\n" + optics("cut_chunk")
@@ -116,6 +124,7 @@ ERRORS = {
     "/odd_type": "no page: text/\x1b[31mred",
 }
 FOUND = ("/too_long", "/deep", "/nul", "/charset", "/charset_quote", "/good")
+FOUND += ("/folded", "/disposition")
 
 
 @dataclass
@@ -124,6 +133,7 @@ class Outcome:
     run: Run
     links: dict[str, tuple[str, str]]
     found: set[str]
+    folded: str
 
     def link(self, path: str) -> tuple[str, str]:
         return self.links[self.site.url(path)]
@@ -141,7 +151,10 @@ def bad(open_site: Callable[[], Site], open_desk: Callable[[], Desk], closed_por
     site.page("/", "All", *PAGES, *RAW)
     seeds = f"seeds=http://nosuch.invalid/,http://127.0.0.1:{closed_port}/,{site.url()}"
     run = desk.crawl(TOPIC, seeds, "store=crawl.db")
-    return Outcome(site, run, desk.links("crawl.db"), desk.media_pages("crawl.db"))
+    with closing(open_archive(f"sqlite:///{desk.folder / 'crawl-archive.db'}")) as archive:
+        folded = archive.get(site.url("/folded"))
+    found = desk.links("crawl.db"), desk.media_pages("crawl.db")
+    return Outcome(site, run, *found, folded.header("content-type"))
 
 
 def test_a_crawl_of_bad_pages_ends_in_good_order(bad: Outcome) -> None:
@@ -155,6 +168,11 @@ def test_a_crawl_of_bad_pages_ends_in_good_order(bad: Outcome) -> None:
 @pytest.mark.parametrize("path", ERRORS)
 def test_a_page_that_cannot_be_had_ends_in_error_with_its_reason(path: str, bad: Outcome) -> None:
     assert bad.link(path) == ("E", ERRORS[path])
+
+
+def test_a_header_is_bounded_before_anything_reads_it(bad: Outcome) -> None:
+    assert bad.folded.startswith("text/html; charset")
+    assert len(bad.folded) <= 1_024
 
 
 def test_a_redirect_loop_ends(bad: Outcome) -> None:
