@@ -136,6 +136,8 @@ def test_an_option_that_is_none_is_named(command: str) -> None:
         (["crawl", "focused", "-a", "topik=x"], "no argument 'topik'; .*; did you mean topic"),
         (["crawl", "revisit", "--due", "all"], "an argument of a spider is given as -a due=…"),
         (["fetch", "--spider", "focused", "-s", "MMCRAWL_WEP=x"], "did you mean MMCRAWL_WEB"),
+        (["crawl", "revisit", "-a", "archive=none.db"], "there is no archive none.db"),
+        (["crawl", "collect", "-a", "store=none.db"], "there is no store none.db"),
         (["list", "-s", "NO=1"], ""),
         (["archive", "list", "-s", "MMCRAWL_ARCHVIE=x"], "did you mean MMCRAWL_ARCHIVE"),
     ],

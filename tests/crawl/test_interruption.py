@@ -176,24 +176,35 @@ def test_a_crawl_that_is_asked_to_stop_goes_on_later_and_ends_once(
 
 
 DEAF = """
-import os, signal, sys, threading
+import logging, os, signal, sys, threading
 from mmcrawl.archive.intake import Intake
+from mmcrawl.pipelines import archive
 from scrapy.cmdline import execute
 
+said = threading.Event()
+
+class Heard(logging.Handler):
+    def emit(self, record):
+        said.set()
+
 def close(intake):
+    said.wait(60)
     os.kill(os.getpid(), signal.SIGTERM)
     threading.Event().wait()
 
 Intake.close = close
+archive.logger.addHandler(Heard())
+archive._TOLD_AFTER = 0.1
 execute(["scrapy", *sys.argv[1:]])
 """
 
 
-def test_a_signal_ends_a_crawl_that_compresses_its_archive(tools: Any) -> None:
+def test_a_crawl_that_compresses_its_archive_says_so_and_a_signal_ends_it(tools: Any) -> None:
     crawl = Crawl(tools, latency=0)
     crawl.command = [python(), "-c", DEAF, *crawl.command[3:], "-a", "max_pages=20"]
     with crawl.start() as process:
-        process.communicate(timeout=HANG)
+        said = process.communicate(timeout=HANG)[1]
+    assert "Closing the archive: compressing what is new; Ctrl-C ends that" in said
     archived = crawl.archived()
     assert len(archived) == 20
     assert crawl.crawled() <= archived
