@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import add_arguments, main, read_arguments
 from mmcrawl.commands.archive import Command as ArchiveCommand
+from mmcrawl.commands.rank import Command as RankCommand
 from mmcrawl.crawling import FocusedParams, as_time
 from mmcrawl.errors import MmcrawlError
 from tests.commands.running import exit_code, runner
@@ -236,6 +237,9 @@ def test_of_a_day_the_last_version_is_shown(
     shown = {at: run("show", url, "--at", at, "--json").json()["number"]
              for at in ("2026-11-26T12:00", "2026-11-26", "2026-11", "2026")}  # fmt: skip
     assert list(shown.values()) == [1, 2, 3, 3]
+    for at, code in (("2026-11-26T08:00", 1), ("2026-11-26", 0)):
+        ranked = exit_code(RankCommand, "--at", at, "--json", "-a", "archive=crawl-archive.db")
+        assert ranked == code
 
 
 @pytest.mark.parametrize("words", ["list", "archive list", "blocks --format md x.html", "crawl"])
