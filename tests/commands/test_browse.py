@@ -14,6 +14,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 from scrapy.exceptions import UsageError
@@ -76,9 +77,10 @@ def test_it_serves_until_interrupted(desk: Path) -> None:
         status, text = fetched(address)
         assert status == 200
         assert "What the archive holds" in text
-        for _ in range(100):
-            if json.loads(fetched(f"{address}search.json?q=lens")[1]).get("total"):
-                break
+        end = monotonic() + HANG
+        while not json.loads(fetched(f"{address}search.json?q=lens")[1]).get("total"):
+            assert monotonic() < end, "the index is not made"
+            sleep(0.05)
         assert json.loads(fetched(f"{address}search.json?q=%E9%80%8F%E9%95%9C")[1])["total"] == 1
         assert fetched(f"{address}static/style.css")[0] == 200
 
