@@ -215,8 +215,17 @@ def test_a_server_that_declares_much_and_sends_little_does_not_stop_others(fixed
 ONE_AT_A_TIME = """
 from threading import Lock
 
+from mmcrawl.engine.window import Window
 from mmcrawl.spiders import focused
 
+def noted(name, note):
+    def method(self, link, size):
+        seen.append((name, size))
+        note(self, link, size)
+    return method
+
+for name in ("comes", "declares"):
+    setattr(Window, name, noted(name, getattr(Window, name)))
 Spider, parse, lock = focused.FocusedSpider, focused._parsed, Lock()
 
 def parsed_alone(response):
@@ -231,14 +240,18 @@ focused._parsed = parsed_alone
 """
 
 
-def test_large_pages_are_parsed_one_at_a_time(tools):
+def test_large_pages_are_parsed_one_at_a_time_and_counted_as_they_come(tools):
     server, words = tools.serve(), "<p>optics</p>" * 20_000
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(6)))}
     server.pages |= {f"/{n}": f"{n}{words}" for n in range(6)}
     parsed_only = {"MMCRAWL_BLOCKS": "off", "MMCRAWL_ARCHIVE": "none"}
     (outcome,) = tools.crawl({"seeds": server.url()}, spider=ONE_AT_A_TIME, settings=parsed_only)
     assert outcome.finished
-    assert outcome.seen == [True] * 7  # the seed, too
+    assert [one for one in outcome.seen if isinstance(one, bool)] == [True] * 7  # the seed, too
+    noted = [one for one in outcome.seen if not isinstance(one, bool)]
+    large = len(words) + 1
+    assert noted.count(["declares", large]) == 6
+    assert sum(size for name, size in noted if name == "comes" and size < large) > 6 * large
 
 
 WAITING = """
