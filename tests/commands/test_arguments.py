@@ -13,9 +13,8 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.commands import add_arguments, main, read_arguments
+from mmcrawl.commands import add_arguments, main, rank, read_arguments
 from mmcrawl.commands.archive import Command as ArchiveCommand
-from mmcrawl.commands.rank import Command as RankCommand
 from mmcrawl.crawling import FocusedParams, as_time
 from mmcrawl.errors import MmcrawlError
 from tests.commands.running import exit_code, runner
@@ -238,7 +237,7 @@ def test_of_a_day_the_last_version_is_shown(
              for at in ("2026-11-26T12:00", "2026-11-26", "2026-11", "2026")}  # fmt: skip
     assert list(shown.values()) == [1, 2, 3, 3]
     for at, code in (("2026-11-26T08:00", 1), ("2026-11-26", 0)):
-        ranked = exit_code(RankCommand, "--at", at, "--json", "-a", "archive=crawl-archive.db")
+        ranked = exit_code(rank.Command, "--at", at, "--json", "-a", "archive=crawl-archive.db")
         assert ranked == code
 
 

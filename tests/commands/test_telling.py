@@ -165,6 +165,7 @@ def test_ctrl_c_compresses_nothing_and_keeps_what_was_stored(
         raise AssertionError("it is compressed")
 
     monkeypatch.chdir(tmp_path)
+    Warc(tmp_path / "x.warc").response(URL, BODY)
     with monkeypatch.context() as patched:
         patched.setattr("mmcrawl.archive.warc.importing.import_warc", interrupted)
         patched.setattr("mmcrawl.archive.format.sealing.Sealer.finish", finish)
