@@ -109,9 +109,11 @@ def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe):
         lambda: sum(w.share(observer.claims() - claims) for w in others) > 100,
         "others to take over its parts",
     )
-    before = held_up.share(observer.pages())
+    before, known = held_up.share(observer.pages()), observer.known()
     held_up.signal(signal.SIGCONT)
     wait_until(lambda: held_up.share(observer.pages()) > before, "it to join in again")
+    # What it was about to ask for it asks for before it hears that others have its parts.
+    observer.upsets.append((time.monotonic(), known))
     gang.finish(observer)
     check_end(web, gang, observer)
 
