@@ -9,16 +9,16 @@ import re
 import time
 import zlib
 from base64 import b64decode
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from mmcrawl.collecting.files import MediaFiles
 from mmcrawl.collecting.magic import HEAD, LIST, PLAYLISTS, kind_of, moves, says_no_media, type_of
 from mmcrawl.collecting.model import PART, MediaFile, State
 from mmcrawl.collecting.partial import Begun, PartialFile
 from mmcrawl.collecting.sizes import Budget
+from mmcrawl.discovering.listings import Unpacking
 from mmcrawl.discovering.playlists import is_playlist
 from mmcrawl.errors import MediaError
 from mmcrawl.text.media_kinds import AUDIO, IMAGE_ANIMATION, SIMULATION, VIDEO
@@ -40,7 +40,6 @@ _LOGIN_FORM = re.compile(
     re.IGNORECASE,
 )
 _LOGIN = re.compile(r"[/.?&=_-](?:log-?[io]n|sign-?in|sso|cas|shibboleth|authenticate)\b", re.I)
-_PIECE = 1 << 20  # bytes
 _LOOK_AT_DISK = 64 << 20
 _PROGRESS = 1 << 20
 
@@ -52,50 +51,6 @@ class _Expected:
     total: int | None = None
     digest: bytes = b""
     md5: bytes = b""
-
-
-class _Unpacking:
-    """Unpacks gzip, of one member or several, or zlib's format as it comes; other bytes stay."""
-
-    def __init__(self) -> None:
-        self._inflate: Any = None
-        self._is_plain = False
-
-    def pieces(self, data: bytes) -> Iterator[bytes]:
-        """Yield what bytes hold, at most `_PIECE` at once.
-
-        Raises:
-            MediaError: they are broken.
-        """
-        if self._inflate is None and not self._is_plain:
-            self._is_plain = not data.startswith((b"\x1f", b"\x78"))
-            self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        if self._is_plain:
-            yield data
-            return
-        try:
-            is_full = False  # more may be held back than there is input for
-            while data or is_full:
-                if self._inflate.eof:
-                    if not data.startswith(b"\x1f"):
-                        return  # padding behind the last member
-                    self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
-                piece = self._inflate.decompress(data, _PIECE)
-                is_full = len(piece) == _PIECE
-                if piece:
-                    yield piece
-                data = self._inflate.unconsumed_tail or self._inflate.unused_data
-        except zlib.error as error:
-            raise MediaError("the server sends it compressed, and its bytes are broken") from error
-
-    def check_end(self) -> None:
-        """See that all has come.
-
-        Raises:
-            MediaError: it has not.
-        """
-        if self._inflate is not None and not (self._is_plain or self._inflate.eof):
-            raise MediaError("its compressed bytes end before their end", again=True)
 
 
 class Download:
@@ -130,7 +85,7 @@ class Download:
         self._promised = 0
         self._looked_at = 0
         self._farthest = 0
-        self._unpacking: _Unpacking | None = None
+        self._unpacking: Unpacking | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -226,8 +181,12 @@ class Download:
         if self._unpacking is None:
             self._take(data)
         else:
-            for piece in self._unpacking.pieces(data):
-                self._take(piece)
+            try:
+                for piece in self._unpacking.pieces(data):
+                    self._take(piece)
+            except zlib.error as error:
+                what = "the server sends it compressed, and its bytes are broken"
+                raise MediaError(what) from error
 
     def _take(self, data: bytes) -> None:
         if not self._part.begun.content_type:
@@ -250,8 +209,8 @@ class Download:
         Raises:
             MediaError: it is not.
         """
-        if self._unpacking is not None:
-            self._unpacking.check_end()
+        if self._unpacking is not None and not self._unpacking.is_whole:
+            raise MediaError("its compressed bytes end before their end", again=True)
         if not self._part.begun.content_type and not self.is_whole:
             self._part.write(self._judged())
         total, size = self._expected.total, self._part.size
@@ -356,7 +315,7 @@ class Download:
 
     def _unpack_what_comes(self) -> None:
         """Have bytes unpacked as they come; what the server says of them is of the packed ones."""
-        self._unpacking = _Unpacking()
+        self._unpacking = Unpacking()
         self._expected = _Expected()
         # What had come could not be gone on with.
         self._part.note(replace(self._part.begun, length=None, etag="", last_modified=""))

@@ -1,11 +1,23 @@
-"""RSS, Atom, CDF and podcast feeds: their pages are links, their enclosures media of the pages."""
+"""RSS, Atom, CDF and JSON feeds: their pages are links, their enclosures media of the pages."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from email.utils import parsedate
+from html import unescape
 from itertools import islice
+from typing import Any
 
-from mmcrawl.discovering.listings import MOST_BYTES, Listing, caption, listed_link, media_of, merged
+from mmcrawl.discovering.listings import (
+    MOST_BYTES,
+    Listing,
+    caption,
+    is_json_feed,
+    listed_link,
+    media_of,
+    merged,
+)
 from mmcrawl.errors import ListingError
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_FEED, IN_FEED_WITH_MEDIA, IN_OPML, Link, MediaResource, Page
@@ -32,6 +44,7 @@ _BASE = re.compile(
     re.IGNORECASE,
 )
 _LISTS = re.compile(r"\.(?:xml|rss|atom|rdf)\Z", re.IGNORECASE)
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
 _HAS_MEDIA = re.compile(rb"<(?:audio|video|source|iframe|embed|object|a)[\s>]", re.IGNORECASE)
 _MOST_OUTLINES = 10_000
 _ADDRESSES = ("xmlurl", "htmlurl", "url")
@@ -54,7 +67,9 @@ def read_feed(body: bytes, url: str) -> Listing:
     own: list[MediaResource] = []
     titles: list[str] = []
     spare, is_first = _MOST_HTML, True
-    for entry in _bounded(xml_entries(body[:MOST_BYTES], _ENTRIES, _SAID | _ASIDE)):
+    body = body[:MOST_BYTES]
+    entries = _of_json(body) if is_json_feed(body) else xml_entries(body, _ENTRIES, _SAID | _ASIDE)
+    for entry in _bounded(entries):
         if is_first:
             is_first, base = False, _base(entry.source[: entry.begin], url)
         if entry.name in _SAID:
@@ -67,7 +82,7 @@ def read_feed(body: bytes, url: str) -> Listing:
         title = _title(entry)
         titles.append(title)
         html = list(_html(entry, spare))
-        spare -= sum(map(len, html))
+        spare -= sum(len(part) for _, part in html)
         media = _media(entry, title, resolve, html, url)
         target = _page_of(entry, resolve)
         if target is None or target.url == url:
@@ -115,7 +130,9 @@ def _resolver_of(element: Entry, outer: Resolver) -> Resolver:
 def _title(entry: Entry) -> str:
     own = [one for one in entry.children if one.name == "title" and one.text]
     plain = [one.text for one in own if one.prefix in ("", "atom", "rss")]
-    return (plain or [one.text for one in own] or [entry.first("title")])[0][:_LONGEST]
+    title = (plain or [one.text for one in own] or [entry.first("title")])[0][:_LONGEST]
+    # Most hold HTML, or text in which references were written twice.
+    return " ".join(unescape(_MARKUP.sub("", title)).split())
 
 
 def _page_of(entry: Entry, resolve: Resolver) -> Target | None:
@@ -145,17 +162,17 @@ def _is_page(target: Target | None) -> bool:
     )
 
 
-def _html(entry: Entry, spare: int) -> Iterator[bytes]:
-    """Yield what an entry holds as HTML that may show media."""
+def _html(entry: Entry, spare: int) -> Iterator[tuple[Entry, bytes]]:
+    """Yield elements of an entry with what they hold as HTML that may show media."""
     for one in entry.all(*_CONTENT):
         html = one.content if one.children else one.text.encode()
         if len(html) <= min(_LONGEST_HTML, spare) and _HAS_MEDIA.search(html):
-            yield html
+            yield one, html
             spare -= len(html)
 
 
 def _media(
-    entry: Entry, title: str, resolve: Resolver, html: Iterable[bytes], url: str
+    entry: Entry, title: str, resolve: Resolver, html: Iterable[tuple[Entry, bytes]], url: str
 ) -> tuple[MediaResource, ...]:
     """Return the media of an entry, each once, with title, duration and date."""
     date, duration = _date(entry), entry.first("duration")
@@ -171,13 +188,10 @@ def _media(
             for target, kind, length in _medium(one, resolve, duration)
         ]
         found.append(tuple(same))
-    for part in html:
-        shown = media_in(part, "utf-8", _address_of(resolve, url))
+    for one, part in html:
+        shown = media_in(part, "utf-8", _address_of(_resolver_of(one, resolve), url))
         text = caption(title, "", date)
-        found += (
-            (MediaResource(one.url, one.kind, one.tag, one.text or text, one.others),)
-            for one in shown
-        )
+        found += ((replace(medium, text=medium.text or text),) for medium in shown)
     return merged(found)[:_MOST_ENCLOSURES]
 
 
@@ -220,6 +234,45 @@ def _date(entry: Entry) -> str:
     except (ValueError, IndexError):  # of the standard library's parser
         return ""
     return f"{when[0]:04}-{when[1]:02}-{when[2]:02}" if when else ""
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+
+def _of_json(body: bytes) -> Iterator[Entry]:
+    """Yield what a JSON feed says (jsonfeed.org, version 1.1), as the elements of others say it."""
+    try:
+        told = json.loads(as_utf8(body))
+    except (ValueError, RecursionError):
+        return
+    for feed in _objects([told]):
+        yield from (_element(name, feed.get(name)) for name in ("title", "description", "language"))
+        yield _element("link", rel="next", href=feed.get("next_url"))
+        for item in _objects(feed.get("items")):
+            entry = _element("item")
+            entry.children += (
+                _element("title", item.get("title")),
+                _element("link", item.get("url") or item.get("external_url")),
+                _element("guid", item.get("id")),
+                _element("published", item.get("date_published")),
+                _element("content", item.get("content_html")),
+            )
+            entry.children += (
+                _element("enclosure", url=one.get("url"), type=one.get("mime_type"),
+                         duration=one.get("duration_in_seconds"))
+                for one in _objects(item.get("attachments"))
+            )  # fmt: skip
+            yield entry
+
+
+def _objects(told: object) -> Iterator[dict[str, Any]]:
+    return (one for one in told if isinstance(one, dict)) if isinstance(told, list) else iter(())
+
+
+def _element(name: str, text: object = "", **said: object) -> Entry:
+    attributes = {key: str(one) for key, one in said.items() if isinstance(one, str | int | float)}
+    pieces = [text] if isinstance(text, str) else []
+    return Entry(name, "", attributes, b"", 0, pieces=pieces)
 
 
 # -- lists of feeds -------------------------------------------------------------------------------

@@ -16,12 +16,13 @@ _MOST_FEEDS = 5
 _MOST_LANGUAGES = 100
 _HEAD = 64 * 1024
 _LINK = re.compile(rb"<link\s[^>]{1,2000}>", re.IGNORECASE)
-_FEED = re.compile(rb"application/(?:rss|atom)\+xml|text/x-opml", re.IGNORECASE)
+_FEED = re.compile(rb"application/(?:(?:rss|atom)\+xml|feed\+json)|text/x-opml", re.IGNORECASE)
 _ANCHOR = re.compile(rb"<a\s[^>]{1,2000}>", re.IGNORECASE)
 _LINKED = 1024 * 1024  # bytes of a page in which links to feeds are looked for
 _FEED_PATH = re.compile(
     r"\.(?:rss|atom|rdf|opml)\Z|/(?:rss|feeds?|atom|podcast|sitemap|index|news)[\w-]*\.xml\Z"
-    r"|/(?:rss|feed|atom)/?\Z",
+    r"|/(?:rss2?|feed|atom)/?\Z|/(?:rss|feed|atom)\w{0,9}\.(?:php|aspx?|json)\Z|/feeds/posts/default\Z"
+    r"|[?&](?:feed|type|format)=(?:rss2?|atom|feed)(?:&|\Z)",
     re.IGNORECASE,
 )
 _OEMBED = re.compile(rb"application/json\+oembed", re.IGNORECASE)
@@ -66,8 +67,10 @@ def _linked(body: bytes, url: str) -> Iterator[str]:
         if href is not None:
             written = next(group for group in href.groups() if group is not None)
             target = resolve(unescape(written.decode("utf-8", "replace")))
-            path = target.url.partition("?")[0] if target is not None else ""
-            if target is not None and (_FEED.search(element) or _FEED_PATH.search(path)):
+            if target is None:
+                continue
+            path = target.url.partition("?")[0]
+            if _FEED.search(element) or any(map(_FEED_PATH.search, (path, target.url))):
                 yield target.url
 
 

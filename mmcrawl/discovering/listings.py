@@ -2,10 +2,10 @@
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Literal
+from typing import Any, Literal
 
 from mmcrawl.errors import ListingError
 from mmcrawl.page.model import LISTED, Link, MediaResource, Page
@@ -24,13 +24,12 @@ _ROOTS: dict[str, Kind] = {
 }
 # What servers put before a file by mistake: warnings, in elements of their own.
 _JUNK = frozenset(("br", "b", "p", "div", "span", "pre", "font", "i", "strong", "em", "hr", "a"))
-_TEXT_LIST = re.compile(
-    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*https?://\S+[ \t]*(?:[\r\n]|\Z)", re.IGNORECASE
-)
+_TEXT_LIST = re.compile(rb"[^<{]*?(?:\A|[\r\n\xbf\xff\xfe])[ \t]*https?://\S+", re.IGNORECASE)
 _LOOKED_AT = 16 * 1024
 _GZIP = b"\x1f\x8b"
-_PIECE = 64 * 1024
-_MOST_MEMBERS = 1_000
+_MOST_PACKED = 2  # times
+_PIECE = 4 * 1024  # what is behind a member is copied for each in it
+_LARGEST_PIECE = 1 << 20
 _LONGEST_WORDS = 200
 _LONGEST = 200
 _MOST_MEDIA = 2_000  # of a list; those of its pages have no such bound
@@ -73,41 +72,85 @@ def listing_kind(body: bytes) -> Kind | None:
     head = body[:_LOOKED_AT].replace(b"\0", b"")  # the names are ASCII, in UTF-16 with zeros
     if _TEXT_LIST.match(head):
         return "list"
+    if is_json_feed(head):
+        return "feed"
     for event in xml_events(head):
         if event.kind == START and event.name not in _JUNK:
             return _ROOTS.get(event.name)
     return None
 
 
+def is_json_feed(body: bytes) -> bool:
+    """Tell whether a body is a JSON feed, by its begin."""
+    head = body[:_LOOKED_AT].lstrip(b"\xef\xbb\xbf \r\n\t")
+    return head.startswith(b"{") and b"jsonfeed.org" in head
+
+
 def unpacked(body: bytes) -> bytes:
     """Return what a gzip file holds, all of its members; of any other file the file itself.
 
-    Of a file that is damaged or cut off what can be unpacked counts.
+    One that is packed twice is unpacked twice. Of a file that is damaged or cut off what can be
+    unpacked counts.
 
     Raises:
         ListingError: nothing can be, or it holds more than a sitemap may.
     """
-    if not body.startswith(_GZIP):
-        return body
-    content, at, problem = bytearray(), 0, "it is cut off"
-    for _ in range(_MOST_MEMBERS):
-        if not body.startswith(_GZIP, at):
-            break
-        decompressor = zlib.decompressobj(31)
-        try:
-            while not decompressor.eof and at < len(body):
-                piece = body[at : at + _PIECE]
-                content += decompressor.decompress(piece, MOST_BYTES + 1 - len(content))
+    for _ in range(_MOST_PACKED):
+        if body.startswith(_GZIP):
+            body = _unpacked(body)
+    return body
+
+
+def _unpacked(body: bytes) -> bytes:
+    content, problem, unpacking = bytearray(), "it is cut off", Unpacking()
+    try:
+        for at in range(0, len(body), _PIECE):
+            for piece in unpacking.pieces(body[at : at + _PIECE]):
+                content += piece
                 if len(content) > MOST_BYTES:
                     raise ListingError(f"sitemap: more than {MOST_BYTES // 2**20} MB unpacked")
-                left = len(decompressor.unconsumed_tail) + len(decompressor.unused_data)
-                at += len(piece) - left
-        except zlib.error as error:
-            problem = str(error)
-            break
+    except zlib.error as error:
+        problem = str(error)
     if not content:
         raise ListingError(f"sitemap: damaged gzip ({problem})")
     return bytes(content)
+
+
+class Unpacking:
+    """Unpacks gzip, of one member or several, or zlib's format as it comes; other bytes stay."""
+
+    def __init__(self) -> None:
+        self._inflate: Any = None
+        self._is_plain = False
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Yield what bytes hold, at most 1 MB at once.
+
+        Raises:
+            zlib.error: they are broken.
+        """
+        if self._inflate is None and not self._is_plain:
+            self._is_plain = not data.startswith((b"\x1f", b"\x78"))
+            self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        if self._is_plain:
+            yield data
+            return
+        is_full = False  # more may be held back than there is input for
+        while data or is_full:
+            if self._inflate.eof:
+                if not data.startswith(b"\x1f"):
+                    return  # padding behind the last member
+                self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+            piece = self._inflate.decompress(data, _LARGEST_PIECE)
+            is_full = len(piece) == _LARGEST_PIECE
+            if piece:
+                yield piece
+            data = self._inflate.unconsumed_tail or self._inflate.unused_data
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing at the end of what came."""
+        return self._inflate is None or self._is_plain or self._inflate.eof
 
 
 def caption(title: str, duration: str, date: str) -> str:

@@ -17,7 +17,7 @@ MOST_ADDRESSES = 50_000  # of one file by the standard
 _MOST_SITEMAPS = 1_000
 _MOST_ALTERNATES = 100  # of an entry: languages
 _MOST_VIDEOS = 20  # of an entry
-_OF_ROBOTS = re.compile(rb"^[ \t]*site-?map[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_OF_ROBOTS = re.compile(rb"(?:^|[\r\n])[ \t]*site-?maps?[ \t]*:[ \t]*<?([^\s<>]+)", re.IGNORECASE)
 _ENTRIES = frozenset({"url", "sitemap"})
 _IS_SITEMAP = re.compile(r"\.xml(?:\.gz)?\Z|sitemap[^/]*\.(?:txt|gz|php|aspx?)\Z", re.IGNORECASE)
 _PLAIN = frozenset({"loc", "lastmod", "changefreq", "priority"})
@@ -96,7 +96,7 @@ def read_list(body: bytes, url: str) -> Listing:
     _check_size(body)
     named = _Named(url)
     resolve = Resolver(url, "utf-8")
-    lines = re.finditer(rb"^[ \t]*(https?://\S+)", as_utf8(body), re.IGNORECASE | re.MULTILINE)
+    lines = re.finditer(rb"(?:^|[\r\n])[ \t]*(https?://\S+)", as_utf8(body), re.IGNORECASE)
     for line in islice(lines, MOST_ADDRESSES):
         target = resolve(line[1].decode("utf-8", "replace"))
         if target is not None:

@@ -6,8 +6,10 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Self
 
 from protego import Protego
-from scrapy.robotstxt import RobotParser, decode_robotstxt
+from scrapy.robotstxt import RobotParser
 from scrapy.utils.python import to_unicode
+
+from mmcrawl.page.xml_events import as_utf8
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -30,7 +32,7 @@ class RobotsTxtParser(RobotParser):
     def __init__(self, body: bytes) -> None:
         if len(body) > LIMIT:
             body = body[: max(body.rfind(end, 0, LIMIT) for end in (b"\n", b"\r")) + 1]
-        self._text = decode_robotstxt(body, None)
+        self._text = as_utf8(body).decode("utf-8", "replace")
         self._rules = _rules_of_large if len(self._text) > _LARGE else _rules_of_small
 
     @classmethod

@@ -28,10 +28,13 @@ _HOSTS = (
     ("bilibili", re.compile(r"BV\w{10}"), _BILIBILI),
     ("youku", re.compile(r"X\w{8,}={0,2}"), "https://player.youku.com/embed/"),
     ("polyv", re.compile(r"\w{32}_\w"), "https://player.polyv.net/videos/player.html?vid="),
+    ("mux", re.compile(r"\w{30,60}"), "https://player.mux.com/"),
+    ("wistia", re.compile(r"[a-z\d]{10}"), "https://fast.wistia.net/embed/iframe/"),
+    ("dailymotion", re.compile(r"[kx][a-z\d]{5,18}"), "https://www.dailymotion.com/embed/video/"),
 )
 _NUMBER = re.compile(
-    r"(?:data-)?(?:plyr-)?(?:youtube|yt|vimeo|bilibili|youku|polyv)?-?(?:video|embed|media)?-?"
-    r"(?:id|vid|code|embed|bvid)?"
+    r"(?:data-)?(?:plyr-)?(?:youtube|yt|vimeo|bilibili|youku|polyv)?-?"
+    r"(?:video|embed|media|playback)?-?(?:id|vid|code|embed|bvid)?"
 )
 _WISTIA = re.compile(r"(?:^|\s)wistia_async_(\w{10})\b")
 _MOVING = {"data-gif": "", "data-gifffer": "", "rel:animated_src": "", "data-animated-src": ""}
@@ -64,7 +67,7 @@ def described_in(tag: str, attributes: Attributes) -> Iterator[Described]:
             continue
         if len(written) > _LONGEST or _NO_MEDIUM.search(name):
             continue
-        value = written.strip()
+        value = written.strip(" \t\r\n'")  # a string, where a script reads it
         if value.startswith(("{", "[")):
             yield from described_media(value, hosts=True)
         elif len(value) <= _LONGEST_ADDRESS and kind_of_address(value):
@@ -104,7 +107,8 @@ def _film(tag: str, classes: str, attributes: Attributes) -> Iterator[Described]
         if name.startswith("data-") and ("provider" in name or "type" in name or "source" in name)
     ]
     for name, written in attributes.items():
-        if not (name.startswith("data-") or name in ("videoid", "video-id")):
+        is_own = "-" in tag and name not in ("id", "class")
+        if not (is_own or name.startswith("data-") or name in ("videoid", "video-id")):
             continue
         value = written.strip()
         if len(value) > 60 or not _NUMBER.fullmatch(name):

@@ -37,6 +37,12 @@ def test_a_file_of_one_endless_line_allows_all() -> None:
     assert allowed(b"User-agent: * Disallow: /" + b"a" * LIMIT, "/a")
 
 
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_rules_count_in_any_unicode(codec: str) -> None:
+    body = "User-agent: *\rDisallow: /no\r".encode(codec)
+    assert [allowed(body, path) for path in ("/no", "/yes")] == [False, True]
+
+
 @pytest.mark.parametrize("name", ["robot", "m"])  # of others, and such as could be ours
 def test_names_of_robots_do_not_multiply_the_rules(name: str) -> None:
     agent = "m" * 400

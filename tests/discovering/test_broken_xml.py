@@ -123,8 +123,8 @@ def test_reading_is_linear_in_what_is_not_closed() -> None:
 
 
 def test_sitemaps_come_as_texts_too_and_packed_in_pieces() -> None:
-    lines = [b"http://h.test/a\r\n", b"http://h.test/b"]
-    body = unpacked(b"".join(map(gzip.compress, lines)))
+    lines = [b"# all\rhttp://h.test/a\r", b"http://h.test/b"]
+    body = unpacked(gzip.compress(b"".join(map(gzip.compress, lines))))
     assert listing_kind(body) == "list"
     assert _urls(read_list, body) == {"http://h.test/a", "http://h.test/b"}
     whole = gzip.compress(b"".join(b"http://h.test/%d\n" % n for n in range(5_000)))
@@ -141,7 +141,7 @@ def test_a_sitemap_may_name_sitemaps_among_its_pages() -> None:
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
 def test_robots_txt_is_read_for_sitemaps_in_any_unicode(codec: str) -> None:
-    body = "Sitemap: /m.xml\nUser-agent: *\nsite-map : /n.xml # more".encode(codec)
+    body = "Sitemap: /m.xml\rUser-agent: *\nsite-map : </n.xml> # more".encode(codec)
     named = sitemaps_of_robots(body, "http://h.test/robots.txt")
     assert named == ("http://h.test/m.xml", "http://h.test/n.xml")
 
@@ -153,9 +153,9 @@ def test_media_of_an_entry_are_media_of_its_page_with_title_and_duration() -> No
     feed = """<rss><channel><item><title>Prisms</title><link>/p</link><media:group>
         <media:content url="/p.mp4" type="video/mp4" duration="61"/><media:content url="/p.webm"/>
         </media:group><media:content url="/p.jpg" medium="image"/><content:encoded><![CDATA[
-        <audio src="/p.ogg"></audio>]]></content:encoded></item><entry><title>Light</title>
-        <link href="/l"/><link rel="enclosure" href="/l.mp3"/><content type="xhtml"><div><video
-        src="/l.webm"/></div></content></entry><item><title>none</title><enclosure url="/n.mp3"/>
+        <audio src="/p.ogg"></audio>]]></content:encoded></item><entry><title>&lt;b&gt;Light</title>
+        <link href="/l"/><link rel="enclosure" href="/l.mp3"/><content xml:base="/m/"><div><video
+        src="l.webm"/></div></content></entry><item><title>none</title><enclosure url="/n.mp3"/>
         </item></channel></rss>"""
     (link,) = read_sitemap(sitemap.encode(), URL).page.links
     (film,) = link.media
@@ -165,7 +165,7 @@ def test_media_of_an_entry_are_media_of_its_page_with_title_and_duration() -> No
     said = {link.url[13:]: [(m.url[13:], m.text) for m in link.media] for link in page.links}
     assert said == {
         "/p": [("/p.mp4", "Prisms, 1:01"), ("/p.ogg", "Prisms")],
-        "/l": [("/l.mp3", "Light"), ("/l.webm", "Light")],
+        "/l": [("/l.mp3", "Light"), ("/m/l.webm", "Light")],
     }
     assert page.links[0].media[0].others == ("http://h.test/p.webm",)
     assert page.media[0].url[13:] == "/n.mp3"

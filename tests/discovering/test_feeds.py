@@ -1,6 +1,8 @@
 """Feeds give pages with what is said of them, and media with title, duration and date."""
 
-from mmcrawl.discovering import feed_addresses, read_feed
+import json
+
+from mmcrawl.discovering import feed_addresses, listing_kind, read_feed
 
 URL = "http://h.test/feed.xml"
 _ITEM = """<item><title>Light &amp; lenses</title><link>/show/1</link>
@@ -25,6 +27,23 @@ def test_atom_entries_are_links() -> None:
     body = b"""<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>A</title>
         <link href="http://h.test/a"/><updated>2024-05-01T00:00:00Z</updated></entry></feed>"""
     assert [link.url for link in read_feed(body, URL).page.links] == ["http://h.test/a"]
+
+
+def test_a_feed_in_json_is_read_as_others() -> None:
+    item = {"id": "1", "url": "/a", "title": "Light &amp; lenses", "date_published": "2024-05-01T"}
+    item |= {"attachments": [{"url": "a.mp3", "mime_type": "audio/mpeg", "size_in_bytes": None,
+             "duration_in_seconds": 61}, 7], "content_html": "<video src='a.webm'>"}  # fmt: skip
+    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "T", "next_url": "?page=2"}
+    body = json.dumps({**feed, "items": [item, None, {"id": 2}, {"title": []}]}).encode()
+    listing = read_feed(body, URL)
+    (link,) = listing.page.links
+    assert (listing_kind(body), listing.page.title, link.url) == ("feed", "T", "http://h.test/a")
+    assert [(one.url[13:], one.text) for one in link.media] == [
+        ("/a.mp3", "Light & lenses, 1:01, 2024-05-01"),
+        ("/a.webm", "Light & lenses, 2024-05-01"),
+    ]
+    assert listing.sitemaps == ("http://h.test/feed.xml?page=2",)
+    assert read_feed(body[:-9], URL).page.links == ()
 
 
 def test_what_stands_before_the_fault_of_a_malformed_feed_counts() -> None:
@@ -58,10 +77,11 @@ def test_only_feeds_are_taken_from_the_head_of_a_page() -> None:
 def test_feeds_that_the_body_links_to_come_behind_those_of_the_head() -> None:
     page = b"""<body><a href="/blog">blog</a><a href="/feed.xml">RSS</a>
         <a class=x href='/all/feed/'><a type="application/atom+xml" href="/x.php?a">
-        <a href="/page.xml">
+        <a href="/page.xml"><a href="/?feed=rss2"><a href="/feed/why">
         <link rel=alternate type="application/rss+xml" href="/head">"""
     urls = feed_addresses(page, "http://h.test/")
-    assert [url[13:] for url in urls] == ["/head", "/feed.xml", "/all/feed/", "/x.php?a"]
+    found = " ".join(url[13:] for url in urls)
+    assert found == "/head /feed.xml /all/feed/ /x.php?a /?feed=rss2"
 
 
 def test_a_feed_in_several_pages_goes_on_and_its_base_counts() -> None:

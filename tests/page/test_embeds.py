@@ -25,6 +25,9 @@ def media(markup: str) -> list[tuple[str, str]]:
         ("""<my-player :sources='[{"src": "w.mp4"}]'>""", "http://school.test/a/w.mp4", "video"),
         ('<geo-gebra file="c.ggb">', "http://school.test/a/c.ggb", "simulation"),
         ('<video-embed src="https://vimeo.com/76979871">', "https://vimeo.com/76979871", "video"),
+        ("""<x-player :video="'w.mp4'">""", "http://school.test/a/w.mp4", "video"),
+        ('<mux-player playback-id="DS00Spx1CV902MCtPj5WknGlR102V5HFkDe">',
+         "https://player.mux.com/DS00Spx1CV902MCtPj5WknGlR102V5HFkDe", "video"),
         ('<a-player><source src="n.mp4"></a-player>', "http://school.test/a/n.mp4", "video"),
     ],
 )  # fmt: skip
@@ -56,7 +59,7 @@ def test_other_attributes_and_elements_play_nothing(element):
         ("https://tunein.com/embed/player/t236404354/", "audio"),
         ("https://www.aparat.com/video/video/embed/videohash/wP8On/vt/frame", "video"),
         # in no table
-        ("https://tube.college.test/embed/video/4f2a91", "video"),
+        ("https://tube.college.test/embed/QmpQhIq1", "video"),
         ("https://video.college.test/videos/iframe/9f86d081", "video"),
         ("https://player.college.test/v/2fb91c44", "video"),
         ("https://radio.college.test/embed/episode/20394", "audio"),
@@ -90,3 +93,4 @@ def test_each_line_of_the_table_has_a_kind_that_is_found():
     assert hosted_kind("embed.ted.com", "/talks/x") == "video"
     assert hosted_kind("vocaroo.com", "/upload") is None
     assert hosted_kind("ok.ru", "/profile/5") is None
+    assert hosted_kind("h.test", "/w/9f86d081-884c-4d63-a59f-bf4f1a2b3c4d") == "video"
