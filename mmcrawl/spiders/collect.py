@@ -204,12 +204,20 @@ class CollectSpider(Args[CollectParams], Spider):
             yield request
 
     async def page_in_place(self, response: Response) -> AsyncIterator[Any]:
-        """Ask for the medium of a page that came in place of a file: it takes the file's place."""
+        """Ask for the medium of a page that came in place of a file: it takes the file's place.
+
+        A page without one may be for who has no cookies: it asks to log in, or to agree.
+        """
         download: Download = response.meta[_IN_PLACE]
         header = (response.headers.get("Content-Type") or b"").decode("latin-1")
         page = await run_in_thread(parse_page, response.body, response.url, header)
         download.file = replace(download.file, title=page.title)
-        yield self._request(download, again=True, url=_medium_of(page, download.file))
+        url = _medium_of(page, download.file)
+        if not url and self._may_want_cookies(download):
+            for request in self._visits(download):
+                yield request
+            return
+        yield self._request(download, again=True, url=url)
 
     async def no_page_in_place(self, failure: Failure) -> AsyncIterator[Any]:
         """Ask for the file itself again: the answer says why it is none."""
@@ -219,11 +227,12 @@ class CollectSpider(Args[CollectParams], Spider):
         """Note why a file did not come; ask again with cookies where that may help."""
         download: Download = failure.request.meta[DOWNLOAD]  # type: ignore[attr-defined]
         problem = failure.value
-        if isinstance(problem, HttpError) and self._may_want_cookies(problem.response):
+        asked = failure.request.meta[_VISITED]  # type: ignore[attr-defined]
+        is_refused = isinstance(problem, HttpError) and problem.response.status in _REFUSED
+        if is_refused and not asked and self._may_want_cookies(download):
             for request in self._visits(download):
                 yield request
             return
-        asked = failure.request.meta[_VISITED]  # type: ignore[attr-defined]
         if download.is_page and not (asked or self._is_stopping or _is_left_out(problem)):
             yield Request(
                 download.file.url,
@@ -343,14 +352,9 @@ class CollectSpider(Args[CollectParams], Spider):
         else:
             yield self._request(download, again=True)
 
-    def _may_want_cookies(self, response: Response) -> bool:
-        page = response.meta[DOWNLOAD].file.page
-        if (
-            self._is_stopping
-            or response.status not in _REFUSED
-            or not page
-            or response.meta.get(_VISITED)
-        ):
+    def _may_want_cookies(self, download: Download) -> bool:
+        page = download.file.page
+        if self._is_stopping or not page:
             return False
         # Many servers refuse for other reasons.
         host = host_of(page)

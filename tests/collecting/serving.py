@@ -137,10 +137,12 @@ class Desk:
         self.python = python()
         self.uri = uri or f"sqlite:///{folder / 'crawl.db'}"
 
-    def found(self, urls: Iterable[str], seed: str = "http://127.0.0.1/") -> None:
+    def found(
+        self, urls: Iterable[str], seed: str = "http://127.0.0.1/", name: str = "job"
+    ) -> None:
         """Have a crawl in the store that found these, on one page."""
         with open_store(self.uri) as store:
-            job = store.job("job", {"seeds": [[seed, ""]], "web": ""})
+            job = store.job(name, {"seeds": [[seed, ""]], "web": ""})
             resources = tuple(
                 MediaResource(url, media_kind(url) or "video", "a", "film") for url in urls
             )

@@ -239,16 +239,19 @@ def test_files_come_as_browsers_get_them(desk: Desk, server: MediaServer) -> Non
         "/only-said.mp4": Medium(film(SMALL, 6), {"Content-Encoding": "gzip"}),
         "/x.mp4": Medium(film(SMALL, 7)),
         "/x.mp4?v=2": Medium(film(SMALL, 8)),
-        "/page.htm": _sets_a_cookie,
+        "/page.htm": _sets("visit=7"),
+        "/terms.htm": _sets("agreed=1"),
         "/guarded.mp4": _wants_the_cookie(film(SMALL, 9)),
         "/never.mp4": _wants_the_cookie(b"", "other=1"),
+        "/agree.mp4": _wants_the_cookie(film(SMALL, 10), "agreed=1", b"<html><p>Agree or log in"),
     }
     tracked = ["/x.mp4?utm_source=web", "/x.mp4?v=2&fbclid=3", "/x.mp4?utm_medium=rss"]
-    named = [path for path in server.media if path != "/page.htm"]
+    named = [path for path in server.media if not path.endswith((".htm", "agree.mp4"))]
     desk.found(map(server.url, [*named, *tracked]), server.url("/page.htm"))
+    desk.found([server.url("/agree.mp4")], server.url("/terms.htm"), "terms")
     run = desk.collect()
     assert run.code == 0, run.err
-    expected = [film(SMALL, seed) for seed in range(1, 10)]
+    expected = [film(SMALL, seed) for seed in range(1, 11)]
     assert {*desk.files()} == {digest(body) for body in expected}
     assert desk.summary().count(State.FAILED) == 1
     assert desk.records()["/never.mp4"].reason == "HTTP 403"
@@ -258,23 +261,29 @@ def test_files_come_as_browsers_get_them(desk: Desk, server: MediaServer) -> Non
     assert asked.count("/page.htm") == 1
 
 
-def _sets_a_cookie(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.send_header("Set-Cookie", "visit=7; Path=/")
-    handler.send_header("Content-Type", "text/html")
-    handler.send_header("Content-Length", "0")
-    handler.end_headers()
+def _sets(cookie: str) -> Callable[[BaseHTTPRequestHandler], None]:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Set-Cookie", f"{cookie}; Path=/")
+        handler.send_header("Content-Type", "text/html")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return answer
 
 
 def _wants_the_cookie(
-    body: bytes, cookie: str = "visit=7"
+    body: bytes, cookie: str = "visit=7", page: bytes = b""
 ) -> Callable[[BaseHTTPRequestHandler], None]:
+    """Return what answers who has no cookie with a page, or without one with 403."""
+
     def answer(handler: BaseHTTPRequestHandler) -> None:
         allowed = cookie in (handler.headers.get("Cookie") or "")
-        handler.send_response(200 if allowed else 403)
-        handler.send_header("Content-Length", str(len(body) if allowed else 0))
+        answered = body if allowed else page
+        handler.send_response(200 if allowed or page else 403)
+        handler.send_header("Content-Length", str(len(answered)))
         handler.end_headers()
-        handler.wfile.write(body if allowed else b"")
+        handler.wfile.write(answered)
 
     return answer
 
