@@ -21,6 +21,7 @@ from mmcrawl.collecting.sizes import Budget
 from mmcrawl.discovering.listings import Unpacking
 from mmcrawl.discovering.playlists import is_playlist
 from mmcrawl.errors import MediaError
+from mmcrawl.page.headers import NO_CODINGS
 from mmcrawl.text.media_kinds import AUDIO, IMAGE_ANIMATION, SIMULATION, VIDEO
 
 Header = Callable[[str], str]
@@ -28,8 +29,6 @@ Header = Callable[[str], str]
 
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
 _DIGEST = re.compile(r"(?:^|,)\s*sha-256=:?([A-Za-z0-9+/=]{43,44}):?", re.IGNORECASE)
-_PLAIN = frozenset({"", "identity", "none", "binary", "8bit", "utf-8"})
-"""Encodings that are none, also those that servers only think there are."""
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _ARCHIVES = (".gz", ".tgz", ".svgz")
 _ARCHIVE_TYPES = frozenset({"application/gzip", "application/x-gzip", "application/x-tgz"})
@@ -156,7 +155,7 @@ class Download:
         self._header_type = header("Content-Type")
         encoding = header("Content-Encoding").strip().lower()
         is_packed = encoding in _PACKED and not self._is_archive(url)
-        if encoding not in _PLAIN | _PACKED:
+        if encoding not in NO_CODINGS | _PACKED:
             raise MediaError(f"the server sends it compressed ({encoding}) although asked not to")
         if self.file.kind != PART and says_no_media(self._header_type, self.file.kind):
             raise MediaError(f"the server says it is {_shown(self._header_type)}")

@@ -6,6 +6,9 @@ what others read of it (Scrapy looks for a charset) is short.
 
 from typing import Any, Protocol
 
+NO_CODINGS = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8"})
+"""Content codings that are none, also those that servers only think there are."""
+
 LONGEST = 1_024  # characters of a value that is read as text; of types 30 are usual
 _LONGEST_KEPT = 16_384  # bytes of any other value: addresses, policies, cookies
 

@@ -18,6 +18,7 @@ from mmcrawl.frontier.urls import url_key
 
 _NOT_MODIFIED = "server-not-modified"
 _HEAD = 1 << 20  # room for a head, beside the largest body
+_INTERIM = frozenset({"100", "102", "103"})
 _STATUS = re.compile("[1-9][0-9]{0,2}")
 
 
@@ -150,8 +151,12 @@ def _is_certain(record: Record, block: bytes) -> bool | None:
     return is_digest_of(digest, block) if digest else None
 
 
-def head_in(block: bytes) -> tuple[int, str, Headers, bytes]:
+def head_in(block: bytes, spare: int = 3) -> tuple[int, str, Headers, bytes]:
     """Return status, reason and headers of an answer, and the payload.
+
+    Args:
+        block: Of the record.
+        spare: How many interim answers may stand before it.
 
     Raises:
         BadRecordError: it begins with none.
@@ -165,7 +170,10 @@ def head_in(block: bytes) -> tuple[int, str, Headers, bytes]:
     if not head.protocol.upper().startswith("HTTP/") or not _STATUS.fullmatch(code):
         raise BadRecordError("it has no status line of HTTP")
     headers = tuple((str(name), str(value).strip()) for name, value in head.headers)
-    return int(code), reason.strip(), headers, block[stream.tell() :]
+    payload = block[stream.tell() :]
+    if code in _INTERIM and spare and payload[:5].upper() == b"HTTP/":
+        return head_in(payload, spare - 1)  # the answer itself
+    return int(code), reason.strip(), headers, payload
 
 
 def _body(message: Message, doubts: list[str]) -> bytes:

@@ -36,7 +36,7 @@ _URI_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
 _MOST = 1 << 62  # that stores take for a number
 _DATE = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d\d?)"
-    r"(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-]\d\d):?(\d\d))?)?)?)?",
+    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-]\d\d):?(\d\d))?)?)?)?",
     re.ASCII,
 )
 
@@ -128,7 +128,7 @@ def as_time(date: str) -> float | None:
 
     A date may end after the year, the month, the day or the minute (WARC 1.1, section 5.4). Two
     things that the standard does not have were written all the same: a time zone, and by ClueWeb09
-    the day of the year for that of the month.
+    the day of the year for that of the month. A space may stand for the T.
 
     >>> as_time("2023-11-14T22:13:20.25Z")
     1700000000.25

@@ -14,6 +14,7 @@ import zstandard
 from warcio.bufferedreaders import ChunkedDataReader
 
 from mmcrawl.archive.model import LARGEST_BODY
+from mmcrawl.page.headers import NO_CODINGS
 
 _PIECE = 64 << 10
 
@@ -80,7 +81,7 @@ def body_of(payload: bytes, headers: tuple[tuple[str, str], ...]) -> bytes:
     if "chunked" in _codings(headers, "transfer-encoding"):
         payload = dechunked(payload)
     for coding in reversed(_codings(headers, "content-encoding")):
-        if coding in ("", "identity"):
+        if coding in NO_CODINGS:
             continue
         if coding not in _UNDO:
             raise CodingError(f"its content coding '{coding}' is not known")

@@ -98,7 +98,8 @@ def test_bytes_of_another_digest_come_in_marked_and_counted(
 def test_records_are_read_however_others_write_them(
     archive: Archive, tmp_path: Path, version: str, ending: str
 ) -> None:
-    page = b"HTTP/1.1 200 OK\r\nContent-Type:\r\n text/html\r\nX-Long: a\r\n\tb\r\n\r\n" + BODY
+    interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"
+    page = interim + b"Content-Type:\r\n text/html\r\nX-Long: a\r\n\tb\r\n\r\n" + BODY
     short = b"WARC-Type: response\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: %d\r\n"
     written = [
         b"WARC-Target-URI: http://h.test/folded\r\nContent-Type: application/http;\r\n"

@@ -41,6 +41,7 @@ def test_a_response_is_stored_with_all_that_came_with_it(archive: Archive, warc:
         ("deflate", BODY),
         ("zstd", BODY),
         ("identity", BODY),
+        ("UTF-8, none", BODY),
     ],
 )
 def test_codings_are_undone(archive: Archive, warc: Warc, coding: str, packed: bytes) -> None:
