@@ -10,8 +10,6 @@ import re
 
 import webencodings
 from w3lib.encoding import (
-    html_body_declared_encoding,
-    http_content_type_encoding,
     read_bom,
     resolve_encoding,
     to_unicode,
@@ -48,7 +46,9 @@ _IN_ASCII = ("utf-16", "hz", "iso2022")  # encodings that write other characters
 # A declaration by a label that browsers know and Python does not: windows-949, x-gbk.
 _HEADER_LABEL = re.compile(r"""charset\s{0,99}=\s*+["']?+\s*+([\w.:-]{1,40})""", re.IGNORECASE)
 _META_LABEL = re.compile(
-    rb"""<meta\s[^>]{0,500}?charset\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})""", re.I
+    rb"""<(?:meta\s[^>]{0,500}?charset|\?xml\s[^>]{0,500}?encoding)\s{0,9}=\s{0,9}["']?\s{0,9}"""
+    rb"([\w.:-]{1,40})",
+    re.IGNORECASE,
 )
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 _HEAD = 4_096  # bytes that are searched first
@@ -92,7 +92,7 @@ def codec_of(label: str) -> str | None:
     ('gb18030', 'cp1252', None)
     """
     try:
-        return _known(resolve_encoding(label))
+        return _by_label(label)
     except ValueError:  # not a label at all: a NUL in it
         return None
 
@@ -120,47 +120,36 @@ def _encoding_without_bom(body: bytes, content_type: str | None) -> str:
     wide = wide_encoding(body)
     if wide is not None:
         return wide
-    declared = _in_header(content_type) or _in_first_meta(body)
+    declared = _in_header(content_type) or _in_meta(body[:_HEAD])
     if body.isascii() and not (declared or "").startswith(_IN_ASCII):
         return declared or shifted_encoding(body) or UTF8
     valid_utf8 = _is_utf8(body)
     if declared is None and valid_utf8:
         return GB if is_short_chinese(body) else UTF8
-    declared = declared or _in_late_meta(body)
+    declared = declared or _in_meta(body)
     if declared is None:
         return guess_encoding(body)
     return _overruled(body, declared, valid_utf8) or declared
 
 
 def _in_header(content_type: str | None) -> str | None:
-    content_type = bounded(content_type or "")
-    encoding = http_content_type_encoding(content_type)
-    if encoding is None and (label := _HEADER_LABEL.search(content_type)):
-        encoding = _by_label(label[1])
-    return _known(encoding)
+    label = _HEADER_LABEL.search(bounded(content_type or ""))
+    return _by_label(label[1]) if label else None
 
 
-def _in_first_meta(body: bytes) -> str | None:
-    encoding = html_body_declared_encoding(body)
-    declared = _known(encoding) if encoding is not None else _in_late_meta(body[:_HEAD])
-    # Its meta tag could not have been read if it were in UTF-16.
-    return UTF8 if declared is not None and declared.startswith("utf-16") else declared
-
-
-def _in_late_meta(body: bytes) -> str | None:
-    """Return what a meta tag declares wherever it stands, as browsers read on from there."""
+def _in_meta(body: bytes) -> str | None:
+    """Return what a meta tag or an XML declaration says, as browsers read on from there."""
     label = _META_LABEL.search(_COMMENT.sub(b"", body))
-    return _known(_by_label(label[1].decode("ascii", "replace"))) if label else None
+    declared = _by_label(label[1].decode("ascii", "replace")) if label else None
+    # It could not have been read if it were in UTF-16.
+    return UTF8 if declared is not None and declared.startswith("utf-16") else declared
 
 
 def _by_label(label: str) -> str | None:
     """Return the Python name of an encoding that the WHATWG standard lists, or Python knows."""
     encoding = webencodings.lookup(label)
-    return resolve_encoding(encoding.codec_info.name if encoding is not None else label)
-
-
-def _known(encoding: str | None) -> str | None:
-    return encoding if encoding in _KNOWN else None
+    name = resolve_encoding(encoding.codec_info.name if encoding is not None else label)
+    return name if name in _KNOWN else None
 
 
 def _overruled(body: bytes, declared: str, valid_utf8: bool) -> str | None:
