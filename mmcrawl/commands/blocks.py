@@ -142,6 +142,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return lambda: self._content_of(args[0], wanted, opts)
 
     def _content_of(self, url: str, wanted: extraction.Wanted, opts: argparse.Namespace) -> None:
+        self.telling.what = "reading the page"
         page = fetched(self, url, opts.web)
         _check_body(url, page)
         received = PageFile(url, body=page.body, url=page.url, content_type=page.content_type)
@@ -166,6 +167,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         opts: argparse.Namespace,
         rules: MetadataRules,
     ) -> None:
+        self.telling.what = "reading the page"
         source = self._source(name, opts)
         _check_body(name, source)
         if text_of_utf_32(source.body):

@@ -47,6 +47,7 @@ logger = logging.getLogger(__name__)
 _PANEL_SECONDS = 0.5
 _LINE_SECONDS = 10.0
 _RATE_SECONDS = 10.0
+_SAY_AFTER, _SAY_EVERY = 2.0, 10.0  # seconds
 _NOT_HAD = {
     "nothing_fetched": "Nothing could be fetched; ",
     "hosts_unreachable": "The links that wait are of hosts whose robots.txt cannot be had; ",
@@ -222,9 +223,13 @@ class MediaFeedExporter(FeedExporter):
         """Write the media pages of the job and close the feeds."""
         scheduler = scheduler_of(self.crawler)
         if scheduler is not None and scheduler.job is not None:
+            say_at = monotonic() + _SAY_AFTER
             try:
-                for row in _rows(scheduler.job):
+                for count, row in enumerate(_rows(scheduler.job), start=1):
                     super().item_scraped(row, spider)
+                    if monotonic() > say_at:
+                        say_at = monotonic() + _SAY_EVERY
+                        logger.info("Writing the feeds: %s pages so far", f"{count:,}")
             except StoreError as error:
                 logger.error("The feeds are not complete: %s", error)  # noqa: TRY400
         await super().close_spider(spider)
