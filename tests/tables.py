@@ -31,7 +31,7 @@ def each(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]], Cal
                 with ExitStack() as stack:
                     try:
                         test(*bound, **row, **_anew(fixtures, number, stack))
-                    except Exception as error:
+                    except Exception as error:  # noqa: BLE001 - any failure of a test
                         error.add_note(f"row {number}: {row!r:.1000}")
                         failed.append(error)
             if failed:

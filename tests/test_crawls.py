@@ -19,6 +19,7 @@ from mmcrawl.engine import (
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.page import parse_page
 from tests.databases import mongodb_uri
+from tests.tables import each
 
 SEED = "http://site.test/0"
 
@@ -39,8 +40,8 @@ def crawl_chain(job: CrawlJob, most: int = 9) -> int:
     return pages
 
 
-@pytest.mark.parametrize(
-    ("limit", "max_depth", "pages"),
+@each(
+    "limit, max_depth, pages",
     [(0, "0", 9), (1, "0", 2), (3, "0", 4), (3, "2", 2), (1, "5", 5), (0, "3", 3)],
 )
 def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(
@@ -90,11 +91,11 @@ def test_a_shared_crawl_is_gone_on_with_by_the_rules_it_was_begun_with(tmp_path:
                 open_job(**arguments, **changed)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     ["MMCRAWL_PAGES_PER_HOST", "MMCRAWL_HEAD_REQUESTS", "MMCRAWL_BARREN_PAGES_PER_SHAPE"],
 )
-@pytest.mark.parametrize("value", ["abc", "", "1.5", "-1", -1, [1]])
+@each("value", ["abc", "", "1.5", "-1", -1, [1]])
 def test_a_setting_that_is_no_whole_number_is_told(name: str, value: object) -> None:
     with pytest.raises(MmcrawlError, match=f"^{name} must be a whole number from 0, as"):
         check_settings(Settings({name: value}))
@@ -107,8 +108,8 @@ def test_good_settings_pass() -> None:
     check_settings(Settings({"MMCRAWL_PAGES_PER_HOST": "7", "MMCRAWL_HEAD_REQUESTS": 0}))
 
 
-@pytest.mark.parametrize(
-    ("given", "setting", "web"),
+@each(
+    "given, setting, web",
     [
         ({}, "stored", "stored"),
         ({"web": ""}, "stored", "stored"),

@@ -3,13 +3,13 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from mmcrawl.frontier import MediaPageRecord, PatternRecord
 from mmcrawl.page import MediaResource
 from mmcrawl.terminal import Progress, Summary, closing_tables, progress_line, progress_panel
+from tests.tables import each
 
 PROGRESS = Progress(
     pages=1234,
@@ -139,7 +139,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_markup_in_what_a_site_says_is_shown_as_it_stands(text: str) -> None:
     summary = replace(
         SUMMARY,
@@ -150,7 +150,7 @@ def test_markup_in_what_a_site_says_is_shown_as_it_stands(text: str) -> None:
     assert words(closing_tables(summary)).count(text) == 4
 
 
-@pytest.mark.parametrize(
+@each(
     "code",
     [
         "\x1b[31m",
@@ -174,7 +174,7 @@ def test_no_control_character_of_a_site_reaches_the_terminal(code: str) -> None:
     assert re.search("le.*ns", text)
 
 
-@pytest.mark.parametrize("width", [40, 60, 200])
+@each("width", [40, 60, 200])
 def test_the_tables_keep_to_the_width_of_the_terminal(width: int) -> None:
     long = media_page(title="光学课件" * 30, url="http://a.test/" + "long/" * 40)
     summary = replace(

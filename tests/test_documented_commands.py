@@ -13,13 +13,13 @@ from itertools import repeat, takewhile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
 from mmcrawl.crawling import ArchiveParams, CollectParams, FocusedParams
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared
+from tests.tables import each
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = ROOT / "mmcrawl" / "commands"
@@ -142,7 +142,7 @@ def wrong_options(
                 yield from [] if name in declared else [f"no setting {name}"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each("page", PAGES)
 def test_every_documented_command_line_can_be_typed(page: Path) -> None:
     lines = command_lines(page.read_text(encoding="utf-8"))
     wrong = [(line, problem) for line in lines for problem in problems_of(line)]
@@ -153,7 +153,7 @@ def test_every_documented_command_line_can_be_typed(page: Path) -> None:
         assert not [one for one in alone if not any(map(str.startswith, known, repeat(one)))]
 
 
-@pytest.mark.parametrize("chinese", [page for page in PAGES if ".zh" in page.name], ids=str)
+@each("chinese", [page for page in PAGES if ".zh" in page.name])
 def test_a_chinese_page_has_the_headings_and_commands_of_the_english_one(chinese: Path) -> None:
     def outline(page: Path) -> list[str]:
         text = page.read_text(encoding="utf-8")

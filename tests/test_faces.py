@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import pytest
+from tests.tables import each
 
 ROOT = Path(__file__).parents[1]
 FACES = sorted(
@@ -48,7 +48,7 @@ def test_an_import_below_a_face_is_seen() -> None:
     assert below_a_face(source) == ["from mmcrawl.page.urls import split"]
 
 
-@pytest.mark.parametrize("face", LAZY)
+@each("face", LAZY)
 def test_all_that_a_face_names_is_there(face: str) -> None:
     tree = ast.parse(Path(import_module(face).__file__ or "").read_text(encoding="utf-8"))
     for node in ast.walk(tree):

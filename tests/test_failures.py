@@ -1,7 +1,6 @@
 import gzip
 import zlib
 
-import pytest
 from scrapy import exceptions
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
@@ -11,13 +10,14 @@ from twisted.web.client import ResponseFailed
 
 from mmcrawl.engine import reason_of
 from mmcrawl.errors import fatal_error
+from tests.tables import each
 
 REPLY = Response("http://a.test/", status=418)
 BOMB = "Ignored response <200 http://a.test/> because its body exceeded DOWNLOAD_MAXSIZE (9 B)"
 
 
-@pytest.mark.parametrize(
-    ("problem", "reason"),
+@each(
+    "problem, reason",
     [
         (HttpError(REPLY, "Ignoring non-200 response"), "HTTP 418"),
         (exceptions.CannotResolveHostError("no results"), "host not found"),
@@ -46,7 +46,7 @@ def test_a_failure_is_told_in_a_few_words(problem: Exception, reason: str) -> No
     assert reason_of(Failure(problem)) == reason
 
 
-@pytest.mark.parametrize("problem", [RuntimeError("x" * 9999), ValueError("x" * 9999)])
+@each("problem", [RuntimeError("x" * 9999), ValueError("x" * 9999)])
 def test_a_long_failure_is_cut(problem: Exception) -> None:
     assert len(reason_of(Failure(problem))) == 200
 

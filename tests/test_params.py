@@ -12,6 +12,7 @@ from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier import open_store
 from mmcrawl.settings import value_of
 from mmcrawl.spiders import FocusedSpider
+from tests.tables import each
 
 SEEDED = {"seeds": "http://a.test/", "topic": "physics-senior"}
 
@@ -26,8 +27,8 @@ def sentences(**arguments: str) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "may_be"),
+@each(
+    "name, value, may_be",
     [
         ("algo", "nope", "breadth, fish"),
         (
@@ -59,8 +60,8 @@ def test_a_wrong_value_is_told_with_the_name_and_what_it_may_be(
     assert may_be in told[0]
 
 
-@pytest.mark.parametrize(
-    ("expand", "keywords", "least"),
+@each(
+    "expand, keywords, least",
     [
         ("all", "lens", 0.0),
         ("on-topic", "lens", 0.4),
@@ -84,8 +85,8 @@ def test_every_wrong_argument_is_told() -> None:
     assert [sentence.partition(":")[0] for sentence in told] == ["algo", "max_pages", "sites"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
+@each(
+    "arguments, told",
     [
         ({"topic": "nosuch"}, "unknown topic 'nosuch'"),
         ({"topic": "physics-senio"}, "did you mean physics-senior"),
@@ -119,8 +120,8 @@ def test_no_arguments_crawl_the_demo_into_a_store_of_its_own() -> None:
     assert not FocusedParams(**SEEDED).is_demo
 
 
-@pytest.mark.parametrize(
-    ("given", "uri"),
+@each(
+    "given, uri",
     [
         ("", "sqlite:///crawl.db"),
         ("a.db", "sqlite:///a.db"),
@@ -157,34 +158,31 @@ def test_seeds_bring_topics_of_their_own(tmp_path: Path) -> None:
     assert re.fullmatch(r"[\w.-]+", params.job_name)
 
 
-@pytest.mark.parametrize(
-    "name", ["高中物理（二）", "光学·力学", "第1课：光", "物理、化学", "日本語ー"]
-)
+@each("name", ["高中物理（二）", "光学·力学", "第1课：光", "物理、化学", "日本語ー"])
 def test_a_job_may_be_named_as_its_readers_write(name: str) -> None:
     assert FocusedParams(**SEEDED, job=name).job_name == name
 
 
-@pytest.mark.parametrize(
+@each(
     "place", ["pages.db", "./pages", "~/pages", "sqlite:///pages", "C:\\crawls\\pages", "物理.db"]
 )
 def test_a_file_is_named_by_its_path_or_uri(place: str) -> None:
     assert sentences(**SEEDED, archive=place, store=place) == []
 
 
-@pytest.mark.parametrize(("alpha", "told"), [("-5", "alpha must be a number from 0 to 1, not -5")])
+@each("alpha, told", [("-5", "alpha must be a number from 0 to 1, not -5")])
 def test_a_parameter_out_of_its_range_is_told(alpha: str, told: str) -> None:
     [sentence] = sentences(**SEEDED, algo="urlrule", alpha=alpha)
     assert told in sentence
 
 
-@pytest.mark.parametrize(
-    ("make", "told"),
+@each(
+    "make, told",
     [
         (lambda web: web.write_bytes(b"\x00\x01"), "is no stored web; it may be demo, a folder"),
         (lambda web: web.mkdir(), "' is empty; it may be demo, a folder"),
         (lambda web: (web / "notes").mkdir(parents=True), "' holds no host: give one with"),
     ],
-    ids=["binary", "empty folder", "folder of other things"],
 )
 def test_a_path_that_is_no_stored_web_is_told(
     make: Callable[[Path], object], told: str, tmp_path: Path
@@ -201,7 +199,7 @@ def test_equal_arguments_make_the_same_job() -> None:
     assert one.job_name == other.job_name
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         {"algo": "breadth"},
@@ -221,8 +219,8 @@ def test_what_the_crawl_is_about_makes_another_job(other: dict[str, str]) -> Non
     assert FocusedParams(**SEEDED).job_name != FocusedParams(**(SEEDED | other)).job_name
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each(
+    "one, other",
     [
         ({}, {"alpha": "0.4", "m": "3"}),
         ({"alpha": "0.40"}, {"alpha": ".4"}),
@@ -270,12 +268,12 @@ def test_a_crawl_goes_on_with_a_parameter_spelt_otherwise(tmp_path: Path) -> Non
         opened.job("mine", FocusedParams(**SEEDED, alpha="0.5").identity())
 
 
-@pytest.mark.parametrize("limit", [{"max_pages": "3"}, {"store": "a.db"}, {"_job": "6487ec7994"}])
+@each("limit", [{"max_pages": "3"}, {"store": "a.db"}, {"_job": "6487ec7994"}])
 def test_limits_and_places_leave_the_job_the_same(limit: dict[str, str]) -> None:
     assert FocusedParams(**SEEDED).identity() == FocusedParams(**SEEDED, **limit).identity()
 
 
-@pytest.mark.parametrize("topic", ["physics-senior,biology-senior", "my words (2).txt"])
+@each("topic", ["physics-senior,biology-senior", "my words (2).txt"])
 def test_a_made_name_of_a_job_can_be_given_back(
     topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,7 +294,7 @@ def test_all_arguments_of_the_spider_are_in_its_schema() -> None:
     assert "required" not in schema
 
 
-@pytest.mark.parametrize("name", ["x" * 300, "~nosuchuser/x", "物" * 100])
+@each("name", ["x" * 300, "~nosuchuser/x", "物" * 100])
 def test_a_path_that_no_file_can_have_does_not_exist(name: str) -> None:
     [web] = sentences(**SEEDED, web=name)
     assert web.startswith("web: ")
@@ -307,7 +305,7 @@ def test_a_path_that_no_file_can_have_does_not_exist(name: str) -> None:
     assert seeds.startswith("there is no seed file")
 
 
-@pytest.mark.parametrize("value", ["0", "1", "1.5", "-0.1", "nan", "half", ""])
+@each("value", ["0", "1", "1.5", "-0.1", "nan", "half", ""])
 def test_a_threshold_outside_0_and_1_names_the_setting(value: str) -> None:
     with pytest.raises(MmcrawlError, match="MMCRAWL_TOPIC_THRESHOLD must be a number between 0"):
         value_of(Settings({"MMCRAWL_TOPIC_THRESHOLD": value}), "MMCRAWL_TOPIC_THRESHOLD")

@@ -13,6 +13,7 @@ from mmcrawl.crawling import read_rules, rules_text
 from mmcrawl.errors import RuleError
 from mmcrawl.frontier import PatternRecord
 from mmcrawl.scoring import Pattern, PinnedRule
+from tests.tables import each
 
 
 @pytest.fixture
@@ -90,8 +91,8 @@ def test_a_pattern_stands_once_for_a_topic(written) -> None:  # type: ignore[no-
     assert len(read_rules(both).rules) == 2
 
 
-@pytest.mark.parametrize(
-    ("make", "told"),
+@each(
+    "make, told",
     [
         (lambda path: None, "there is no rules file .*; write one, or have a crawl's with"),
         (lambda path: path.mkdir(), "there is no rules file"),

@@ -2,15 +2,14 @@
 
 from pathlib import Path
 
-import pytest
-
 from mmcrawl.crawling import read_seeds
 from mmcrawl.topic import load_topic, topic_names
+from tests.tables import each
 
 LISTS = sorted((Path(__file__).parents[1] / "seeds").glob("*.txt"))
 
 
-@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
+@each("path", LISTS)
 def test_list_can_be_read_and_is_described(path: Path) -> None:
     seeds = read_seeds(str(path))
     assert seeds

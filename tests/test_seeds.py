@@ -4,6 +4,7 @@ import pytest
 
 from mmcrawl.crawling import Seed, read_seeds
 from mmcrawl.errors import SeedError
+from tests.tables import each
 
 
 @pytest.fixture
@@ -24,8 +25,8 @@ def test_a_line_holds_a_url_a_topic_and_a_comment(seed_file: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "urls"),
+@each(
+    "text, urls",
     [
         ("http://a.test/", ["http://a.test/"]),
         ("a.test", ["http://a.test"]),
@@ -56,7 +57,7 @@ def test_a_file_wins_over_a_host_of_its_name(
     assert read_seeds("a.test") == [Seed("http://b.test")]
 
 
-@pytest.mark.parametrize("url", ["http://a.test/" + "x" * 5000, "http://a.test/" + "d/" * 3000])
+@each("url", ["http://a.test/" + "x" * 5000, "http://a.test/" + "d/" * 3000])
 def test_a_url_may_be_longer_than_any_file_name(url: str) -> None:
     assert read_seeds(f"{url},http://b.test/") == [Seed(url), Seed("http://b.test/")]
 
@@ -70,13 +71,13 @@ def test_what_has_the_form_of_a_url_is_no_file(
     assert read_seeds("http://a.test") == [Seed("http://a.test")]
 
 
-@pytest.mark.parametrize("text", ["x" * 5000, "~nobody-of-that-name/seeds.txt", "a\0b/"])
+@each("text", ["x" * 5000, "~nobody-of-that-name/seeds.txt", "a\0b/"])
 def test_what_cannot_name_a_file_is_told(text: str) -> None:
     with pytest.raises(SeedError, match="there is no seed file"):
         read_seeds(text)
 
 
-@pytest.mark.parametrize("text", ["nosuch.txt", "seeds/physics.txt", "nosuch", "list.csv"])
+@each("text", ["nosuch.txt", "seeds/physics.txt", "nosuch", "list.csv"])
 def test_a_missing_file_is_named(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +111,7 @@ def test_a_bad_line_is_named_with_its_number(line: str, seed_file: Path) -> None
     assert str(caught.value).startswith(f"{seed_file}, line 3: {line!r} ")
 
 
-@pytest.mark.parametrize("text", ["ftp://a.test/", "http://", "http://a.test/,http://["])
+@each("text", ["ftp://a.test/", "http://", "http://a.test/,http://["])
 def test_a_bad_url_is_named(text: str) -> None:
     bad = text.rpartition(",")[2]
     with pytest.raises(SeedError) as caught:
@@ -173,7 +174,7 @@ def test_a_password_in_a_seed_is_refused_and_not_repeated(line: str, seed_file: 
     assert "line 1: " in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [".", "lists", "lists.txt"])
+@each("name", [".", "lists", "lists.txt"])
 def test_a_folder_is_told(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).mkdir(exist_ok=True)

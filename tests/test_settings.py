@@ -16,6 +16,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared, value_of
 from mmcrawl.terminal import algorithm_help, argument_help
+from tests.tables import each
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOL = ROOT / "tools" / "write_reference.py"
@@ -49,7 +50,7 @@ def test_settings_hold_without_a_project_that_says_them() -> None:
     }
 
 
-@pytest.mark.parametrize("name", [s.name for s in declared.values() if s.may_be])
+@each("name", [s.name for s in declared.values() if s.may_be])
 def test_a_value_out_of_range_is_told_with_an_example(name: str) -> None:
     with pytest.raises(MmcrawlError, match=f"^{name} must be an? .* as [0-9.:]+$"):
         check_settings(Settings({name: "-1"}))

@@ -10,6 +10,7 @@ import pytest
 from mmcrawl.archive import Capture, open_archive, place
 from mmcrawl.archive.format import SegmentWriter, depth_of, pack_manifest, segments
 from mmcrawl.errors import StoreError
+from tests.tables import each
 
 HOST = "http://h.test"
 
@@ -47,8 +48,8 @@ def with_dictionary(archive):
 
 def assert_holds(archive, captures):
     assert archive.check().clean
-    for each in captures:
-        assert archive.rebuild(archive.get(each.url, at=each.time)).body == each.body
+    for capture in captures:
+        assert archive.rebuild(archive.get(capture.url, at=capture.time)).body == capture.body
 
 
 def test_a_page_that_comes_again_is_compressed_with_its_version_before(uri):
@@ -70,7 +71,7 @@ def test_a_segment_is_compressed_with_one_before(uri):
         assert_holds(archive, stored)
 
 
-@pytest.mark.parametrize("column", ["data", "manifest"])
+@each("column", ["data", "manifest"])
 def test_a_damaged_segment_is_no_dictionary(tmp_path, column):
     path = tmp_path / "archive.db"
     uri = f"sqlite:///{path}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.archive import Capture
 from mmcrawl.archive.format import facts_of_page
+from tests.tables import each
 
 
 def language(body: bytes) -> str:
@@ -13,7 +12,7 @@ def language(body: bytes) -> str:
     return facts_of_page(capture).language
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"<html lang=ZH-cn><p>",
@@ -29,7 +28,7 @@ def test_the_language_is_that_of_the_start_tag_wherever_it_stands(body: bytes) -
     assert language(body) == "zh-cn"
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"",

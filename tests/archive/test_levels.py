@@ -21,6 +21,7 @@ from mmcrawl.archive import (
 )
 from mmcrawl.blocks.partitioners import DEFAULT_LEVEL
 from mmcrawl.errors import StoreError
+from tests.tables import each
 
 URL = "http://a.test/"
 Page = dict[str, tuple[int, str]]  # path → size and content of an innermost block
@@ -143,7 +144,7 @@ def test_a_split_that_shows_nothing_is_undone_and_not_tried_again_for_long() -> 
     assert runs[:4] == [(3, REVIEW), (2, again), (3, REVIEW), (2, again)]
 
 
-@pytest.mark.parametrize(("kind", "level"), [("topic", 4), ("advertisement", 3), ("navigation", 3)])
+@each("kind, level", [("topic", 4), ("advertisement", 3), ("navigation", 3)])
 def test_only_what_the_page_is_there_for_is_split(kind: str, level: int) -> None:
     history = History()
     for n in range(REVIEW):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive import DAY, NO_ANSWER, Pair, RevisitRules, Visit, change_rate, due, next_visit
+from tests.tables import each
 
 RULES = RevisitRules(default=DAY, shortest=3_600, longest=30 * DAY)
 URL = "http://a.test/"
@@ -37,8 +38,8 @@ class Visited(dict[str, list[Visit]]):
         return dict.fromkeys(pairs, frozenset({"topic"}))
 
 
-@pytest.mark.parametrize(("n", "x"), [(1, 0), (1, 1), (5, 0), (5, 2), (5, 5), (100, 37)])
-@pytest.mark.parametrize("length", [1.0, 90.0, DAY])
+@each("n, x", [(1, 0), (1, 1), (5, 0), (5, 2), (5, 5), (100, 37)])
+@each("length", [1.0, 90.0, DAY])
 def test_at_equal_intervals_the_rate_is_that_of_cho_and_garcia_molina(
     n: int, x: int, length: float
 ) -> None:
@@ -86,7 +87,7 @@ def test_intervals_stay_within_their_bounds(found: list[bool], every: float) -> 
     assert answer.next_visit - answer.last_visit <= RULES.longest + 1e-3
 
 
-@pytest.mark.parametrize("status", [404, 410])
+@each("status", [404, 410])
 def test_pages_that_are_gone_are_visited_less_and_less(status: int) -> None:
     spans = []
     for n in range(1, 8):
@@ -96,7 +97,7 @@ def test_pages_that_are_gone_are_visited_less_and_less(status: int) -> None:
     assert answer.why == "Gone, as found 7 times in a row: again after 30 days."
 
 
-@pytest.mark.parametrize("status", [NO_ANSWER, 500, 503, 429, 403])
+@each("status", [NO_ANSWER, 500, 503, 429, 403])
 def test_failures_are_no_observation_and_are_tried_again_later_and_later(status: int) -> None:
     steady = next_visit(URL, visits(True, False), RULES)
     disturbed = next_visit(URL, visits(True, False, status), RULES)

@@ -9,6 +9,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.format import Sealer, sealing
+from tests.tables import each
 from tests.waiting import HANG
 
 
@@ -41,7 +42,7 @@ def store(archive, count=12):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("error", [MemoryError, SystemExit])
+@each("error", [MemoryError, SystemExit])
 def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
     def fail(self, stream, *, hasty=False):
         if threading.current_thread().name == "archive-sealing":

@@ -3,11 +3,11 @@
 import json
 
 import numpy as np
-import pytest
 
 from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.content import beside_text
 from mmcrawl.blocks.layout import Measures, PageLines
+from tests.tables import each
 
 SAID = "A lever is a rigid bar on a pivot, and a small force lifts a heavy load with it."
 
@@ -28,7 +28,7 @@ def post(name: str, *, mark: str = "class='post-author'") -> str:
     return f"<div class=post>{head}<time>3 May</time><p>{SAID} Thus {name}.</p><a>Reply</a></div>"
 
 
-@pytest.mark.parametrize("mark", ["class='post-author'", "class=username", "itemprop=author"])
+@each("mark", ["class='post-author'", "class=username", "itemprop=author"])
 def test_authors_of_posts_stand_before_what_they_wrote(mark: str) -> None:
     page = post("Ada", mark=mark) + post("Boole", mark=mark) + post("Ada", mark=mark)
     assert [name.split()[0] for name in shown(page, posts=True)] == ["Ada", "Boole", "Ada"]
@@ -50,16 +50,16 @@ PRODUCT = (
 )
 
 
-@pytest.mark.parametrize(
-    ("price", "lines"),
+@each(
+    "price, lines",
     [("", ["$49.90"]), ("12 USD", ["$12.00"]), ("77.10 USD", []), (None, [])],
 )
 def test_the_price_of_a_product_is_shown(price: str | None, lines: list[str]) -> None:
     assert shown(PRODUCT, price=price) == lines
 
 
-@pytest.mark.parametrize(
-    ("known", "written"),
+@each(
+    "known, written",
     [
         ("1299.00 USD", "$1,299.00"),
         ("1299.00 EUR", "1.299,00 €"),
@@ -81,8 +81,8 @@ def offer(**of: object) -> str:
     return f"<script type='application/ld+json'>{json.dumps(product)}</script>"
 
 
-@pytest.mark.parametrize(
-    ("head", "price"),
+@each(
+    "head, price",
     [
         (offer(price=49.9, priceCurrency="EUR"), "49.9 EUR"),
         (offer(lowPrice="49.90", priceCurrency="EUR"), "49.90 EUR"),

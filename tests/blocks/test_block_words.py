@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import tracemalloc
 
-import pytest
-
 from mmcrawl.blocks.layout import AREAS, TopicWords, area_of_names, begins_with, holds, lists_of
 from mmcrawl.page import declarations
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
-    ("names", "area"),
+@each(
+    "names, area",
     [
         ("post-nav bottom", "navigation"),
         ("siteFooter", "foot"),

@@ -6,6 +6,7 @@ import pytest
 
 from mmcrawl.blocks import PageTree, Partition, partition, read_tree
 from mmcrawl.blocks.partitioners import MAX_LEVEL, RULES, BlockRules, Bwap
+from tests.tables import each
 
 # Figures 1 and 2: bars above, three columns, bars below.
 BAR = "<tr id={}><td><img src=/{}.gif></td><td>{} <a href=/1>one</a> <a href=/2>two</a></td></tr>"
@@ -76,8 +77,8 @@ def in_layout(page: Partition, text: str) -> bool:
 class TestWorkedExample:
     """Section 2.1, figures 2 to 4 and 6."""
 
-    @pytest.mark.parametrize("story", [STORY, TABLE])
-    @pytest.mark.parametrize("bar", [BAR, BAR_OF_ONE])
+    @each("story", [STORY, TABLE])
+    @each("bar", [BAR, BAR_OF_ONE])
     def test_blocks_of_each_level_however_bars_and_stories_are_drawn(
         self, bar: str, story: str
     ) -> None:
@@ -150,8 +151,8 @@ class TestTable1:
         changed = EXAMPLE.replace("<td id=CC>", "<td id=CC>" + story)
         assert new_blocks(EXAMPLE, changed) == [story.rstrip("\n").encode()]
 
-    @pytest.mark.parametrize(
-        ("html", "blocks"),
+    @each(
+        "html, blocks",
         [
             ("", []),
             ("   \n", []),
@@ -193,7 +194,7 @@ class TestTable1:
         page = cut(f"<div><section id=x>{teasers}</section><p>Pulleys</p></div>", 3)
         assert ids(page) == ["x", ""]
 
-    @pytest.mark.parametrize("piece", ["and more", "<img src=/a.png>", "<input>", "<b>more</b>"])
+    @each("piece", ["and more", "<img src=/a.png>", "<input>", "<b>more</b>"])
     def test_what_would_be_left_is_counted_in_pieces(self, piece: str) -> None:
         def parts(loose: int) -> int:
             boxes = "<div><p>Lever <b>lifts</b></p></div><p>Wheels <b>turn</b></p>" * 2
@@ -215,7 +216,7 @@ class TestTable1:
         assert ids(cut(html, 2)) == [*(f"row{n}" for n in range(8)), ""]
         assert len(cut(html, 3).blocks) == 65
 
-    @pytest.mark.parametrize("level", [9, MAX_LEVEL - 1])
+    @each("level", [9, MAX_LEVEL - 1])
     def test_a_great_level(self, level: int) -> None:
         page = cut(EXAMPLE, level)
         assert contents(page) == contents(cut(EXAMPLE, level + 1))
@@ -234,7 +235,7 @@ def assert_nested(page: Partition) -> None:
 
 
 class TestLevels:
-    @pytest.mark.parametrize("level", [1, 2, 3, 4, 7])
+    @each("level", [1, 2, 3, 4, 7])
     def test_blocks_nest(self, level: int) -> None:
         page = cut(EXAMPLE, level)
         assert_nested(page)
@@ -292,7 +293,7 @@ class TestOptions:
         assert len(cut(html, 2, min_size=0).blocks) == 3
         assert cut(html, 2, min_size=1000).blocks == ()
 
-    @pytest.mark.parametrize(
+    @each(
         "options",
         [
             {"max_depth": 0},

@@ -10,6 +10,7 @@ import pytest
 
 from mmcrawl.blocks import PageTree, Partition, partition, read_tree
 from mmcrawl.blocks.partitioners import BlockRules, Bwap, Cut
+from tests.tables import each
 
 
 def cut(html: str, level: int = 3, **options: float) -> Partition:
@@ -69,7 +70,7 @@ def deep_mixed(count: int) -> str:
 
 
 class TestLinearTime:
-    @pytest.mark.parametrize("html", [deep(20_000), deep_mixed(20_000), modern_page(100)])
+    @each("html", [deep(20_000), deep_mixed(20_000), modern_page(100)])
     def test_each_element_is_looked_at_once(
         self, html: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -10,6 +10,7 @@ from mmcrawl.blocks import PageTree, read_tree
 from mmcrawl.blocks.layout import TAG_TYPES, NodeType, PageStructure
 from mmcrawl.blocks.partitioners import LEAST_AREAS, OTHER_LEAST_AREA, RULES, BlockRules
 from mmcrawl.blocks.partitioners import bwap as bwap_rules
+from tests.tables import each
 
 LAID_OUT = "<div><p>Levers lift<p>Wheels turn</div>"
 TWO_LAID_OUT = f"<div id=x>{LAID_OUT}{LAID_OUT}</div>"
@@ -66,7 +67,7 @@ def _name(example: Example) -> str:
     return f"rule {example.rule}"
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=_name)
+@each("example", EXAMPLES)
 def test_each_rule_decides_its_example(example: Example) -> None:
     rule, html, expected, *others = example
     assert is_block(html, *others) is expected
@@ -74,7 +75,7 @@ def test_each_rule_decides_its_example(example: Example) -> None:
 
 
 # Without rule 1, rule 7 would say of an empty element what rule 1 says.
-@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.rule > 1], ids=_name)
+@each("example", [e for e in EXAMPLES if e.rule > 1])
 def test_each_rule_is_missed_when_it_is_taken_away(
     example: Example, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,17 +103,17 @@ class TestTypes:
         tags = [tag for tags in TAG_TYPES.values() for tag in tags]
         assert len(tags) == len(set(tags))
 
-    @pytest.mark.parametrize("tag", ["table", "p", "ul", "section", "nav", "h2", "blockquote"])
+    @each("tag", ["table", "p", "ul", "section", "nav", "h2", "blockquote"])
     def test_schema(self, tag: str) -> None:
         assert type_of(f"<{tag} id=x>Levers</{tag}>") == NodeType.SCHEMA
 
-    @pytest.mark.parametrize("tag", ["div", "b", "big", "em", "font", "i", "strong", "u", "my-box"])
+    @each("tag", ["div", "b", "big", "em", "font", "i", "strong", "u", "my-box"])
     def test_format_is_schema_once_it_holds_boxes(self, tag: str) -> None:
         assert type_of(f"<{tag} id=x>Levers <b>and</b> pulleys</{tag}>") == NodeType.FORMAT
         assert type_of(f"<{tag} id=x>Levers <p>and pulleys</{tag}>") == NodeType.SCHEMA
         assert type_of(f"<{tag} id=x><i><div>Levers</div></i></{tag}>") == NodeType.SCHEMA
 
-    @pytest.mark.parametrize(
+    @each(
         "html",
         [
             "<a id=x href=/>Levers</a>",
@@ -134,7 +135,7 @@ class TestTypes:
     def test_an_anchor_that_nothing_ended_is_schema(self) -> None:
         assert type_of("<a id=x name=top><table><tr><td>Levers</table>") == NodeType.SCHEMA
 
-    @pytest.mark.parametrize("tag", ["script", "style", "template", "noscript", "map", "hr", "td"])
+    @each("tag", ["script", "style", "template", "noscript", "map", "hr", "td"])
     def test_what_takes_no_room_has_no_type(self, tag: str) -> None:
         page = "<p>Levers and pulleys lift what hands cannot</p>"
         html = f"{page}<{tag} id=x></{tag}>"
@@ -147,7 +148,7 @@ class TestTypes:
 
 
 class TestRule3:
-    @pytest.mark.parametrize("words", ["Levers and pulleys", "<a href=/>Levers and pulleys</a>"])
+    @each("words", ["Levers and pulleys", "<a href=/>Levers and pulleys</a>"])
     def test_a_line_of_its_own_beside_boxes_may_be_a_block(self, words: str) -> None:
         html = f"<ul><li>{{}}</li><li id=x>{words}</li></ul>"
         assert is_block(html.format("<h3>Wheels</h3><p>They turn</p>"))
@@ -158,17 +159,17 @@ class TestRule3:
 
 
 class TestRule4:
-    @pytest.mark.parametrize("inside", ["Levers and pulleys", "<span>Levers and pulleys</span>"])
+    @each("inside", ["Levers and pulleys", "<span>Levers and pulleys</span>"])
     def test_one_run_of_text_may_be_a_block(self, inside: str) -> None:
         assert is_block(f"<p id=x>{inside}</p>")
 
-    @pytest.mark.parametrize("link", ["<a href=/>{}</a>", "<a name=top>{}</a>"])
+    @each("link", ["<a href=/>{}</a>", "<a name=top>{}</a>"])
     def test_one_link_with_text_may_be_a_block(self, link: str) -> None:
         assert is_block(f"<h2 id=x>{link.format('Levers and pulleys')}</h2>")
         assert is_block(f"<h2 id=x>{link.format('<b>Levers</b> and pulleys')}</h2>")
         assert not is_block(f"<h2 id=x>{link.format('<img src=/a.png>')}</h2>")
 
-    @pytest.mark.parametrize("inside", ["<img src=/a.png>", "<button>Levers and pulleys</button>"])
+    @each("inside", ["<img src=/a.png>", "<button>Levers and pulleys</button>"])
     def test_one_image_or_control_is_none(self, inside: str) -> None:
         assert not is_block(f"<p id=x>{inside}</p>")
 
@@ -196,13 +197,13 @@ class TestRule5:
     def test_half_a_declared_size_does_not_count(self) -> None:
         assert is_block("<table><tr><td id=x width=1>Levers and pulleys</table>")
 
-    @pytest.mark.parametrize("min_size", [0.0, 0.4])
+    @each("min_size", [0.0, 0.4])
     def test_the_factor_lets_smaller_ones_be_blocks(self, min_size: float) -> None:
         assert is_block("<p id=x>|</p>", min_size=min_size)
 
 
 class TestRule6:
-    @pytest.mark.parametrize(
+    @each(
         "colour",
         [
             "bgcolor=#cc0000",
@@ -261,7 +262,7 @@ class TestRules7To9:
         assert is_block("<div id=x>Levers<div><p>lift<p bgcolor=red>loads</div></div>")
 
 
-@pytest.mark.parametrize("before", ["", "<html><head><title>t</title></head>", "<html>"])
+@each("before", ["", "<html><head><title>t</title></head>", "<html>"])
 def test_the_page_itself_is_a_block_only_if_there_is_nothing_to_partition(before: str) -> None:
     assert is_block(f"{before}<body id=x>Levers <b>and</b> pulleys</body>")
     assert not is_block(f"{before}<body id=x>Levers <p>and pulleys</p></body>")

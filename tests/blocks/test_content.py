@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.blocks import page_content
 from mmcrawl.blocks.content import GENRES
+from tests.tables import each
 
 NEWS_TEXT = (
     "The bridge over the river was closed for three years, after engineers had found cracks in "
@@ -131,7 +130,7 @@ def test_the_shell_of_an_application_has_no_content() -> None:
     assert page_content(html.encode()).paragraphs == ()
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-32"])
+@each("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-32"])
 def test_pages_of_wide_characters_need_no_mark(encoding: str) -> None:
     html = "\r\n <title>杠杆</title><p>杠杆是一种简单机械，在力的作用下能绕着固定点转动。"
     content = page_content(html.encode(encoding), content_type="text/html; charset=utf-8")
@@ -205,7 +204,7 @@ def test_a_long_line_counts_once_and_a_short_one_each_time() -> None:
     assert page.paragraphs.count("Why?") in (0, 2)
 
 
-@pytest.mark.parametrize("body", [b"", b" \r\n", b"<html>", b"<!-- -->", b"<script>a()</script>"])
+@each("body", [b"", b" \r\n", b"<html>", b"<!-- -->", b"<script>a()</script>"])
 def test_a_page_without_text_has_no_content(body: bytes) -> None:
     page = page_content(body)
     assert (page.title, page.text, page.paragraphs, page.related_links) == ("", "", (), ())
@@ -221,6 +220,6 @@ def test_a_frameset_has_a_title_and_leads_on() -> None:
     assert (page.title, page.text, page.page_type) == ("Course", "", "hub")
 
 
-@pytest.mark.parametrize("mark", [b"\x89PNG\r\n\x1a\n", b"%PDF-1.4\n", b"\x1f\x8b\x08", b"\0" * 9])
+@each("mark", [b"\x89PNG\r\n\x1a\n", b"%PDF-1.4\n", b"\x1f\x8b\x08", b"\0" * 9])
 def test_binary_data_is_no_error(mark: bytes) -> None:
     assert isinstance(page_content(mark + bytes(range(256)) * 40).text, str)

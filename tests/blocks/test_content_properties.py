@@ -14,6 +14,7 @@ from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.content import PAGE_TYPES, best_lines, line_words
 from mmcrawl.blocks.layout import Measures, PageLines
 from tests.blocks.growth import assert_linear
+from tests.tables import each
 
 PIECES = (
     "<p>", "</p>", "<div class=content>", "<div class='comment'>", "</div>", "<h1>", "</h1>",
@@ -93,7 +94,7 @@ def test_words_of_lines_are_counted() -> None:
     assert line_words(["a lever lifts", "杠杆 原理", ""]).tolist() == [3, 5, 1]
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         b"<div>",

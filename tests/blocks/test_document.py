@@ -7,6 +7,7 @@ import pytest
 from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.rendering import Formula, Paragraph, mathml_to_tex
 from mmcrawl.errors import BlockError
+from tests.tables import each
 
 TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>"
 
@@ -25,8 +26,8 @@ def md(body: str, url: str | None = "http://h.test/a/") -> str:
     return written.partition(first)[2].rpartition(last)[0].strip()
 
 
-@pytest.mark.parametrize(
-    ("body", "written"),
+@each(
+    "body, written",
     [
         ("<h2>The law</h2><p>It was found by <b>Archimedes</b> in <i>Syracuse</i> long ago.</p>",
          "## The law\n\nIt was found by **Archimedes** in *Syracuse* long ago."),
@@ -84,7 +85,7 @@ ZHIHU = '<img src="https://www.zhihu.com/equation?tex=E%3Dmc%5E2" alt="E=mc^2" e
 MATHML = "<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>"
 
 
-@pytest.mark.parametrize(
+@each(
     "formula",
     [
         KATEX,
@@ -104,8 +105,8 @@ def test_mathml_without_tex_is_converted() -> None:
     assert "$E=mc^{2}$" in md(f"<p>The energy at rest is {MATHML} for any body at all.</p>")
 
 
-@pytest.mark.parametrize(
-    ("markup", "tex"),
+@each(
+    "markup, tex",
     [
         ("<mfrac><mn>1</mn><msqrt><mi>x</mi></msqrt></mfrac>", r"\frac{1}{\sqrt{x}}"),
         (
@@ -177,7 +178,7 @@ and returns what they are together, as an exam\xadple shows that is easy to read
 </pre>"""
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "gb18030"])
+@each("encoding", ["utf-8", "utf-16-le", "gb18030"])
 def test_white_space_between_the_words_of_code_is_kept(encoding: str) -> None:
     code = "def add(a, b):\n    return a +\tb\n\n\nadd(1, 2)"
     page = page_content(HIGHLIGHTED.encode(encoding, "ignore"), encoding=encoding)

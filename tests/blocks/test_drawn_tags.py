@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import PageTree, read_tree
 from mmcrawl.blocks.layout import drawn_tags
+from tests.tables import each
 
 NAMES = ("class", "id", "style", "bgcolor", "width", "height", "color", "size")
 PIECES = [*NAMES, "CLASS", "href", "data-id", "a", "=", "=", '"', '"', "'", " ", " ", "\n", "/"]
@@ -34,7 +34,7 @@ def test_any_start_tag_is_read_as_by_the_tree(tags: list[str], encoding: str) ->
     assert told(tree) == all_read(tree)
 
 
-@pytest.mark.parametrize(
+@each(
     "tag",
     [
         '<a href="x" class="a b" id=i>',

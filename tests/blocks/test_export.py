@@ -7,6 +7,7 @@ import pytest
 
 from mmcrawl.blocks import BlockKind, Partition, partition_json, partition_record, read_tree
 from mmcrawl.blocks.partitioners import Cut
+from tests.tables import each
 
 BODY = (
     "<html><body><div id=a><p id=b>光学 <a href=' x.htm '>透镜</a><p id=c>lens</div>"
@@ -37,7 +38,7 @@ def nested(encoding: str = "utf-8", url: str | None = None) -> Partition:
     return Partition(tree, cuts, method="bwap", level=2, url=url)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "utf-16"])
+@each("encoding", ["utf-8", "gb18030", "utf-16"])
 def test_the_page_can_be_put_together_from_the_document_and_the_page(encoding: str) -> None:
     document = json.loads(partition_json(nested(encoding)))
     body = BODY.encode(encoding)

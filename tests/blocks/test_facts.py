@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from mmcrawl.blocks.facts import (
     names_in,
     read_date,
 )
+from tests.tables import each
 
 TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>" * 3
 
@@ -28,8 +28,8 @@ def json_ld(data: object) -> str:
     return f'<script type="application/ld+json">{json.dumps(data)}</script>'
 
 
-@pytest.mark.parametrize(
-    ("written", "value"),
+@each(
+    "written, value",
     [
         ("2019-05-06T10:11:12.000+08:00", "2019-05-06T10:11:12+08:00"),
         ("2019-05-06 10:11", "2019-05-06T10:11:00"),
@@ -96,8 +96,8 @@ def test_the_day_of_the_address_stands_against_another_time_zone() -> None:
     assert same.value == "2019-05-07T02:11:00+00:00"
 
 
-@pytest.mark.parametrize(
-    ("body", "day", "source"),
+@each(
+    "body, day, source",
     [
         ('<time class="entry-date" datetime="2019-05-06">May</time>', "2019-05-06", "element"),
         ("<p>Posted on 6 May 2019 by Ada Lovelace</p>", "2019-05-06", "text"),
@@ -123,8 +123,8 @@ def test_dates_of_comments_and_of_changes_are_not_that_of_publication() -> None:
     assert found.modified.value == "2019-05-07"
 
 
-@pytest.mark.parametrize(
-    ("head", "body", "names"),
+@each(
+    "head, body, names",
     [
         (json_ld({"@type": "Article", "author": [{"name": "Ada Lovelace"}, "Charles Babbage"]}),
          "", ("Ada Lovelace", "Charles Babbage")),
@@ -176,8 +176,8 @@ def test_site_description_image_and_licence_are_read() -> None:
     assert found.canonical == "http://h.test/levers"
 
 
-@pytest.mark.parametrize(
-    ("written", "licence"),
+@each(
+    "written, licence",
     [("../rights.html", "http://h.test/rights.html"), ("CC BY 4.0", "CC BY 4.0")],
 )
 def test_the_address_of_a_licence_is_absolute(written: str, licence: str) -> None:
@@ -192,9 +192,7 @@ def test_the_language_is_declared_or_told_by_the_script() -> None:
     assert page_content("<p>杠杆是一种简单机械，日文叫做てこ。" * 3).facts.language == "zh"
 
 
-@pytest.mark.parametrize(
-    "script", ["{", '{"@type": "Article", "datePublished": "2019-05-06",}', "[" * 5000]
-)
+@each("script", ["{", '{"@type": "Article", "datePublished": "2019-05-06",}', "[" * 5000])
 def test_broken_json_is_read_as_far_as_it_goes(script: str) -> None:
     found = facts(f'<script type="application/ld+json">{script}</script>').published
     assert (found is not None) == ("2019" in script)

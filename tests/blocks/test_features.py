@@ -16,6 +16,7 @@ from mmcrawl.blocks.layout import (
     is_topic_page,
     pixels,
 )
+from tests.tables import each
 
 LONG = "The law of the lever was known to Archimedes. " * 10
 
@@ -64,8 +65,8 @@ def test_content_is_counted():
     assert (found["inputs"], found["forms"]) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    ("length", "expected"),
+@each(
+    "length, expected",
     [("30", 30.0), (" 30px", 30.0), ("50%", 200.0), ("2em", 0.0), ("", 0.0), ("99999px", 4000.0)],
 )
 def test_lengths(length: str, expected: float):
@@ -91,8 +92,8 @@ def area(html: str) -> str:
 FILL = f"<p>{LONG}</p>"
 
 
-@pytest.mark.parametrize(
-    ("html", "expected"),
+@each(
+    "html, expected",
     [
         ("<nav><div>x", "navigation"),
         ("<aside>x", "side"),
@@ -116,8 +117,8 @@ def test_a_name_does_not_count_for_most_of_the_page():
     assert area(f"{FILL}<div id=sidebar><p>x</div>") == "side"
 
 
-@pytest.mark.parametrize(
-    ("html", "level"),
+@each(
+    "html, level",
     [
         ("<h1>x</h1>", 1),
         ("<h3><a href=y>x</a></h3>", 3),
@@ -135,8 +136,8 @@ def test_headings_are_known_by_tag_and_by_look(html: str, level: int):
     assert Headlines(tree, Measures(tree)).level(range(1, len(tree))) == level
 
 
-@pytest.mark.parametrize(
-    ("text", "agrees"),
+@each(
+    "text, agrees",
     [("Levers", True), ("杠杆 原理", True), ("School", True), ("Pulleys", False), ("L", False)],
 )
 def test_headlines_agree_with_the_title(text: str, agrees: bool):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.layout import Headlines, Measures
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
-    ("name", "is_heading"),
+@each(
+    "name, is_heading",
     [
         ("title", True),
         ("post-title", True),

@@ -29,6 +29,7 @@ from mmcrawl.blocks import (
 )
 from mmcrawl.errors import BlockError
 from mmcrawl.experiment.presets import NodeLabels, pages_in
+from tests.tables import each
 
 LABELLED = Path(__file__).parents[2] / "benchmarks" / "data" / "block_kinds"
 TEXT_OF_LEVERS = (
@@ -68,8 +69,8 @@ def test_the_rules_tell_the_kinds_of_the_paper_only() -> None:
     assert told(ARTICLE) != told(ARTICLE, kinds="learnt")
 
 
-@pytest.mark.parametrize(
-    ("method", "kinds"),
+@each(
+    "method, kinds",
     [
         ("bwap", "learnt"),
         ("quark", "learnt"),
@@ -100,9 +101,7 @@ def test_other_words_for_it_are_refused() -> None:
         partition(b"<p>Levers", kinds="guessed")
 
 
-@pytest.mark.parametrize(
-    "html", ["", "<p>", "<img src=a>", "<a href=b></a>", "\x00<p>x", "<p>杠杆"]
-)
+@each("html", ["", "<p>", "<img src=a>", "<a href=b></a>", "\x00<p>x", "<p>杠杆"])
 def test_numbers_are_finite_and_probabilities_sum_to_1(html: str) -> None:
     page = partition(html.encode())
     ranges = [block.nodes for block in page.blocks]
@@ -179,7 +178,7 @@ def test_labelled_pages_of_ten_types_and_more_news_and_blogs() -> None:
     assert count["news", "en"] > 2 * count["forum", "en"]
 
 
-@pytest.mark.parametrize("page", pages_in(LABELLED), ids=lambda page: page.name)
+@each("page", pages_in(LABELLED))
 def test_all_text_of_a_labelled_page_is_labelled(page) -> None:
     tree = read_tree(page.body)
     labels = NodeLabels.of(page, tree)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import KINDS, Partition, partition
 from mmcrawl.blocks.layout import FEATURES
+from tests.tables import each
 
 TEXT = (
     "The law of the lever was known to Archimedes, who wrote that equal weights at equal "
@@ -52,8 +52,8 @@ href=7.htm>滑轮组</a></table>
 """.replace("{广告}", "<font>广告：</font>新到天平 优惠")
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
+@each(
+    "text, kind",
     [
         ("Levers", "title"),
         (TEXT.strip(), "topic"),
@@ -72,8 +72,8 @@ def test_kinds_of_an_english_page(text: str, kind: str):
     assert kinds(ENGLISH)[text] == kind
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
+@each(
+    "text, kind",
     [
         ("杠杆原理", "title"),
         (ZH, "topic"),
@@ -143,8 +143,8 @@ def test_what_stands_between_headline_and_text_belongs_to_them():
 # ---------------------------------------------------------------- places and names
 
 
-@pytest.mark.parametrize(
-    ("element", "kind"),
+@each(
+    "element, kind",
     [
         ("nav", "navigation"),
         ("aside", "noise-links"),
@@ -242,7 +242,7 @@ def test_every_block_has_a_kind_a_score_and_features(pieces: list[str], method: 
         assert all(value >= 0 for value in block.features.values())
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"<div class=nav>" * 100_000 + b"x",

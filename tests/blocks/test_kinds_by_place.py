@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.blocks import Partition, partition
+from tests.tables import each
 
 TEXT = (
     "The law of the lever was known to Archimedes, who wrote that equal weights at equal "
@@ -85,9 +84,7 @@ def test_a_block_that_holds_the_middle_is_in_the_middle():
     assert block.kind == "related-links"
 
 
-@pytest.mark.parametrize(
-    ("refresh", "kind"), [("0;url=x.htm", "navigation"), ("0", "topic"), ("600; url=x", "topic")]
-)
+@each("refresh, kind", [("0;url=x.htm", "navigation"), ("0", "topic"), ("600; url=x", "topic")])
 def test_a_page_that_sends_its_reader_on_has_no_topic(refresh: str, kind: str):
     head = f"<meta http-equiv=Refresh content='{refresh}'>"
     assert {block.kind for block in page(f"{head}<p>{TEXT}").blocks} == {kind}

@@ -6,15 +6,14 @@ import hashlib
 import json
 from pathlib import Path
 
-import pytest
-
 from mmcrawl.replay import DemoWeb
+from tests.tables import each
 
 LABELS = json.loads((Path(__file__).parent / "labels" / "pages.json").read_bytes())["pages"]
 OF_THE_DEMO = [page for page in LABELS if page["source"].startswith("demo:")]
 
 
-@pytest.mark.parametrize("page", OF_THE_DEMO, ids=lambda page: page["name"])
+@each("page", OF_THE_DEMO)
 def test_a_page_of_the_demo_is_the_one_that_was_labelled(page):
     answer = DemoWeb().get(page["source"].removeprefix("demo:"))
     assert hashlib.sha256(answer.body).hexdigest() == page["sha256"]

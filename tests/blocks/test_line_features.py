@@ -17,6 +17,7 @@ from mmcrawl.blocks.content import (
 )
 from mmcrawl.blocks.layout import Measures, PageLines
 from tests.blocks.growth import assert_linear
+from tests.tables import each
 
 WORDS = {"comment": -1.0, "content": 1.0, "share": -2.0}
 PROSE = (
@@ -92,8 +93,8 @@ def test_class_words_weigh_as_they_are_given() -> None:
     assert not with_words[2, changed].any()
 
 
-@pytest.mark.parametrize(
-    ("markup", "word"),
+@each(
+    "markup, word",
     [
         ("class='postBody main-text'", "body"),
         ("id=sideBAR", "bar"),
@@ -135,7 +136,7 @@ def read_features(html: str) -> Callable[[], object]:
     return lambda: LineFeatures(tree, measures, lines, metadata, WORDS)
 
 
-@pytest.mark.parametrize(
+@each(
     "piece", ["<div class=a>lever ", "<li>lever", "<p class=comment>lever</p>", "<b>lever</b><br>"]
 )
 def test_time_grows_with_the_page(piece: str) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.blocks import Block, Partition, read_tree
 from mmcrawl.blocks.layout import Measures, PageLines, PageText
 from mmcrawl.blocks.partitioners import Cut
+from tests.tables import each
 
 
 def lines_of(html: str) -> PageLines:
@@ -51,17 +50,17 @@ PARTED = [
 ]
 
 
-@pytest.mark.parametrize(("html", "text"), JOINED + CONTROLS)
+@each("html, text", JOINED + CONTROLS)
 def test_inline_elements_do_not_part_words(html: str, text: str) -> None:
     assert list(lines_of(html).texts) == [text]
 
 
-@pytest.mark.parametrize(("html", "texts"), PARTED)
+@each("html, texts", PARTED)
 def test_lines_end_at_block_elements_and_breaks(html: str, texts: list[str]) -> None:
     assert list(lines_of(html).texts) == texts
 
 
-@pytest.mark.parametrize("hidden", ["script", "style", "select", "textarea", "template", "svg"])
+@each("hidden", ["script", "style", "select", "textarea", "template", "svg"])
 def test_what_nobody_reads_is_in_no_line(hidden: str) -> None:
     assert list(lines_of(f"<p>a</p><{hidden}>b</{hidden}><p>c").texts) == ["a", "c"]
 
@@ -85,14 +84,14 @@ def test_a_break_outside_of_the_element_does_not_count() -> None:
     assert list(lines_of("a<br><br><p>b").breaks) == [0, 0]
 
 
-@pytest.mark.parametrize(("html", "text"), JOINED)
+@each("html, text", JOINED)
 def test_text_of_blocks_and_links_is_joined_likewise(html: str, text: str) -> None:
     block = whole(f"<p><a href=x>{html}</a>")
     assert block.text == text
     assert [link.text for link in block.links] == [text]
 
 
-@pytest.mark.parametrize(("html", "texts"), PARTED)
+@each("html, texts", PARTED)
 def test_lines_of_a_block_are_parted_by_a_space(html: str, texts: list[str]) -> None:
     block = whole(html)
     assert block.text == " ".join(texts)

@@ -7,6 +7,7 @@ import pytest
 from mmcrawl.blocks import link_kinds, partition
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import open_web
+from tests.tables import each
 
 URL = "http://h.test/wuli/1.htm"
 LESSON = (
@@ -38,7 +39,7 @@ def test_links_have_the_kind_of_the_block_they_stand_in() -> None:
     }
 
 
-@pytest.mark.parametrize("bar_comes_first", [True, False])
+@each("bar_comes_first", [True, False])
 def test_a_link_in_several_blocks_has_the_best_of_their_kinds(bar_comes_first: bool) -> None:
     bar = "<nav><ul><li><a href=2.htm>Pulleys</a><li><a href=/>Home</a></ul></nav>"
     text = "<p>A lever is a beam on a pivot. <a href=2.htm>Pulleys</a> are others." + "Oars. " * 20
@@ -47,8 +48,8 @@ def test_a_link_in_several_blocks_has_the_best_of_their_kinds(bar_comes_first: b
     assert kinds == {"http://h.test/wuli/2.htm": "topic", "http://h.test/": "navigation"}
 
 
-@pytest.mark.parametrize(
-    ("base", "address"),
+@each(
+    "base, address",
     [
         ("", "http://h.test/wuli/2.htm"),
         ("<base href='/other/'>", "http://h.test/other/2.htm"),
@@ -105,7 +106,7 @@ def demo() -> list[tuple[bytes, Page]]:
     return demo_pages()
 
 
-@pytest.mark.parametrize("method", ["quark", "spcola"])
+@each("method", ["quark", "spcola"])
 def test_the_links_of_a_parsed_page_have_kinds(demo: list[tuple[bytes, Page]], method: str) -> None:
     links = named = 0
     for body, page in demo:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.blocks import Cut, PageTree, Partition, partition, read_tree
 from mmcrawl.blocks.layout import LONGEST_LINK_TEXT, Measures, PageFacts, PageText
 from tests.blocks.growth import assert_linear
+from tests.tables import each
 
 
 def read(html: str) -> tuple[PageTree, Measures]:
@@ -19,8 +18,8 @@ def text_of(html: str) -> str:
     return PageText(tree, measures).of_link(tree.tags.index("a"), len(tree))
 
 
-@pytest.mark.parametrize(
-    ("inside", "text"),
+@each(
+    "inside, text",
     [
         ("<b>L</b>evers", "Levers"),
         ("<b>Levers</b> <i>and</i>\n pulleys", "Levers and pulleys"),
@@ -59,7 +58,7 @@ NESTED = [
 ]
 
 
-@pytest.mark.parametrize("opened", NESTED)
+@each("opened", NESTED)
 def test_nested_links_take_linear_time(opened: bytes):
     def links(size: int) -> int:
         page = partition(opened * size + b"z " * size, method="quark")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-import pytest
-
 from mmcrawl.blocks import page_content
+from tests.tables import each
 
 TEXTS = {
     "zh": "杠杆是一种简单机械，在力的作用下能绕着固定点转动。阿基米德提出了杠杆原理。",
@@ -62,14 +61,14 @@ def test_a_thousand_pages_that_lie_about_their_encoding_are_read() -> None:
             content.write(form).encode()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("declared", ["iso-8859-1", "utf-8", "windows-1252", ""])
-@pytest.mark.parametrize("actual", ["utf-8", "gb18030"])
+@each("declared", ["iso-8859-1", "utf-8", "windows-1252", ""])
+@each("actual", ["utf-8", "gb18030"])
 def test_chinese_is_read_whatever_a_page_declares(declared: str, actual: str) -> None:
     html = f'<meta charset="{declared}"><title>杠杆</title><p>{TEXTS["zh"] * 3}</p>'
     assert page_content(html.encode(actual)).text == TEXTS["zh"] * 3
 
 
-@pytest.mark.parametrize(
+@each(
     "page",
     [
         "",
@@ -88,7 +87,6 @@ def test_chinese_is_read_whatever_a_page_declares(declared: str, actual: str) ->
         b'<script type="application/ld+json">' + b'{"a":' * 20_000,
         b'<script type="math/mml">' + b"<mrow>" * 20_000,
     ],
-    ids=lambda page: repr(page[:20]),
 )
 def test_what_is_hardly_a_page_is_read_without_failing(page: bytes | str) -> None:
     content = page_content(page, "http://h.test/")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.blocks import partition, partitioner_names, read_tree
 from mmcrawl.blocks.layout import Measures, shown_nodes
+from tests.tables import each
 
 
 def visible(html: str) -> str:
@@ -14,8 +13,8 @@ def visible(html: str) -> str:
     return " ".join(tree.text(node) for node in range(len(tree)) if not hidden[node]).strip()
 
 
-@pytest.mark.parametrize(
-    ("html", "chars", "link_chars"),
+@each(
+    "html, chars, link_chars",
     [
         ("<p>a <b>bc</b>", 3, 0),
         ("<p>a<a href=x>bc<i>d</i></a>", 4, 3),
@@ -48,7 +47,7 @@ def test_a_map_in_what_is_hidden_is_not_shown() -> None:
     assert len(shown_nodes(tree, Measures(tree))) == 1
 
 
-@pytest.mark.parametrize("method", ["spcola", "quark"])
+@each("method", ["spcola", "quark"])
 def test_the_links_of_an_image_map_stand_in_a_block(method: str) -> None:
     assert method in partitioner_names()
     blocks = partition(MAP, method=method).blocks

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.content import PageMetadata, page_metadata
+from tests.tables import each
 
 
 def metadata(html: str) -> PageMetadata:
@@ -26,7 +25,7 @@ def test_the_first_title_counts() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["property=og:title", "name=twitter:title", "NAME='OG:Title'"])
+@each("name", ["property=og:title", "name=twitter:title", "NAME='OG:Title'"])
 def test_headline_of_open_graph(name: str) -> None:
     assert metadata(f"<meta {name} content=' The  lever '>").headline == "The lever"
 
@@ -65,6 +64,6 @@ def test_types_of_data_and_of_open_graph_are_told_apart() -> None:
     )
 
 
-@pytest.mark.parametrize("data", ["{", '{"@type": 3}', "\\", "\\u12", '{"@type":"' + "a" * 99])
+@each("data", ["{", '{"@type": 3}', "\\", "\\u12", '{"@type":"' + "a" * 99])
 def test_broken_data_is_no_error(data: str) -> None:
     assert metadata(f"<script type=application/ld+json>{data}</script>").headline == ""

@@ -15,6 +15,7 @@ from mmcrawl.engine import PageItem, check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page import parse_page
 from mmcrawl.pipelines import MetadataPipeline
+from tests.tables import each
 
 HTML = """<html><head><meta name=Author content=""><meta name=author content=" A.  Medes ">
 <meta property="article:published_time" content="2010-08-01"></head>
@@ -22,8 +23,8 @@ HTML = """<html><head><meta name=Author content=""><meta name=author content=" A
 PAGE = ReceivedText("http://h.test/2010/08/levers.html", (("X-Course", "8.01"),), HTML)
 
 
-@pytest.mark.parametrize(
-    ("rule", "value"),
+@each(
+    "rule, value",
     [
         ("meta author", "A. Medes"),
         ("meta article:published_time", "2010-08-01"),
@@ -44,7 +45,7 @@ def test_a_rule_finds_what_a_page_says(rule: str, value: str):
     assert MetadataRules({"it": rule})(PAGE) == {"it": value}
 
 
-@pytest.mark.parametrize(
+@each(
     "rules",
     [
         {"author": "meta"},
@@ -62,7 +63,7 @@ def test_a_rule_that_is_not_understood_is_named(rules: dict[str, str]):
         check_settings(Settings({"MMCRAWL_METADATA": rules}))
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "3"])
+@each("text", ["{", "[]", "3"])
 def test_rules_are_a_dictionary(text: str):
     with pytest.raises(MmcrawlError, match="metadata"):
         MetadataRules.read(text)

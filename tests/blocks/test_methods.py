@@ -8,6 +8,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.blocks import partition
 from mmcrawl.blocks.partitioners import make_method, make_partitioner
 from mmcrawl.errors import BlockError
+from tests.tables import each
 
 PAGE = b"<body><div><h1>Levers</h1><b>2010-08-01</b><p>A lever moves the world.</p></div></body>"
 
@@ -19,8 +20,8 @@ def test_a_pattern_may_hold_what_parts_options():
     assert make_partitioner(method).min_text == 50
 
 
-@pytest.mark.parametrize(
-    ("method", "named"),
+@each(
+    "method, named",
     [
         ("bwap:min_size", "min_size"),
         ("bwap:min_size=x", "min_size"),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.content import page_headline, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
+from tests.tables import each
 
 
 def headline(body: str, *, title: str = "", head: str = "", prose: str = "body") -> str:
@@ -57,8 +56,8 @@ def test_else_a_lower_heading_that_the_title_repeats() -> None:
     assert headline("<h2>News</h2><h3>Levers</h3>", title="Levers | The Lab") == "Levers"
 
 
-@pytest.mark.parametrize(
-    ("title", "found"),
+@each(
+    "title, found",
     [
         ("Levers and how they work - The Lab", "Levers and how they work"),
         ("The Lab | Levers and how they work", "Levers and how they work"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.content import GENRES, ContentLinks, page_type
 from mmcrawl.blocks.layout import Measures, PageLines
+from tests.tables import each
 
 TEXT = (
     "<p>A lever is a rigid bar that turns on a fixed point, the fulcrum. A small force at its long "
@@ -30,8 +30,8 @@ def type_of(body: str, *, title: str = "Levers", url: str = "http://lab.test/lev
     return page_content(document.encode(), url).page_type
 
 
-@pytest.mark.parametrize(
-    ("body", "kind"),
+@each(
+    "body, kind",
     [
         (TEXT, "topic"),
         (f"<nav>{LINKS}</nav>{TEXT}", "topic"),
@@ -57,7 +57,7 @@ def test_a_long_text_outweighs_what_plays_beside_it() -> None:
     assert type_of(f"{PLAYER}{long}", url="http://lab.test/podcast/3/") == "media"
 
 
-@pytest.mark.parametrize("name", ["banner.swf", "logo.mp4", "img/loader.swf"])
+@each("name", ["banner.swf", "logo.mp4", "img/loader.swf"])
 def test_films_of_the_layout_are_no_media(name: str) -> None:
     assert type_of(f"<embed src=/{name}>{TEXT}") == "topic"
 
@@ -79,7 +79,7 @@ def test_links_in_bars_do_not_count() -> None:
     assert links_of("").on_page == 0
 
 
-@pytest.mark.parametrize(("on_page", "kind"), [(0.9, "topic"), (1.1, "hub")])
+@each("on_page, kind", [(0.9, "topic"), (1.1, "hub")])
 def test_where_links_are_most_of_a_page_it_is_there_for_them(on_page: float, kind: str) -> None:
     links = ContentLinks(on_page=on_page, lines=9)
     genres = dict.fromkeys(GENRES, 0.1)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mmcrawl.blocks import Cut, Partition, TopicRules, partition, partitioner_names
 from mmcrawl.blocks.partitioners import MAX_LEVEL, Method
 from mmcrawl.errors import BlockError
+from tests.tables import each
 
 METHODS = partitioner_names()
 
@@ -198,16 +199,14 @@ def test_a_method_that_does_not_exist() -> None:
         partition(b"<p>lever", method="vips")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_a_level_that_is_too_deep(method: str) -> None:
     assert partition(b"<p>lever", method=method, level=MAX_LEVEL).level == MAX_LEVEL
     with pytest.raises(BlockError, match="level must be at most 50, not 51"):
         partition(b"<p>lever", method=method, level=MAX_LEVEL + 1)
 
 
-@pytest.mark.parametrize(
-    "options", [{"max_depth": None}, {"max_depth": []}, {"min_size": None}], ids=repr
-)
+@each("options", [{"max_depth": None}, {"max_depth": []}, {"min_size": None}])
 def test_an_option_with_a_value_of_the_wrong_type(options: dict[str, Any]) -> None:
     with pytest.raises(BlockError, match="partitioner bwap: "):
         partition(b"<p>lever", **options)
@@ -237,7 +236,7 @@ def other(monkeypatch: pytest.MonkeyPatch, cuts: list[Cut]) -> None:
     monkeypatch.setattr(module, "make_method", lambda name: method)
 
 
-@pytest.mark.parametrize("cuts", WRONG.values(), ids=list(WRONG))
+@each("cuts", WRONG.values())
 def test_what_another_package_cuts_is_checked(
     cuts: list[Cut], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from mmcrawl.blocks import TEXT, partition, read_tree
 from mmcrawl.blocks.layout import Measures
 from mmcrawl.blocks.partitioners import TAG_CLASSES, Quark
 from mmcrawl.errors import BlockError
+from tests.tables import each
 
 LONG = "The law of the lever was known to Archimedes, who wrote of it at length. " * 2
 OTHER = "Pulleys share a load among several lengths of rope, as sailors know well. " * 2
@@ -39,7 +40,7 @@ def contents(html: str, **options: str | float) -> list[str]:
     return [b.content.decode() for b in partition(html.encode(), method="quark", **options).blocks]
 
 
-@pytest.mark.parametrize("name", THESIS)
+@each("name", THESIS)
 def test_the_tags_of_the_thesis_are_in_its_classes(name: str):
     assert set(THESIS[name].split()) <= TAG_CLASSES[name]
 
@@ -175,8 +176,8 @@ def test_custom_text_is_looked_for_at_the_front_of_an_element():
     assert len(cuts(html, custom_text="2008")) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
+@each(
+    "options, said",
     [
         ({"custom_text": "(["}, "custom_text is no regular expression"),
         ({"custom_tags": "<h1>"}, "custom_tags must be names"),
@@ -223,7 +224,7 @@ def test_no_text_is_lost_and_no_blocks_overlap(html: str, custom_tags: str):
         assert any(c.start <= tree.starts[node] and tree.ends[node] <= c.end for c in found)
 
 
-@pytest.mark.parametrize("opened", ["<div>word ", f"<div>{LONG}", f"<span>word <div>{LONG}</div>"])
+@each("opened", ["<div>word ", f"<div>{LONG}", f"<span>word <div>{LONG}</div>"])
 def test_deep_pages_take_linear_time(opened: str):
     tree = read_tree((opened * 20_000).encode())
     started = time.process_time()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks.content import sections
+from tests.tables import each
 
 
-@pytest.mark.parametrize("pattern", sections.SECTIONS)
+@each("pattern", sections.SECTIONS)
 @given(data=st.data())
 def test_the_quick_look_at_a_heading_misses_nothing(
     pattern: re.Pattern[str], data: st.DataObject

@@ -6,6 +6,7 @@ import pytest
 
 from mmcrawl.blocks import LONGEST_SELECTOR, ElementSelector, read_tree
 from mmcrawl.errors import SearchError
+from tests.tables import each
 
 
 def matched(css: str, body: bytes, encoding: str | None = None) -> list[bytes]:
@@ -19,8 +20,8 @@ PAGE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("css", "found"),
+@each(
+    "css, found",
     [
         ("p", [b"<p>one", b"<p lang=en-GB>two", b"<p>four"]),
         ("div.news > p:first-child", [b"<p>one"]),
@@ -35,7 +36,7 @@ def test_an_element_is_the_bytes_it_stands_on(css: str, found: list[bytes]) -> N
     assert matched(css, PAGE) == found
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"<o:p a:b=1 =2 1x=3 \"=''><p>in</p></o:p>",
@@ -49,9 +50,7 @@ def test_what_xml_cannot_hold_is_matched_as_well(body: bytes) -> None:
     assert found.startswith(b"<p")
 
 
-@pytest.mark.parametrize(
-    "css", ["", "[", "p >", "p::text", "p::attr(id)", "x|p", "p" * (LONGEST_SELECTOR + 1)]
-)
+@each("css", ["", "[", "p >", "p::text", "p::attr(id)", "x|p", "p" * (LONGEST_SELECTOR + 1)])
 def test_what_is_no_selector_is_refused(css: str) -> None:
     with pytest.raises(SearchError):
         ElementSelector(css)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from mmcrawl.blocks.layout import (
     declared_size,
     node_sizes,
 )
+from tests.tables import each
 
 
 def test_a_column_halved_a_thousand_times_is_still_a_column() -> None:
@@ -35,8 +35,8 @@ def size_of_x(html: str, encoding: str = "utf-8") -> tuple[float, float]:
 LINE_OF_20 = "a lever is a machine"
 
 
-@pytest.mark.parametrize(
-    ("declared", "size"),
+@each(
+    "declared, size",
     [
         ("width=200 height=100", (200, 100)),
         ("WIDTH='200' HEIGHT='100px'", (200, 100)),
@@ -88,7 +88,7 @@ def test_images() -> None:
     assert size_of_x("<p id=x><img src=a width=1000 height=200></p>")[1] == 200
 
 
-@pytest.mark.parametrize("html", ["<script id=x>var a</script>", "<p><b id=x></b></p>"])
+@each("html", ["<script id=x>var a</script>", "<p><b id=x></b></p>"])
 def test_what_shows_nothing_has_no_height(html: str) -> None:
     assert size_of_x(html)[1] == 0
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mmcrawl.blocks import page_content, read_tree, tokens
 from mmcrawl.blocks.content import LineFeatures, line_features, line_texts, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
+from tests.tables import each
 
 PIECES = (
     "<p>", "</p>", "<div class='comment x'>", "</div>", "<h2>Related</h2>", "<br>", "<b>",
@@ -63,7 +64,7 @@ def test_slices_of_lines_make_no_difference(
     assert parted.best == whole.best
 
 
-@pytest.mark.parametrize("piece", ["<tr><td>12<td>345</tr>\n", "a<br>", "<p>A lever lifts.</p>\n"])
+@each("piece", ["<tr><td>12<td>345</tr>\n", "a<br>", "<p>A lever lifts.</p>\n"])
 def test_memory_of_a_large_page_is_bounded(piece: str) -> None:
     """Peak of what Python and numpy allocate, as a multiple of a page of half a megabyte."""
     body = piece.encode() * (500_000 // len(piece))

@@ -12,6 +12,7 @@ from mmcrawl.blocks import TEXT, partition, read_tree
 from mmcrawl.blocks.layout import Measures, Sheets
 from mmcrawl.blocks.partitioners import Spcola
 from mmcrawl.errors import BlockError
+from tests.tables import each
 
 LEVERS = "The law of the lever was known to Archimedes."
 PULLEYS = "Pulleys share a load among several lengths of rope."
@@ -30,7 +31,7 @@ def contents(html: str, **options: float | Sheets) -> list[str]:
     return [block.content.decode() for block in page.blocks]
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         "<div><div id=a class=a>{a}</div><div class=b>{b}</div></div>",
@@ -73,7 +74,7 @@ def test_children_that_look_alike_and_like_their_parent_merge_into_it():
     assert contents(html) == [html]
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         "<div><p>{a}<p style='color:red'>{b}</div>",
@@ -114,7 +115,7 @@ def test_an_element_below_both_sizes_is_not_split():
 # ---------------------------------------------------------------- rule 3
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         f"<ul>{LINKS}</ul>",
@@ -179,7 +180,7 @@ def test_no_overlap_and_no_visible_text_lost(pieces: list[str]):
     assert all(set(range(i, tree.after[i])) & set(held) for i in links)
 
 
-@pytest.mark.parametrize(
+@each(
     "page",
     [
         b"<div>x" * 50_000,
@@ -198,7 +199,7 @@ def test_levels_are_not_made():
     assert [cut.children for cut in cuts] == [(), ()]
 
 
-@pytest.mark.parametrize("option", ["min_width", "min_height", "link_text_ratio"])
+@each("option", ["min_width", "min_height", "link_text_ratio"])
 def test_numbers_may_be_given_as_text(option: str):
     html = f"<div><h2>{LEVERS}</h2><p>{PULLEYS}<ul>{LINKS}</ul></div>"
     assert blocks(html, **{option: "40"}) == blocks(html, **{option: 40.0})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import TEXT, read_tree
 from mmcrawl.blocks.layout import RULES_PER_KEY, Measures, Sheets, Style, node_styles
 from tests.blocks.growth import assert_linear, least_of_three
+from tests.tables import each
 
 
 def styles_of(page: bytes, sheets: Sheets = ()) -> list[Style]:
@@ -57,8 +57,8 @@ def test_what_is_not_declared_is_that_of_the_element_around():
     )
 
 
-@pytest.mark.parametrize(
-    ("html", "bold"),
+@each(
+    "html, bold",
     [
         ("<b>x", True),
         ("<h3>x", True),
@@ -73,8 +73,8 @@ def test_weight(html: str, bold: bool):
     assert style_of(html).bold is bold
 
 
-@pytest.mark.parametrize(
-    ("selector", "html", "matches"),
+@each(
+    "selector, html, matches",
     [
         ("p", "<p>x", True),
         ("*", "<p>x", True),
@@ -124,7 +124,7 @@ def test_what_is_declared_last_takes_back_what_was_before():
     assert style_of("<style>p{background:red}</style><p style='background:url(a)'>x").look[2] == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "page",
     [
         lambda n: "<style>p{color:red;x:" + "A" * 4 * n + "}</style>" + "<p>x" * n,
@@ -132,7 +132,6 @@ def test_what_is_declared_last_takes_back_what_was_before():
         lambda n: "<style>" + ".a{x:y;color:c}" * (n // 2) + "</style>" + "<p class=a>x" * n,
         lambda n: "<style>.a{color:" + "A" * 20 * n + "}</style>" + "<p class=a>x" * n,
     ],
-    ids=["long declaration", "many rules of a tag", "many rules of a class", "long value"],
 )
 def test_rules_are_not_read_again_for_each_element(page: Callable[[int], str]):
     assert_linear(lambda n: styles_of(page(n).encode()), 3000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from mmcrawl.blocks import (
     trim,
     words_of,
 )
+from tests.tables import each
 
 PROSE = "Archimedes of Syracuse said that he would move the earth, had he a place to stand. "
 
@@ -37,7 +37,7 @@ def topic_of(tree: PageTree, name: str, **options: int) -> str:
 # ---------------------------------------------------------------- found
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         f"<h2>The Law of the Lever</h2><p>{PROSE}</p>",
@@ -65,7 +65,7 @@ def test_a_price_or_a_drop_cap_in_large_type_is_no_topic():
     assert topic(html) == "The Lever"
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         f"<p>The Law of the Lever</p><p>{PROSE * 3}</p>",
@@ -88,7 +88,7 @@ def test_the_first_of_several_like_lines_is_no_topic():
     assert topic("<a href=1>Levers</a><br><a href=2>Pulleys</a>") == "Levers Pulleys"
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         f"{PROSE}<font color=red>The Law of the Lever</font> {PROSE}",
@@ -225,7 +225,7 @@ def test_a_topic_has_at_most_theta_words_of_the_block(text: str, theta: int):
     assert len(list(words_of(found))) <= theta
 
 
-@pytest.mark.parametrize(
+@each(
     "repeated", ["<font size=+3 color=red>x ", "<p style='font-size:0%'>x", "<b>a</b><br>", "力学"]
 )
 def test_long_and_deep_blocks_take_linear_time(repeated: str):

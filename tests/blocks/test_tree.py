@@ -6,6 +6,7 @@ import pytest
 
 from mmcrawl.blocks import ROOT, TEXT, PageTree, read_tree
 from mmcrawl.errors import BlockError
+from tests.tables import each
 
 
 def shape(html: str | bytes, encoding: str | None = None) -> str:
@@ -23,8 +24,8 @@ def node_of(tree: PageTree, tag: str) -> int:
     return tree.tags.index(tag)
 
 
-@pytest.mark.parametrize(
-    ("html", "expected"),
+@each(
+    "html, expected",
     [
         ("<p>a<p>b", "p(a) p(b)"),
         ("<p>a<div>b</div>c", "p(a) div(b) c"),
@@ -56,8 +57,8 @@ def test_implied_ends(html: str, expected: str) -> None:
     assert shape(html) == expected
 
 
-@pytest.mark.parametrize(
-    ("html", "expected"),
+@each(
+    "html, expected",
     [
         ("<div><table><tr><td>a</div>b</table>c</div>d", "div(table(tr(td(a b))) c) d"),
         ("<p><table><tr><td>a</p>b</table>", "p table(tr(td(a b)))"),
@@ -73,8 +74,8 @@ def test_end_tags_stay_in_their_scope(html: str, expected: str) -> None:
     assert shape(html) == expected
 
 
-@pytest.mark.parametrize(
-    ("html", "expected"),
+@each(
+    "html, expected",
     [
         ("<a>a<a>b</a>c", "a(a) a(b) c"),
         ("<a><div>a</a>b</div>c", "a(div(a)) b c"),
@@ -93,8 +94,8 @@ def test_misnested_links(html: str, expected: str) -> None:
     assert shape(html) == expected
 
 
-@pytest.mark.parametrize(
-    ("html", "expected"),
+@each(
+    "html, expected",
     [
         ("<script>a<p>b</script>c", "script c"),
         ("<script>'</scr'+'ipt>'</script>c", "script c"),
@@ -127,8 +128,8 @@ def test_raw_void_and_odd_markup(html: str, expected: str) -> None:
 
 
 class TestTags:
-    @pytest.mark.parametrize(
-        ("markup", "attributes"),
+    @each(
+        "markup, attributes",
         [
             ("<p>", {}),
             ("<p id=a CLASS='b c' title=\"d > e\">", {"id": "a", "class": "b c", "title": "d > e"}),
@@ -154,7 +155,7 @@ class TestTags:
     def test_a_quote_that_is_no_value_does_not_hide_the_end(self) -> None:
         assert shape("<p title=a\">b</p><p '>c") == "p(b) p(c)"
 
-    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+    @each("encoding", ["utf-8", "utf-16-le"])
     def test_elements_that_may_have_one_are_found_without_reading_any(self, encoding: str) -> None:
         html = "<p STYLE=a>style<!-- style --><b>style</b><i data-style></i><script>style</script>"
         tree = read_tree(html.encode(encoding), encoding=encoding)
@@ -189,7 +190,7 @@ class TestOffsets:
         assert html[tree.inner_starts[div] : tree.inner_ends[div]] == html[10:-6]
         assert tree.raw_content(script) == "if (a<b) c"
 
-    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+    @each("encoding", ["utf-16-le", "utf-16-be"])
     def test_in_utf_16(self, encoding: str) -> None:
         body = ("\ufeff" + self.HTML.replace("a", "杠杆")).encode(encoding)
         tree = read_tree(body)
@@ -199,13 +200,13 @@ class TestOffsets:
         assert tree.ends[0] == len(body)
         assert dict(tree.attributes(node_of(tree, "img"))) == {"src": "e"}
 
-    @pytest.mark.parametrize("encoding", ["iso2022_jp", "hz"])
+    @each("encoding", ["iso2022_jp", "hz"])
     def test_in_encodings_with_escapes(self, encoding: str) -> None:
         body = "<p title=工>工作<b>大地</b>日</p>".encode(encoding)
         assert shape(body, encoding) == "p(工作 b(大地) 日)"
         assert dict(read_tree(body, encoding=encoding).attributes(1)) == {"title": "工"}
 
-    @pytest.mark.parametrize("encoding", ["gb18030", "big5", "cp932", "utf-8"])
+    @each("encoding", ["gb18030", "big5", "cp932", "utf-8"])
     def test_in_multibyte_encodings(self, encoding: str) -> None:
         assert shape("<p>工作<b>大地</b>日</p>".encode(encoding), encoding) == "p(工作 b(大地) 日)"
 
@@ -255,8 +256,8 @@ class TestText:
 class TestEncodingByName:
     """The name is whatever Python calls a codec; pages say it in many ways."""
 
-    @pytest.mark.parametrize(
-        ("name", "codec"),
+    @each(
+        "name, codec",
         [
             ("UTF-16LE", "utf-16-le"),
             ("utf16", "utf-16-le"),
@@ -269,11 +270,11 @@ class TestEncodingByName:
         assert shape(body, name) == "p(工作 b(x))"
         assert read_tree(body, encoding=name).encoding == codec
 
-    @pytest.mark.parametrize("codec", ["utf-16-be", "utf-16-le"])
+    @each("codec", ["utf-16-be", "utf-16-le"])
     def test_the_mark_says_the_order_of_bytes(self, codec: str) -> None:
         assert shape("\ufeff<p>工作<b>x</b>".encode(codec), "utf-16") == "p(工作 b(x))"
 
-    @pytest.mark.parametrize("name", ["nonsense", "hex", "rot13"])
+    @each("name", ["nonsense", "hex", "rot13"])
     def test_no_codec_of_text(self, name: str) -> None:
         with pytest.raises(BlockError, match=f"unknown encoding '{name}'"):
             read_tree(b"<p>a", encoding=name)

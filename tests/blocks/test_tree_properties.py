@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 from mmcrawl.blocks import HIDDEN, TEXT, VOID, PageTree, read_tree
 from tests.blocks.growth import assert_linear
+from tests.tables import each
 
 # What lxml and a browser make into the same text, in the same order.
 SAMPLES = {
@@ -51,7 +51,7 @@ def tree_words(html: str) -> str:
     return re.sub(r"\s", "", "".join(texts))
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@each("name", SAMPLES)
 def test_the_visible_text_is_that_of_lxml(name: str) -> None:
     assert tree_words(SAMPLES[name]) == lxml_words(SAMPLES[name])
 
@@ -109,7 +109,7 @@ def test_any_bytes(body: bytes) -> None:
     assert_sound(read_tree(body))
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         "<div>",

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from mmcrawl.blocks import codec_name, markup_view
 from mmcrawl.errors import BlockError
+from tests.tables import each
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "cp932", "big5hkscs", "cp1252"])
+@each("encoding", ["utf-8", "gb18030", "cp932", "big5hkscs", "cp1252"])
 def test_most_encodings_are_read_as_they_are(encoding: str) -> None:
     body = "<p>工作".encode()
     view = markup_view(body, encoding)
@@ -18,7 +19,7 @@ def test_most_encodings_are_read_as_they_are(encoding: str) -> None:
     assert view.unit == 1
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@each("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf_16_has_one_byte_for_two(encoding: str) -> None:
     view = markup_view("<p>工作ł<b>".encode(encoding), encoding)
     assert view.unit == 2
@@ -50,7 +51,7 @@ def test_hz_is_masked_between_its_escapes() -> None:
     assert view.markup.replace(b"\xff", b"").replace(b"~}", b"") == b"<p><b>x</b></p>"
 
 
-@pytest.mark.parametrize("encoding", ["iso2022_jp", "hz"])
+@each("encoding", ["iso2022_jp", "hz"])
 def test_an_escape_that_does_not_end(encoding: str) -> None:
     body = "<p>工作大".encode(encoding)[:-3]
     assert markup_view(body, encoding).markup == b"<p>".ljust(len(body), b"\xff")
@@ -63,7 +64,7 @@ def test_offsets_are_those_of_the_body(body: bytes, encoding: str) -> None:
     assert all(seen in (byte, 0xFF) for seen, byte in zip(markup, body, strict=True))
 
 
-@pytest.mark.parametrize(
+@each(
     "name", ["idna", "punycode", "undefined", "x\0y", "utf-7", "unicode_escape", "cp037", "utf-32"]
 )
 def test_an_encoding_that_browsers_do_not_know_is_refused(name: str) -> None:

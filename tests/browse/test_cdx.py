@@ -14,6 +14,7 @@ from mmcrawl.browse import Limits, open_context
 from mmcrawl.browse.replay import FIELDS, read_stamp
 from tests.browse import hostile
 from tests.browse.serving import small_app
+from tests.tables import each
 
 ORIGIN = "http://127.0.0.1:8000"
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
@@ -66,8 +67,8 @@ def test_what_lies_below_an_address_on_a_host_and_in_a_domain(client: TestClient
     assert urls(client, url="*.h.test") == domain
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
+@each(
+    "given, found",
     [({"from": "2021"}, YEARS[1:]), ({"to": "2021"}, YEARS[:3]), ({"to": "202106"}, YEARS[:2]),
      ({"from": "2021", "to": "2021"}, YEARS[1:3]), ({"from": YEARS[1], "to": YEARS[1]}, YEARS[1:2]),
      ({"from": "2024"}, []), ({"to": "202102"}, YEARS[:1]), ({"limit": "2"}, YEARS[:2]),
@@ -84,7 +85,7 @@ def test_json_begins_with_the_names_of_the_fields(client: TestClient) -> None:
     assert client.get("/cdx?url=h.test/none&output=json").json() == []
 
 
-@pytest.mark.parametrize(
+@each(
     "query",
     ["", "url=", "url=h.test&limit=0", "url=h.test&limit=99999", "url=h.test&limit=-1",
      "url=h.test&limit=1e3", "url=h.test&limit=" + "9" * 5_000, "url=h.test&matchType=all",
@@ -125,8 +126,8 @@ def test_a_search_that_takes_too_long_ends_with_what_it_has(
         assert len(answer.text.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("url", "key"),
+@each(
+    "url, key",
     [("http://h.test", "test,h)/"), ("http://[bad/", "http://[bad/"),
      ("http://h.test:99999/", "http://h.test:99999/"),
      ("http://1.2.3.4/A", "4,3,2,1)/a")],

@@ -17,6 +17,7 @@ from mmcrawl.page import MediaResource
 from mmcrawl.sharing import Sign, open_shared_store
 from tests.browse.shelf import FILM, START, browsing, fill
 from tests.databases import mongodb_uri
+from tests.tables import each
 
 PAGES = 60
 
@@ -110,8 +111,8 @@ def test_a_crawl_that_is_not_there_is_said(client: TestClient) -> None:
     assert "The store has no crawl &lt;i&gt;" in answer.text
 
 
-@pytest.mark.parametrize(
-    ("reason", "kind"),
+@each(
+    "reason, kind",
     [
         ("trap: host has its share", "trap"),
         ("another address of a page that was fetched", "twin"),

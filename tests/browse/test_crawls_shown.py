@@ -14,6 +14,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource
 from tests.browse.shelf import FILM, START, browsing, fill
+from tests.tables import each
 
 FOUND = MediaPageRecord(
     FILM,
@@ -125,7 +126,7 @@ BEYOND_FLOATS = f'[{{"label": "a", "recall": {"9" * 400}}}]'
 BROKEN += [f'{{"experiment": {{"web": "x"}}, "algorithms": {BEYOND_FLOATS}}}']
 
 
-@pytest.mark.parametrize("results", BROKEN)
+@each("results", BROKEN)
 def test_a_report_with_broken_results_can_be_read_still(tmp_path: Path, results: str) -> None:
     folder = tmp_path / "one"
     report(folder, {})

@@ -14,6 +14,7 @@ from mmcrawl.browse import Context, Options
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.serving import Answer, Request, Server
+from tests.tables import each
 from tests.waiting import HANG
 
 _SCORES = "//ol//span[@class='score']"
@@ -90,8 +91,8 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
         assert client.get("/works").status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("form", "field", "says"),
+@each(
+    "form, field, says",
     [
         ({"topic": "physics-senior"}, "seeds", "Give addresses to begin at"),
         ({"topic": "physics-senior", "seeds": "/etc/passwd"}, "seeds", "Give addresses"),
@@ -123,8 +124,8 @@ def test_a_wrong_argument_is_told_and_nothing_starts(
     assert not (folder / "crawl.db").exists()
 
 
-@pytest.mark.parametrize(
-    ("form", "says"),
+@each(
+    "form, says",
     [
         ({"keywords": "*", "seeds": "ftp://h.test"}, "请填写起始网址"),
         ({"keywords": "*", "seeds": "http://h.test:99999/"}, "请填写起始网址"),

@@ -16,6 +16,7 @@ import pytest
 from mmcrawl.archive import Capture
 from mmcrawl.browse import Limits, create_app, open_context, server_of
 from tests.browse.shelf import fill
+from tests.tables import each
 from tests.waiting import HANG
 
 ARRIVING = 10.0  # seconds of the server's own clock
@@ -90,8 +91,8 @@ def crowd(port: int, count: int, said: bytes, hosts: int) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("said", [b"", HALF, BODY], ids=["nothing", "head", "body"])
-@pytest.mark.parametrize("hosts", [1, 20])
+@each("said", [b"", HALF, BODY])
+@each("hosts", [1, 20])
 def test_who_asks_is_answered_beside_500_that_do_not(
     served: Served, said: bytes, hosts: int
 ) -> None:

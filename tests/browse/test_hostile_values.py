@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture
 from tests.browse.shelf import START, browsing, fill
+from tests.tables import each
 
 _TYPE = ("Content-Type", "text/html; charset=utf-8")
 SCRIPT = "<script>alert(1)</script>"
@@ -67,8 +68,8 @@ def check(page: html.HtmlElement, text: str) -> None:
     assert "49" not in page.cssselect("h1")[0].text_content()
 
 
-@pytest.mark.parametrize("path", ["/page", "/page/blocks", "/version", "/diff", "/view"])
-@pytest.mark.parametrize("url", URLS)
+@each("path", ["/page", "/page/blocks", "/version", "/diff", "/view"])
+@each("url", URLS)
 def test_nothing_in_a_page_acts(client: TestClient, path: str, url: str) -> None:
     answer = client.get(path, params={"url": url})
     assert answer.status_code == 200

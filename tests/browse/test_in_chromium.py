@@ -19,6 +19,7 @@ from tests.browse.serving import free_port, served
 from tests.browse.shelf import FILM, LEVER, fill
 from tests.browse.test_crawls_shown import crawl, report
 from tests.browse.works import RIPPLES, WAVES, keep_works
+from tests.tables import each
 from tests.waiting import HANG
 
 pytestmark = needs_chromium
@@ -182,7 +183,7 @@ def see_difference(browser: Any) -> None:
     assert [part.text for part in browser.find_elements("css selector", "ins")] == ["weight"]
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_a_page_opens_without_a_complaint_and_can_be_read(
     browser: Any, origin: str, name: str
 ) -> None:
@@ -337,7 +338,7 @@ def violations(browser: Any, axe: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_axe_finds_nothing_serious(browser: Any, origin: str, axe: str, name: str) -> None:
     browser.get(origin + ALL[name])
     for scheme in ("light", "dark"):

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from mmcrawl.archive import Archive, Capture, open_archive
 from mmcrawl.browse import Context, Options, open_context
 from tests.browse.serving import free_port, served, small_app
+from tests.tables import each
 
 ORIGIN = "http://127.0.0.1:8000"
 A = "http://a.example.org/"
@@ -78,7 +79,7 @@ def memento(time: datetime, url: str = A) -> str:
 # -- TimeGate (RFC 7089, 4.1 and 4.5) -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@each("method", ["GET", "HEAD"])
 def test_a_timegate_leads_to_the_memento_nearest_to_the_datetime(
     client: TestClient, method: str
 ) -> None:
@@ -107,8 +108,8 @@ def test_the_links_of_a_timegate(client: TestClient) -> None:
     assert types == ["application/link-format"]
 
 
-@pytest.mark.parametrize(
-    ("when", "found"),
+@each(
+    "when, found",
     [(None, 4), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 4)],
 )
 def test_without_a_datetime_the_last_and_out_of_range_the_first_or_last(
@@ -119,7 +120,7 @@ def test_without_a_datetime_the_last_and_out_of_range_the_first_or_last(
     assert answer.headers["location"] == memento(TIMES[found])
 
 
-@pytest.mark.parametrize(
+@each(
     "when",
     ["", "yesterday", "2001-09-11T20:35:00Z", "Tue, 11 Sep 2001 20:35:00 +0000",
      "Tue, 11 Sep 2001 20:35 GMT", "Tue, 31 Feb 2001 20:35:00 GMT", "Tue, 11 Sep 2001 25:35:00 GMT",
@@ -220,8 +221,8 @@ def test_a_timemap_as_json(client: TestClient) -> None:
     assert second["mementos"]["last"] == first["mementos"]["last"]
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
+@each(
+    "path, status",
     [(f"link/2/{A}", 404), (f"link/0/{A}", 404), (f"link/999999999/{A}", 404), (f"xml/{A}", 404),
      ("link/http://none.example.org/", 404), ("link/", 400), ("link/http://h/" + "a" * 9_000, 400)],
 )  # fmt: skip

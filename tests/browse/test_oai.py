@@ -22,6 +22,7 @@ from mmcrawl.collecting.works import Work
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, store_of
+from tests.tables import each
 from tests.waiting import HANG
 
 NAMES = {"o": "http://www.openarchives.org/OAI/2.0/", "dc": "http://purl.org/dc/elements/1.1/"}
@@ -116,8 +117,8 @@ def test_only_what_changed_since_is_harvested(
 # -- what may be asked wrongly --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
+@each(
+    "arguments, code",
     [
         ({}, "badVerb"),
         ({"verb": "ListEverything"}, "badVerb"),

@@ -25,6 +25,7 @@ from mmcrawl.browse import (
     words_for,
 )
 from mmcrawl.browse.views import lives_of
+from tests.tables import each
 
 TIMES = st.floats(0, 4e9)
 
@@ -40,8 +41,8 @@ def test_every_sentence_names_the_same_things_in_all_languages() -> None:
         assert named[0] == named[1], name
 
 
-@pytest.mark.parametrize(
-    ("chosen", "accepted", "language"),
+@each(
+    "chosen, accepted, language",
     [
         ("zh", "en", "zh"),
         ("xx", "zh", "zh"),

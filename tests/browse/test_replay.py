@@ -14,6 +14,7 @@ from mmcrawl.browse import Limits, open_context
 from mmcrawl.browse.replay import Mode, replay_address, stamp
 from tests.browse import hostile
 from tests.browse.serving import small_app
+from tests.tables import each
 
 ORIGIN = "http://127.0.0.1:8000"
 DAY = 86_400.0
@@ -231,7 +232,7 @@ def test_no_archived_header_acts(wild: TestClient) -> None:
     assert sum(len(name) + len(value) for name, value in headers.items()) < 30_000
 
 
-@pytest.mark.parametrize("name", ["svg", "type", "none"])
+@each("name", ["svg", "type", "none"])
 def test_what_could_be_opened_as_a_document_of_its_own_is_saved_instead(
     wild: TestClient, name: str
 ) -> None:
@@ -262,7 +263,7 @@ def test_no_address_of_the_outside_is_left_where_a_browser_asks_by_itself(wild: 
         assert re.findall(r"(?<!\d{14}/)http://outside\.test/\w+", text) == [], name
 
 
-@pytest.mark.parametrize("time", [-1e12, -1.0, 0.0, 1e18])
+@each("time", [-1e12, -1.0, 0.0, 1e18])
 def test_times_that_no_calendar_has_are_the_nearest_that_one_has(
     wild: TestClient, time: float
 ) -> None:

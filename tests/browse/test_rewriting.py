@@ -20,6 +20,7 @@ from mmcrawl.browse.replay import (
     written_url,
 )
 from tests.browse import hostile
+from tests.tables import each
 
 BASE = "http://h.test/dir/page.html"
 AT = "20240517083000"
@@ -39,8 +40,8 @@ def at(url: str) -> str:
     return f"{PLACE}{AT}/{url}"
 
 
-@pytest.mark.parametrize(
-    ("page", "new"),
+@each(
+    "page, new",
     [
         ("<a href=a.htm>x</a>", f'<a href="{at("http://h.test/dir/a.htm")}">x</a>'),
         ("<A HREF='/b?c=1&amp;d#e'>", f'<A href="{at("http://h.test/b?c=1&amp;d#e")}">'),
@@ -96,8 +97,8 @@ def test_bytes_that_are_no_links_stay_in_any_encoding() -> None:
     assert new == page.replace("'中.htm'".encode("gb18030"), b'"' + address + b'"')
 
 
-@pytest.mark.parametrize(
-    ("sheet", "new"),
+@each(
+    "sheet, new",
     [
         ("@import 'a.css';", f'@import "{at("http://h.test/dir/a.css")}";'),
         ("@import url(a.css) print;", f'@import url("{at("http://h.test/dir/a.css")}") print;'),
@@ -177,7 +178,7 @@ def test_no_frame_and_no_early_connection_leads_out_wherever_it_stands() -> None
             assert not {"preconnect", "dns-prefetch"} & set(first_rel(page, start.end()).split())
 
 
-@pytest.mark.parametrize("unit", [b"<link rel=\"", b"<link a ", b"<iframe srcdoc='&lt;iframe ",
+@each("unit", [b"<link rel=\"", b"<link a ", b"<iframe srcdoc='&lt;iframe ",
                                   b"<!--", b"<a href='", b"<style>", b"url(",
                                   b"a='<link ", b"<link a='b'"])  # fmt: skip
 def test_what_is_read_grows_no_faster_than_the_page(

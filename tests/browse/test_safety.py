@@ -18,6 +18,7 @@ from mmcrawl.browse import Context, Limits, Options, guarded, is_loopback, open_
 from mmcrawl.browse.replay import replay_address
 from tests.browse import hostile
 from tests.browse.serving import small_app
+from tests.tables import each
 from tests.waiting import HANG
 
 ORIGIN = "http://127.0.0.1:8000"
@@ -131,7 +132,7 @@ def test_a_key_of_an_earlier_run_leads_to_the_address_without_one(client: TestCl
 # -- the token ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "library.test", "::", ""])
+@each("host", ["0.0.0.0", "192.168.1.5", "library.test", "::", ""])
 def test_whoever_listens_beyond_loopback_needs_a_token(uri: str, host: str) -> None:
     with (
         open_context(uri, options=Options(host=host)) as context,

@@ -13,6 +13,7 @@ from mmcrawl.archive import open_archive
 from mmcrawl.browse.views import watch as module
 from tests.archive.conftest import lesson, opened_uri
 from tests.browse.shelf import DAY, LEVER, START, browsing, captures
+from tests.tables import each
 
 OTHER = "http://optics.test/lens.html"
 CAMERA = "so do cameras."
@@ -117,8 +118,8 @@ def test_what_cannot_be_compared_in_time_is_left_for_the_next_page(
     assert until[0].startswith("2024-02-12T22:13:20.0")
 
 
-@pytest.mark.parametrize(
-    ("asked", "status", "says"),
+@each(
+    "asked, status, says",
     [
         ({"css": "p >"}, 400, "'p >' is no CSS selector"),
         ({"kind": "poems"}, 400, "kind=poems is not known"),

@@ -28,6 +28,7 @@ from tests.browse.works import (
     key_of,
     store_of,
 )
+from tests.tables import each
 from tests.waiting import HANG
 
 OWN = {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}
@@ -189,8 +190,8 @@ def test_a_collection_is_exported_in_its_order(client: TestClient, format: str) 
     assert TONE.title not in text
 
 
-@pytest.mark.parametrize(
-    ("path", "form", "says"),
+@each(
+    "path, form, says",
     [
         ("/collections/add", {"name": " ", "work": WAVES.id}, "a name of 1 to"),
         ("/collections/add", {"collection": "nosuch", "work": WAVES.id}, "no such collection"),
@@ -234,7 +235,7 @@ def test_only_forms_of_ours_change_anything(
     assert answer.status_code == status
 
 
-@pytest.mark.parametrize("key", ["", "0" * 64, "é"])
+@each("key", ["", "0" * 64, "é"])
 def test_a_form_without_its_key_changes_nothing(shown: TestClient, key: str) -> None:
     answer = shown.post("/collections/add", data={"form_key": key, "name": "x", "work": WAVES.id})
     assert answer.status_code == 403

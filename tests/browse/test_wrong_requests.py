@@ -15,6 +15,7 @@ import mmcrawl.browse
 from mmcrawl.browse import Limits
 from mmcrawl.errors import StoreError
 from tests.browse.shelf import FILM, LEVER, browsing, client_of, fill
+from tests.tables import each
 from tests.waiting import HANG
 
 
@@ -24,8 +25,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield client
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "said"),
+@each(
+    "path, status, said",
     [
         ("/nowhere", 404, "There is no such page here"),
         ("/page?url=http://unknown.test/", 404, "http://unknown.test/ is not in the archive"),

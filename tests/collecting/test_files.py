@@ -19,6 +19,7 @@ from mmcrawl.collecting import (
     open_files,
 )
 from mmcrawl.errors import MediaError, StoreError
+from tests.tables import each
 
 BODY = b"some bytes" * 1_000
 DIGEST = hashlib.sha256(BODY).hexdigest()
@@ -89,7 +90,7 @@ def test_a_file_goes_on_at_its_checkpoint_and_not_behind_it(tmp_path: Path) -> N
     assert path.read_bytes() == BODY + b"more"
 
 
-@pytest.mark.parametrize("damage", ["other bytes", "fewer bytes", "no bytes", "no facts"])
+@each("damage", ["other bytes", "fewer bytes", "no bytes", "no facts"])
 def test_a_damaged_file_begins_anew(tmp_path: Path, damage: str) -> None:
     begun(tmp_path, BODY)
     [path] = [path for path in tmp_path.iterdir() if not path.suffix]
@@ -116,7 +117,7 @@ def test_one_process_at_a_time_writes_a_file(tmp_path: Path) -> None:
     PartialFile(tmp_path, URL).remove()
 
 
-@pytest.mark.parametrize("text", ["", "GB", "-1", "1e3", "20 G B", "1" * 20, "٣"])
+@each("text", ["", "GB", "-1", "1e3", "20 G B", "1" * 20, "٣"])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no size"):
         as_size(text)

@@ -1,16 +1,16 @@
 """What a file is, by its first bytes and what the server says."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.collecting import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
+from tests.tables import each
 
 MP4 = b"\x00\x00\x00\x18ftypisom" + bytes(50)
 
 
-@pytest.mark.parametrize(
-    ("head", "header", "seen"),
+@each(
+    "head, header, seen",
     [
         (MP4, "video/mp4", "video/mp4"),
         (MP4, "text/html", "video/mp4"),
@@ -59,8 +59,8 @@ def test_a_header_alone_tells_only_of_what_nobody_says_of_media() -> None:
     assert not says_no_media("", "video")
 
 
-@pytest.mark.parametrize(
-    ("head", "header", "wanted", "kind"),
+@each(
+    "head, header, wanted, kind",
     [
         (b"%PDF-1.7", "application/pdf", "document", "document"),
         (b"%PDF-1.7", "application/pdf", "video", ""),
@@ -81,8 +81,8 @@ def test_documents_and_packages_are_told_by_their_bytes_and_what_they_were_taken
     assert kind_of(type_of(head, header), wanted) == kind
 
 
-@pytest.mark.parametrize(
-    ("head", "is_moving"),
+@each(
+    "head, is_moving",
     [
         (b"GIF89a\x01\x00\x01\x00\x80\x00\x00" + bytes(6) + b"!\xff\x0bNETSCAPE2.0", True),
         (b"GIF89a\x01\x00\x01\x00\x80\x00\x00" + bytes(6) + b",\x00", False),

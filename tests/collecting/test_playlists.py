@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.collecting.streams import MOST_PIECES, Piece, Track, read_dash, read_hls
 from mmcrawl.errors import MediaError
+from tests.tables import each
 
 BASE = "http://h.test/films/list"
 HLS = """#EXTM3U
@@ -85,7 +86,7 @@ def test_qualities_of_hls_come_best_first_with_the_sound_that_belongs_to_them() 
     assert [variant.has_pictures for variant in variants] == [True, True, False]
 
 
-@pytest.mark.parametrize(("room", "chosen"), [(10**6, "high"), (1_000, "low"), (1, "low")])
+@each("room, chosen", [(10**6, "high"), (1_000, "low"), (1, "low")])
 def test_pieces_of_dash_are_those_of_the_best_quality_there_is_room_for(
     room: int, chosen: str
 ) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mmcrawl.collecting.swf import Reference, addresses_in_text, read_swf
 from mmcrawl.errors import MediaError
 from tests.collecting.animations import animation, tag
+from tests.tables import each
 
 DO_ACTION, SPRITE, IMPORT, ABC_2, ATTRIBUTES = 12, 39, 57, 82, 69
 
@@ -46,7 +47,7 @@ def push(*values: str | int) -> bytes:
     return b"\x96" + struct.pack("<H", len(content)) + content
 
 
-@pytest.mark.parametrize("pack", ["FWS", "CWS", "ZWS"])
+@each("pack", ["FWS", "CWS", "ZWS"])
 def test_the_header_and_the_title_are_read_however_it_is_packed(pack):
     data = animation("单摆 & lever", frames=24, compressed=pack == "CWS")
     facts = read_swf(io.BytesIO(lzma_packed(data) if pack == "ZWS" else data))
@@ -62,8 +63,8 @@ def test_animations_that_it_loads_into_levels_are_named():
     ]
 
 
-@pytest.mark.parametrize(
-    ("method", "kind"),
+@each(
+    "method, kind",
     [("loadMovie", "movie"), ("loadSound", "sound"), ("load", "data"), ("play", "video")],
 )
 def test_what_methods_load_is_told_by_their_name(method, kind):
@@ -105,7 +106,7 @@ def test_of_a_file_that_is_cut_off_what_came_is_told():
     assert facts.references == (Reference("a.swf", "movie", True),)
 
 
-@pytest.mark.parametrize("data", [b"", b"FWS", b"GIF89a" + bytes(20), b"FWS\x08" + bytes(4)])
+@each("data", [b"", b"FWS", b"GIF89a" + bytes(20), b"FWS\x08" + bytes(4)])
 def test_what_is_no_animation_is_refused(data):
     with pytest.raises(MediaError):
         read_swf(io.BytesIO(data))
@@ -141,7 +142,7 @@ def test_any_program_can_be_followed(code):
     read_swf(io.BytesIO(swf(tag(DO_ACTION, code), tag(ABC_2, code), tag(26, code), tag(34, code))))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '<songs><song src="a.mp3"/><film>b/c.flv</film></songs>',
@@ -150,7 +151,7 @@ def test_any_program_can_be_followed(code):
         "a.mp3\nb/c.flv\n",
     ],
 )
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@each("encoding", ["utf-8", "utf-16"])
 def test_playlists_of_any_notation_are_read(text, encoding):
     found = list(addresses_in_text(text.encode(encoding)))
     assert found == [("a.mp3", "sound"), ("b/c.flv", "video")]

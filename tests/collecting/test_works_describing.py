@@ -2,7 +2,6 @@
 
 from time import process_time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from mmcrawl.collecting import MediaFile, State
 from mmcrawl.collecting.works import FileTags, Sources, facts_of_page
 from mmcrawl.page import parse_page
 from tests.collecting.pages_of_works import facts, found, works
+from tests.tables import each
 
 YOUTUBE = "https://www.youtube.com/embed/dQw4w9WgXcQ"
 
@@ -73,8 +73,8 @@ def test_equal_bytes_are_one_work_with_one_file() -> None:
     assert file.state == "held"
 
 
-@pytest.mark.parametrize(
-    ("html", "title", "source"),
+@each(
+    "html, title, source",
     [
         (
             '<h2>All films</h2><figure><video src="1.mp4"></video><figcaption>The lever'

@@ -36,6 +36,7 @@ from mmcrawl.collecting.exporting import (
 from mmcrawl.collecting.works import Evidence, Licence, Sighting, Subtitles, Work, WorkFile
 from mmcrawl.errors import CollectionError, StoreError
 from tests.collecting.hostile_names import HOSTILE
+from tests.tables import each
 
 FILM = b"not really a film"
 DIGEST = sha256(FILM).hexdigest()
@@ -220,7 +221,7 @@ def test_what_pages_say_runs_nowhere_in_the_folder(tmp_path: Path) -> None:
     assert not [link for link in links_of(page) if link.lower().startswith("javascript:")]
 
 
-@pytest.mark.parametrize("format", ["bagit", "folder", "imscc"])
+@each("format", ["bagit", "folder", "imscc"])
 def test_a_damaged_file_is_told_and_not_exported(format: str, tmp_path: Path) -> None:
     file = WorkFile("http://h.test/d.mp4", "video", "video/mp4", digest=DAMAGED)
     work = replace(LEVERS, id="4" * 16, files=(file,), pages=())
@@ -338,8 +339,8 @@ def test_ricecooker_reads_the_channel(tmp_path: Path) -> None:
     assert [row[-1] for row in rows] == ["video", LEVERS.title]
 
 
-@pytest.mark.parametrize(
-    ("title", "name"),
+@each(
+    "title, name",
     [
         ("a/b\\c:d*e?f", "a b c d e f.mp4"),
         ("../../etc/passwd", "etc passwd.mp4"),
@@ -364,7 +365,7 @@ def test_an_export_that_fails_leaves_nothing(format: str, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("format", exporter_names())
+@each("format", exporter_names())
 def test_characters_that_no_document_holds_stop_no_export(format: str, tmp_path: Path) -> None:
     said = "a\0b\x0b\ud800\ufffe]]>"
     work = replace(LEVERS, title=said, caption=said, creator=said, topic=said, note=said)
@@ -373,7 +374,7 @@ def test_characters_that_no_document_holds_stop_no_export(format: str, tmp_path:
     assert target.exists()
 
 
-@pytest.mark.parametrize("format", exporter_names())
+@each("format", exporter_names())
 def test_an_export_that_cannot_be_written_is_one_error(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,7 +413,7 @@ def hostile_works() -> tuple[list[Work], dict[str, bytes]]:
     return works, files
 
 
-@pytest.mark.parametrize("format", exporter_names())
+@each("format", exporter_names())
 def test_no_name_keeps_a_work_from_its_export(format: str, tmp_path: Path) -> None:
     works, files = hostile_works()
     exporter = exporter_named(format)
@@ -434,7 +435,7 @@ def test_no_name_keeps_a_work_from_its_export(format: str, tmp_path: Path) -> No
             assert path.name.partition(".")[0].strip().lower() not in ("con", "nul", "aux", "com1")
 
 
-@pytest.mark.parametrize("format", exporter_names())
+@each("format", exporter_names())
 def test_a_work_that_cannot_be_written_is_named_and_the_rest_is_written(
     format: str, tmp_path: Path
 ) -> None:

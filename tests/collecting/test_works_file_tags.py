@@ -7,10 +7,11 @@ import pytest
 
 from mmcrawl.collecting.works import FileTags, tags_of
 from mmcrawl.replay import DemoWeb
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
-    ("url", "title", "seconds"),
+@each(
+    "url, title, seconds",
     [
         ("http://wuli.demo.test/gaozhong/wuli/yanshi.swf", "牛顿第二定律演示", 4.833),
         ("http://app.demo.test/media/momentum.mp4", "Conservation of momentum", 8),
@@ -48,8 +49,6 @@ def test_formats_that_mutagen_does_not_read_are_read() -> None:
     assert tags_of(io.BytesIO(avi("lens", 7))) == FileTags(title="lens", duration=7)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\x1aE\xdf\xa3damaged", b"RIFF", b"CWS\x08\0\0\0\0damaged", b"ID3", b"<html>"]
-)
+@each("data", [b"", b"\x1aE\xdf\xa3damaged", b"RIFF", b"CWS\x08\0\0\0\0damaged", b"ID3", b"<html>"])
 def test_what_cannot_be_read_has_no_tags(data: bytes) -> None:
     assert tags_of(io.BytesIO(data)) == FileTags()

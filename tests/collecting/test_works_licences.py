@@ -1,9 +1,8 @@
 """Which licence a page is believed to have, and for what reason."""
 
-import pytest
-
 from mmcrawl.collecting.works import Licence, best_first, licence_of_url, licences_in_text
 from tests.collecting.pages_of_works import facts
+from tests.tables import each
 
 TEXT = "<p>" + "Levers move the world, as the old books of physics say of them. " * 8 + "</p>"
 
@@ -12,8 +11,8 @@ def page_licences(html: str) -> tuple[Licence, ...]:
     return best_first(facts(html).licences)
 
 
-@pytest.mark.parametrize(
-    ("url", "code"),
+@each(
+    "url, code",
     [
         ("https://creativecommons.org/licenses/by-nc-sa/4.0/deed.zh", "CC-BY-NC-SA-4.0"),
         ("http://creativecommons.org/licenses/by/3.0/tw/", "CC-BY-3.0-TW"),
@@ -30,15 +29,13 @@ def test_addresses_of_licences_and_badges_name_them(url: str, code: str) -> None
     assert named.code == code
 
 
-@pytest.mark.parametrize(
-    "url", ["http://school.test/licenses/by/4.0/", "https://notcreativecommons.organic/", ""]
-)
+@each("url", ["http://school.test/licenses/by/4.0/", "https://notcreativecommons.organic/", ""])
 def test_other_addresses_name_no_licence(url: str) -> None:
     assert licence_of_url(url) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
+@each(
+    "text, code",
     [
         ("采用知识共享署名-非商业性使用-相同方式共享 4.0 国际许可协议", "CC-BY-NC-SA-4.0"),
         ("本著作係採用創用 CC 姓名標示-禁止改作 3.0 台灣授權條款授權", "CC-BY-ND-3.0"),
@@ -55,9 +52,7 @@ def test_texts_in_chinese_and_english_name_licences(text: str, code: str) -> Non
     assert [named.code for named in licences_in_text(text)] == [code]
 
 
-@pytest.mark.parametrize(
-    "text", ["a driver's license", "署名（记者黄博郎报道）", "Tell us under which licence it is"]
-)
+@each("text", ["a driver's license", "署名（记者黄博郎报道）", "Tell us under which licence it is"])
 def test_other_texts_name_none(text: str) -> None:
     assert list(licences_in_text(text)) == []
 

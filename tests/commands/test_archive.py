@@ -16,6 +16,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from mmcrawl.crawling import as_time
 from tests.commands.running import Run, runner, typed
+from tests.tables import each
 
 URL = "http://optics.test/lens.html"
 OTHER = "http://optics.test/mirror.html"
@@ -512,8 +513,8 @@ def test_nothing_a_page_says_reaches_the_terminal(run) -> None:  # type: ignore[
         assert "\x07" not in said.out
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("2024-05-17", "2024-05-17T00:00:00+00:00"),
         ("2024-05-17 08:30", "2024-05-17T08:30:00+00:00"),
@@ -529,7 +530,7 @@ def test_times_are_given_in_many_ways(text: str, expected: str) -> None:
     assert as_time(text) == datetime.fromisoformat(expected).timestamp()
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2024-13-01", "@", "@1e99", "99999", "@nan"])
+@each("text", ["", "yesterday", "2024-13-01", "@", "@1e99", "99999", "@nan"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no time; give one as"):
         as_time(text)

@@ -18,6 +18,7 @@ from mmcrawl.commands import archive as module
 from mmcrawl.commands.archive import due_lines, version_lines
 from mmcrawl.terminal import Revisits, revisit_tables
 from tests.commands.running import exit_code
+from tests.tables import each
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +85,7 @@ def test_the_help_tells_of_every_subcommand_in_lines_of_its_own(desk: Path) -> N
     assert all(len(line) < 80 for line in module.Command().long_desc().splitlines())
 
 
-@pytest.mark.parametrize("args", [("list",), ("list", "--json"), ("stats", "--json")])
+@each("args", [("list",), ("list", "--json"), ("stats", "--json")])
 def test_a_reader_that_goes_away_is_no_error_message(desk: Path, args: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -18,6 +18,7 @@ from mmcrawl.commands.archive import Command as ArchiveCommand
 from mmcrawl.crawling import FocusedParams, as_time
 from mmcrawl.errors import MmcrawlError
 from tests.commands.running import exit_code, runner
+from tests.tables import each
 
 TAKEN = {
     "archive": {"store", "archive"},
@@ -43,7 +44,7 @@ def parser_of(command: str) -> argparse.ArgumentParser:
     return parser
 
 
-@pytest.mark.parametrize(("command", "names"), TAKEN.items())
+@each("command, names", TAKEN.items())
 def test_a_command_takes_arguments_of_the_crawl_in_both_forms(
     command: str, names: set[str]
 ) -> None:
@@ -59,8 +60,8 @@ def test_a_command_takes_arguments_of_the_crawl_in_both_forms(
             assert getattr(opts, name) == "x"
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
+@each(
+    "given, told",
     [
         (["-a", "store"], "-a store: give NAME=VALUE, as -a store=VALUE"),
         (["-a", "topics=x"], "there is no argument 'topics'; there are store, job"),
@@ -75,7 +76,7 @@ def test_a_wrong_argument_is_a_sentence(given: list[str], told: str) -> None:
         read_arguments(parser.parse_args(given), ("store", "job"))
 
 
-@pytest.mark.parametrize("form", ["file", "uri", "option", "-a"])
+@each("form", ["file", "uri", "option", "-a"])
 def test_the_archive_of_a_file_is_opened_where_it_is_named(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,8 +99,8 @@ def test_the_archive_of_a_file_is_opened_where_it_is_named(
     assert "http://h.test/lens" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["browse", "rank"])
-@pytest.mark.parametrize("place", ["mine.db", "sqlite:///mine.db", "mongodb://h.test/mine"])
+@each("command", ["browse", "rank"])
+@each("place", ["mine.db", "sqlite:///mine.db", "mongodb://h.test/mine"])
 def test_commands_that_take_an_archive_take_its_name_alone(
     command: str, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,7 +116,7 @@ def test_commands_that_take_an_archive_take_its_name_alone(
         made.run(["mine"], parser.parse_args([]))
 
 
-@pytest.mark.parametrize("command", ["links", "rank", "rules", "seeds", "topic", "works"])
+@each("command", ["links", "rank", "rules", "seeds", "topic", "works"])
 def test_an_option_that_is_none_is_named(command: str) -> None:
     made = import_module(f"mmcrawl.commands.{command}").Command()
     made.settings = Settings()
@@ -124,8 +125,8 @@ def test_an_option_that_is_none_is_named(command: str) -> None:
         made.run(["list", "--jsn"], options)
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
+@each(
+    "words, told",
     [
         (["crawl", "focused", "--topic=x"], "there is no option --topic; an argument of a spider"),
         (
@@ -142,7 +143,7 @@ def test_an_option_that_is_none_is_named(command: str) -> None:
         (["archive", "list", "-s", "MMCRAWL_ARCHVIE=x"], "did you mean MMCRAWL_ARCHIVE"),
     ],
 )
-@pytest.mark.parametrize("program", ["scrapy", "mmcrawl"])
+@each("program", ["scrapy", "mmcrawl"])
 def test_what_is_misspelt_is_told_in_a_sentence(
     program: str,
     words: list[str],
@@ -195,7 +196,7 @@ experiment --web none
 experiment --compare none none"""
 
 
-@pytest.mark.parametrize("line", MISSING.splitlines())
+@each("line", MISSING.splitlines())
 def test_a_file_that_is_not_there_is_exit_code_2(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,8 +208,8 @@ def test_a_file_that_is_not_there_is_exit_code_2(
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-@pytest.mark.parametrize(
-    ("text", "end"),
+@each(
+    "text, end",
     [
         ("2026-11-26", "2026-11-26T23:59:59.999"),
         ("20261126", "2026-11-26T23:59:59.999"),
@@ -241,7 +242,7 @@ def test_of_a_day_the_last_version_is_shown(
         assert ranked == code
 
 
-@pytest.mark.parametrize("words", ["list", "archive list", "blocks --format md x.html", "crawl"])
+@each("words", ["list", "archive list", "blocks --format md x.html", "crawl"])
 def test_a_folder_that_was_deleted_is_told_in_a_sentence(
     words: str,
     tmp_path: Path,

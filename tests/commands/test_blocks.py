@@ -17,6 +17,7 @@ from mmcrawl.commands import blocks as module
 from mmcrawl.terminal import KIND_STYLES
 from tests.commands.running import exit_code
 from tests.serving import Answer, Request, Server
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -335,8 +336,8 @@ def test_wrong_input_is_one_sentence(
     assert (desk / "page.html").read_text(encoding="utf-8") == PAGE
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "said"),
+@each(
+    "args, code, said",
     [
         (["--web", "demo", "http://wuli.demo.test/neibu/"], 1, "forbidden by robots.txt"),
         ([], 2, "give one URL or file, or - for standard input"),
@@ -344,7 +345,6 @@ def test_wrong_input_is_one_sentence(
         (["--nope", "page.html"], 2, "there is no option --nope"),
         (["--json", "--format", "md", "page.html"], 2, "not allowed with argument"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_wrong_usage_is_told_without_a_traceback(args: list[str], code: int, said: str) -> None:
     shown = blocks(*args)

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from scrapy.settings import Settings
 
 from mmcrawl.commands import MOST_SHEETS, ReceivedPage, with_sheets
 from tests.commands.test_blocks import Site, blocks, site
+from tests.tables import each
 
 __all__ = ["site"]  # the fixture
 
@@ -139,7 +139,7 @@ def test_a_sheet_that_names_no_encoding_has_that_of_its_page(site: Site) -> None
         assert texts(site.url())[0] == [LEVERS, PULLEYS]
 
 
-@pytest.mark.parametrize("web", ["", "demo"])
+@each("web", ["", "demo"])
 def test_a_host_is_asked_for_sheets_as_slowly_as_by_a_crawl(web: str) -> None:
     asked: list[dict[str, Any]] = []
 
@@ -159,8 +159,8 @@ def test_a_host_is_asked_for_sheets_as_slowly_as_by_a_crawl(web: str) -> None:
     assert settings["CONCURRENT_REQUESTS_PER_DOMAIN"] == 1
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
+@each(
+    "args, said",
     [
         (
             ["--format", "md"],

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
+from tests.tables import each
 from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +34,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [("archive", "search", "lens"), ("archive", "duplicates")],
-    ids=lambda command: command[-1],
 )
 def test_a_command_that_reads_with_several_processes_leaves_none_of_their_semaphores(
     archive: Path, command: Sequence[str]

@@ -12,6 +12,7 @@ from mmcrawl.commands import experiment as module
 from mmcrawl.experiment import Plan
 from mmcrawl.experiment.presets import LABELLED, PaperTable
 from tests.commands.test_experiment import run
+from tests.tables import each
 
 BODY = b"<h1>Levers</h1><p>A bar.</p>"
 REGIONS = [{"start": 0, "end": 15, "kind": "title"}, {"start": 15, "end": 28, "kind": "topic"}]
@@ -42,7 +43,7 @@ def test_given_pages_are_measured(
     assert any("100.0%" in row for table in written for row in table["rows"])
 
 
-@pytest.mark.parametrize("preset", ["wang2012", "quark"])
+@each("preset", ["wang2012", "quark"])
 def test_a_folder_without_labelled_pages_is_told(
     tmp_path: Path, preset: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,8 +102,8 @@ def test_one_preset_compares_crawls_of_webs_of_several_seeds(
     assert "holds other files (letter.txt)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
+@each(
+    "arguments, told",
     [
         (("--preset", "quark", "--algos", "breadth"), "takes --data and --out; leave out --algos"),
         (("--preset", "song2008", "-a", "max_layer=3"), "--data and --out; leave out --max-layer"),

@@ -14,6 +14,7 @@ from warcio.warcwriter import WARCWriter
 from mmcrawl.commands import blocks as module
 from mmcrawl.terminal import run
 from tests.commands.running import exit_code
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -151,7 +152,7 @@ def test_wrong_input_is_one_sentence(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [["page.html"], ["--format", "md"], ["--format", "md", "http://h.test/"],
      ["--format", "md", "--method", "bwap", "page.html"], ["--format", "pdf", "page.html"],

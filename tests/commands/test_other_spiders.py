@@ -14,6 +14,7 @@ from scrapy.utils.misc import load_object
 
 from mmcrawl.spiders import CollectSpider, FocusedSpider, RevisitSpider
 from tests.serving import Answer, Request, Server
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -186,8 +187,8 @@ def test_what_the_user_gives_stays_beside_our_parts() -> None:
     assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.pages.MediaPipeline"] == 900
 
 
-@pytest.mark.parametrize("spider", [FocusedSpider, RevisitSpider, CollectSpider])
-@pytest.mark.parametrize("given", [{}, {"STATS_DUMP": 1, "TELNETCONSOLE_ENABLED": 0}])
+@each("spider", [FocusedSpider, RevisitSpider, CollectSpider])
+@each("given", [{}, {"STATS_DUMP": 1, "TELNETCONSOLE_ENABLED": 0}])
 def test_stats_and_telnet_stay_as_the_project_has_them(
     spider: type[Spider], given: dict[str, int]
 ) -> None:

@@ -14,6 +14,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.crawling import read_seeds
 from tests.commands.running import ran, typed
 from tests.serving import Answer, Request, Server
+from tests.tables import each
 
 _GOOD = "<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>"
 _LINKS = """<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>
@@ -102,8 +103,8 @@ def test_what_is_found_can_be_written_as_a_list_that_a_crawl_takes(tmp_path: Pat
     assert [seed.url for seed in seeds] == ["http://good.example.org/x.htm"]
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
+@each(
+    "words, told",
     [
         (("find", "--keywords", "x"), "--from is missing"),
         (("find", "--from", "none.db", "--keywords", "x"), "there is no none.db"),

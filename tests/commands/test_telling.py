@@ -21,6 +21,7 @@ from mmcrawl.terminal import Telling, telling
 from tests.archive.warc.warc_files import BODY, URL, Warc
 from tests.collecting.serving import Desk
 from tests.commands.running import exit_code, ran
+from tests.tables import each
 from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +97,7 @@ class Heard(io.StringIO):
         return written
 
 
-@pytest.mark.parametrize("live", [True, False], ids=["terminal", "file"])
+@each("live", [True, False])
 def test_long_work_is_told_and_output_makes_room(
     live: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -120,7 +121,7 @@ def test_quick_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("a row\n", "")
 
 
-@pytest.mark.parametrize(("step", "words", "told", "sent"), STEPS, ids=range(len(STEPS)))
+@each("step, words, told, sent", STEPS)
 def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(
     step: Sequence[str], words: Sequence[str], told: str, sent: signal.Signals, tmp_path: Path
 ) -> None:

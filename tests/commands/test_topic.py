@@ -4,11 +4,10 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from mmcrawl.text import KINDS as MEDIA_KINDS
 from mmcrawl.topic import load_topic
 from tests.commands.running import ran, typed
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -105,8 +104,8 @@ def test_a_relevant_page_is_said_to_be_judged_by_itself(tmp_path: Path) -> None:
         assert ("a crawl leaves out media that stand on most pages of a site" in shown) is said
 
 
-@pytest.mark.parametrize(
-    ("name", "mime"),
+@each(
+    "name, mime",
     [
         ("song.mp3", "audio/mpeg"),
         ("a.png", "image/png"),
@@ -133,8 +132,8 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
     assert shown.count("[red]lens[/red]") >= 4
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "said"),
+@each(
+    "args, code, said",
     [
         (["show", "physic-senior"], 2, "did you mean physics-senior"),
         (["score", "nothing.html"], 2, "there is no file nothing.html"),
@@ -157,7 +156,7 @@ def test_wrong_input_is_one_clear_sentence(args: list[str], code: int, said: str
     assert "Traceback" not in shown.stderr
 
 
-@pytest.mark.parametrize("terminal", ["ascii", "latin-1"])
+@each("terminal", ["ascii", "latin-1"])
 def test_characters_that_a_terminal_lacks_are_written_as_numbers(terminal: str) -> None:
     shown = subprocess.run(
         [python(), "-m", "scrapy", "topic", "show", "physics-senior"],

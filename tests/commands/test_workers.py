@@ -30,6 +30,7 @@ from mmcrawl.sharing import SharedStore, Sign, open_shared_store
 from mmcrawl.sharing.views import CrawlView, JobView, WorkerView
 from tests.commands.running import Run, runner
 from tests.databases import MONGODB, mongodb_uri
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -240,7 +241,7 @@ def drawn(what: Any, width: int) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("width", [40, 60, 110])
+@each("width", [40, 60, 110])
 def test_narrow_terminals_lose_no_numbers(width: int) -> None:
     parts = dict.fromkeys(range(341), 1)
     late = Sign(parts=parts, active=12, under_way=512, pages=1_000, lag=31.0)

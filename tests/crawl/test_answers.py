@@ -6,10 +6,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.commands.running import typed
 from tests.serving import Answer, Request, Server
+from tests.tables import each
 
 MP4 = b"\x00\x00\x00\x20ftypisom" + bytes(range(256)) * 8
 LARGE = 50_000_000
@@ -68,7 +67,7 @@ ANSWERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kinds", ["audio,video", "audio"])
+@each("kinds", ["audio,video", "audio"])
 def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None:
     sent = 0
 

@@ -36,6 +36,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
 from mmcrawl.pipelines import PageSemaphore
 from mmcrawl.replay import open_web
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -252,7 +253,7 @@ mmcrawl.pipelines.archive.has_another_core = lambda: CORES > 1
 """
 
 
-@pytest.mark.parametrize("cores", [1, 2])
+@each("cores", [1, 2])
 def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(
     tools: Any, cores: int
 ) -> None:
@@ -398,7 +399,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.mark.parametrize("at", ["storing", "closing"])
+@each("at", ["storing", "closing"])
 def test_a_writer_ends_when_its_crawl_is_killed(tools: Any, tmp_path: Path, at: str) -> None:
     uri = f"sqlite:///{tmp_path / 'archive.db'}"
     command = [python(), "-c", ORPHANED, uri, at]

@@ -35,6 +35,7 @@ from mmcrawl.page import Link, Page, parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.stores import ChildProcess
 from mmcrawl.topic import topic_from_keywords
+from tests.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,7 +132,7 @@ def seen_by_the_next_pipeline(tools: Tools, pages: dict[str, str], **settings: A
     return seen
 
 
-@pytest.mark.parametrize("method", ["bwap", "quark:theta=3"])
+@each("method", ["bwap", "quark:theta=3"])
 def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(
     tools: Tools, method: str
 ) -> None:
@@ -156,7 +157,7 @@ def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(
         assert kinds["crane"] == "topic"
 
 
-@pytest.mark.parametrize("method", ["quark", "off"])
+@each("method", ["quark", "off"])
 def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(
     tools: Tools, tmp_path: Path, method: str
 ) -> None:
@@ -190,7 +191,7 @@ def uncut(n: int, html: str = PAGE) -> UncutPage:
     return UncutPage(f"http://h.test/{n}", "utf-8", html.encode())
 
 
-@pytest.mark.parametrize("beside", [True, False])
+@each("beside", [True, False])
 def test_each_page_gets_its_own_blocks(beside: bool) -> None:
     cutter = Cutter("bwap", beside=beside)
     pages = [uncut(n, f"{PAGE}<p>{n}</p>") for n in range(20)]
@@ -254,8 +255,8 @@ def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(
 # -- settings -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("settings", "says"),
+@each(
+    "settings, says",
     [
         ({"MMCRAWL_BLOCKS": "sieve"}, "unknown partitioner 'sieve'"),
         ({"MMCRAWL_BLOCKS": "quark:least=1"}, "no option 'least'"),
@@ -296,7 +297,7 @@ def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
     return link.url.removeprefix("http://h.test")
 
 
-@pytest.mark.parametrize("algo", ["breadth", "topicrank", "shark-improved", "learned", "urlrule"])
+@each("algo", ["breadth", "topicrank", "shark-improved", "learned", "urlrule"])
 def test_a_crawl_that_was_stopped_goes_on_in_the_same_order(algo: str, tmp_path: Path) -> None:
     whole = job(algo=algo)
     with whole.store:

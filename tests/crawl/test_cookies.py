@@ -10,6 +10,7 @@ from scrapy.utils.test import get_crawler
 
 from mmcrawl.engine import BoundedCookieJar, CookiesMiddleware
 from mmcrawl.spiders import FocusedSpider
+from tests.tables import each
 
 
 def sent(answered: str, cookie: str, asked: str) -> str:
@@ -33,8 +34,8 @@ def no_download(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cookies, "_split_domain", download)
 
 
-@pytest.mark.parametrize(
-    ("answered", "cookie", "asked", "expected"),
+@each(
+    "answered, cookie, asked, expected",
     [
         ("a.school.test", "k=1", "a.school.test", "k=1"),
         ("a.school.test", "k=1", "b.school.test", ""),
@@ -94,8 +95,8 @@ def test_all_sites_together_keep_as_many_cookies_as_in_a_browser() -> None:
     assert "h100.test" in domains
 
 
-@pytest.mark.parametrize(
-    ("cookie", "kept"),
+@each(
+    "cookie, kept",
     [
         ("k=" + "x" * 4095, True),
         ("k=" + "x" * 4096, False),

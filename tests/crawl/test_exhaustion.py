@@ -7,6 +7,7 @@ import pytest
 
 from mmcrawl.archive import Archive, ArchiveStore, Capture, LevelManager, open_archive
 from mmcrawl.errors import ExhaustedError, StoreError, fatal_error
+from tests.tables import each
 
 # What PLACE names fails from its third call on, in crawls for which it is set.
 FAILING = """
@@ -70,10 +71,9 @@ def site_of(tools: Any, pages: int) -> Any:
     return server
 
 
-@pytest.mark.parametrize(
-    ("error", "places"),
+@each(
+    "error, places",
     [(NO_MEMORY, PLACES), (NO_FILES, [PLACES[2], PLACES[6]]), (NO_THREADS, PLACES[6:7])],
-    ids=["memory", "files", "threads"],
 )
 def test_what_is_no_fault_of_a_page_marks_no_page(
     tools: Any, error: str, places: list[str]

@@ -17,6 +17,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.spiders import FocusedSpider
 from tests.commands.running import typed
+from tests.tables import each
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_an_address_that_is_taken_is_told_and_stops_no_crawl(crawler: Crawler, p
         Metrics(crawler, f"127.0.0.1:{port}")
 
 
-@pytest.mark.parametrize("address", ["9410", "127.0.0.1", "127.0.0.1:", "host:port"])
+@each("address", ["9410", "127.0.0.1", "127.0.0.1:", "host:port"])
 def test_what_is_no_address_with_a_port_is_refused(address: str) -> None:
     with pytest.raises(MmcrawlError, match=r"must be an address with a port, as 127\.0\.0\.1:9410"):
         value_of(Settings({"MMCRAWL_METRICS": address}), "MMCRAWL_METRICS")

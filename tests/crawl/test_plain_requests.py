@@ -17,6 +17,7 @@ from scrapy.http import JsonRequest
 from mmcrawl.engine import as_json, from_json
 from mmcrawl.errors import RequestError
 from mmcrawl.frontier import SCHEMA_VERSION
+from tests.tables import each
 
 plain_values = st.recursive(
     st.none()
@@ -139,7 +140,7 @@ class Bomb:
         return Path.touch, (self.path,)
 
 
-@pytest.mark.parametrize("version", ["2", str(SCHEMA_VERSION)])
+@each("version", ["2", str(SCHEMA_VERSION)])
 def test_a_pickle_in_a_store_is_never_loaded(tools: Any, tmp_path: Path, version: str) -> None:
     server = tools.serve()
     server.pages = {"/": tools.links("/a", "/b"), "/a": "<p>a</p>", "/b": "<p>b</p>"}

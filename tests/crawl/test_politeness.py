@@ -5,8 +5,7 @@ from itertools import pairwise
 from time import sleep
 from typing import Any
 
-import pytest
-
+from tests.tables import each
 from tests.waiting import HANG
 
 PATIENCE = HANG
@@ -36,8 +35,8 @@ def held(tools: Any, hosts: tuple[str, str], count: int) -> tuple[list[Any], dic
     return [slow, fast], waited
 
 
-@pytest.mark.parametrize(
-    ("settings", "hosts"),
+@each(
+    "settings, hosts",
     [
         ({"CONCURRENT_REQUESTS": 8, "CONCURRENT_REQUESTS_PER_DOMAIN": 2}, (2, 3)),
         ({"CONCURRENT_REQUESTS": 2, "DOWNLOAD_DELAY": 0.01}, (4, 5)),

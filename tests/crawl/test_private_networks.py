@@ -13,6 +13,7 @@ from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
 from tests.serving import Answer, Request, Server
+from tests.tables import each
 from tests.warm import python
 
 PUBLIC = "public.example.org"
@@ -78,21 +79,21 @@ def follow(job: CrawlJob, *urls: str) -> list[str]:
     return taken
 
 
-@pytest.mark.parametrize("host", PRIVATE)
+@each("host", PRIVATE)
 def test_a_public_page_leads_to_no_private_address(host: str) -> None:
     job = job_from("http://example.com/")
     assert follow(job, f"http://{host}/", f"https://{host}:8080/admin") == []
     assert job.refused == {"private network": 2}
 
 
-@pytest.mark.parametrize("host", OPEN)
+@each("host", OPEN)
 def test_a_public_page_leads_to_public_addresses(host: str) -> None:
     job = job_from("http://example.com/")
     assert follow(job, f"http://{host}/") == [f"http://{host}/"]
     assert not job.refused
 
 
-@pytest.mark.parametrize("seed", ["http://10.0.0.7/", "http://intranet/", "http://localhost:81/"])
+@each("seed", ["http://10.0.0.7/", "http://intranet/", "http://localhost:81/"])
 def test_a_crawl_of_a_private_host_follows_links_there_and_to_no_other(seed: str) -> None:
     job = job_from(seed)
     assert follow(job, f"{seed}next", "http://192.168.0.1/") == [f"{seed}next"]
@@ -142,7 +143,7 @@ def crawls(tools):  # type: ignore[no-untyped-def]
     return public, dict(zip(names, outcomes, strict=True))
 
 
-@pytest.mark.parametrize("run", ["public", "robots"])
+@each("run", ["public", "robots"])
 def test_a_public_name_that_stands_for_a_private_address_is_refused(crawls: Any, run: str) -> None:
     public, outcomes = crawls
     reason = f"{PUBLIC} stands for a private address"

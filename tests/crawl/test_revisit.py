@@ -15,6 +15,7 @@ from scrapy.http import Response
 
 from mmcrawl.archive import NO_ANSWER, Archive, Capture, Unchanged, open_archive
 from mmcrawl.spiders import RevisitSpider
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -115,8 +116,8 @@ def visited(tools: Any) -> tuple[Visits, str]:
     return visits, visits.run("-O", "visits.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("path", "history"),
+@each(
+    "path, history",
     [
         ("/tagged", [(True, 200), (False, 304)]),
         ("/dated", [(True, 200), (False, 200)]),

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import each
+
 NOTES_EVERYTHING = """
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
@@ -118,9 +120,7 @@ def limited(tools, tmp_path_factory):  # type: ignore[no-untyped-def]
     return dict(zip(["1", "1 again", "7", "20", "all", "none"], outcomes, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("run", "pages"), [("1", 1), ("1 again", 0), ("7", 6), ("20", 13), ("all", 11), ("none", 0)]
-)
+@each("run, pages", [("1", 1), ("1 again", 0), ("7", 6), ("20", 13), ("all", 11), ("none", 0)])
 def test_max_pages_is_exact_and_can_be_raised(limited: Any, run: str, pages: int) -> None:
     assert len(limited[run].seen) == pages
     total = {"1": 1, "1 again": 1, "7": 7, "20": 20, "all": 31, "none": 31}[run]
@@ -175,8 +175,8 @@ class Spider(FocusedSpider):
     return dict(zip(limits, zip(outcomes[::2], outcomes[1::2], strict=True), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("setting", "least", "most"),
+@each(
+    "setting, least, most",
     [
         ("CLOSESPIDER_PAGECOUNT", 5, 12),
         ("CLOSESPIDER_ITEMCOUNT", 5, 12),
@@ -214,8 +214,8 @@ def troubled(tools, tmp_path_factory):  # type: ignore[no-untyped-def]
     return tools.crawl(args, args, args, spider=NOTES_EVERYTHING, settings=settings)
 
 
-@pytest.mark.parametrize(
-    ("path", "link"),
+@each(
+    "path, link",
     [
         ("failing/once", ("E", "spider failed: KeyError: 'at once'")),
         ("failing/late", ("E", "spider failed: KeyError: 'late'")),
@@ -274,13 +274,12 @@ class Spider(FocusedSpider):
 """
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "".join(f"<p><a href=/{n}>lens {n}</a></p>" for n in range(4_000)),
         "<a href=/next>next</a>" + "<div><p>lens of optics</p></div>" * 8_000,
     ],
-    ids=["links", "blocks"],
 )
 def test_a_large_page_does_not_hold_up_the_reactor(tools, body):
     site = tools.serve()

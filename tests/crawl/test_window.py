@@ -3,9 +3,8 @@
 import heapq
 from random import Random
 
-import pytest
-
 from mmcrawl.engine import Window
+from tests.tables import each
 
 PAGES = 600
 AT_ONCE = 8
@@ -110,8 +109,8 @@ class Crawl:
         self.window.ended(page)
 
 
-@pytest.mark.parametrize(
-    ("latency", "stages", "archive", "pipeline", "most"),
+@each(
+    "latency, stages, archive, pipeline, most",
     [
         (0.0, (0.008,), False, 0.0, 3),
         (0.0, (0.008, 0.012, 0.008), False, 0.0, 12),
@@ -151,7 +150,7 @@ def test_a_fixed_bound_stays_and_waits_for_pipelines():
     assert crawl.speed < 1 / 0.8
 
 
-@pytest.mark.parametrize(("size", "most"), [(100 << 10, 200), (1 << 20, 32), (40 << 20, 1)])
+@each("size, most", [(100 << 10, 200), (1 << 20, 32), (40 << 20, 1)])
 def test_bodies_on_the_way_are_bounded_by_what_the_last_ones_took(size, most):
     window = Window(200, lambda: 0.0)
     for link in range(3):
@@ -183,7 +182,7 @@ def test_what_has_come_of_bodies_counts_until_their_pages_are_taken_in():
     assert window.has_room()
 
 
-@pytest.mark.parametrize("fixed", [0, 200])
+@each("fixed", [0, 200])
 def test_a_server_that_declares_much_and_sends_little_does_not_stop_others(fixed):
     now, large, good = [0.0], 32 << 20, 100
     window = Window(fixed, lambda: now[0], lambda: 0.0)

@@ -13,6 +13,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.crawling import FocusedParams
 from mmcrawl.settings import value_of
+from tests.tables import each
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTAINERFILE = ROOT / "Containerfile"
@@ -70,7 +71,7 @@ def test_what_is_copied_is_there_and_is_sent_to_the_builder(stages) -> None:  # 
     assert {"mmcrawl", "dictionaries", "pyproject.toml"} <= set(copied)
 
 
-@pytest.mark.parametrize("name", ["Containerfile", "compose.yaml", "docs/kubernetes.yaml"])
+@each("name", ["Containerfile", "compose.yaml", "docs/kubernetes.yaml"])
 def test_no_registry_is_named(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     images = re.findall(r"^\s*(?:FROM|image:)\s+(\S+)", text, flags=re.MULTILINE)
@@ -87,9 +88,7 @@ def test_workers_can_be_scaled_and_wait_for_the_server(compose: dict[str, Any]) 
     assert (ROOT / build["context"] / build["dockerfile"]).resolve() == CONTAINERFILE
 
 
-@pytest.mark.parametrize(
-    "given", [None, "-a topic=physics-senior -a seeds=http://example.org/wuli/ -a job=wuli"]
-)
+@each("given", [None, "-a topic=physics-senior -a seeds=http://example.org/wuli/ -a job=wuli"])
 def test_the_command_of_a_worker_is_a_shared_crawl(compose: dict[str, Any], given: str) -> None:
     command = re.sub(
         r"\$\{CRAWL:-(.*?)\}",

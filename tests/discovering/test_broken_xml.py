@@ -4,8 +4,6 @@ import gzip
 import random
 from collections.abc import Callable
 
-import pytest
-
 from mmcrawl.discovering import (
     Listing,
     listing_kind,
@@ -18,6 +16,7 @@ from mmcrawl.discovering import (
 )
 from mmcrawl.errors import ListingError
 from mmcrawl.page import xml_entries
+from tests.tables import each
 
 URL = "http://h.test/list.xml"
 _MANY = 12
@@ -56,7 +55,7 @@ def _urls(read: Callable[[bytes, str], Listing], body: bytes) -> set[str]:
         return set()
 
 
-@pytest.mark.parametrize("kind", _LISTS)
+@each("kind", _LISTS)
 def test_a_fault_costs_the_entry_it_is_in_and_no_other(kind: str) -> None:
     read, head, entry, tail = _LISTS[kind]
     entries = [entry.format(number) for number in range(_MANY)]
@@ -74,7 +73,7 @@ def test_a_fault_costs_the_entry_it_is_in_and_no_other(kind: str) -> None:
         assert len(lost) <= 1 or (end >= len(written) and len(lost) == 2), (fault, changed[broken])
 
 
-@pytest.mark.parametrize("kind", _LISTS)
+@each("kind", _LISTS)
 def test_a_file_that_is_cut_off_gives_what_stands_before(kind: str) -> None:
     read, head, entry, _ = _LISTS[kind]
     whole = head + "".join(entry.format(number) for number in range(4))
@@ -85,8 +84,8 @@ def test_a_file_that_is_cut_off_gives_what_stands_before(kind: str) -> None:
         assert urls <= {f"http://h.test/v.php?id={n}&t=2" for n in range(4)}
 
 
-@pytest.mark.parametrize("kind", _LISTS)
-@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@each("kind", _LISTS)
+@each("codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 def test_byte_order_marks_and_wide_characters_are_read(kind: str, codec: str) -> None:
     read, head, entry, tail = _LISTS[kind]
     body = (head + entry.format(1) + tail).encode(codec)
@@ -94,7 +93,7 @@ def test_byte_order_marks_and_wide_characters_are_read(kind: str, codec: str) ->
     assert _urls(read, body) == {"http://h.test/v.php?id=1&t=2"}
 
 
-@pytest.mark.parametrize(
+@each(
     "junk",
     [b"\r\n \n", b"<br />\n<b>Warning</b>: mysql_connect() in a.php on line 3<br />\n", b"3f2\r\n",
      b"<!-- made by x -->", b'<?xml-stylesheet href="a.xsl"?>', b"\xef\xbb\xbf\xef\xbb\xbf"],
@@ -105,8 +104,8 @@ def test_what_stands_before_the_declaration_does_not_hide_a_list(junk: bytes) ->
     assert _urls(read_sitemap, body) == {"http://h.test/a"}
 
 
-@pytest.mark.parametrize(
-    ("declared", "codec"),
+@each(
+    "declared, codec",
     [("gb2312", "gbk"), ("iso-8859-1", "latin-1"), ("utf-16", "utf-8"), ("", "utf-8")],
 )
 def test_what_is_declared_counts_where_it_can_be_true(declared: str, codec: str) -> None:
@@ -139,7 +138,7 @@ def test_a_sitemap_may_name_sitemaps_among_its_pages() -> None:
     assert [url[13:] for url in listing.sitemaps] == ["/maps/b.xml", "/sitemap2.txt", "/c.xml.gz"]
 
 
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
+@each("codec", ["utf-8", "utf-8-sig", "utf-16"])
 def test_robots_txt_is_read_for_sitemaps_in_any_unicode(codec: str) -> None:
     body = "Sitemap: /m.xml\rUser-agent: *\nsite-map : </n.xml> # more".encode(codec)
     named = sitemaps_of_robots(body, "http://h.test/robots.txt")

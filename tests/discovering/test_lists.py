@@ -16,6 +16,7 @@ from mmcrawl.discovering import (
 )
 from mmcrawl.errors import ListingError
 from mmcrawl.page import LISTED_PATHS
+from tests.tables import each
 
 URL = "http://h.test/list"
 _OPML = b"""<?xml version="1.0"?><opml version="2.0"><body><outline text="Physics">
@@ -68,16 +69,14 @@ def test_what_is_embedded_by_oembed_is_media_with_the_title() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"[1]", b"{" * 99_999, b'{"type": "link"}', b'{"type": "rich", "html": 7}']
-)
+@each("body", [b"", b"[1]", b"{" * 99_999, b'{"type": "link"}', b'{"type": "rich", "html": 7}'])
 def test_what_is_no_oembed_with_a_medium_ends_with_a_reason(body: bytes) -> None:
     with pytest.raises(ListingError, match="oEmbed"):
         read_oembed(body, URL)
 
 
-@pytest.mark.parametrize("read", [read_opml, read_cdx, read_sitemap])
-@pytest.mark.parametrize("body", [b"", b"\x00" * 99, b"<opml", b"<opml>&#xffff;", b"<urlset"])
+@each("read", [read_opml, read_cdx, read_sitemap])
+@each("body", [b"", b"\x00" * 99, b"<opml", b"<opml>&#xffff;", b"<urlset"])
 def test_bytes_that_are_no_list_end_with_a_reason(read, body: bytes) -> None:
     with pytest.raises(ListingError):
         read(body, URL)

@@ -8,6 +8,7 @@ import pytest
 
 from mmcrawl.discovering import is_playlist, read_playlist
 from mmcrawl.errors import ListingError
+from tests.tables import each
 
 FOLDER = "http://h.test/a/"
 LENSES = ("/1.mp3", "audio", "Linsen – 透镜, 12:03")
@@ -56,7 +57,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_what_a_playlist_names_is_media(case: str) -> None:
     name, body, expected = CASES[case]
     assert is_playlist(body, FOLDER + name, "")
@@ -65,8 +66,8 @@ def test_what_a_playlist_names_is_media(case: str) -> None:
     assert [tuple(x.removeprefix("http://h.test") for x in one) for one in found] == expected
 
 
-@pytest.mark.parametrize(
-    ("body", "name", "declared"),
+@each(
+    "body, name, declared",
     [
         (b"<!DOCTYPE html><title>gone</title>", "x.m3u", "audio/x-mpegurl"),
         (b"<html><body>[playlist]", "x.pls", ""),
@@ -81,7 +82,7 @@ def test_what_only_is_called_a_playlist_is_none(body: bytes, name: str, declared
     assert not is_playlist(body, FOLDER + name, declared)
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"#EXTM3U\n",
@@ -108,9 +109,7 @@ def test_playlists_in_a_playlist_are_links_and_it_does_not_name_itself() -> None
     assert [one.url for one in m3u.media] == ["http://h.test/a/hls.m3u8"]
 
 
-@pytest.mark.parametrize(
-    "line", ["#EXTINF:1,t{0}\n{0}.mp3\n", "File{0}={0}.mp3\n", "#EXTINF:1" + ' "a' * 300 + "\n"]
-)
+@each("line", ["#EXTINF:1,t{0}\n{0}.mp3\n", "File{0}={0}.mp3\n", "#EXTINF:1" + ' "a' * 300 + "\n"])
 def test_long_playlists_are_read_in_linear_time_up_to_a_bound(line: str) -> None:
     text = "#EXTINF:" + "".join(line.format(n) for n in range(20_000)) + "\nlast.mp3"
     began = time.process_time()

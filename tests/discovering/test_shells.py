@@ -1,9 +1,8 @@
 """Which pages are taken for empty shells, and when a host is given up."""
 
-import pytest
-
 from mmcrawl.discovering import Choice, is_shell
 from mmcrawl.page import Link, MediaResource, Page, parse_page
+from tests.tables import each
 
 URL = "http://h.test/"
 SCRIPT = '<script src="/static/app.js"></script>'
@@ -16,7 +15,7 @@ def parsed(html: str) -> tuple[Page, bytes]:
     return parse_page(body, URL, "text/html; charset=utf-8"), body
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         f'<title>x</title><div id="root"></div>{SCRIPT}',
@@ -31,7 +30,7 @@ def test_what_says_nothing_without_its_scripts_is_a_shell(html: str) -> None:
     assert is_shell(*parsed(html))
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         "<p>Nothing here yet.</p>",  # and no script that could change it

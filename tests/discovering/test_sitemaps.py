@@ -7,6 +7,7 @@ import pytest
 
 from mmcrawl.discovering import MOST_BYTES, listing_kind, read_sitemap, unpacked
 from mmcrawl.errors import ListingError
+from tests.tables import each
 
 URL = "http://h.test/sitemap.xml"
 _HEAD = b'<?xml version="1.0"?><!-- made by hand --><urlset>'
@@ -39,7 +40,7 @@ def test_an_index_names_sitemaps_but_not_itself() -> None:
     assert listing.page.links == ()
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [b"<urlset>", b"<urlset><url></url></urlset>", b"<urlset><url><loc></url></urlset", _HEAD],
 )

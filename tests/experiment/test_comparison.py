@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.experiment import FORMAT, Change, ExperimentError, compare
+from tests.tables import each
 
 
 def folder(path: Path, recall: dict[str, float | None], web: str = "a", form: int = FORMAT) -> Path:
@@ -42,7 +43,7 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
         compare(old, old)
 
 
-@pytest.mark.parametrize(
+@each(
     "results",
     [
         {},

@@ -29,6 +29,7 @@ from mmcrawl.experiment import (
 )
 from mmcrawl.experiment import plan as plan_module
 from tests.experiment.conftest import FILMS, NEWS, Laboratory, plan_for, write_web
+from tests.tables import each
 
 Done = tuple[Outcome, Path]
 PAGES = 2 + NEWS + FILMS + 1
@@ -345,7 +346,7 @@ def test_only_what_the_folder_is_to_blame_for_is_put_down_to_it(
         pass
 
 
-@pytest.mark.parametrize("text", ["", '{"algorithm": "bre', "{}", "[1]", "3"])
+@each("text", ["", '{"algorithm": "bre', "{}", "[1]", "3"])
 def test_a_broken_raw_file_is_a_run_that_is_not_complete(tmp_path: Path, text: str) -> None:
     (tmp_path / "breadth-1.json").write_text(text)
     assert read_series(tmp_path / "breadth-1") is None

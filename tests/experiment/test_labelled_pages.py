@@ -21,6 +21,7 @@ from mmcrawl.experiment.presets import (
     pages_in,
 )
 from mmcrawl.replay import DemoWeb
+from tests.tables import each
 
 BODY = b"<h1>Levers</h1><p>A bar.</p>"
 DECLARED = re.compile(rb"""charset=["']?([\w-]+)""")
@@ -112,8 +113,8 @@ def test_a_page_of_the_demo_web_is_labelled_by_its_address() -> None:
         labelled_pages(labels(source="demo:http://nowhere.test/"), read)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@each(
+    "given, said",
     [
         (b"not json", "not in the form of labels"),
         (b"{}", "not in the form of labels"),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.experiment import measures
 from mmcrawl.scoring import Pattern, generalise, url_parts
+from tests.tables import each
 
 YES, NO = True, False
 
@@ -52,7 +53,7 @@ def test_area_lies_between_nothing_and_everything(series: list[bool], pages: int
     assert area <= best + 1e-12
 
 
-@pytest.mark.parametrize(("pages", "share"), [(100, 21), (592, 124), (2, 1), (1, 1), (50, 11)])
+@each("pages, share", [(100, 21), (592, 124), (2, 1), (1, 1), (50, 11)])
 def test_pages_at_21_percent(pages: int, share: int) -> None:
     assert measures.pages_at_share(pages) == share
 
@@ -68,7 +69,7 @@ def test_patterns_count_pages_and_relevant_pages_those_without_come_last() -> No
     assert list(counted.items()) == [("b", (2, 2)), ("a", (1, 1)), ("", (2, 1))]
 
 
-@pytest.mark.parametrize(
+@each(
     "urls",
     [
         ["http://h.test/xy/1.htm", "http://h.test/xy/2.htm"],

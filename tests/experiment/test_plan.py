@@ -17,6 +17,7 @@ from mmcrawl.experiment import (
 )
 from mmcrawl.scoring import algorithm_names
 from tests.experiment.conftest import write_web
+from tests.tables import each
 
 NAMES = ["breadth", "urlrule"]
 TRAP_LIMIT = "MMCRAWL_BARREN_PAGES_PER_SHAPE"
@@ -35,8 +36,8 @@ def test_all_means_every_algorithm_there_is() -> None:
     assert [a.label for a in algorithms_of("all", NAMES)] == NAMES
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@each(
+    "text, said",
     [
         ("nope", "there is no algorithm 'nope'; there are breadth, urlrule"),
         ("urlrule:lift", "'urlrule:lift' is not understood; write urlrule:parameter=value"),
@@ -53,8 +54,8 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_web(tmp_path_factory.mktemp("web"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "algos", "said"),
+@each(
+    "arguments, algos, said",
     [
         ({"keywords": "lens"}, "", "there is no algorithm to compare"),
         ({"keywords": "lens"}, "breadth,breadth", "breadth is named twice"),

@@ -26,6 +26,7 @@ from mmcrawl.experiment.presets import (
     labelled_pairs,
 )
 from mmcrawl.experiment.presets import song2008_tables as tables
+from tests.tables import each
 
 CORPORA = "MMCRAWL_CORPORA"
 WORDS = "lever pulley wheel lens prism field charge wave orbit spring".split()
@@ -66,8 +67,8 @@ def judgement(tmp_path: Path, *parts: ChangedPart, level: int = 3) -> Judgement:
 # -- grades -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("share", "grade"),
+@each(
+    "share, grade",
     [
         (5 / 5, Grade.PERFECT),  # CC2 to CC6 told, at level 3
         (5 / 6, Grade.GOOD),  # CC, at level 2

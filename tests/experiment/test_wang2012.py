@@ -23,6 +23,7 @@ from mmcrawl.experiment.presets import (
 )
 from mmcrawl.experiment.presets import wang2012_tables as tables
 from tests.experiment.conftest import FILMS, NEWS, Laboratory
+from tests.tables import each
 
 # Noise of 12 characters and 2 links, a topic of 10 and 1, 4 and 1 of related links.
 PARTS = (
@@ -60,8 +61,8 @@ def nodes(*kinds: str) -> Ranges:
 ALL = [range(len(read_tree(PAGE.body)))]
 
 
-@pytest.mark.parametrize(
-    ("text", "links", "noise", "topic"),
+@each(
+    "text, links, noise, topic",
     [
         (ALL, ALL, ((12, 12), (2, 2)), ((10, 10), (2, 2))),
         ([], [], ((0, 12), (0, 2)), ((0, 10), (0, 2))),

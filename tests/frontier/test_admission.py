@@ -5,9 +5,8 @@ from itertools import product
 from random import Random
 from string import ascii_lowercase
 
-import pytest
-
 from mmcrawl.frontier import Admission, Limits, host_of, is_private_host
+from tests.tables import each
 
 SEED = "http://www.school.com/"
 ANYWHERE = {"sites": "anywhere"}
@@ -17,8 +16,8 @@ def refused(url, layer=1, depth=1, seeds=(SEED,), **limits):
     return Admission(Limits(**limits), seeds).refuse(url, layer, depth)
 
 
-@pytest.mark.parametrize(
-    ("sites", "url", "reason"),
+@each(
+    "sites, url, reason",
     [
         ("hosts", "http://www.school.com/a", None),
         ("hosts", "https://WWW.school.com:8080/a", None),
@@ -39,8 +38,8 @@ def test_a_domain_is_what_was_registered_under_a_public_suffix():
     assert not refused("http://b.a.edu.cn/", seeds=["http://www.a.edu.cn/"], sites="domains")
 
 
-@pytest.mark.parametrize(
-    ("limits", "layer", "depth", "reason"),
+@each(
+    "limits, layer, depth, reason",
     [
         ({"max_layer": 3}, 3, 1, None),
         ({"max_layer": 3}, 4, 1, "below max_layer"),
@@ -56,8 +55,8 @@ def test_layer_depth_and_length_have_bounds_and_zero_is_none(limits, layer, dept
     assert refused(SEED, layer, depth, **limits) == reason
 
 
-@pytest.mark.parametrize(
-    ("path", "reason"),
+@each(
+    "path, reason",
     [
         ("a/b/a/c/a/d.htm", None),
         ("a/a/a/a/", "trap: repeating path"),
@@ -126,7 +125,7 @@ def in_url(host):
     return f"http://[{host}]/" if ":" in host else f"http://{host}/"
 
 
-@pytest.mark.parametrize("host", PRIVATE)
+@each("host", PRIVATE)
 def test_public_pages_do_not_lead_into_private_networks(host):
     url = in_url(host)
     assert is_private_host(host_of(url))
@@ -135,7 +134,7 @@ def test_public_pages_do_not_lead_into_private_networks(host):
     assert refused(url, seeds=["http://192.168.0.5/"], **ANYWHERE) == "private network"
 
 
-@pytest.mark.parametrize(
+@each(
     "host",
     ["8.8.8.8", "2606:4700:4700::1111", "school.test", "163.com", "0x.test", "localhost.test"],
 )
@@ -144,7 +143,7 @@ def test_public_hosts_are_public(host):
     assert refused(in_url(host), **ANYWHERE) is None
 
 
-@pytest.mark.parametrize("sites", ["hosts", "domains"])
+@each("sites", ["hosts", "domains"])
 def test_a_seed_in_a_private_network_opens_its_host_and_port_only(sites):
     seeds = ["http://10.0.0.1:8000/", "http://[::1]/"]
     private = Admission(Limits(sites=sites), [*seeds, SEED]).sites.private_hosts
@@ -179,7 +178,7 @@ TRAPS = {
 }
 
 
-@pytest.mark.parametrize("form", TRAPS.values(), ids=TRAPS)
+@each("form", TRAPS.values())
 def test_an_endless_space_without_finds_is_bounded(form):
     admission = Admission(Limits(per_shape=20), [SEED])
     urls = [SEED + form.format(n=n) for n in range(1000)]
@@ -193,7 +192,7 @@ def test_the_ports_of_a_host_are_no_endless_space():
     assert len(crawl(admission, [f"{SEED[:-1]}:{port}/a" for port in range(1, 100)])) == 20
 
 
-@pytest.mark.parametrize("hit", [0, 19])
+@each("hit", [0, 19])
 def test_pages_like_one_that_was_relevant_are_not_bounded(hit):
     admission = Admission(Limits(per_shape=20), [SEED])
     urls = [SEED + f"lesson.asp?id={n}" for n in range(100)]
@@ -212,7 +211,7 @@ LEARNT_TRAPS = {
 }
 
 
-@pytest.mark.parametrize("form", LEARNT_TRAPS.values(), ids=LEARNT_TRAPS)
+@each("form", LEARNT_TRAPS.values())
 def test_an_endless_space_of_names_is_bounded(form):
     admission = Admission(Limits(per_shape=100), [SEED])
     urls = [
@@ -225,8 +224,8 @@ def test_an_endless_space_of_names_is_bounded(form):
     assert admission.refuse(f"http://school.org/{form}", 1, 1) == "other site"
 
 
-@pytest.mark.parametrize("form", ["wiki/{}", "wiki/{}/", "{}/index.htm"])
-@pytest.mark.parametrize("seed", range(2))
+@each("form", ["wiki/{}", "wiki/{}/", "{}/index.htm"])
+@each("seed", range(2))
 def test_a_large_directory_with_media_on_some_pages_is_fetched_to_its_end(form, seed):
     admission = Admission(Limits(), [SEED])
     dice = Random(seed)

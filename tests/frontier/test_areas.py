@@ -4,9 +4,8 @@ import heapq
 from random import Random
 from string import ascii_lowercase
 
-import pytest
-
 from mmcrawl.frontier import Admission, Limits
+from tests.tables import each
 
 HOST = "http://site.test"
 PER_SHAPE = 40
@@ -90,7 +89,7 @@ def crawl(leads_to, first):
     return taken
 
 
-@pytest.mark.parametrize(("leads_to", "first"), TRAPS.values(), ids=TRAPS)
+@each("leads_to, first", TRAPS.values())
 def test_a_trap_comes_to_an_end_and_starves_nothing(leads_to, first):
     taken = crawl(leads_to, first)
     assert {*taken[: 2 * len(SITE)]} >= SITE.keys()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mmcrawl.blocks import BEST_FIRST
 from mmcrawl.frontier import (
     LINKS,
@@ -17,6 +15,7 @@ from mmcrawl.frontier import (
     SqliteStore,
     open_store,
 )
+from tests.tables import each
 
 
 def scored(frontier: SqliteFrontier, *links: tuple[str, str, float]) -> list[int]:
@@ -51,9 +50,7 @@ def test_a_new_score_does_not_undo_the_block() -> None:
         assert order_of(frontier) == [text, bar]
 
 
-@pytest.mark.parametrize(
-    ("links", "kind"), [("all", "advertisement"), ("all", "copyright"), ("related", "navigation")]
-)
+@each("links, kind", [("all", "advertisement"), ("all", "copyright"), ("related", "navigation")])
 def test_of_equal_scores_also_of_none_those_off_topic_come_last(links: str, kind: str) -> None:
     with open_store("memory:") as store:
         frontier = frontier_of(store, links)
@@ -62,7 +59,7 @@ def test_of_equal_scores_also_of_none_those_off_topic_come_last(links: str, kind
         assert order_of(frontier) == [better, text, more, late]
 
 
-@pytest.mark.parametrize("kind", ["noise-links", "copyright", "advertisement"])
+@each("kind", ["noise-links", "copyright", "advertisement"])
 def test_links_that_are_not_related_wait_however_good_until_all_are_followed(
     kind: str, tmp_path: Path
 ) -> None:

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter
 from mmcrawl.discovering import listed_link
 from mmcrawl.frontier import Limits, NewLink, open_store, place_of
 from mmcrawl.page import IN_FEED_WITH_MEDIA, IN_SITEMAP, Link, MediaResource, Page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.topic import topic_from_keywords
+from tests.tables import each
 
 HOST = "http://h.test"
 SITEMAP = f"{HOST}/sitemap.xml"
@@ -70,7 +69,7 @@ def fetched(crawl: CrawlJob, *, audio: str = "none", most: int = 1_000) -> list[
     return paths
 
 
-@pytest.mark.parametrize("algo", ALGORITHMS)
+@each("algo", ALGORITHMS)
 def test_what_only_a_sitemap_names_comes_behind_all_that_pages_link_to(algo: str) -> None:
     clicked = [f"/a/{number}.htm" for number in range(30)]
     with job(algo=algo) as crawl:
@@ -93,7 +92,7 @@ def test_a_link_on_a_page_to_a_listed_address_is_an_ordinary_one_with_the_words_
     assert known.logical_layer == 3
 
 
-@pytest.mark.parametrize("algo", ["learned", "urlrule"])
+@each("algo", ["learned", "urlrule"])
 def test_listed_addresses_follow_where_their_like_held_what_is_looked_for(algo: str) -> None:
     others = [f"/other/{number}.htm" for number in range(200)]
     clicked = [f"/show/{number}.htm" for number in range(6)]
@@ -121,7 +120,7 @@ def test_no_limit_of_links_a_page_holds_for_a_sitemap() -> None:
         assert not crawl.refused["too many on one page"]
 
 
-@pytest.mark.parametrize("algo", ["learned", "urlrule", "shark-improved", "tag-path", "breadth"])
+@each("algo", ["learned", "urlrule", "shark-improved", "tag-path", "breadth"])
 def test_a_crawl_taken_up_again_goes_on_in_the_same_order(tmp_path: Path, algo: str) -> None:
     clicked = [f"/show/{number}.htm" for number in range(12)] + [f"/o/{n}.htm" for n in range(9)]
     listed = sitemap(*(f"/show/{n}.htm" for n in range(50)), *(f"/x/{n}.htm" for n in range(60)))

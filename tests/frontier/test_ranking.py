@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from mmcrawl.frontier import HELD, LinkScores, NewLink, Ranking, SqliteFrontier, SqliteStore
+from tests.tables import each
 
 
 def frontier_of(store: SqliteStore, weights: Mapping[str, int]) -> SqliteFrontier:
@@ -89,7 +90,7 @@ def test_rules_that_were_edited_count_when_a_crawl_is_taken_up_again(store: Sqli
     assert order_of(again) == "dab"
 
 
-@pytest.mark.parametrize("priority", [1, -1, 127, -127, 128, -128, 100_000, -100_000])
+@each("priority", [1, -1, 127, -127, 128, -128, 100_000, -100_000])
 def test_priorities_of_any_size_are_kept_and_taken_back(priority: int) -> None:
     ranking = Ranking("all", None)
     ranking.note(3, "http://h.test/3", priority, "")

@@ -21,6 +21,7 @@ from mmcrawl.frontier import (
     SqliteStore,
     open_store,
 )
+from tests.tables import each
 
 NOBODY = 65534
 
@@ -98,7 +99,7 @@ def test_a_job_remembers_plain_data(store):
 # -- what cannot be opened ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("uri", ["", "crawl.db", "sqlite:///", "mongo://h/db", "sqlite://crawl.db"])
+@each("uri", ["", "crawl.db", "sqlite:///", "mongo://h/db", "sqlite://crawl.db"])
 def test_an_unknown_kind_of_store_is_refused(uri):
     with pytest.raises(StoreError, match="is not understood; use sqlite:///FILE"):
         open_store(uri)
@@ -206,7 +207,7 @@ def test_who_only_looks_sees_one_state_and_hinders_nobody(path: Path) -> None:
             looking.job("another", {})
 
 
-@pytest.mark.parametrize("uri", ["memory:", "sqlite:///none.db"])
+@each("uri", ["memory:", "sqlite:///none.db"])
 def test_there_must_be_something_to_look_at(uri: str) -> None:
     with pytest.raises(StoreError):
         open_store(uri, read_only=True)

@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from time import process_time
 
-import pytest
-
 from mmcrawl.frontier import Twins, twin_key
+from tests.tables import each
 
 
 class Links:
@@ -40,7 +39,7 @@ class Links:
         return self.pages[link][1]
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         "https://h.test/a/b",
@@ -55,7 +54,7 @@ def test_addresses_that_servers_often_answer_alike_may_be_twins(other: str) -> N
     assert Twins(Links(("http://h.test/a/b", None))).known([other]) == [True]
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         "http://other.test/a/b",

@@ -1,11 +1,11 @@
 """When two addresses are one page, and what the pages of one template share."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
 from mmcrawl.frontier import canonical, page_digest, shape, split_origin, url_key
+from tests.tables import each
 
 plain_paths = st.text("abzAZ09._~-/", max_size=20)
 queries = st.lists(
@@ -16,7 +16,7 @@ queries = st.lists(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "http://h.test/a?x=1&y=2",
@@ -36,8 +36,8 @@ def test_spellings_of_one_page_have_one_form(url):
     assert canonical(url) == "http://h.test/a?x=1&y=2"
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each(
+    "one, other",
     [
         ("http://h.test/a", "http://h.test/A"),
         ("http://h.test/a", "http://h.test/a/"),
@@ -86,8 +86,8 @@ def test_digests_tell_bodies_and_hosts_apart_but_not_schemes():
     assert digest != 0
 
 
-@pytest.mark.parametrize(
-    ("url", "origin"),
+@each(
+    "url, origin",
     [
         ("http://h.test:8080/a/b.htm?c=1", "http://h.test:8080"),
         ("http://h.test?c=/a", "http://h.test"),
@@ -107,8 +107,8 @@ def test_what_is_cut_can_be_joined(text):
         assert "".join(split_origin(url)) == url
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "alike"),
+@each(
+    "one, other, alike",
     [
         ("http://h/news/2024/17.htm", "http://h/news/1999/3.htm", True),
         ("http://h/cal?month=5&year=2024", "http://h/cal?year=2031&month=12", True),

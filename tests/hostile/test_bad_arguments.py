@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.tables import each
+
 if TYPE_CHECKING:
     from tests.hostile.conftest import Desk, Run
 
@@ -47,7 +49,7 @@ def runs(open_desk: Callable[[], Desk]) -> dict[tuple[str, ...], Run]:
         return dict(zip(CASES, pool.map(run, CASES), strict=True))
 
 
-@pytest.mark.parametrize("arguments", CASES, ids=" ".join)
+@each("arguments", CASES)
 def test_a_wrong_argument_is_one_sentence_and_code_2(
     arguments: tuple[str, ...], runs: dict[tuple[str, ...], Run]
 ) -> None:

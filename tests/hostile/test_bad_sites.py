@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mmcrawl.archive import open_archive
+from tests.tables import each
 from tests.waiting import HANG
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def test_a_crawl_of_bad_pages_ends_in_good_order(bad: Outcome) -> None:
     assert "The links that wait are of hosts whose robots.txt cannot be had" in bad.run.words
 
 
-@pytest.mark.parametrize("path", ERRORS)
+@each("path", ERRORS)
 def test_a_page_that_cannot_be_had_ends_in_error_with_its_reason(path: str, bad: Outcome) -> None:
     assert bad.link(path) == ("E", ERRORS[path])
 
@@ -182,7 +183,7 @@ def test_a_redirect_loop_ends(bad: Outcome) -> None:
     assert bad.site.asked.count("/loop") <= 30
 
 
-@pytest.mark.parametrize("path", FOUND)
+@each("path", FOUND)
 def test_what_is_odd_but_can_be_read_is_read_to_its_end(path: str, bad: Outcome) -> None:
     assert bad.link(path) == ("C", "")
     assert bad.link(f"{path}_on") == ("C", "")
@@ -192,7 +193,7 @@ def test_only_pages_with_media_on_topic_are_found(bad: Outcome) -> None:
     assert bad.found == {bad.site.url(path) for path in FOUND}
 
 
-@pytest.mark.parametrize("path", ["/mp3", "/empty", "/bad_links"])
+@each("path", ["/mp3", "/empty", "/bad_links"])
 def test_a_page_of_rubbish_is_crawled_like_any_other(path: str, bad: Outcome) -> None:
     assert bad.link(path) == ("C", "")
 

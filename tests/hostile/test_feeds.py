@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mmcrawl.engine import MediaPageItem
+from tests.tables import each
 
 if TYPE_CHECKING:
     from tests.hostile.conftest import Desk, Run
@@ -105,7 +106,7 @@ def test_media_that_turned_out_to_be_site_wide_are_in_no_row(pieces: Pieces) -> 
         assert not site_wide.intersection(row["audio"], row["video"], row["animation"])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["media.csv", "table"])
+@each("name", ["media.csv", "table"])
 def test_a_csv_feed_has_the_same_rows(name: str, pieces: Pieces) -> None:
     expected = {str(row["url"]): row for row in pieces.json_rows("media.jsonl")}
     assert (pieces.desk.folder / name).read_bytes().startswith(b"\xef\xbb\xbfurl,")

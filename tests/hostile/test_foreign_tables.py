@@ -24,6 +24,7 @@ from mmcrawl.experiment import stores as experiment_stores
 from mmcrawl.frontier import database
 from mmcrawl.rank.results import stores as rank_stores
 from mmcrawl.stores import sqlite_files
+from tests.tables import each
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
 FILES: dict[str, tuple[str, str, Callable[[Path], Any]]] = {
@@ -53,7 +54,7 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("what", FILES)
+@each("what", FILES)
 def test_a_file_with_other_tables_than_ours_is_refused_at_once(what: str, tmp_path: Path) -> None:
     name, table, opens = FILES[what]
     readers = [READERS[what]] if what in READERS else []
@@ -81,7 +82,7 @@ def test_a_store_of_another_kind_is_told_apart_whatever_its_tables_call(tmp_path
             open_archive(f"sqlite:///{path}", read_only=read_only)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@each("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_long_statement_is_ended_by_a_signal(number: signal.Signals, tmp_path: Path) -> None:
     before = signal.signal(number, signal.default_int_handler)
     timer = threading.Timer(0.1, os.kill, (os.getpid(), number))

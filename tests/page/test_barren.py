@@ -1,14 +1,13 @@
 """What a page consists of that has neither links nor media."""
 
-import pytest
-
 from mmcrawl.page import contents_of, parse_page
+from tests.tables import each
 
 WORDS = "words " * 60
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
+@each(
+    "body, told",
     [
         (" ", "an empty page"),
         ("<form><input name=p type=password></form><script>1</script>", "a login form"),

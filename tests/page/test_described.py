@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.page import described_in, described_media, parse_page
+from tests.tables import each
 
 URL = "http://school.test/lever.html"
 
@@ -15,8 +15,8 @@ def found(code: str) -> list[tuple[str, ...]]:
     return [one.addresses for one in described_media(code)]
 
 
-@pytest.mark.parametrize(
-    ("code", "media"),
+@each(
+    "code, media",
     [
         ('p({sources: [{file: "a.webm"}, {file: "a.mp4"}]})', [("a.webm", "a.mp4")]),
         ('p({playlist: [{file: "a.mp4"}, {file: "b.mp4"}]})', [("a.mp4",), ("b.mp4",)]),

@@ -1,12 +1,11 @@
 """Links that do not tell that they are media."""
 
-import pytest
-
 from mmcrawl.page import Link, Page, kind_by_headers, may_be_media, with_dynamic_media
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
-    ("url", "anchor", "expected"),
+@each(
+    "url, anchor, expected",
     [
         ("http://h.test/download.php?id=3", "Lesson 3", True),
         ("http://h.test/show.asp?id=3", "在线试听", True),
@@ -27,8 +26,8 @@ def test_frames_and_scripts_are_not_asked() -> None:
     assert not may_be_media(Link("http://h.test/play.php?id=3", "play", "iframe"))
 
 
-@pytest.mark.parametrize(
-    ("content_type", "disposition", "expected"),
+@each(
+    "content_type, disposition, expected",
     [
         ("audio/mpeg", "", "audio"),
         ("application/x-shockwave-flash", "", "animation"),

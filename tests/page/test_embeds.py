@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.page import hosted_kind, parse_page
+from tests.tables import each
 
 URL = "http://school.test/a/b.htm"
 
@@ -13,8 +12,8 @@ def media(markup: str) -> list[tuple[str, str]]:
     return [(one.url, one.kind) for one in parse_page(markup.encode(), URL).media]
 
 
-@pytest.mark.parametrize(
-    ("element", "address", "kind"),
+@each(
+    "element, address, kind",
     [
         ('<ruffle-embed src="q.swf">', "http://school.test/a/q.swf", "animation"),
         ('<media-player src="/n.mp4" poster="p.mp4">', "http://school.test/n.mp4", "video"),
@@ -35,7 +34,7 @@ def test_the_attribute_of_a_custom_element_decides(element, address, kind):
     assert media(f"<p>{element}</p>") == [(address, kind)]
 
 
-@pytest.mark.parametrize(
+@each(
     "element",
     [
         '<social-share url="https://vimeo.com/76979871">',
@@ -48,8 +47,8 @@ def test_other_attributes_and_elements_play_nothing(element):
     assert media(element) == []
 
 
-@pytest.mark.parametrize(
-    ("address", "kind"),
+@each(
+    "address, kind",
     [
         ("https://videopress.com/embed/kUJmAcSf", "video"),
         ("https://ok.ru/videoembed/1484130554189", "video"),
@@ -69,7 +68,7 @@ def test_a_frame_of_a_player_is_a_medium(address, kind):
     assert media(f'<iframe src="{address}"></iframe>') == [(address, kind)]
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         "https://www.google.com/maps/embed?pb=!1m18!1m12!1m3",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import codecs
 
-import pytest
-
 from mmcrawl.page import page_encoding, parse_page
+from tests.tables import each
 
 URL = "http://school.test/"
 
@@ -19,7 +18,7 @@ def page_of(text: str) -> str:
     return f"<html><head><title>{text}</title></head><body></body></html>"
 
 
-@pytest.mark.parametrize("charset", ["gb2312", "GBK", "gb18030", "big5", "utf-8"])
+@each("charset", ["gb2312", "GBK", "gb18030", "big5", "utf-8"])
 def test_the_declared_encoding_is_used(charset):
     text = "初中物理㎡ €" if charset == "utf-8" else "力的合成"
     body = f'<meta http-equiv="Content-Type" content="text/html; charset={charset}">'
@@ -34,26 +33,24 @@ def test_gb2312_covers_gbk_as_in_browsers():
     assert parse_page(body, URL).encoding == "gb18030"
 
 
-@pytest.mark.parametrize("bom", [codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE])
+@each("bom", [codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE])
 def test_a_byte_order_mark_outranks_every_declaration(bom):
     name = {2: "utf-16-le" if bom == codecs.BOM_UTF16_LE else "utf-16-be", 3: "utf-8"}[len(bom)]
     body = bom + page_of("杠杆 lever").encode(name)
     assert title(body, "text/html; charset=gb2312") == "杠杆 lever"
 
 
-@pytest.mark.parametrize("text", ["物理", "初中物理课件", "杠杆原理", "欢迎访问我们的网站", "医学"])
+@each("text", ["物理", "初中物理课件", "杠杆原理", "欢迎访问我们的网站", "医学"])
 def test_undeclared_gbk_is_recognised_from_a_title(text):
     assert title(page_of(text).encode("gbk")) == text
 
 
-@pytest.mark.parametrize("text", ["國中理化", "音樂專訪", "牛頓力學的應用", "歡迎光臨"])
+@each("text", ["國中理化", "音樂專訪", "牛頓力學的應用", "歡迎光臨"])
 def test_undeclared_big5_is_recognised_from_a_title(text):
     assert title(page_of(text).encode("big5")) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["Année scolaire", "naïve café", "Präsentation für Schüler", "août hôtel"]
-)
+@each("text", ["Année scolaire", "naïve café", "Präsentation für Schüler", "août hôtel"])
 def test_undeclared_western_text_is_not_taken_for_chinese(text):
     assert title(page_of(text).encode("cp1252")) == text
     assert title(page_of(text).encode("utf-8")) == text
@@ -78,13 +75,13 @@ def test_a_page_cut_inside_a_character_is_still_utf8():
     assert title(body) == "物理实验"
 
 
-@pytest.mark.parametrize("charset", ["hex", "rot13", "utf-7", "no-such", "undefined"])
+@each("charset", ["hex", "rot13", "utf-7", "no-such", "undefined"])
 def test_names_that_are_no_charset_are_ignored(charset):
     assert title(page_of("lever").encode(), f"text/html; charset={charset}") == "lever"
 
 
-@pytest.mark.parametrize(
-    ("label", "codec", "text"),
+@each(
+    "label, codec, text",
     [
         ("windows-949", "cp949", "물리 실험"),
         ("x-cp1251", "cp1251", "Физика"),
@@ -152,7 +149,7 @@ CASES = [
 WIDELY_USED = frozenset({"cp1251", "cp932", "cp949", "big5hkscs", "gb18030", "cp1252"})
 
 
-@pytest.mark.parametrize(("language", "codec"), CASES)
+@each("language, codec", CASES)
 def test_undeclared_text_is_read_as_what_it_was_written_in(language, codec):
     said = LESSON[language]
     markup = f"<html><title>{said}</title><body class='x'>" + f"<p>{said}</p>\n" * 3 + "</body>"
@@ -161,21 +158,21 @@ def test_undeclared_text_is_read_as_what_it_was_written_in(language, codec):
     assert page.text.count(said) == 3
 
 
-@pytest.mark.parametrize(("language", "codec"), CASES)
+@each("language, codec", CASES)
 def test_a_declaration_counts_wherever_it_stands(language, codec):
     late = f"<script>{'x = 1;' * 3000}</script><!-- <meta charset=koi8-u> --><meta charset={codec}>"
     body = (late + page_of(LESSON[language])).encode(codec)
     assert title(body) == LESSON[language]
 
 
-@pytest.mark.parametrize("declared", ["windows-1251", "shift_jis", "big5", "iso-8859-2", "utf-16"])
-@pytest.mark.parametrize("language", ["ru", "ja", "zh", "el", "fr"])
+@each("declared", ["windows-1251", "shift_jis", "big5", "iso-8859-2", "utf-16"])
+@each("language", ["ru", "ja", "zh", "el", "fr"])
 def test_valid_utf8_is_read_as_such_whatever_it_declares(language, declared):
     body = page_of(LESSON[language] * 2).encode()
     assert title(body, f"text/html; charset={declared}") == LESSON[language] * 2
 
 
-@pytest.mark.parametrize(("language", "codec"), [c for c in CASES if c[1] in WIDELY_USED])
+@each("language, codec", [c for c in CASES if c[1] in WIDELY_USED])
 def test_what_is_declared_as_utf8_and_is_none_is_recognised(language, codec):
     assert (
         title(page_of(LESSON[language]).encode(codec), "text/html; charset=utf-8")
@@ -183,15 +180,15 @@ def test_what_is_declared_as_utf8_and_is_none_is_recognised(language, codec):
     )
 
 
-@pytest.mark.parametrize("text", ["l’énergie à l’école", "物理", "Физика", "é"])
-@pytest.mark.parametrize("broken", [b"\xff", b"\xe9", b"\xb0\xa1"[:1]])
+@each("text", ["l’énergie à l’école", "物理", "Физика", "é"])
+@each("broken", [b"\xff", b"\xe9", b"\xb0\xa1"[:1]])
 def test_one_broken_byte_leaves_utf8_what_it_declares(text, broken):
     body = b'<meta charset="utf-8">' + page_of(text).encode() + b"<p>" + broken + b"</p>"
     assert parse_page(body, URL).encoding == "utf-8"
     assert title(body) == text
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"<p>It\x92s much easier</p>",

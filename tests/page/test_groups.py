@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.page import parse_page
+from tests.tables import each
 
 LINKS = '<a href="1.htm">one</a> <a href="2.htm">two</a>'
 
@@ -37,7 +36,7 @@ def test_lists_and_sections_are_groups_too():
     assert groups(html) == [("", ["nav"]), ("Levers", ["one", "two"]), ("", ["three"])]
 
 
-@pytest.mark.parametrize(
+@each(
     "head",
     [
         "<caption>初中物理</caption>",
@@ -53,7 +52,7 @@ def test_a_heading_row_names_the_links_of_its_table(head):
     assert titles(f"<table>{head}<tr><td>{LINKS}</td></tr></table>") == ["初中物理"]
 
 
-@pytest.mark.parametrize(
+@each(
     "before",
     [
         "<h3>Levers and pulleys</h3>",

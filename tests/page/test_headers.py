@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from scrapy.http import HtmlResponse
 from scrapy.http.headers import Headers
 
@@ -18,12 +17,13 @@ from mmcrawl.page import (
     page_encoding,
     parse_page,
 )
+from tests.tables import each
 
 SPACES = "text/html; charset" + 400_000 * " "
 QUOTES = "text/html; charset=" + 200_000 * "\" '"
 
 
-@pytest.mark.parametrize("value", [SPACES, QUOTES, SPACES + "\r\n\t" + SPACES, ";" * 400_000])
+@each("value", [SPACES, QUOTES, SPACES + "\r\n\t" + SPACES, ";" * 400_000])
 def test_a_header_of_any_length_costs_nothing(value: str) -> None:
     start = time.process_time()
     assert page_encoding(b"<p>a", value) == "utf-8"
@@ -50,7 +50,7 @@ def test_what_a_header_says_is_read_as_before() -> None:
     assert header_text(headers, "Location") == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "name", ["undefined''a.mp4", "idna''a..mp4", "\0'en'a.mp4", "nosuch''%ff.mp4", "rot13''a.mp4"]
 )
 def test_a_file_name_in_no_encoding_hides_no_kind(name: str) -> None:

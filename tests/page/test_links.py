@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mmcrawl.page import Resolver, parse_page, physical_layer
+from tests.tables import each
 
 URL = "http://school.test/physics/index.htm"
 
@@ -19,8 +19,8 @@ def anchors(html: str) -> list[str]:
     return [link.anchor for link in parse_page(html.encode(), URL).links]
 
 
-@pytest.mark.parametrize(
-    ("href", "url"),
+@each(
+    "href, url",
     [
         ("b.htm", "http://school.test/physics/b.htm"),
         ("../b.htm#part", "http://school.test/b.htm"),
@@ -44,7 +44,7 @@ def test_references_become_absolute_safe_urls(href, url):
     assert urls(f'<a href="{href}">x</a>') == [url]
 
 
-@pytest.mark.parametrize(
+@each(
     "href",
     [
         "mailto:a@b.test",
@@ -81,7 +81,7 @@ def test_a_query_is_encoded_as_the_page_is():
     assert parse_page(html, URL).links[0].url.endswith("s.asp?q=%CE%EF%C0%ED")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "hz"])
+@each("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "hz"])
 def test_a_query_on_a_page_in_no_superset_of_ascii_is_utf8(encoding):
     html = '<a href="s.asp?q=物理">x</a>'
     if encoding != "hz":
@@ -137,8 +137,8 @@ def test_nofollow_only_if_every_occurrence_says_so():
     assert [x.nofollow for x in parse_page(html.encode(), URL).links] == [True, False, True]
 
 
-@pytest.mark.parametrize(
-    ("html", "names"),
+@each(
+    "html, names",
     [
         ("<a href=\"javascript:window.open('x.htm','w','width=4')\">x</a>", ["x.htm"]),
         ("<a href='javascript:openWin(\"show.asp?id=3\")'>x</a>", ["show.asp?id=3"]),
@@ -174,8 +174,8 @@ def test_jump_menus_lead_to_pages_and_other_menus_do_not():
     assert urls(f"<select>{options}</select>") == []
 
 
-@pytest.mark.parametrize(
-    ("url", "layer"),
+@each(
+    "url, layer",
     [
         ("http://h", 1),
         ("http://h/", 1),
@@ -213,8 +213,8 @@ def test_a_plain_address_is_what_quoting_leaves_of_it(host: str, path: str, quer
     assert (quoted.host, quoted.is_page) == (plain.host, plain.is_page)
 
 
-@pytest.mark.parametrize(
-    ("href", "url"),
+@each(
+    "href, url",
     [
         ("http://0x7f.1/a", "http://127.0.0.1/a"),
         ("http://2130706433/a", "http://127.0.0.1/a"),
@@ -241,8 +241,8 @@ def test_addresses_are_what_browsers_ask_for(href, url):
     assert (target and target.url) == url
 
 
-@pytest.mark.parametrize(
-    ("encoding", "query", "sent"),
+@each(
+    "encoding, query, sent",
     [
         ("cp1251", "q=Физика", "q=%D4%E8%E7%E8%EA%E0"),
         ("gb18030", "q=物理&x=a b", "q=%CE%EF%C0%ED&x=a%20b"),
@@ -256,8 +256,8 @@ def test_a_query_is_sent_in_the_encoding_of_its_page(encoding, query, sent):
     assert target.url == f"http://h.test/s.php?{sent}"
 
 
-@pytest.mark.parametrize(
-    ("html", "path", "tag"),
+@each(
+    "html, path, tag",
     [
         ('<link rel="next" href="/2">', "/2", "link"),
         ('<link rel="stylesheet" href="/2">', None, ""),
@@ -279,8 +279,8 @@ def test_pages_are_named_in_other_ways_than_by_a(html: str, path: str | None, ta
     assert named == ([] if path is None else [(path, tag)])
 
 
-@pytest.mark.parametrize(
-    ("html", "kind"),
+@each(
+    "html, kind",
     [
         ("<{} href=/get?id=1 download=lever.mp4>x</a>", "video"),
         ("<{} href=/s/2 type='AUDIO/mpeg; x=1'>x</a>", "audio"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mmcrawl.page import media_in_values, media_kind, parse_page
+from tests.tables import each
 
 URL = "http://school.test/physics/index.htm"
 
@@ -15,8 +14,8 @@ def found(html: str, url: str = URL) -> list[tuple[str, str, str]]:
     return [(m.kind, m.tag, m.url.removeprefix("http://school.test/physics/")) for m in media]
 
 
-@pytest.mark.parametrize(
-    ("url", "mime", "kind"),
+@each(
+    "url, mime, kind",
     [
         ("http://h.test/a/song.mp3", None, "audio"),
         ("http://h.test/a/SONG.MP3?v=1", None, "audio"),
@@ -73,7 +72,7 @@ def test_the_file_a_player_gets_in_its_query_or_variables_counts():
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         '<embed src="player.swf">',
@@ -91,7 +90,7 @@ def test_a_player_of_other_files_is_no_medium(html):
     assert [(kind, url) for kind, _, url in found(html)] == named
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         '<embed src="player.swf?id=17">',
@@ -106,7 +105,7 @@ def test_a_player_counts_if_what_it_plays_has_no_name_or_a_link_leads_to_it(html
     assert (kind, url.partition("?")[0]) == ("animation", "player.swf")
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         '<embed src="top.swf" width="719" height="289">',
@@ -124,8 +123,8 @@ def test_flash_of_the_shape_or_name_of_a_banner_is_no_medium(html):
     assert found(html) == []
 
 
-@pytest.mark.parametrize(
-    ("html", "url"),
+@each(
+    "html, url",
     [
         ('<embed src="spinning-top.swf">', "spinning-top.swf"),
         ('<embed src="top_of_the_hill.swf">', "top_of_the_hill.swf"),
@@ -151,7 +150,7 @@ def test_a_long_name_of_frame_words_is_judged_at_once():
     assert [m[2] for m in found(f'<embed src="{name}.swf">')] == [f"{name}.swf"]
 
 
-@pytest.mark.parametrize("loop", ["autoplay muted loop", 'loop="" muted="" autoplay playsinline'])
+@each("loop", ["autoplay muted loop", 'loop="" muted="" autoplay playsinline'])
 def test_a_muted_video_that_loops_in_the_background_is_no_medium(loop):
     video = '<video {}><source src="clouds.mp4" type="video/mp4"></video>'
     assert found(video.format(loop) + f'<video src="clouds.webm" {loop}></video>') == []
@@ -189,8 +188,8 @@ def test_audio_video_and_their_sources_but_no_picture_sources():
     assert film.others == ("http://school.test/physics/film.mp4",)
 
 
-@pytest.mark.parametrize(
-    ("url", "kind"),
+@each(
+    "url, kind",
     [
         ("https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=3", "video"),
         ("https://www.youtube.com/watch?feature=g-all-u&v=dQw4w9WgXcQ", "video"),
@@ -216,7 +215,7 @@ def test_a_hosted_item_is_a_resource(url, kind):
     assert page.links == ()
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "https://www.youtube.com/",
@@ -294,8 +293,8 @@ def test_microdata_counts_inside_its_item_only():
     assert (film.url, film.others) == ("http://h.test/e/1", ("http://school.test/physics/v",))
 
 
-@pytest.mark.parametrize(
-    ("script", "urls"),
+@each(
+    "script, urls",
     [
         ('swfobject.embedSWF("a.swf", "box", "550");', ["a.swf"]),
         ("var so = new SWFObject('a/b.swf','m','1');", ["a/b.swf"]),
@@ -365,7 +364,7 @@ def test_a_value_of_over_8192_characters_is_data_and_no_name():
     assert list(media_in_values(f"f={longest}&g=a{longest}&a{longest}")) == [longest]
 
 
-@pytest.mark.parametrize(
+@each(
     "same",
     [
         "http://school.test:80/physics/a.mp3",
@@ -382,12 +381,12 @@ def test_one_resource_has_many_addresses(same):
     assert len(found(f'<a href="{same}">a</a><a href="a.mp3">b</a>')) == 1
 
 
-@pytest.mark.parametrize("other", ["A.mp3", "a.mp3?v=2", "http://school.test:81/physics/a.mp3"])
+@each("other", ["A.mp3", "a.mp3?v=2", "http://school.test:81/physics/a.mp3"])
 def test_other_addresses_are_other_resources(other):
     assert len(found(f'<a href="a.mp3">a</a><a href="{other}">b</a>')) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "html",
     [
         '<audio src="#"></audio>',
@@ -403,7 +402,7 @@ def test_the_page_itself_is_no_media(html):
     assert found(html) == []
 
 
-@pytest.mark.parametrize("mime", ["image/jpeg", "IMAGE/PNG; q=1", "text/vtt", "text/html"])
+@each("mime", ["image/jpeg", "IMAGE/PNG; q=1", "text/vtt", "text/html"])
 def test_a_declared_type_that_is_no_media_beats_the_element(mime):
     html = f'<video><source src="still?id=1" type="{mime}"><source src="film?id=1"></video>'
     assert found(html) == [("video", "source", "film?id=1")]

@@ -3,9 +3,8 @@
 import base64
 import time
 
-import pytest
-
 from mmcrawl.page import MOVE, parse_page
+from tests.tables import each
 
 ADDRESS = "http://h.test/a/index.html?n=1"
 TARGET = "http://h.test/a/t.html"
@@ -165,7 +164,7 @@ LINKS = {
 }
 
 
-@pytest.mark.parametrize("name", MOVED | FORMS)
+@each("name", MOVED | FORMS)
 def test_where_any_browser_goes_comes_first_among_the_links(name: str) -> None:
     page = parse_page((MOVED | FORMS)[name].encode(), ADDRESS)
     target = "http://h.test/a/s.php?q=a+b" if name in FORMS else TARGET
@@ -173,7 +172,7 @@ def test_where_any_browser_goes_comes_first_among_the_links(name: str) -> None:
     assert page.links[0].url == target
 
 
-@pytest.mark.parametrize("name", LINKS)
+@each("name", LINKS)
 def test_what_only_some_browsers_do_or_a_person_makes_them_do_is_no_move(name: str) -> None:
     page = parse_page(LINKS[name].encode(), ADDRESS)
     assert [link.url for link in page.links if link.tag == MOVE] == []
@@ -187,7 +186,7 @@ def test_the_header_moves_too_and_film_that_a_page_goes_to_is_its_medium() -> No
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "code",
     [
         "while(1){location=location+'x'}",

@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.page import Page, parse_page
+from tests.tables import each
 
 URL = "http://school.test/a/index.htm"
 
@@ -52,7 +52,7 @@ def test_text_is_cut():
     assert len(page("<p>" + "word " * 100_000).text) <= 100_000
 
 
-@pytest.mark.parametrize(
+@each(
     "body", [b"", b" \n", b"\x00", b"\x00\x00\xfe\xff", b"\xff\xfe", b"<", b"<!--", b"\xef\xbb\xbf"]
 )
 def test_a_body_without_content_gives_an_empty_page(body):
@@ -75,7 +75,7 @@ def test_links_at_every_level_of_deep_nesting_are_found():
     assert len(page(html).links) == depth
 
 
-@pytest.mark.parametrize(
+@each(
     "unit",
     [
         '<div><a href="x.htm">x</a>',

@@ -3,9 +3,8 @@
 import gc
 import tracemalloc
 
-import pytest
-
 from mmcrawl.page import parse_page
+from tests.tables import each
 
 URL = "http://school.test/physics/index.htm"
 
@@ -58,8 +57,8 @@ def test_frames_areas_and_iframes_have_paths():
     }
 
 
-@pytest.mark.parametrize(
-    ("html", "path"),
+@each(
+    "html, path",
     [
         ("<p><a href=\"javascript:window.open('x.htm')\">x</a>", "html body p a"),
         ("<ul><li class=k onclick=\"location.href='x.htm'\">x</li></ul>", "html body ul li.k"),

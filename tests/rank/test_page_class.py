@@ -21,6 +21,7 @@ from mmcrawl.rank import (
     page_features,
 )
 from tests.rank.conftest import Keep
+from tests.tables import each
 
 TEXT = "A lever is a rigid beam on a pivot; effort at one end moves the load at the other end. "
 ARTICLE = f"<title>Levers</title><article><h1>Levers</h1>{f'<p>{TEXT * 4}</p>' * 8}</article>"
@@ -45,9 +46,7 @@ SHOP = (
 URL = "http://h.test/shop/lever-30"
 
 
-@pytest.mark.parametrize(
-    ("body", "name"), [(ARTICLE, "topic"), (LIST, "hub"), (FILM, "media"), (SHOP, "other")]
-)
+@each("body, name", [(ARTICLE, "topic"), (LIST, "hub"), (FILM, "media"), (SHOP, "other")])
 def test_plain_cases_are_told(body: str, name: str) -> None:
     assert page_class(body.encode(), URL).name == name
 
@@ -90,8 +89,8 @@ def test_a_saved_model_says_the_same(tmp_path: Path) -> None:
     assert own != page_class(SHOP.encode(), URL).probabilities
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
+@each(
+    "change, reason",
     [
         (lambda facts: facts.pop("bias"), "is no model of page classes"),
         (lambda facts: facts.update(mean="much"), "is no model of page classes"),

@@ -13,6 +13,7 @@ from mmcrawl.errors import RankError
 from mmcrawl.rank import BlockRecord, LinkRecord, PageRecord, Reading, ReadPage
 from tests.rank.conftest import Keep
 from tests.rank.graphs import read_page
+from tests.tables import each
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
 
@@ -55,7 +56,7 @@ def test_what_is_read_back_is_what_was_written(
     assert_exported(tmp_path / "export", pages)
 
 
-@pytest.mark.parametrize("row_group", [1, 3, 100])
+@each("row_group", [1, 3, 100])
 def test_row_groups_change_nothing(tmp_path: Path, row_group: int) -> None:
     pages = [read_page(n, [(n, "topic", [0, n]), (1, "image", [])] * (n % 3)) for n in range(9)]
     export = write_export(pages, tmp_path, row_group=row_group)

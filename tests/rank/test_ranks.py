@@ -38,6 +38,7 @@ from tests.rank.graphs import (
     walks_of,
     webs,
 )
+from tests.tables import each
 
 Rank = Callable[[ArchiveGraph], Ranking]
 
@@ -62,7 +63,7 @@ def test_ranks_sum_to_one(rank: Rank, web: list[Any]) -> None:
     assert (ranking.scores >= 0).all()
 
 
-@pytest.mark.parametrize("name", ["pagerank", "authorities", "hubs", "block-pagerank", "quarkrank"])
+@each("name", ["pagerank", "authorities", "hubs", "block-pagerank", "quarkrank"])
 @given(web=webs(least=2), dice=st.randoms(use_true_random=False))
 def test_ranks_do_not_depend_on_the_order_of_input(name: str, web: list[Any], dice: Any) -> None:
     order = list(range(len(web)))
@@ -87,7 +88,7 @@ def test_pagerank_is_what_the_linear_system_says(web: list[Any]) -> None:
     np.testing.assert_allclose(pagerank(graph_of(*web)).scores, expected, rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("weights", [None, KIND_WEIGHTS], ids=["block-pagerank", "quarkrank"])
+@each("weights", [None, KIND_WEIGHTS])
 @given(web=webs())
 def test_block_level_ranks_are_those_of_x_times_z_and_of_z_times_x(
     weights: dict[str, float] | None, web: list[Any]
@@ -170,7 +171,7 @@ def test_importance_does_not_depend_on_the_order_of_blocks() -> None:
         np.testing.assert_allclose(after, before[mixed])
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         lambda g: pagerank(g, d=1.0),

@@ -22,6 +22,7 @@ from mmcrawl.rank import (
 from mmcrawl.topic import topic_from_keywords
 from tests.rank.conftest import Keep, both_stores
 from tests.rank.graphs import read_page
+from tests.tables import each
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def test_an_archive_without_pages_cannot_be_ranked(uri: str, archive: Archive, k
         rank_pages(RankJob(uri, "pagerank"), archive)
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg"])
+@each("suffix", [".png", ".svg"])
 def test_the_same_ranks_are_drawn_with_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
     for path in (first, second):

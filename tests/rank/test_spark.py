@@ -20,6 +20,7 @@ from mmcrawl.errors import RankError
 from mmcrawl.rank import KIND_WEIGHTS, TopicContent, spark_job
 from mmcrawl.topic import topic_from_keywords
 from tests.rank.graphs import Block, dense_steps, links_of, read_page, topic_shares_of, walks_of
+from tests.tables import each
 
 PAGES = 40
 STEPS = 6  # each is a join and a sum, and takes its time
@@ -91,7 +92,7 @@ def expected(name: str) -> Any:
 
 
 @needs_spark
-@pytest.mark.parametrize("name", ["quarkrank", "block-pagerank", "pagerank"])
+@each("name", ["quarkrank", "block-pagerank", "pagerank"])
 def test_ranks_are_those_of_the_formulas(spark: Any, export: Path, name: str) -> None:
     found = spark_job.rank_export(spark, str(export), name)
     rows = sorted(found.frame.collect(), key=lambda row: row["id"])
@@ -196,8 +197,8 @@ def test_what_fails_on_spark_is_one_sentence(monkeypatch: pytest.MonkeyPatch) ->
         )
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@each(
+    "words, said",
     [
         (["--method", "topic-pagerank"], "--topic or --keywords goes with topic-pagerank"),
         (["--keywords", "lens"], "--topic or --keywords goes with topic-pagerank"),

@@ -14,6 +14,7 @@ from parsel import Selector
 from scrapy.robotstxt import ProtegoRobotParser
 
 from mmcrawl.replay import DemoWeb, StoredResponse
+from tests.tables import each
 
 FOLDER = Path(__file__).resolve().parents[2] / "demo"
 LINKS = "//a/@href | //area/@href | //frame/@src | //iframe/@src | //embed/@src | //source/@src"
@@ -127,7 +128,7 @@ def test_the_calendar_has_no_end(web: DemoWeb) -> None:
     assert "year=0" not in unescape(first.body.decode())
 
 
-@pytest.mark.parametrize("start", [f"{WULI}luntan/", "http://shop.demo.test/gouwuche/"])
+@each("start", [f"{WULI}luntan/", "http://shop.demo.test/gouwuche/"])
 def test_sessions_give_every_page_endless_new_addresses(web: DemoWeb, start: str) -> None:
     url, plain = start, set()
     for _ in range(20):

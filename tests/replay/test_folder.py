@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay import FolderWeb, StoredResponse
+from tests.tables import each
 
 SECRET = b"not for the public"
 CORPUS = Path(os.environ.get("MMCRAWL_CORPORA") or "none", "web")
@@ -63,8 +64,8 @@ def body(web: FolderWeb, url: str) -> bytes:
     return response.body
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
+@each(
+    "path, expected",
     [
         ("", b"<html>front</html>"),
         ("/", b"<html>front</html>"),
@@ -108,19 +109,19 @@ def test_a_directory_without_its_slash_redirects_to_the_one_with_it(web: FolderW
     assert (response.status, response.header("Location")) == (301, "https://a.test/dir/?x=1")
 
 
-@pytest.mark.parametrize("path", ["/none", "/empty/", "/empty", "/page.html/", "/dir/none.htm"])
+@each("path", ["/none", "/empty/", "/empty", "/page.html/", "/dir/none.htm"])
 def test_what_is_not_there_is_a_404(web: FolderWeb, path: str) -> None:
     response = web.get(f"http://a.test{path}")
     assert response is not None
     assert response.status == 404
 
 
-@pytest.mark.parametrize("url", ["http://c.test/", "ftp://a.test/", "http://", "", "http://[", "/"])
+@each("url", ["http://c.test/", "ftp://a.test/", "http://", "", "http://[", "/"])
 def test_another_host_is_no_answer_at_all(web: FolderWeb, url: str) -> None:
     assert web.get(url) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "/../../secret.txt",
@@ -153,8 +154,8 @@ def test_a_host_folder_that_is_a_link_to_elsewhere_is_no_host(tmp_path: Path) ->
     assert FolderWeb(tmp_path / "web").get("http://evil.test/secret.txt") is None
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
+@each(
+    "path, expected",
     [
         ("/", "text/html"),
         ("/show.asp?id=3", "text/html"),
@@ -223,7 +224,7 @@ def test_without_a_manifest_a_crawl_starts_at_the_root_of_every_host(web: Folder
     assert web.start_urls() == ("http://a.test/", "http://b.test/")
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"a.test": 1}', '{"a.test": {"aliases": "x"}}'])
+@each("text", ["{", "[]", '{"a.test": 1}', '{"a.test": {"aliases": "x"}}'])
 def test_a_manifest_of_another_form_is_named(tmp_path: Path, text: str) -> None:
     write(tmp_path, {"a.test/index.htm": b"a", "manifest.json": text.encode()})
     with pytest.raises(WebError, match=r"manifest\.json"):

@@ -13,6 +13,7 @@ from twisted.internet.error import DNSLookupError
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay import DemoWeb, ReplayDownloadHandler, web_of
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -170,7 +171,7 @@ def test_the_web_is_opened_once_for_both_schemes_and_the_spider(folder: str) -> 
     assert web_of(crawler) is web_of(crawler)
 
 
-@pytest.mark.parametrize(
+@each(
     "settings",
     [{}, {"MMCRAWL_WEB": "/nowhere"}, {"MMCRAWL_WEB": "demo", "MMCRAWL_WEB_LATENCY": "x"}],
 )

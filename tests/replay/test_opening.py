@@ -4,6 +4,7 @@ import pytest
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay import DemoWeb, FolderWeb, Latency, StoredWeb, open_web
+from tests.tables import each
 
 
 def test_demo_is_the_web_that_ships_with_mmcrawl() -> None:
@@ -34,7 +35,7 @@ def test_what_is_no_web_is_refused_in_one_sentence(tmp_path: Path) -> None:
         open_web("")
 
 
-@pytest.mark.parametrize("name", ["~nosuchuser/web", "x" * 300])
+@each("name", ["~nosuchuser/web", "x" * 300])
 def test_a_path_that_cannot_be_is_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(WebError, match=r"does not exist|cannot be read"):
         open_web(name)
@@ -49,7 +50,7 @@ def test_latency_is_one_number_or_one_per_host() -> None:
     assert Latency.parse({"slow.test": 900}).seconds("a.test") == 0
 
 
-@pytest.mark.parametrize("value", ["fast", "-1", -1, True, "NaN", [1], {"a.test": "x"}, "[1]"])
+@each("value", ["fast", "-1", -1, True, "NaN", [1], {"a.test": "x"}, "[1]"])
 def test_a_wrong_latency_is_refused(value: object) -> None:
     with pytest.raises(WebError, match="no latency"):
         Latency.parse(value)

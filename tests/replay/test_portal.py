@@ -6,6 +6,7 @@ import pytest
 from mmcrawl.errors import WebError
 from mmcrawl.page import parse_page
 from mmcrawl.replay import PortalWeb, StoredWeb, open_web
+from tests.tables import each
 
 PORTAL = "http://portal.test/"
 
@@ -95,8 +96,8 @@ def test_the_portal_has_one_page() -> None:
     assert head.body == b""
 
 
-@pytest.mark.parametrize(
-    ("spec", "told"),
+@each(
+    "spec, told",
     [
         ("portal:", "leads nowhere"),
         ("portal: ; ", "leads nowhere"),

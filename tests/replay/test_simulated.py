@@ -23,6 +23,7 @@ from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
 from mmcrawl.replay.simulated import lessons, pages
+from tests.tables import each
 
 DEAD = re.compile(r"/old[1-3]\.htm")
 PLAYERS = {"www.youtube.com", "player.bilibili.com"}
@@ -99,7 +100,7 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     "parameters",
     [
         "pages=600,adjacency=1,tunnel=10,dynamic=1",
@@ -115,7 +116,7 @@ def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str)
     assert found == web.relevant_urls()
 
 
-@pytest.mark.parametrize(
+@each(
     "parameters",
     ["pages=50,sites=1,tunnel=10,media=0.5", "pages=1000,noise=1", "pages=600,flat=0.5,menu=9"],
 )
@@ -200,8 +201,8 @@ def test_without_adjacency_every_directory_has_its_share() -> None:
     assert all(0.03 < relevant[name] / pages[name] < 0.2 for name in large)
 
 
-@pytest.mark.parametrize(
-    ("media", "adjacency", "sites"),
+@each(
+    "media, adjacency, sites",
     [(0, 0.5, 1), (0.02, 0, 5), (0.1, 1, 1), (0.3, 0.5, 5), (0.5, 0, 1), (0.5, 1, 5)],
 )
 def test_the_share_of_relevant_pages_is_the_one_asked_for(
@@ -226,7 +227,7 @@ def test_all_pages_of_a_flat_site_stand_on_one_list_relevant_ones_anywhere() -> 
     assert places[-1] > 1600
 
 
-@pytest.mark.parametrize("menu", [0, 30])
+@each("menu", [0, 30])
 def test_a_menu_stands_on_all_pages_of_its_directory(menu: int) -> None:
     web = simulated(f"pages=600,sites=1,flat=1,menu={menu}")
     articles = [url for url in web.page_urls() if re.search(r"\d\.html?|\?id=", url)]
@@ -250,7 +251,7 @@ def without_tunnels() -> tuple[SimulatedWeb, dict[str, int]]:
     return web, crawl(web)[0]
 
 
-@pytest.mark.parametrize("tunnel", [1, 10])
+@each("tunnel", [1, 10])
 def test_a_tunnel_is_as_many_clicks_longer_as_it_has_pages(
     without_tunnels: tuple[SimulatedWeb, dict[str, int]], tunnel: int
 ) -> None:
@@ -292,7 +293,7 @@ def test_noise_is_the_share_of_cross_links_that_lead_off_the_topic() -> None:
     assert shares[-1] == 1
 
 
-@pytest.mark.parametrize("share", [0, 0.3, 0.7, 1])
+@each("share", [0, 0.3, 0.7, 1])
 def test_the_share_of_directories_with_dynamic_addresses(share: float) -> None:
     web = simulated(f"pages=20000,sites=20,dynamic={share}")
     items = [url for url in web.page_urls() if "calendar" not in url and "zhuanti" not in url]
@@ -301,7 +302,7 @@ def test_the_share_of_directories_with_dynamic_addresses(share: float) -> None:
     assert len(dynamic) / len(all_of_them) == pytest.approx(share, abs=0.12)
 
 
-@pytest.mark.parametrize("share", [0, 0.5, 1])
+@each("share", [0, 0.5, 1])
 def test_the_share_of_sites_with_an_animation_above_every_page(share: float) -> None:
     web = simulated(f"pages=5000,sites=100,banner={share}")
     fronts = [fetch(web, url).body for url in web.start_urls()]
@@ -315,8 +316,8 @@ def test_the_share_of_sites_with_an_animation_above_every_page(share: float) -> 
         assert has_one == of_site[urlsplit(url).netloc]
 
 
-@pytest.mark.parametrize(
-    ("languages", "charsets"),
+@each(
+    "languages, charsets",
     [("zh", {"gb2312", "utf-8"}), ("en", {"utf-8"}), ("mixed", {"gb2312", "utf-8"})],
 )
 def test_pages_are_in_the_charset_they_name(languages: str, charsets: set[str]) -> None:
@@ -429,8 +430,8 @@ def test_any_url_is_answered(text: str) -> None:
     web.get("http://site1.sim2009.test/calendar.asp?" + text)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "told"),
+@each(
+    "parameters, told",
     [
         ("colour=red", "no parameter 'colour'; it has pages, sites, media, adjacency, tunnel"),
         ("pages", "'pages' is no parameter.*NAME=VALUE"),

@@ -1,8 +1,7 @@
 """How the media pages of a site become patterns."""
 
-import pytest
-
 from mmcrawl.scoring import SitePatterns, url_parts
+from tests.tables import each
 
 
 def parts(path):
@@ -19,7 +18,7 @@ def live(site):
     return {str(learnt.pattern): learnt.urls for learnt in site.learnt if learnt.urls}
 
 
-@pytest.mark.parametrize("m", [1, 3, 5])
+@each("m", [1, 3, 5])
 def test_a_cluster_of_more_than_m_pages_yields_a_pattern(m):
     paths = [f"v/{n}" for n in range(m + 2)]
     site, told = learn(*paths, m=m)
@@ -27,7 +26,7 @@ def test_a_cluster_of_more_than_m_pages_yields_a_pattern(m):
     assert live(site) == {"http://h/v/*": m + 2}
 
 
-@pytest.mark.parametrize(("near", "together"), [(5, True), (4, False)])
+@each("near, together", [(5, True), (4, False)])
 def test_pages_are_of_one_cluster_if_their_distance_is_below_near(near, together):
     site, _ = learn("v/1", "v/2", "v/3", "v/4", near=near)  # distance 4
     assert bool(live(site)) is together

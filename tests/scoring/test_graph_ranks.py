@@ -17,6 +17,7 @@ from mmcrawl.scoring.graph import (
     shares_within,
 )
 from mmcrawl.topic import Topic
+from tests.tables import each
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("透镜", "lens"), ("棱镜", "prism")))
 KINDS = [PageRank, WeightedPageRank, TopicCentricPageRank, TopicRank]
@@ -82,8 +83,8 @@ def test_topicrank_by_hand():
     assert answer.structure == [1.0]
 
 
-@pytest.mark.parametrize(
-    ("omega", "lambda_", "to_1"),
+@each(
+    "omega, lambda_, to_1",
     [
         (1.0, 0.85, 0.25),  # content alone
         (0.0, 1.0, 1.0),  # links held alone: 1 holds link 2, which holds none
@@ -96,7 +97,7 @@ def test_omega_and_lambda_weigh_what_they_should(omega, lambda_, to_1):
     assert shares_of(scorer)[0] == pytest.approx({1: to_1, 2: 1 - to_1})
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.4, 1.0])
+@each("alpha", [0.0, 0.4, 1.0])
 def test_topicrank_weighs_content_and_structure_by_alpha(alpha):
     # 1 and 2 wait; P(0, ·) = 0.5 · (1/4, 3/4) + 0.5 · (1/2, 1/2), no link(p) being known
     # x1 = 1 + 0.8 · 0.375 = 1.3; x2 = 1 + 0.8 · 0.625 = 1.5
@@ -105,7 +106,7 @@ def test_topicrank_weighs_content_and_structure_by_alpha(alpha):
     assert answer.score == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("kind", [PageRank, WeightedPageRank, TopicCentricPageRank])
+@each("kind", [PageRank, WeightedPageRank, TopicCentricPageRank])
 def test_the_comparators_go_by_structure_alone(kind):
     _, answer = told(kind, {0: [1, 2]}, WORDS)
     assert answer.score == answer.structure
@@ -118,8 +119,8 @@ def test_shares_are_of_each_run_on_its_own():
     assert shares.tolist() == [0.25, 0.75, 0.5, 0.5, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         (LinkText("optics", "lens prism", ""), 0.6 * 0.5 + 0.4 * 1),
         (LinkText("lens and prism", "", ""), 0.6),
@@ -129,7 +130,7 @@ def test_shares_are_of_each_run_on_its_own():
         (LinkText("", "", ""), 0.0),
     ],
 )
-@pytest.mark.parametrize("kind", [TopicCentricPageRank, TopicRank])
+@each("kind", [TopicCentricPageRank, TopicRank])
 def test_content_of_a_link_follows_equation_3_8(kind, text, expected):
     similarity = LinkSimilarity(OPTICS)
     scorer = kind(None, similarity)
@@ -137,7 +138,7 @@ def test_content_of_a_link_follows_equation_3_8(kind, text, expected):
     assert scorer.content(text) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("kind", [PageRank, WeightedPageRank])
+@each("kind", [PageRank, WeightedPageRank])
 def test_words_do_not_matter_to_pure_structure(kind):
     assert kind(None, LinkSimilarity(OPTICS)).content(LinkText("optics", "lens", "")) == 0
 
@@ -206,7 +207,7 @@ def plain_ranks(shares, nodes, d):
     return dict(zip(nodes, worth / worth.sum(), strict=True))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 @given(web=webs())
 def test_ranks_are_those_of_linear_algebra(kind, web):
     pages, words, dead = web
@@ -219,7 +220,7 @@ def test_ranks_are_those_of_linear_algebra(kind, web):
     assert set(np.flatnonzero(scorer.ranks)) == set(nodes)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 @given(web=webs())
 def test_shares_are_those_of_the_formulas_and_sum_to_1(kind, web):
     pages, words, dead = web
@@ -233,7 +234,7 @@ def test_shares_are_those_of_the_formulas_and_sum_to_1(kind, web):
             assert sum(found[page].values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("lambda_", [0.3, "auto"])
+@each("lambda_", [0.3, "auto"])
 @given(web=webs())
 def test_lambda_is_a_number_or_the_share_of_its_links_that_a_page_holds(lambda_, web):
     pages, words, dead = web
@@ -244,7 +245,7 @@ def test_lambda_is_a_number_or_the_share_of_its_links_that_a_page_holds(lambda_,
         assert found.get(page, {}) == pytest.approx(shares, abs=1e-6)
 
 
-@pytest.mark.parametrize("pages_on_topic", [1, 3])
+@each("pages_on_topic", [1, 3])
 @given(web=webs())
 def test_the_score_is_that_of_3_6_as_printed_whatever_number_of_pages_n_is(pages_on_topic, web):
     """x = (1 − d)/N + d Pᵀ x with N as in the paper, and nothing for what is not passed on."""
@@ -264,7 +265,7 @@ def test_the_score_is_that_of_3_6_as_printed_whatever_number_of_pages_n_is(pages
     assert max(found.values(), default=1) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 @given(web=webs())
 def test_a_batch_leaves_nothing_of_the_estimates(kind, web):
     pages, words, dead = web
@@ -276,7 +277,7 @@ def test_a_batch_leaves_nothing_of_the_estimates(kind, web):
     assert seldom.ranks == pytest.approx(always.ranks, abs=1e-8)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 @given(web=webs(most=10))
 def test_between_batches_a_page_gives_its_links_their_shares_of_its_rank(kind, web):
     pages, words, dead = web

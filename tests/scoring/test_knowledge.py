@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring import BITS, UNITS, Contribution, Knowledge
+from tests.tables import each
 
 FEATURES = st.lists(st.integers(1, 12), min_size=len(UNITS), max_size=len(UNITS))
 OUTCOMES = st.tuples(FEATURES, st.booleans(), st.booleans())
@@ -109,7 +110,7 @@ def test_crawls_that_learnt_alike_agree_on_links():
     assert np.sign(together.round(3)).tolist() == np.sign(alone.round(3)).tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"",

@@ -20,6 +20,7 @@ from mmcrawl.scoring import (
     link_features,
     link_flags,
 )
+from tests.tables import each
 
 LIST = Origin("http://h.test/films/index.htm", "7")
 
@@ -60,8 +61,8 @@ def changed(**what: object) -> KnownLink:
     return KnownLink(**fields)
 
 
-@pytest.mark.parametrize(
-    ("other", "differing"),
+@each(
+    "other, differing",
     [
         (changed(), set()),
         (changed(content=0.9, physical_layer=7), set()),
@@ -103,8 +104,8 @@ def test_what_one_script_makes_is_alike_by_the_names_of_its_values():
     assert directory_of("http://h/a/show.asp?u=/b/c") == "http://h/a/show.asp"
 
 
-@pytest.mark.parametrize(
-    ("origin", "differing"),
+@each(
+    "origin, differing",
     [
         (Origin("http://h.test/films/2.htm", "7"), {"page", "list"}),
         (Origin("http://h.test/films/index.htm", "7", relevant=True, has_media=True), set()),
@@ -123,8 +124,8 @@ def test_units_of_different_kinds_are_told_apart():
     assert len(set(units.tolist())) == len(UNITS)
 
 
-@pytest.mark.parametrize(
-    ("one", "origin", "expected"),
+@each(
+    "one, origin, expected",
     [
         (link("http://h/a.htm"), Origin(), set()),
         (link("http://h/a.htm", parent=None), Origin(), {"seed"}),
@@ -144,7 +145,7 @@ def test_what_a_link_is_by_itself(one, origin, expected):
     assert flags(one, origin) == expected
 
 
-@pytest.mark.parametrize("content", [0.0, 0.06, 0.3, 0.5, 1.0])
+@each("content", [0.0, 0.06, 0.3, 0.5, 1.0])
 def test_how_well_its_words_fit_is_a_feature_of_its_own(content):
     steps = fit_features()
     assert len(steps) == len(set(steps.values()))

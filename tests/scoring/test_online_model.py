@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring import OnlineLogisticModel
+from tests.tables import each
 
 
 def rows(*features: list[int]) -> np.ndarray:
@@ -33,7 +34,7 @@ def test_one_example_moves_weights_as_worked_out_by_hand():
     assert made.log_odds(rows([5], [9])) == pytest.approx([now, 0.24858], abs=1e-5)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@each("share", [0.1, 0.5, 0.9])
 def test_a_wrong_expectation_is_made_good_with_time(share):
     made, random = model(), np.random.default_rng(2)
     for _ in range(2_000):

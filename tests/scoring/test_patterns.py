@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring import ANY, Pattern, UrlParts, distance, generalise, query_keys, url_parts
+from tests.tables import each
 
 paths = st.lists(st.sampled_from(["a", "b", "c.htm", "*", ""]), min_size=1, max_size=4)
 query_pairs = st.lists(
@@ -26,8 +27,8 @@ def pattern(*paths):
     return generalise([parts(path) for path in paths])
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
+@each(
+    "one, other, expected",
     [
         ("a/b.htm", "a/b.htm", 0),
         ("a/1.htm", "a/2.htm", 4),  # k = 1
@@ -60,8 +61,8 @@ def test_distance_is_symmetric_and_zero_only_between_equals(one, other):
     assert (gap == 0) is (one == other)
 
 
-@pytest.mark.parametrize(
-    ("paths", "form"),
+@each(
+    "paths, form",
     [
         (["xy/1.htm", "xy/2.htm"], "http://h/xy/*"),
         (["c.php?photo_id=1", "c.php?photo_id=2"], "http://h/c.php?photo_id=*"),
@@ -86,7 +87,7 @@ def test_the_examples_of_the_paper_come_to_its_patterns():
     assert url_parts("http://h/", slash=False) == url_parts("http://h/")
 
 
-@pytest.mark.parametrize(
+@each(
     "group",
     [
         [],
@@ -100,8 +101,8 @@ def test_urls_that_have_no_common_form_are_refused(group):
         generalise([url_parts(url) for url in group])
 
 
-@pytest.mark.parametrize(
-    ("learnt_from", "url", "matches"),
+@each(
+    "learnt_from, url, matches",
     [
         (["xy/1", "xy/2"], "xy/3", True),
         (["xy/1", "xy/2"], "yx/3", False),
@@ -122,8 +123,8 @@ def test_a_pattern_matches_urls_of_its_form(learnt_from, url, matches):
     assert (learnt.distance(parts(url)) == 0) is matches
 
 
-@pytest.mark.parametrize(
-    ("learnt_from", "url", "gap"),
+@each(
+    "learnt_from, url, gap",
     [
         (["xy/1", "xy/2"], "yx/3", 4),
         (["xy/1", "xy/2"], "xy", 2),
@@ -176,8 +177,8 @@ class CountedDirectory(str):
         return not self == other
 
 
-@pytest.mark.parametrize("method", ["matches", "distance"])
-@pytest.mark.parametrize("length", [100, 10_000])
+@each("method", ["matches", "distance"])
+@each("length", [100, 10_000])
 def test_the_work_of_a_hostile_pattern_grows_with_the_length_of_the_url_alone(method, length):
     hostile = Pattern("h", (*(ANY, "a") * (length // 2), "b"), longer=True)
     url = UrlParts("h", tuple(map(CountedDirectory, "a" * (length + 1))), ())

@@ -21,6 +21,7 @@ from mmcrawl.scoring import (
     query_keys,
     url_parts,
 )
+from tests.tables import each
 
 DIRECTORIES = st.lists(st.sampled_from(["", "a", "b.htm", "x*y", "%2A", "q.z"]), max_size=4)
 QUERIES = st.lists(st.sampled_from(["id=1", "id=2", "id=*", "p=a/b", "p", "k.=?"]), max_size=3)
@@ -51,8 +52,8 @@ PHYSICS = (
 """Ways to write one address with two Chinese characters."""
 
 
-@pytest.mark.parametrize(
-    ("glob", "yes", "no"),
+@each(
+    "glob, yes, no",
     [
         ("http://h.test/xy/*", "/xy/1.htm /xy/ /xy/a#top", "/xy /xy/a/b /xy/a?b=1 /ab/1.htm"),
         ("http://h.test/xy/l*n.htm", "/xy/ln.htm /xy/lesson.htm", "/xy/l/n.htm /xy/lnxhtm"),
@@ -93,7 +94,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "rules.md"
 ROWS = re.findall(r"(?m)^\| (`[^|]*\|[^|]*\|[^|]*) \|$", GUIDE.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("row", ROWS)
+@each("row", ROWS)
 def test_what_the_guide_says_of_patterns_is_so(row: str) -> None:
     (pattern,), yes, no = (re.findall("`([^`]+)`", cell) for cell in row.split("|"))
     assert yes
@@ -101,8 +102,8 @@ def test_what_the_guide_says_of_patterns_is_so(row: str) -> None:
     assert [matches(pattern, url) for url in no] == [False] * len(no)
 
 
-@pytest.mark.parametrize(
-    ("glob", "told"),
+@each(
+    "glob, told",
     [
         ("h.test/xy/*", "begin it with http://, https:// or re:"),
         ("http://h.test", "write host and path, as http://h.test/"),
@@ -119,9 +120,7 @@ def test_what_is_no_glob_is_told(glob: str, told: str) -> None:
         glob_regex(glob)
 
 
-@pytest.mark.parametrize(
-    "regex", ["(a", "(?=a)", "a{2000}", r"(a)\1", "((a{100}){100}){100}", "[a-"]
-)
+@each("regex", ["(a", "(?=a)", "a{2000}", r"(a)\1", "((a{100}){100}){100}", "[a-"])
 def test_what_needs_backtracking_or_too_much_memory_is_refused(regex: str) -> None:
     with pytest.raises(ValueError, match="RE2 has no look-around and no back-references"):
         PinnedRules([PinnedRule(f"re:{regex}")])
@@ -198,7 +197,7 @@ def test_chinese_matches_in_any_encoding_however_its_bytes_are_escaped(
         assert not matches(pattern, f"http://h.test/a/{escaped}{escaped}/1.htm?k=v")
 
 
-@pytest.mark.parametrize("escaped", ["%CE%EF", "%81%30%81"])
+@each("escaped", ["%CE%EF", "%81%30%81"])
 def test_reading_an_address_takes_time_in_proportion_to_its_length(escaped: str) -> None:
     rules = PinnedRules([PinnedRule("re:物理$")])
 

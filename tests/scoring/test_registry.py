@@ -17,6 +17,7 @@ from mmcrawl.scoring import (
     parse_parameters,
 )
 from mmcrawl.topic import Topic
+from tests.tables import each
 
 SIMILARITY = LinkSimilarity(Topic("optics", "光学", (("光学",),)))
 
@@ -58,7 +59,7 @@ def test_an_unknown_name_is_answered_with_the_names_there_are():
         make_scorer("depth", None, SIMILARITY)
 
 
-@pytest.mark.parametrize("name", ["breadth", "urlrule"])
+@each("name", ["breadth", "urlrule"])
 def test_a_parameter_the_algorithm_does_not_have_is_named(name):
     with pytest.raises(MmcrawlError, match=rf"^algorithm {name} has no parameter 'speed'; it has "):
         make_scorer(name, None, SIMILARITY, speed=3)
@@ -92,8 +93,8 @@ def test_a_parameter_may_be_true_or_false():
         parse_parameters("deepest", {"loud": "maybe"})
 
 
-@pytest.mark.parametrize(
-    ("parameter", "text", "told"),
+@each(
+    "parameter, text, told",
     [
         ("alpha", "nan", "alpha: 'nan' is not allowed; it may be a number"),
         ("alpha", "much", "alpha: 'much' is not allowed; it may be a number"),
@@ -105,8 +106,8 @@ def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
         parse_parameters("urlrule", {parameter: text})
 
 
-@pytest.mark.parametrize(
-    ("name", "parameter", "value"),
+@each(
+    "name, parameter, value",
     [
         ("pagerank", "d", 1.0),
         ("fish", "depth", -1),
@@ -119,7 +120,7 @@ def test_a_parameter_out_of_range_is_refused(name, parameter, value):
         make_scorer(name, None, SIMILARITY, **{parameter: value})
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@each("name", algorithm_names())
 def test_every_number_a_user_can_give_has_a_range_that_is_kept(name):
     defaults = default_parameters(name)
     for parameter, default in defaults.items():

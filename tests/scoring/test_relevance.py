@@ -7,6 +7,7 @@ import pytest
 from mmcrawl.page import LinkGroup, MediaResource, Page
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest
 from mmcrawl.topic import Topic, load_topic, topic_from_keywords
+from tests.tables import each
 
 OPTICS = Topic(
     "optics",
@@ -44,7 +45,7 @@ def test_a_topic_of_anything_takes_every_page_with_wanted_media():
     assert not test.judge(Page(url=URL, title="lens"), ()).relevant
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@each("field", FIELDS)
 def test_a_word_is_worth_what_its_field_is(field):
     verdict = judge(Page(**{"url": URL, **FIELDS[field]}), FILM)
     weight = FIELD_WEIGHTS[field]
@@ -61,8 +62,8 @@ def test_the_text_of_wanted_media_is_a_field_of_its_own():
     assert judge(Page(URL), FILM, replace(SONG, text="a lens")).evidence == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "weight"),
+@each(
+    "text, weight",
     [("lens lens", 0.25), ("lens lens lens", 0.5), ("lens, lenses, 透镜", 0.5)],
 )
 def test_a_word_that_stands_in_the_text_three_times_is_worth_twice_as_much(text, weight):
@@ -84,22 +85,22 @@ def test_the_evidence_of_all_concepts_adds_up():
     assert verdict.words == ("光学", "透镜", "棱镜")
 
 
-@pytest.mark.parametrize(
-    ("text", "relevant"),
+@each(
+    "text, relevant",
     [("optics, refraction, lens and prism", True), ("optics, refraction and a lens", False)],
 )
 def test_four_words_in_the_text_are_enough_and_three_are_not(text, relevant):
     assert judge(Page(URL, text=text), FILM).relevant is relevant
 
 
-@pytest.mark.parametrize(("threshold", "relevant"), [(0.5, True), (0.51, False), (0.1, True)])
+@each("threshold, relevant", [(0.5, True), (0.51, False), (0.1, True)])
 def test_the_score_has_to_reach_the_threshold(threshold, relevant):
     verdict = judge(Page(URL, title="lens"), FILM, threshold=threshold)
     assert (verdict.score, verdict.threshold, verdict.relevant) == (0.5, threshold, relevant)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "media", "wanted"),
+@each(
+    "kinds, media, wanted",
     [
         (["video"], [SONG, FILM], (FILM,)),
         (["audio", "video"], [SONG, FILM], (SONG, FILM)),
@@ -134,7 +135,7 @@ def test_the_topic_of_a_host_knows_which_kinds_are_wanted():
     assert test.judge(Page(URL, title="光声效应"), [FILM]).evidence == {}
 
 
-@pytest.mark.parametrize("field", ["title", "headings", "keywords", "description", "text"])
+@each("field", ["title", "headings", "keywords", "description", "text"])
 def test_in_a_long_field_a_word_is_worth_its_share(field):
     def worth(text):
         return judge(Page(URL, **{field: text}), FILM).evidence["透镜"]
@@ -162,8 +163,8 @@ def test_one_episode_of_a_list_does_not_make_the_list_relevant():
     assert judge(replace(listed, headings="episode 9: cat optics", title="optics"), FILM).relevant
 
 
-@pytest.mark.parametrize(
-    ("page", "relevant"),
+@each(
+    "page, relevant",
     [
         (Page(URL, title="cat physics", headings="cat physics", text="physics " * 9), False),
         (Page(URL, title="lens", headings="lens", text="lens " * 9), False),

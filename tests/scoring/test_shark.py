@@ -5,6 +5,7 @@ import pytest
 from mmcrawl.frontier import KnownLink, NewLink, PageRecord, SqliteFrontier, open_store
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText, Shark
 from mmcrawl.topic import Topic
+from tests.tables import each
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens")))
 
@@ -36,8 +37,8 @@ def scores(answer):
     return dict(zip(answer.ids, answer.score, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         (LinkText("lens", "", ""), 0.8 * 0.5 + 0.2 * 1),  # an anchor on topic needs no context
         (LinkText("lens", "news", "contact"), 0.8 * 0.5 + 0.2 * 1),

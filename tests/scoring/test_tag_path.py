@@ -3,6 +3,7 @@
 import pytest
 
 from mmcrawl.scoring import Arms, tag_path
+from tests.tables import each
 
 FILMS = [f"/film/{n}" for n in range(40)]
 TEXTS = [f"/text/{n}" for n in range(40)]
@@ -68,7 +69,7 @@ def test_a_path_joins_the_nearest_arm():
     assert arms.arm_of("html body div#main ul.films li.new a") == numbers[1]
 
 
-@pytest.mark.parametrize("path", ["", "a"])
+@each("path", ["", "a"])
 def test_a_link_in_no_place_has_an_arm_too(path):
     arms = Arms(0.75, 5)
     assert arms.arm_of(path) == 0

@@ -14,6 +14,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
 from mmcrawl.sharing import Changes, Rows, Rules
 from mmcrawl.sharing import changes as module
+from tests.tables import each
 
 from .memory import Gang, MadeWeb
 
@@ -205,7 +206,7 @@ def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
         part.job.close()
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"",

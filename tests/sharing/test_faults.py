@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.sharing import Rules
+from tests.tables import each
 
 from .memory import MadeWeb
 from .trouble import TroubledGang
@@ -31,13 +32,13 @@ def _small_logs(monkeypatch):
     monkeypatch.setattr("mmcrawl.sharing.holdings._SMALLEST_LOG", 1_500)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
-@pytest.mark.parametrize("seed", range(3))
+@each("workers", [1, 2, 5])
+@each("seed", range(3))
 def test_without_trouble_each_page_is_fetched_once_and_the_last_signs_add_up(workers, seed):
     gang_of(workers, hosts=1 + seed, parts=5, seed=seed).finish()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_parts_are_not_given_when_all_is_done(seed):
     """A worker joined at the end; a part that was given to it was in no last sign."""
     gang_of(3, pages=1, parts=5, seed=65_536 + seed).finish()
@@ -121,14 +122,14 @@ def test_letters_to_a_part_that_is_set_aside_do_not_keep_a_crawl_from_ending():
         gang.finish()
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-@pytest.mark.parametrize("most", [1, 3, 7, 11])
+@each("workers", [2, 3])
+@each("most", [1, 3, 7, 11])
 def test_who_has_no_links_leaves_the_budget_to_who_has(workers, most):
     """Each round went to the worker without links, and there was a next one for ever."""
     gang_of(workers, hosts=1, parts=1, pages=12, max_pages=most).finish()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_budgets_of_several_rounds_are_kept(seed):
     gang = gang_of(3, hosts=4, parts=6, pages=8, seed=seed, max_pages=5 + 2 * seed)
     gang.pages_a_step = 1 + seed % 3
@@ -151,7 +152,7 @@ def test_a_part_is_written_to_in_the_term_in_which_it_was_crawled():
         gang.finish()
 
 
-@pytest.mark.parametrize("at", range(0, 60, 5))
+@each("at", range(0, 60, 5))
 def test_who_sleeps_at_any_operation_loses_nothing(at):
     gang = gang_of(3, hosts=3, parts=6, pages=9)
     gang.pages_a_step = 1
@@ -162,7 +163,7 @@ def test_who_sleeps_at_any_operation_loses_nothing(at):
     gang.finish()
 
 
-@pytest.mark.parametrize("at", range(0, 60, 5))
+@each("at", range(0, 60, 5))
 def test_who_dies_at_any_operation_loses_nothing(at):
     gang = gang_of(3, hosts=3, parts=6, pages=9)
     gang.pages_a_step = 1

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.frontier import PatternRecord
 from mmcrawl.sharing import Learnt, LearntStore, Rules
+from tests.tables import each
 
 from .memory import Gang, MadeWeb, MemoryStore
 
@@ -28,7 +29,7 @@ def test_it_is_read_as_it_was_told(*, pages, words, largest, taught, absorbed, p
     assert Learnt.decode(learnt.encode()) == learnt
 
 
-@pytest.mark.parametrize("data", [b"", b"x", Learnt(3).encode()[:-3]])
+@each("data", [b"", b"x", Learnt(3).encode()[:-3]])
 def test_what_nobody_told_is_refused(data):
     with pytest.raises(ValueError, match="not what a worker learnt"):
         Learnt.decode(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.sharing import PartLogs
+from tests.tables import each
 
 from .memory import MemoryStore
 
@@ -137,7 +138,7 @@ def test_a_part_of_which_something_is_missing_is_called_damaged(store, ann, tabl
     assert stood(ann)[-1] == fault
 
 
-@pytest.mark.parametrize("field", ["term", "owner", "bytes"])
+@each("field", ["term", "owner", "bytes"])
 def test_an_entry_without_a_field_is_a_fault_of_its_part_alone(field: str) -> None:
     store = MemoryStore()
     logs = PartLogs(store, "ann")

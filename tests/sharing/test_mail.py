@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mmcrawl.crawling import PageElsewhere
 from mmcrawl.frontier import NewLink
 from mmcrawl.sharing import Letter, Mailboxes, Outgoing, decode_letters, encode_letters, mail
+from tests.tables import each
 
 from .memory import MemoryStore
 
@@ -30,7 +31,7 @@ def test_letters_are_read_as_they_were_written(letters):
     assert decode_letters(encode_letters(letters)) == tuple(letters)
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.sharing import Members, Rules, Sign
+from tests.tables import each
 
 RULES = Rules(parts=8, lease=4.0)
 NAMES = ("ann", "bob", "cat")
@@ -63,9 +64,7 @@ def test_a_sign_is_read_as_it_was_given(parts, gives, pages, moved, aside):
     assert Sign.decode(sign.encode()) == sign
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", "[" * 100_000, Sign().encode().replace("eA", "Ae")]
-)
+@each("text", ["", "[]", "{}", "[" * 100_000, Sign().encode().replace("eA", "Ae")])
 def test_what_is_no_sign_is_refused(text):
     with pytest.raises(ValueError, match=r".+"):
         Sign.decode(text)

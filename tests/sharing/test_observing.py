@@ -11,6 +11,7 @@ import pytest
 from mmcrawl.crawling import Totals
 from mmcrawl.sharing import Rules, Sign, open_shared_store, signs_of
 from mmcrawl.sharing.views import CrawlView, Observation, Observer
+from tests.tables import each
 
 from .memory import JOB, Gang, MadeWeb
 
@@ -105,8 +106,8 @@ def test_parts_are_counted_that_nobody_has() -> None:
     assert look(seen, 61.0, mail=12, ann=ann, bob=BOB).mail == 12
 
 
-@pytest.mark.parametrize(
-    ("job", "signs", "state"),
+@each(
+    "job, signs, state",
     [
         (BEGUN, {}, "starting"),
         (BEGUN | {"reason": "shutdown"}, {}, "stopped"),

@@ -9,6 +9,7 @@ import pytest
 
 from mmcrawl.crawling import settle
 from mmcrawl.sharing import Rules
+from tests.tables import each
 
 from .memory import Gang, MadeWeb, Worker
 
@@ -23,9 +24,7 @@ def scores(worker: Worker) -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("algo", "most"), [("shark", 1e-9), ("topicrank", 1e-9), ("hits", 1e-9), ("learned", 0.05)]
-)
+@each("algo, most", [("shark", 1e-9), ("topicrank", 1e-9), ("hits", 1e-9), ("learned", 0.05)])
 def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> None:
     """Logs have older ones; what other parts taught meanwhile counts for all at once."""
     gang = Gang(MadeWeb(3, 40), Rules(parts=16, lease=4.0, rest=0.0), algo=algo)

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from mmcrawl.sharing import Rules, Sign
+from tests.tables import each
 
 from .memory import Gang, MadeWeb, MemoryStore, Worker
 
@@ -145,7 +146,7 @@ def test_who_joins_while_the_others_end_ends_as_well_and_takes_nothing_over() ->
     assert not late[0].job.exchange.holdings.parts
 
 
-@pytest.mark.parametrize("max_pages", [0, 500])
+@each("max_pages", [0, 500])
 def test_a_crawl_ends_unfinished_once_only_hosts_wait_that_are_left_alone(max_pages: int) -> None:
     web = MadeWeb(4, 20, seed=1)
     gang = ShyGang(web, Rules(parts=16, rest=0.0, max_pages=max_pages), seed=1)
@@ -155,8 +156,8 @@ def test_a_crawl_ends_unfinished_once_only_hosts_wait_that_are_left_alone(max_pa
     assert web.fetched.keys() == {url for url in web.urls if "//h0.test/" not in url}
 
 
-@pytest.mark.parametrize(
-    ("others", "before", "reason"),
+@each(
+    "others, before, reason",
     [(0, "", "nothing_found"), (1, "", "finished"), (0, "shutdown", "finished")],
 )
 def test_a_fresh_crawl_whose_seeds_gave_nothing_says_so_of_each_to_every_worker(

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.errors import TopicError
 from mmcrawl.text import Lexicon, segment, stem
+from tests.tables import each
 
 WORDS = [
     "力",
@@ -55,7 +56,7 @@ def test_matching_goes_forward_and_hits_do_not_overlap():
     assert Lexicon(["中学", "学生"]).find("中学生") == {"中学": 1}
 
 
-@pytest.mark.parametrize("text", ["量子力學", "量子力学"])
+@each("text", ["量子力學", "量子力学"])
 def test_traditional_and_simplified_text_match_alike(lexicon, text):
     assert lexicon.find(text) == {"量子力学": 1}
 
@@ -64,7 +65,7 @@ def test_characters_that_simplified_text_uses_itself_stay():
     assert Lexicon(["什么"]).find("什么，什麼") == {"什么": 2}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "newton's second law",
@@ -77,8 +78,8 @@ def test_a_phrase_is_matched_in_all_its_inflections(lexicon, text):
     assert lexicon.find(text) == {"newton's second law": 1}
 
 
-@pytest.mark.parametrize(
-    ("word", "texts"),
+@each(
+    "word, texts",
     [
         ("wave", ["waves", "Waves'", "wave's", "waved", "waving"]),
         ("lens", ["lenses"]),
@@ -91,8 +92,8 @@ def test_a_word_is_found_in_its_inflections(word, texts):
     assert [dict(Lexicon([word]).find(text)) for text in texts] == [{word: 1}] * len(texts)
 
 
-@pytest.mark.parametrize(
-    ("word", "text"),
+@each(
+    "word, text",
     [
         ("solute", "problems and solutions"),
         ("loudness", "say it loud"),
@@ -114,8 +115,8 @@ def test_mixed_words_need_a_word_border(lexicon):
     assert lexicon.find("维生素C，维生素core") == {"维生素c": 1}
 
 
-@pytest.mark.parametrize("word", ["DNA复制", "DNA 复制"])
-@pytest.mark.parametrize("text", ["DNA复制", "dna 複製", "关于DNA 复制的", "the DNA 复制"])
+@each("word", ["DNA复制", "DNA 复制"])
+@each("text", ["DNA复制", "dna 複製", "关于DNA 复制的", "the DNA 复制"])
 def test_a_blank_between_han_and_latin_makes_no_difference(word, text):
     lexicon = Lexicon([word])
     assert lexicon.find(text) == {word: 1}
@@ -149,7 +150,7 @@ def test_accents_do_not_part_words():
     assert Lexicon(["L'Hôpital's rule"]).find("l’Hopital’s rule") == {"L'Hôpital's rule": 1}
 
 
-@pytest.mark.parametrize("word", ["", "  ", "!?", "''", "力" * 65])
+@each("word", ["", "  ", "!?", "''", "力" * 65])
 def test_what_is_no_word_is_refused(word):
     with pytest.raises(TopicError):
         Lexicon([word])
@@ -179,7 +180,7 @@ def test_texts_with_chinese_punctuation_between_are_counted_apart(first, second)
     }
 
 
-@pytest.mark.parametrize(
+@each(
     "unit",
     [
         "力",

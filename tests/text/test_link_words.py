@@ -1,10 +1,10 @@
 """What the text of a link says of where it leads, in a dozen languages."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.text import data_lines, is_paging, names_media
+from tests.tables import each
 
 
 def test_media_are_promised_in_many_languages():
@@ -31,7 +31,7 @@ def test_a_link_that_says_more_is_no_paging():
     assert [anchor for anchor in anchors if is_paging(anchor)] == []
 
 
-@pytest.mark.parametrize("name", ["media.txt", "paging.txt"])
+@each("name", ["media.txt", "paging.txt"])
 def test_words_stand_once_in_lower_case_without_blanks_around(name):
     lines = data_lines("link_words", name)
     assert lines

@@ -4,10 +4,11 @@ import pytest
 
 from mmcrawl.crawling import parse_kinds
 from mmcrawl.text import CHINESE, DEFAULT_KINDS, KINDS, kind_named, names_kind, names_media
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
+@each(
+    "name, kind",
     [
         ("视频", "video"),
         ("視頻", "video"),
@@ -25,7 +26,7 @@ def test_a_kind_has_names_in_english_and_chinese(name, kind):
     assert kind_named(name) == kind
 
 
-@pytest.mark.parametrize(("name", "near"), [("vidoe", "video"), ("simulatoin", "simulation")])
+@each("name, near", [("vidoe", "video"), ("simulatoin", "simulation")])
 def test_a_misspelt_kind_is_answered_with_near_ones(name, near):
     with pytest.raises(ValueError, match=f"'{name}'; did you mean {near}"):
         kind_named(name)
@@ -46,8 +47,8 @@ def test_lists_of_kinds_may_have_chinese_commas():
     assert parse_kinds("文档，视频、audio") == ["audio", "video", "document"]
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
+@each(
+    "text, kind",
     [
         ("Handout 3", "document"),
         ("导学案", "document"),

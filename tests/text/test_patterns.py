@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import START_TAG, TOKEN
 from mmcrawl.text import greedy, linear
+from tests.tables import each
 
 PAGE = (
     b'<!doctype html>\n<html lang="en"><head><title>a < b</title><script>if (a<b) "</p>"</script>'
@@ -29,7 +29,7 @@ def test_a_page_is_cut_into_its_tags_and_texts() -> None:
     assert b"1 < 2 " in tokens
 
 
-@pytest.mark.parametrize("pattern", [TOKEN, START_TAG], ids=["token", "start tag"])
+@each("pattern", [TOKEN, START_TAG])
 @given(text=st.lists(st.sampled_from("< > / ! - = \" ' a script iframe p".split()), max_size=40))
 def test_both_forms_find_the_same(pattern: re.Pattern[bytes], text: list[str]) -> None:
     for page in ("".join(text).encode(), " ".join(text).encode()):

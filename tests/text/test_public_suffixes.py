@@ -1,11 +1,10 @@
 """Public suffixes, without the network."""
 
-import pytest
-
 from mmcrawl.text import is_public_suffix, split_host
+from tests.tables import each
 
 
-@pytest.mark.parametrize("host", ["com", "co.uk", "com.cn", "github.io"])
+@each("host", ["com", "co.uk", "com.cn", "github.io"])
 def test_names_under_which_strangers_register_are_suffixes(host):
     assert is_public_suffix(host)
     assert not is_public_suffix(f"school.{host}")

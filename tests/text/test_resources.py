@@ -3,7 +3,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-import pytest
+from tests.tables import each
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,7 +18,7 @@ print(*translate_url("http://h/wuli/"), len(topic_names()))
 """
 
 
-@pytest.mark.parametrize("inside", [True, False], ids=["a wheel's", "a source tree's"])
+@each("inside", [True, False])
 def test_dictionaries_are_read_from_a_zip(inside, tmp_path):
     archive = tmp_path / "mmcrawl.zip"
     with zipfile.ZipFile(archive, "w") as packed:

@@ -2,9 +2,8 @@
 
 import unicodedata
 
-import pytest
-
 from mmcrawl.text import unify
+from tests.tables import each
 
 
 def test_a_long_run_of_combining_marks_is_unified_in_time_linear_in_its_length():
@@ -12,8 +11,8 @@ def test_a_long_run_of_combining_marks_is_unified_in_time_linear_in_its_length()
     assert set(unify(f"a{marks}")) <= {*"aáạ\u0301\u0323"}
 
 
-@pytest.mark.parametrize("text", ["e\u0301", "x\u0323\u0301", "ｶﾞ", "Ｐ", "²"])
-@pytest.mark.parametrize("before", range(508, 514))
+@each("text", ["e\u0301", "x\u0323\u0301", "ｶﾞ", "Ｐ", "²"])
+@each("before", range(508, 514))
 def test_a_long_text_is_unified_as_a_short_one(text, before):
     whole = "a" * before + text + "b" * 600 + text
     assert unify(whole) == unicodedata.normalize("NFKC", whole).lower()

@@ -1,10 +1,10 @@
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.text import Lexicon, is_stop_word, segment, stem, unify
+from tests.tables import each
 
 
 def test_chinese_is_cut_into_words():
@@ -23,7 +23,7 @@ def test_english_words_are_stemmed_in_lower_case():
     assert segment("Experiments in OPTICS, 1687!") == ["experi", "in", "optic", "1687"]
 
 
-@pytest.mark.parametrize(("plural", "singular"), [("lenses", "lens"), ("nuclei", "nucleus")])
+@each("plural, singular", [("lenses", "lens"), ("nuclei", "nucleus")])
 def test_irregular_plurals_have_the_stem_of_their_singular(plural, singular):
     assert stem(plural) == stem(singular)
 
@@ -53,18 +53,18 @@ def test_a_long_run_of_one_character_takes_linear_time():
     assert time.process_time() - started < 30
 
 
-@pytest.mark.parametrize("word", ["的", "the", "because", stem("because"), "we're", "我们"])
+@each("word", ["的", "the", "because", stem("because"), "we're", "我们"])
 def test_function_words_are_stop_words(word):
     assert is_stop_word(word)
 
 
-@pytest.mark.parametrize("word", ["物理", "physics", "physic", "实验", ""])
+@each("word", ["物理", "physics", "physic", "实验", ""])
 def test_subject_words_are_not(word):
     assert not is_stop_word(word)
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
+@each(
+    "text, plain",
     [
         ("電磁學與光學", "电磁学与光学"),
         ("乾隆皇帝", "乾隆皇帝"),

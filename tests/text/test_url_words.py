@@ -17,12 +17,13 @@ from mmcrawl.text import (
     url_text,
     url_words,
 )
+from tests.tables import each
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
-    ("url", "words"),
+@each(
+    "url, words",
     [
         ("http://h/chuzhong/wuli/kejian/", ("chuzhong", "wuli", "kejian")),
         ("http://www.chuzhong2wuli/kejian/index.asp", ("chuzhong", "wuli", "kejian")),
@@ -51,7 +52,7 @@ def test_a_url_is_cut_into_words(url, words):
     assert split_url(url) == words
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     ["/%E5%8A%9B%E5%AD%A6.htm", "/%C1%A6%D1%A7.htm", "/力学.htm", "/力學.htm", "/?q=%C1%A6%D1%A7"],
 )
@@ -59,7 +60,7 @@ def test_chinese_in_a_url_is_read_in_utf8_and_gbk(url):
     assert split_url(url) == ("力学",)
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "/optics;jsessionid=0A1B2C3D4E",
@@ -75,8 +76,8 @@ def test_session_ids_are_left_out(url):
     assert split_url(url) == ("optics",)
 
 
-@pytest.mark.parametrize(
-    ("word", "chinese"),
+@each(
+    "word, chinese",
     [
         ("wuli", "物理"),
         ("yuwen", "语文"),

@@ -22,6 +22,7 @@ from mmcrawl.topic import (
     load_topics,
     own_topic_names,
 )
+from tests.tables import each
 
 GOOD = "erhu bow strings tuning melody luthier 二胡 琴弦 演奏".split()
 BAD = "football league goal striker transfer keeper 足球 联赛 进球".split()
@@ -136,8 +137,8 @@ def test_a_model_is_read_as_it_was_written(lesson: Lesson, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
+@each(
+    "change, said",
     [
         (lambda facts: {"format": "other"}, "is no learnt topic"),
         (lambda facts: facts | {"version": 99}, "another version"),

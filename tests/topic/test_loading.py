@@ -7,6 +7,7 @@ import pytest
 from mmcrawl.errors import TopicError
 from mmcrawl.text import Lexicon, has_han
 from mmcrawl.topic import load_topic, load_topics, topic_from_keywords, topic_names
+from tests.tables import each
 
 TOML = """\
 name = "optics"
@@ -133,7 +134,7 @@ def test_keywords_make_a_topic():
         topic_from_keywords(" ,, ")
 
 
-@pytest.mark.parametrize("name", topic_names())
+@each("name", topic_names())
 def test_every_shipped_topic_holds_words_of_both_languages(name):
     topic = load_topic(name)
     words = [word for concept in topic.terms for word in concept]
@@ -144,7 +145,7 @@ def test_every_shipped_topic_holds_words_of_both_languages(name):
     assert sum(word.isascii() for word in words) >= 60
 
 
-@pytest.mark.parametrize("name", topic_names())
+@each("name", topic_names())
 def test_no_shipped_topic_holds_a_word_in_two_concepts(name):
     topic = load_topic(name)
     parts = (topic.concepts, topic.subject_words, *topic.media.values())
@@ -154,8 +155,8 @@ def test_no_shipped_topic_holds_a_word_in_two_concepts(name):
     assert {word for word, count in words.items() if count > 1} == set()
 
 
-@pytest.mark.parametrize(
-    ("name", "texts"),
+@each(
+    "name, texts",
     [
         ("physics-senior", ["torque and buoyancy", "a hologram, lenses", "弹簧振子与驻波"]),
         ("history", ["the French Revolution and Napoleon", "唐朝与丝绸之路"]),
@@ -170,7 +171,7 @@ def test_a_subject_is_known_by_what_is_taught_in_it(name, texts):
     assert [len(topic.find(text)) for text in texts] == [2] * len(texts)
 
 
-@pytest.mark.parametrize("name", ["x" * 300, "物" * 100, "a/" * 3000 + "x.toml"])
+@each("name", ["x" * 300, "物" * 100, "a/" * 3000 + "x.toml"])
 def test_a_name_that_no_file_can_have_is_an_unknown_topic(name):
     with pytest.raises(TopicError, match=r"unknown topic|no topic file"):
         load_topic(name)

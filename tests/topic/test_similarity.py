@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.topic import BooleanModel, Topic, VectorSpaceModel
+from tests.tables import each
 
 OPTICS = Topic(
     "optics",
@@ -67,7 +68,7 @@ def test_a_model_goes_on_where_it_was_saved():
     assert boolean.scaled(0.25) == 0.5
 
 
-@pytest.mark.parametrize("count", [0, 2])
+@each("count", [0, 2])
 def test_counts_that_cannot_be_are_refused(count):
     state = {"largest": 0, "documents": 1, "words": {"a": count}}
     with pytest.raises(ValueError, match="more documents than there are"):

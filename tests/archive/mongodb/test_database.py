@@ -12,6 +12,7 @@ from pymongo.errors import AutoReconnect, OperationFailure
 from mmcrawl.archive import PackRow, open_archive, place
 from mmcrawl.archive.mongodb import MongoBackend, explained
 from mmcrawl.errors import StoreError
+from tests.tables import each
 
 
 def refusal(uri, **options):
@@ -47,8 +48,8 @@ def test_a_uri_that_cannot_be_used(uri, reason):
     assert reason in refusal(uri)
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
+@each(
+    "error, reason",
     [
         (OperationFailure("Authentication failed.", 18), "refuses the user name or password"),
         (OperationFailure("command find requires authentication", 13), "asks who you are"),

@@ -16,6 +16,7 @@ from pymongo.errors import PyMongoError
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import StoreError
 from tests.databases import mongodb_uri
+from tests.tables import each
 
 URLS = [f"http://{name}.test/" for name in "abc"]
 
@@ -264,7 +265,7 @@ def tamper(documents, rows: list[dict[str, Any]], how: str, name: str) -> None:
         documents.insert_one({**row, name: altered(row[name])})
 
 
-@pytest.mark.parametrize(("how", "table", "name"), CASES)
+@each("how, table, name", CASES)
 def test_every_tampering_is_told_or_harmless(whole, how, table, name):
     uri, database, rows, before = whole
     documents = database[f"archive_{table}"]
@@ -281,7 +282,7 @@ def test_every_tampering_is_told_or_harmless(whole, how, table, name):
             assert not is_harmless
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_a_flipped_bit_of_a_document_is_told_or_changes_nothing(whole, seed):
     uri, database, rows, before = whole
     chance = random.Random(seed)

@@ -27,6 +27,7 @@ from mmcrawl.archive.search import (
     unpacked_documents,
 )
 from mmcrawl.blocks import read_tree
+from tests.tables import each
 
 
 @given(st.sets(st.integers(1, 2**32 - 1)))
@@ -55,8 +56,8 @@ def test_a_damaged_bundle_is_noticed(content: bytes) -> None:
             bundles_of(db, [1])
 
 
-@pytest.mark.parametrize(
-    ("part", "text"),
+@each(
+    "part, text",
     [
         ("<p>Die Bundes<wbr>regierung und die <em>Wirt</em>schaft</p>",
          "Die Bundesregierung und die Wirtschaft"),

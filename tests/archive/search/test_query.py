@@ -15,6 +15,7 @@ from mmcrawl.archive.search import (
     tokens,
 )
 from mmcrawl.errors import MmcrawlError, SearchError
+from tests.tables import each
 
 
 def words(query: str) -> list[Run]:
@@ -56,8 +57,8 @@ def test_minus_excludes_words_phrases_and_values() -> None:
     assert query.kind == Choice(unwanted=("navigation",))
 
 
-@pytest.mark.parametrize(
-    ("word", "pairs"),
+@each(
+    "word, pairs",
     [
         ("erhu", [("erhu",)]),
         ("erquanyingyue", [("erquan", "quanying", "yingyue")]),
@@ -91,8 +92,8 @@ def test_days_are_inclusive_and_in_utc() -> None:
     assert parse_query("to:9999-12-31").end is None
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@each(
+    "text, says",
     [
         ("", "empty"),
         ("  \u3000 ", "empty"),
@@ -130,8 +131,8 @@ def test_chinese_is_cut_into_pairs_that_overlap() -> None:
     assert found == [("学习", 0, 2), ("习天", 1, 3), ("天", 2, 3), ("now", 4, 7)]
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
+@each(
+    "field, value",
     [("topic", "laws of motion"), ("site", "h.test"), ("url", "http://h.test/a b"), ("lang", "de")],
 )
 def test_a_filter_is_understood_as_it_was_meant(field: str, value: str) -> None:

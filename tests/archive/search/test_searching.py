@@ -36,6 +36,7 @@ from tests.archive.search.pages import (
     mixed_web,
     store_all,
 )
+from tests.tables import each
 
 SPREAD = Capture(
     "http://physics.test/spread.html",
@@ -420,7 +421,7 @@ class TestBothStores:
 # ---------------------------------------------------------------- opening
 
 
-@pytest.mark.parametrize("store", STORES)
+@each("store", STORES)
 def test_an_archive_is_searched_where_it_is(store: str, tmp_path: Path) -> None:
     with opened_uri(store, tmp_path) as uri, open_archive(uri) as archive:
         store_all(archive, mixed_web())

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.archive.warc import as_date, as_time, is_http, uri_of
 from tests.archive.warc.warc_files import TIME
+from tests.tables import each
 
 
 @given(st.floats(-6e10, 2e11))
@@ -15,8 +16,8 @@ def test_a_date_says_a_time_to_the_nanosecond(time: float) -> None:
     assert abs(read - time) <= 1e-9
 
 
-@pytest.mark.parametrize(
-    ("date", "time"),
+@each(
+    "date, time",
     [
         ("2020", TIME),
         ("2020-01", TIME),

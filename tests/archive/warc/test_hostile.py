@@ -14,6 +14,7 @@ from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import LONGEST_HEAD, CodingError, WarcProblem, body_of, import_warc
 from mmcrawl.archive.warc import warc_records as records
 from tests.archive.warc.warc_files import whats
+from tests.tables import each
 
 GOOD = "http://physics.test/levers"
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>A lever.</p>"
@@ -117,7 +118,7 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("what", FOREIGN)
+@each("what", FOREIGN)
 def test_files_of_other_kinds_are_named(tmp_path: Path, what: str) -> None:
     path = tmp_path / "odd.warc.gz"
     for content in (FOREIGN[what], gzip.compress(FOREIGN[what])):
@@ -143,7 +144,7 @@ def test_a_record_that_claims_more_than_there_is_is_not_read(
     assert read == []
 
 
-@pytest.mark.parametrize("coding", ["deflate", "br", "gzip", "zstd"])
+@each("coding", ["deflate", "br", "gzip", "zstd"])
 def test_bombs_are_left_out(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST_BODY", 1 << 20)
     bomb = packed(coding, bytes(20 << 20))
@@ -151,7 +152,7 @@ def test_bombs_are_left_out(coding: str, monkeypatch: pytest.MonkeyPatch) -> Non
         body_of(bomb, (("Content-Encoding", coding),))
 
 
-@pytest.mark.parametrize("coding", ["deflate", "br", "gzip"])
+@each("coding", ["deflate", "br", "gzip"])
 def test_what_is_broken_off_is_not_taken_for_a_body(coding: str) -> None:
     whole = packed(coding, bytes(range(256)) * 40 + HTTP * 9)
     with pytest.raises(CodingError, match="broken off"):

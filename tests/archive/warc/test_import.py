@@ -13,6 +13,7 @@ import zstandard
 from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import body_of, import_warc, is_digest_of
 from tests.archive.warc.warc_files import BODY, HTML, URL, Warc, all_of, whats
+from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -154,7 +155,7 @@ def test_other_records_are_counted(archive: Archive, warc: Warc) -> None:
     assert len(done.problems) == 1  # one of DNS is in order
 
 
-@pytest.mark.parametrize(
+@each(
     "digest",
     [
         "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N",

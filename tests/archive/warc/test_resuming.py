@@ -15,6 +15,7 @@ from mmcrawl.archive.warc import Record, WarcProblem, import_warc
 from mmcrawl.archive.warc import warc_records as records
 from tests.archive.warc.test_hostile import GOOD, HTTP, record
 from tests.archive.warc.warc_files import whats
+from tests.tables import each
 
 BAD = "http://odd.test/"
 LONG = HTTP + b" A lever is a beam.\n\n" * 20 + b"The end."
@@ -116,7 +117,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each("name", HOSTILE)
 def test_time_grows_with_the_size_of_a_file(tmp_path: Path, name: str) -> None:
     path, piece = tmp_path / "odd.warc", HOSTILE[name]
 
