@@ -23,6 +23,8 @@ PINS := constraints.txt
 VENV := .venv
 ROOMS_COVERED := discovering frontier page scoring text topic
 BIN := $(VENV)/bin
+# Also where the environment asks for no bytecode: else every worker of the tests compiles all anew.
+unexport PYTHONDONTWRITEBYTECODE
 PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517
 INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) --no-build-isolation --constraint $(PINS)
 

@@ -17,9 +17,8 @@ from scrapy.utils.test import get_crawler
 from mmcrawl.archive import open_archive
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.spiders import FocusedSpider
+from tests import programs
 from tests.serving import Answer, Request, Server
-from tests.waiting import HANG
-from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -146,22 +145,8 @@ def scrapy(
         for name, value in settings.items()
         for word in ("-s", f"{name}={value if isinstance(value, str | int) else json.dumps(value)}")
     ]
-    done = subprocess.run(
-        [python(), "-m", "scrapy", *arguments, *given],
-        cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
-            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
-        },
-        capture_output=True,
-        encoding="utf-8",
-        timeout=HANG,
-        check=False,
-    )
-    assert done.returncode == exit_code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    found = {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
+    return programs.scrapy(*arguments, *given, folder=folder, code=exit_code, env=found)
 
 
 def crawl(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse import Options, open_context
 from tests.browse.serving import free_port, served, small_app
-from tests.waiting import HANG
+from tests.programs import run
 
 PYWB = "MMCRAWL_TEST_PYWB"
 URL = "http://physics.test/levers"
@@ -87,19 +86,12 @@ def test_pywb_replays_from_a_running_server(
         f"{collection}/{min(PAGES)}mp_/{URL}",
         f"{collection}/2023id_/http://physics.test/no",
     ]
-    run = subprocess.run(
-        [python, "-c", REPLAY, *places],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HANG,
-    )
-    lines = [line for line in run.stdout.splitlines() if line.startswith("ANSWER ")]
+    done = run(python, "-c", REPLAY, *places, folder=tmp_path, code=None)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("ANSWER ")]
     answers = [json.loads(line.removeprefix("ANSWER ")) for line in lines]
-    assert len(answers) == len(places), run.stderr
+    assert len(answers) == len(places), done.stderr
     (first, second, shown, missing) = [(status, b64decode(body)) for status, body in answers]
-    assert [first, second] == [(200, body) for body in PAGES.values()], run.stderr
+    assert [first, second] == [(200, body) for body in PAGES.values()], done.stderr
     assert shown[0] == 200
     assert "A lever lifts a heavy load. 杠杆".encode() in shown[1]
     assert missing[0] == 404

@@ -1,28 +1,11 @@
 """Media of a stored web come from there, and `scrapy collect` says what is wrong in a sentence."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 from mmcrawl.collecting import State
-from tests.collecting.serving import ROOT, Desk
-from tests.waiting import HANG
-from tests.warm import python
-
-
-def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    environment["SCRAPY_SETTINGS_MODULE"] = "mmcrawl.settings"
-    return subprocess.run(
-        [python(), "-m", "scrapy", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=HANG,
-        check=False,
-    )
+from tests.collecting.serving import Desk
+from tests.programs import typed
 
 
 def test_media_of_a_crawl_of_a_stored_web_come_from_it(tmp_path: Path) -> None:
@@ -31,9 +14,9 @@ def test_media_of_a_crawl_of_a_stored_web_come_from_it(tmp_path: Path) -> None:
     (films / "index.html").write_text('<p>optics <a href="/lens.mp4">optics lens</a></p>')
     (films / "lens.mp4").write_bytes(b"\x00\x00\x00\x18ftypisom" + bytes(5_000))
     given = ["-a", "web=web", "-a", "keywords=optics", "-a", "seeds=http://h.test/"]
-    crawled = scrapy(tmp_path, "crawl", "focused", *given)
+    crawled = typed("crawl", "focused", *given, folder=tmp_path)
     assert crawled.returncode == 0, crawled.stderr
-    run = scrapy(tmp_path, "collect")
+    run = typed("collect", folder=tmp_path)
     assert run.returncode == 0, run.stderr
     [record] = Desk(tmp_path).records().values()
     assert (record.state, record.size, record.reason) == (State.HELD, 5_012, "")
@@ -43,18 +26,18 @@ def test_the_records_are_listed_for_programs(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.found(["rtsp://h.test/a.rm", "mms://h.test/b.wmv"])
     assert desk.collect().code == 0
-    listed = scrapy(tmp_path, "collect", "list", "--state", "skipped")
+    listed = typed("collect", "list", "--state", "skipped", folder=tmp_path)
     rows = [json.loads(line) for line in listed.stdout.splitlines()]
     assert {row["reason"] for row in rows} == {
         "rtsp: is a protocol that is not fetched",
         "mms: is a protocol that is not fetched",
     }
-    table = scrapy(tmp_path, "collect", "list", "crawl.db", "--format", "csv")
+    table = typed("collect", "list", "crawl.db", "--format", "csv", folder=tmp_path)
     assert table.stdout.startswith("url,kind,state,digest,size,content_type")
-    status = scrapy(tmp_path, "collect", "status")
+    status = typed("collect", "status", folder=tmp_path)
     assert "skipped" in status.stdout
     assert "2 addresses" in status.stdout
-    assert scrapy(tmp_path, "collect", "list", "--state", "held").stdout == ""
+    assert typed("collect", "list", "--state", "held", folder=tmp_path).stdout == ""
 
 
 def test_what_is_wrong_is_one_sentence(tmp_path: Path) -> None:
@@ -70,7 +53,7 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path) -> None:
         (["-s", "MMCRAWL_MEDIA=nowhere://a/b"], 1, "media store nowhere://a/b"),
         (["-a", "store=memory:"], 2, "memory: keeps nothing"),
     ):
-        run = scrapy(tmp_path, "collect", *arguments)
+        run = typed("collect", *arguments, folder=tmp_path)
         assert run.returncode == code, (arguments, run.stderr)
         assert said in " ".join(run.stderr.split())
         assert "Traceback" not in run.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,9 +17,6 @@ from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
-
-from tests.waiting import HANG
-from tests.warm import python
 
 
 class Said(NamedTuple):
@@ -43,30 +39,6 @@ class Said(NamedTuple):
         """Return what was written, if it is one line of JSON."""
         [line] = self.lines()
         return line
-
-
-def typed(
-    *words: str, folder: Path, encoding: str | None = "utf-8", answer: str | None = None
-) -> subprocess.CompletedProcess[Any]:
-    """Run `scrapy` with what a person types behind it, in a folder.
-
-    Without an encoding what it writes is bytes.
-    """
-    environment = {
-        "PYTHONIOENCODING": "utf-8",
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-        "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
-    }
-    return subprocess.run(
-        [python(), "-m", "scrapy", *words],
-        capture_output=True,
-        encoding=encoding,
-        cwd=folder,
-        env=os.environ | environment,
-        input=answer,
-        timeout=HANG,
-        check=False,
-    )
 
 
 Run = Callable[..., Said]

@@ -15,7 +15,8 @@ from scrapy.exceptions import UsageError
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from mmcrawl.crawling import as_time
-from tests.commands.running import Run, runner, typed
+from tests.commands.running import Run, runner
+from tests.programs import typed
 from tests.tables import each
 
 URL = "http://optics.test/lens.html"

@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,9 +15,9 @@ from mmcrawl.blocks import KINDS, partitioner_names
 from mmcrawl.commands import blocks as module
 from mmcrawl.terminal import KIND_STYLES
 from tests.commands.running import exit_code
+from tests.programs import typed
 from tests.serving import Answer, Request, Server
 from tests.tables import each
-from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -38,15 +37,7 @@ def run(*args: str) -> int:
 
 def blocks(*args: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run the command as a person does."""
-    return subprocess.run(
-        [python(), "-m", "scrapy", "blocks", *args],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=ROOT,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8", "no_proxy": "*"} | environ,
-        timeout=HANG,
-        check=False,
-    )
+    return typed("blocks", *args, env={"no_proxy": "*", **environ})
 
 
 @pytest.fixture

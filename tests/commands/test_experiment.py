@@ -8,7 +8,8 @@ import pytest
 
 from mmcrawl.commands import experiment as module
 from mmcrawl.experiment import crawl
-from tests.commands.running import exit_code, typed
+from tests.commands.running import exit_code
+from tests.programs import typed
 from tests.warm import python, starts_warm
 
 FILM = '<title>Optics {0}</title><a href="{0}.mp4">Optics {0}</a>'

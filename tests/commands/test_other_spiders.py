@@ -13,10 +13,9 @@ from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 from mmcrawl.spiders import CollectSpider, FocusedSpider, RevisitSpider
+from tests.programs import typed
 from tests.serving import Answer, Request, Server
 from tests.tables import each
-from tests.waiting import HANG
-from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (
@@ -55,21 +54,11 @@ def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run a command in a folder, which stays as it was."""
     before = sorted(folder.rglob("*"))
     environment = {
-        **os.environ,
         "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
     }
     options = ("-s", "REMOTE_CONTROL_ENABLED=0", "-s", "AUTOTHROTTLE_ENABLED=0")
-    done = subprocess.run(
-        [python(), "-m", "scrapy", *arguments, *options],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=HANG,
-        check=False,
-    )
+    done = typed(*arguments, *options, folder=folder, env=environment)
     assert "Traceback" not in done.stderr, done.stderr
     assert arguments[0] == "genspider" or sorted(folder.rglob("*")) == before
     return done

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,9 @@ from scrapy.exceptions import UsageError
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import rank as module
 from mmcrawl.rank import METHODS, open_ranks
-from tests.commands.running import Run, runner, typed
+from tests import programs
+from tests.commands.running import Run, runner
+from tests.programs import typed
 
 ROOT = Path(__file__).parents[2]
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
@@ -189,7 +190,4 @@ def test_commands_load_no_slow_or_optional_library() -> None:
         "assert len(walk_modules('mmcrawl.commands')) > 5\n"
         f"print([name for name in {libraries} if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
+    assert programs.run(sys.executable, "-c", code).stdout == "[]\n"

@@ -12,7 +12,8 @@ from warcio.warcwriter import WARCWriter
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.crawling import read_seeds
-from tests.commands.running import ran, typed
+from tests.commands.running import ran
+from tests.programs import typed
 from tests.serving import Answer, Request, Server
 from tests.tables import each
 

@@ -1,15 +1,13 @@
 """`scrapy topic`: what a person types, and what comes back."""
 
-import os
 import subprocess
 from pathlib import Path
 
 from mmcrawl.text import KINDS as MEDIA_KINDS
 from mmcrawl.topic import load_topic
-from tests.commands.running import ran, typed
+from tests.commands.running import ran
+from tests.programs import typed
 from tests.tables import each
-from tests.waiting import HANG
-from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 
@@ -158,13 +156,8 @@ def test_wrong_input_is_one_clear_sentence(args: list[str], code: int, said: str
 
 @each("terminal", ["ascii", "latin-1"])
 def test_characters_that_a_terminal_lacks_are_written_as_numbers(terminal: str) -> None:
-    shown = subprocess.run(
-        [python(), "-m", "scrapy", "topic", "show", "physics-senior"],
-        capture_output=True,
-        cwd=ROOT,
-        env=os.environ | {"PYTHONIOENCODING": terminal},
-        timeout=HANG,
-        check=False,
+    shown = typed(
+        *("topic", "show", "physics-senior"), env={"PYTHONIOENCODING": terminal}, encoding=None
     )
     assert (shown.returncode, shown.stderr) == (0, b"")
     assert b"\\u5149" in shown.stdout

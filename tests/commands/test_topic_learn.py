@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tomllib
 from pathlib import Path
@@ -15,24 +14,16 @@ from mmcrawl.collecting import folder_of
 from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.learning import sampled
 from tests.commands.running import ran
+from tests.programs import run
 from tests.topic.test_learning import BAD, GOOD, markup
-from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 
 
 def scrapy(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [python(), "-c", "from mmcrawl.commands.program import main; main()", *args],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        cwd=cwd,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
-        timeout=HANG,
-        check=False,
-    )
+    main = "from mmcrawl.commands.program import main; main()"
+    return run(python(), "-c", main, *args, folder=cwd, code=None)
 
 
 def topic(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,8 @@ from mutagen.wave import WAVE
 
 from mmcrawl.collecting import MediaFile, State, media_beside, open_collection, open_index
 from mmcrawl.collecting.shelf import Collections, open_shelf
-from tests.commands.running import ran, typed
+from tests.commands.running import ran
+from tests.programs import typed
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]

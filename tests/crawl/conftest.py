@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ import pytest
 
 from mmcrawl.stores import child_process
 from tests import serving
+from tests.programs import run
 from tests.serving import Answer
-from tests.waiting import HANG
 from tests.warm import python, starts_warm
 
 ROOT = Path(__file__).parents[2]
@@ -186,19 +185,13 @@ class Tools:
             stores.append(Path(args["store"]))
             own = SETTINGS | (settings or {}) | given.get("settings", {})
             specs.append({"args": args, "settings": own, "environ": given.get("environ", {})})
-        run = subprocess.run(
-            [python(), "runner.py", json.dumps(specs)],
-            cwd=place,
-            env=self.environ,
-            capture_output=True,
-            text=True,
-            timeout=HANG,
-            check=False,
+        done = run(
+            *(python(), "runner.py", json.dumps(specs)), folder=place, env=self.environ, code=None
         )
-        assert run.returncode == 0, run.stderr
-        results = json.loads(run.stdout.splitlines()[-1])
+        assert done.returncode == 0, done.stderr
+        results = json.loads(done.stdout.splitlines()[-1])
         return [
-            Outcome(result["seen"], result["stats"], run.stderr, store)
+            Outcome(result["seen"], result["stats"], done.stderr, store)
             for result, store in zip(results, stores, strict=True)
         ]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.commands.running import typed
+from tests.programs import typed
 from tests.serving import Answer, Request, Server
 from tests.tables import each
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import typed
+from tests.programs import typed
 
 _PLAYER = '<title>optics</title><p>optics</p><audio src="/{}.mp3"></audio>'
 _FEED = '<link rel="alternate" type="application/rss+xml" href="/news.xml">'

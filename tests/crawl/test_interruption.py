@@ -13,6 +13,7 @@ import pytest
 
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
+from tests.programs import run
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -289,17 +290,8 @@ def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None
             text = f"<title>optics {n}</title>{shown}{own}{neighbours}"
             (site / folder / f"{n}.html").write_text(text)
     (site / "index.html").write_text(tools.links("films/0.html", "talks/0.html", "films/3.html"))
-    run = subprocess.run(
-        [python(), "-c", DIES, str(place / "web")],
-        cwd=place,
-        env=tools.environ,
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    whole, pieces = json.loads(run.stdout)
+    done = run(python(), "-c", DIES, str(place / "web"), folder=place, env=tools.environ)
+    whole, pieces = json.loads(done.stdout)
     assert len(pieces) == whole["reports"] == 27
     assert len(whole["found"]) == 6  # the talks have only what stands on every page
     assert sum(whole["pages"].values()) == 6

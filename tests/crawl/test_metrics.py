@@ -16,7 +16,7 @@ from mmcrawl.engine import Metrics
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.spiders import FocusedSpider
-from tests.commands.running import typed
+from tests.programs import typed
 from tests.tables import each
 
 

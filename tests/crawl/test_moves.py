@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import typed
+from tests.programs import typed
 from tests.serving import Answer, Request, Server
 
 FILM = "<title>Lever</title><h1>Lever</h1><video src='/lever{}.mp4' title='lever'></video>"

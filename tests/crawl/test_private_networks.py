@@ -1,7 +1,6 @@
 """What the public web links to on private networks stays out of a crawl."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from mmcrawl.frontier import Limits, NewLink, open_store
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
+from tests.programs import run
 from tests.serving import Answer, Request, Server
 from tests.tables import each
 from tests.warm import python
@@ -171,14 +171,8 @@ def test_the_address_of_a_proxy_is_no_reason_to_refuse_a_page(crawls: Any) -> No
 
 def test_no_command_connects_to_a_private_address_that_a_stranger_names() -> None:
     script = Path(__file__).with_name("private_addresses.py")  # which counts what is connected to
-    run = subprocess.run(
-        [python(), str(script), "--json", "--of-one=21"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    attempts: dict[str, dict[str, dict[str, int]]] = json.loads(run.stdout.splitlines()[-1])
+    done = run(python(), script, "--json", "--of-one=21")
+    attempts: dict[str, dict[str, dict[str, int]]] = json.loads(done.stdout.splitlines()[-1])
     assert set(attempts) == {"focused", "revisit", "topic", "blocks", "collect"}
     for kinds in attempts.values():
         assert set(kinds) == {"page", "redirect", "robots", "HEAD", "meta refresh", "name"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from time import time
@@ -15,9 +14,8 @@ from scrapy.http import Response
 
 from mmcrawl.archive import NO_ANSWER, Archive, Capture, Unchanged, open_archive
 from mmcrawl.spiders import RevisitSpider
+from tests.programs import typed
 from tests.tables import each
-from tests.waiting import HANG
-from tests.warm import python
 
 DAY, HOUR = 86_400.0, 3_600.0
 FAST = {
@@ -55,20 +53,11 @@ class Visits:
 
     def run(self, *args: str, code: int = 0, **settings: str) -> str:
         """Run the spider as a person does; return what it said."""
-        command = [python(), "-m", "scrapy", "crawl", "revisit"]
         given = [f"store=sqlite:///{self.folder / 'crawl.db'}", *args]
-        command += [word for arg in given for word in (("-a", arg) if "=" in arg else (arg,))]
+        words = [word for arg in given for word in (("-a", arg) if "=" in arg else (arg,))]
         for name, value in {**FAST, **settings}.items():
-            command += ["-s", f"{name}={value}"]
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env={**self.tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-            capture_output=True,
-            text=True,
-            timeout=HANG,
-            check=False,
-        )
+            words += ["-s", f"{name}={value}"]
+        done = typed("crawl", "revisit", *words, folder=self.folder, env=self.tools.environ)
         assert done.returncode == code, done.stderr
         return " ".join(done.stderr.split())
 

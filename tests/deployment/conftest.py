@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import HANG
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.programs import ROOT, run
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +32,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def built(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the source archive and the wheel, which is built of what that holds."""
     folder = tmp_path_factory.mktemp("built")
-    run("-m", "build", "--no-isolation", "--outdir", str(folder), str(tree), folder=tree)
+    build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, tree)
+    run(*build, folder=tree, env={"PYTHONPATH": ""})
     return folder
 
 
@@ -42,20 +41,3 @@ def built(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wheel(built: Path) -> Path:
     [wheel] = built.glob("*.whl")
     return wheel
-
-
-def run(
-    *arguments: str, folder: Path, env: dict[str, str] | None = None, exit_code: int = 0
-) -> "subprocess.CompletedProcess[str]":
-    """Run this Python with `arguments` in `folder`; another exit code fails the test."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=HANG,
-        check=False,
-    )
-    assert done.returncode == exit_code, done.stdout + done.stderr
-    return done

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import HANG
+from tests import programs
 
 OWN_SPIDER = """
 from scrapy import Request, Spider
@@ -50,27 +49,12 @@ def run(venv: Path) -> Run:
     def run(
         program: str, *arguments: str, folder: Path, exit_code: int = 0
     ) -> subprocess.CompletedProcess[str]:
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("PYTHON", "SCRAPY", "MMCRAWL"))
-        }
         words = {
             "scrapy": [venv / "bin" / "python", "-m", "scrapy"],
             "mmcrawl": [venv / "bin" / "mmcrawl"],
         }[program]
-        done = subprocess.run(
-            [*words, *arguments],
-            cwd=folder,
-            env=kept,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=HANG,
-            check=False,
-        )
-        assert done.returncode == exit_code, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
+        alone = {"PYTHONPATH": ""}
+        return programs.run(*words, *arguments, folder=folder, code=exit_code, env=alone)
 
     return run
 

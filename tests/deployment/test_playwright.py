@@ -10,14 +10,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.programs import run
 from tests.serving import Answer, Request, Server
-from tests.waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = "MMCRAWL_TEST_PLAYWRIGHT"
@@ -85,18 +84,8 @@ def crawl(
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = theirs\n")
     (folder / "theirs.py").write_text(EXAMPLES["settings.py"] + SETTINGS.format(chromium=CHROMIUM))
     (folder / "rendered.py").write_text(EXAMPLES["rendered.py"], encoding="utf-8")
-    done = subprocess.run(
-        [python, "-m", "scrapy", "crawl", "focused", "-a", f"seeds={site}", "-a", "keywords=optics",
-         "-O", "media.jsonl", *options],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=HANG,
-        check=False,
-    )  # fmt: skip
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
+    given = ("-a", f"seeds={site}", "-a", "keywords=optics", "-O", "media.jsonl", *options)
+    run(python, "-m", "scrapy", "crawl", "focused", *given, folder=folder, code=code)
     lines = (folder / "media.jsonl").read_text(encoding="utf-8").splitlines()
     return {
         row["url"].removeprefix(site): [name.removeprefix(site) for name in row["video"]]

@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from tests.programs import run
 from tests.waiting import HANG
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,15 +137,8 @@ def server(
         shutil.copy(ROOT / name, tree)
     with (tree / "scrapy.cfg").open("a", encoding="utf-8") as configuration:
         configuration.write(f"url = {empty_server.url}\n")
-    deployed = subprocess.run(
-        [python, "-m", "scrapyd_client.deploy", "--version", "1"],
-        cwd=tree,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert deployed.returncode == 0, deployed.stdout + deployed.stderr
+    deploy = (python, "-m", "scrapyd_client.deploy", "--version", "1")
+    deployed = run(*deploy, folder=tree, env=environment)
     assert '"status": "ok"' in deployed.stdout, deployed.stdout
     return empty_server
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import programs
 from tests.deployment.test_playwright import ROOT, python  # noqa: F401 - a fixture
 from tests.deployment.test_rendering import SHELL, SHOWS, Site, crawl, seen
-from tests.waiting import HANG
 
 TARGET = "10.77.0.1"  # a private address of the machine
 NEIGHBOUR = "10.77.0.2"  # another one on its link, who would be asked for by ARP
@@ -127,15 +127,7 @@ def test_no_way_leads_out_of_the_renderer(python: str, tmp_path: Path) -> None: 
     can = shutil.which("ip") and len(alone) == 3
     if not can or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no network of its own can be made for the browser (unshare --net, ip)")
-    done = subprocess.run(
-        [*alone, sys.executable, "-m", __name__, python, str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = programs.run(*alone, sys.executable, "-m", __name__, python, tmp_path)
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["heard"] == [f"UDP {TARGET}:9"]  # what the test itself sent: it would be heard
     assert found["films"] == {"": ["38-0.mp4", "video"]}  # ways, and peers made

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.waiting import HANG
+from tests.programs import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,17 +96,7 @@ def crawled(open_desk: Callable[[], Desk]) -> Desk:
 def test_whatever_bytes_are_damaged_it_is_told_in_a_sentence_that_says_what_to_do(
     crawled: Desk,
 ) -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", READ_DAMAGED],
-        cwd=crawled.folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    told = json.loads(run.stdout)
+    told = json.loads(run(sys.executable, "-c", READ_DAMAGED, folder=crawled.folder).stdout)
     assert len(told) > 40
     assert [line for line in told if "\n" in line or "name another file" not in line] == []
     assert any("is damaged" in line and "restore it from a copy" in line for line in told)

@@ -1,7 +1,5 @@
 import asyncio
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,8 @@ from twisted.internet.error import DNSLookupError
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay import DemoWeb, ReplayDownloadHandler, web_of
+from tests.programs import run
 from tests.tables import each
-from tests.waiting import HANG
 from tests.warm import python
 
 CRAWL = """
@@ -87,15 +85,7 @@ def folder(tmp_path: Path) -> str:
 
 
 def test_a_crawl_through_the_engine_finds_the_demo_web() -> None:
-    run = subprocess.run(
-        [python(), "-c", CRAWL],
-        env={**os.environ, "PYTHONPATH": os.getcwd()},
-        capture_output=True,
-        timeout=HANG,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr.decode()
-    seen = json.loads(run.stdout)
+    seen = json.loads(run(python(), "-c", CRAWL).stdout)
     popups = {"http://wuli.demo.test/gaozhong/wuli/yanshi.htm"}
     assert DemoWeb().relevant_urls() - popups <= set(seen["pages"])
     assert not [url for url in seen["pages"] if "/neibu/" in url]

@@ -1,9 +1,7 @@
 import gc
 import hashlib
-import os
 import random
 import re
-import subprocess
 import sys
 import tracemalloc
 from collections import Counter, deque
@@ -23,6 +21,7 @@ from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
 from mmcrawl.replay.simulated import lessons, pages
+from tests.programs import run
 from tests.tables import each
 
 DEAD = re.compile(r"/old[1-3]\.htm")
@@ -153,11 +152,8 @@ def test_the_same_parameters_give_the_same_bytes_in_any_order_on_any_machine() -
     for url in reversed(list(web.page_urls())):
         assert fetch(other, url) == fetch(web, url)
     for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.getcwd()}
-        there = subprocess.run(
-            [sys.executable, "-c", DIGEST], env=environment, capture_output=True, check=True
-        )
-        assert there.stdout.decode().strip() == digest.hexdigest()
+        there = run(sys.executable, "-c", DIGEST, env={"PYTHONHASHSEED": seed})
+        assert there.stdout.strip() == digest.hexdigest()
 
 
 def test_another_seed_gives_another_web() -> None:

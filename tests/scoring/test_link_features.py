@@ -1,6 +1,5 @@
 """What `learned` sees of a link: what it shares with others, what it is by itself, its words."""
 
-import subprocess
 import sys
 
 import numpy as np
@@ -20,6 +19,7 @@ from mmcrawl.scoring import (
     link_features,
     link_flags,
 )
+from tests.programs import run
 from tests.tables import each
 
 LIST = Origin("http://h.test/films/index.htm", "7")
@@ -161,14 +161,7 @@ def test_features_are_the_same_in_every_process():
         "print(*link_features(link, Origin('http://h.test/', '7')))"
     )
     runs = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
+        run(sys.executable, "-c", code, env={"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")
     ]
     assert runs[0] == runs[1]
 

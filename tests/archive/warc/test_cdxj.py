@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.warc import export_warc
-from tests.waiting import HANG
+from tests.programs import run
 
 WACZ = "MMCRAWL_TEST_WACZ"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
@@ -79,14 +78,8 @@ def test_it_is_what_cdxj_indexer_writes(warc: Path) -> None:
     if not program:
         pytest.skip(f"no py-wacz: name the program in the variable {WACZ}")
     indexer = Path(program).with_name("cdxj-indexer")
-    run = subprocess.run(
-        [str(indexer), "--sort", str(warc)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=HANG,
-    )
-    ours, theirs = lines_of((warc.parent / "all.cdxj").read_text()), lines_of(run.stdout)
+    said = run(indexer, "--sort", warc).stdout
+    ours, theirs = lines_of((warc.parent / "all.cdxj").read_text()), lines_of(said)
     assert len(ours) == len(theirs) == 4
     for (key, stamp, facts), (other_key, other_stamp, others) in zip(ours, theirs, strict=True):
         assert (key, stamp) == (other_key, other_stamp)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from base64 import b64decode
 from importlib.util import find_spec
@@ -20,7 +19,7 @@ import pytest
 
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.warc import export_warc
-from tests.waiting import HANG
+from tests.programs import run
 
 PYWB = "MMCRAWL_TEST_PYWB"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
@@ -59,17 +58,10 @@ def replayed(python: str, path: Path, *places: str) -> list[tuple[int, dict[str,
     """Return what pywb answers at each place (time, modifier, URL): status, headers, body."""
     home = path.parent / "pywb"
     home.mkdir()
-    run = subprocess.run(
-        [python, "-c", REPLAY, str(path), *places],
-        cwd=home,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HANG,
-    )
-    lines = [line for line in run.stdout.splitlines() if line.startswith("ANSWER ")]
+    done = run(python, "-c", REPLAY, path, *places, folder=home, code=None)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("ANSWER ")]
     answers: list[Any] = [json.loads(line.removeprefix("ANSWER ")) for line in lines]
-    assert len(answers) == len(places), run.stderr
+    assert len(answers) == len(places), done.stderr
     return [(status, headers, b64decode(body)) for status, headers, body in answers]
 
 

@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
 from hashlib import sha256
 from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile
@@ -21,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from mmcrawl.archive import RENDERED, Archive, Capture, open_archive
 from mmcrawl.archive.warc import export_warc, import_warc
 from mmcrawl.errors import StoreError
-from tests.waiting import HANG
+from tests.programs import run
 
 WACZ = "MMCRAWL_TEST_WACZ"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
@@ -102,15 +101,7 @@ def test_its_validator_finds_no_fault(wacz: Path) -> None:
     program = os.environ.get(WACZ)
     if not program:
         pytest.skip(f"no py-wacz: name the program in the variable {WACZ}")
-    run = subprocess.run(
-        [program, "validate", "-f", str(wacz)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HANG,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "invalid" not in run.stdout.lower()
+    assert "invalid" not in run(program, "validate", "-f", wacz).stdout.lower()
 
 
 def test_what_was_exported_comes_back_equal(wacz: Path, archive: Archive, tmp_path: Path) -> None:

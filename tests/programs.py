@@ -1,0 +1,58 @@
+"""Programs that are run to their end, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from tests.waiting import HANG
+from tests.warm import python
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(
+    *command: str | Path,
+    folder: Path = ROOT,
+    code: int | None = 0,
+    env: dict[str, str] | None = None,
+    answer: str | None = None,
+    encoding: str | None = "utf-8",
+) -> subprocess.CompletedProcess[Any]:
+    """Run a program in a folder; an exit code other than `code`, or a traceback, fails the test.
+
+    Args:
+        code: None if any will do, and tracebacks.
+        env: variables beside those of this process, and `PYTHONPATH` for this project.
+        answer: what is typed.
+        encoding: of what it writes, which is bytes without one.
+    """
+    done = subprocess.run(
+        [*command],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **(env or {})},
+        input=answer,
+        capture_output=True,
+        encoding=encoding,
+        timeout=HANG,
+        check=False,
+    )
+    if code is not None:
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def scrapy(
+    *words: str | Path, env: dict[str, str] | None = None, **how: Any
+) -> subprocess.CompletedProcess[Any]:
+    """Run `scrapy` as `run` does, with the settings of this project wherever the folder is."""
+    ours = {"SCRAPY_SETTINGS_MODULE": "mmcrawl.settings", **(env or {})}
+    return run(python(), "-m", "scrapy", *words, env=ours, **how)
+
+
+def typed(*words: str | Path, **how: Any) -> subprocess.CompletedProcess[Any]:
+    """Run `scrapy` with what a person types behind it, right or wrong."""
+    return scrapy(*words, code=None, **how)
