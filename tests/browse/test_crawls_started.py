@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,18 +40,19 @@ def _numbers_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mmcrawl.browse.crawl_numbers._KEPT_SECONDS", 0.0)
 
 
-@pytest.fixture
-def site() -> Iterator[str]:
-    """A site of many pages on this machine; the address of the first."""
+class Site(Server):
+    """A site of many pages on this machine, each sent when `may_answer` is set."""
 
-    def answer(request: Request) -> Answer:
+    def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        super().__init__(self._page)
+
+    def _page(self, request: Request) -> Answer:
+        assert self.may_answer.wait(HANG)
         path = request.path
         more = "".join(f"<a href='{path}{n}.html'>lever {n}</a>" for n in range(5))
         page = f"<h1>lever {path}</h1><p>A lever turns. {more}"
         return Answer(page, 404 if "robots" in path else 200)
-
-    with Server(answer) as server:
-        yield server.url()
 
 
 def until(done: Callable[[], bool]) -> None:
@@ -70,23 +72,52 @@ def post(client: TestClient, path: str, **form: str) -> str:
 @pytest.mark.processes
 def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, Context]) -> None:
     client, context = browsed
+    form = {"keywords": "lever", "max_pages": "2"}
+    with Site() as site:
+        first = form | {"seeds": site.url()}
+        to = post(client, "/crawls", **first)
+        job = to.partition("job=")[2]
+        until(lambda: bool(site.asked))  # before, it ends as soon as it is told to
+        assert "Stop it" in client.get(to).text
+        assert post(client, "/crawls", **first) == to  # pressed twice
+        for other in ({"max_pages": "3"}, {"seeds": "http://127.0.0.1:9"}):
+            again = {"form_key": key_of(client, "/crawls"), **first, **other}
+            answer = client.post("/crawls", data=again)
+            assert answer.status_code == 409  # a file is of one crawl at a time
+            assert job in answer.text
+        for _ in range(2):  # the second time is not "at any price"
+            post(client, "/crawl", job=job, do="stop")
+        assert "It is stopping" in client.get(to).text
+        site.may_answer.set()
+        until(lambda: not context.runs.is_running(job))
+        assert "forcing" not in context.runs.log(job)
+        assert "Let it go on" in client.get(to).text
+        for pages in ("2", "4"):
+            post(client, "/crawl", job=job, do="go-on", max_pages=pages)
+            until(lambda: not context.runs.is_running(job))
+            page = html.document_fromstring(client.get(to).text)
+            assert page.xpath("string(//h1/span)") == "stopped"
+            assert page.xpath("string(//dl/div[1]/dd)") == pages
+            assert page.xpath("//input[@name='max_pages']/@value") == [f"{2 * int(pages)}"]
+
+
+@pytest.mark.processes
+def test_a_crawl_of_the_demo_web_is_watched(browsed: tuple[TestClient, Context]) -> None:
+    client, context = browsed
     with client:  # as a server that starts
         to = post(client, "/crawls", demo="1")
         job = to.partition("job=")[2]
-        until(lambda: "demo" in context.runs.log(job) or not context.runs.is_running(job))
-        assert "Stop it" in client.get(to).text
         post(client, "/crawl", job=job, do="stop")
         until(lambda: not context.runs.is_running(job))
-        assert "Let it go on" in client.get(to).text
         post(client, "/crawl", job=job, do="go-on", max_pages="150")
         until(lambda: not context.runs.is_running(job))
+        assert len(list(context.archive.urls())) > 140  # of the crawl, in the archive browsed
         page = html.document_fromstring(client.get(to).text)
         scores = [float(mark.text_content().partition("%")[0]) for mark in page.xpath(_SCORES)]
         assert len(scores) == 25
         assert scores == sorted(scores, reverse=True)
         assert scores[0] > 50
         assert "Words of the topic:" in page.xpath("//ol/li[1]")[0].text_content()
-        assert len(list(context.archive.urls())) > 140  # of the crawl, in the archive browsed
         until(lambda: context.catalogue.is_there and not context.catalogue.is_describing)
         assert client.get("/works").status_code == 200
 
@@ -146,46 +177,6 @@ def test_what_is_wrong_is_told_in_the_language_of_the_form(
     assert says in html.document_fromstring(answer.text).text_content()
     client.cookies.clear()  # of the language
     assert not list((folder / "crawl-media").glob("crawls/*"))
-
-
-@pytest.mark.processes
-def test_a_file_is_of_one_crawl_at_a_time(browsed: tuple[TestClient, Context]) -> None:
-    client, context = browsed
-    job = post(client, "/crawls", demo="1").partition("job=")[2]
-    assert post(client, "/crawls", demo="1") == f"/crawl?job={job}"  # pressed twice
-    form = {"form_key": key_of(client, "/crawls"), "seeds": "http://127.0.0.1:9", "keywords": "*"}
-    answer = client.post("/crawls", data=form)
-    assert answer.status_code == 409
-    assert job in answer.text
-    until(lambda: "demo" in context.runs.log(job))  # before, it ends as soon as it is told to
-    for _ in range(2):  # the second time is not "at any price"
-        post(client, "/crawl", job=job, do="stop")
-    assert "It is stopping" in client.get(f"/crawl?job={job}").text
-    until(lambda: not context.runs.is_running(job))
-    assert "forcing" not in context.runs.log(job)
-    assert client.post("/crawls", data=form).status_code == 303
-
-
-@pytest.mark.processes
-def test_a_crawl_that_fetched_its_pages_goes_on_with_more(
-    browsed: tuple[TestClient, Context], site: str
-) -> None:
-    client, context = browsed
-    form = {"seeds": site, "keywords": "lever", "max_pages": "2"}
-    to = post(client, "/crawls", **form)
-    job = to.partition("job=")[2]
-    answer = client.post(  # it runs, and more pages are asked for
-        "/crawls", data={"form_key": key_of(client, "/crawls"), **form, "max_pages": "3"}
-    )
-    assert answer.status_code == 409
-    until(lambda: not context.runs.is_running(job))
-    page = html.document_fromstring(client.get(to).text)
-    assert page.xpath("string(//h1/span)") == "stopped"
-    assert page.xpath("//input[@name='max_pages']/@value") == ["4"]
-    post(client, "/crawl", job=job, do="go-on", max_pages="4")
-    until(lambda: not context.runs.is_running(job))
-    page = html.document_fromstring(client.get(to).text)
-    assert page.xpath("string(//dl/div[1]/dd)") == "4"
 
 
 def test_crawls_are_started_by_forms_of_ours_only(browsed: tuple[TestClient, Context]) -> None:
