@@ -25,7 +25,7 @@ import socket
 import sys
 import tempfile
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -78,10 +78,11 @@ SPELLINGS = [
     "[ff02::1]",
 ]
 KINDS = ("page", "redirect", "robots", "HEAD", "meta refresh", "name")
+NAMES = {kind.replace(" ", "-").lower(): kind for kind in KINDS}
 COMMANDS = ("focused", "revisit", "topic", "blocks", "collect")
 PLAYLIST = "/list.m3u8"
 PUBLIC_ADDRESS = "93.184.216.34"
-FIRST_PORT = 20_000  # a spelling is known by the port it is asked on
+FIRST_PORT = 20_000  # kind and spelling are known by the port that is asked: 100 for each kind
 QUIET = {
     "AUTOTHROTTLE_ENABLED": False,
     "CONCURRENT_REQUESTS": 200,
@@ -94,15 +95,17 @@ QUIET = {
 }
 
 
-def private_url(number: int) -> str:
-    return f"http://{SPELLINGS[number]}:{FIRST_PORT + number}/secret"
+def private_url(kind: str, number: int) -> str:
+    port = FIRST_PORT + 100 * KINDS.index(kind) + number
+    return f"http://{SPELLINGS[number]}:{port}/secret"
 
 
 def public_url(kind: str, number: int) -> str:
     """The address on which a stranger begins; of the kind `name` it stands for a private one."""
     if kind == "name":
         when = "now" if number % 2 else "later"
-        return f"http://{when}{number}.example.org:{FIRST_PORT + number}/page"
+        port = FIRST_PORT + 100 * KINDS.index(kind) + number
+        return f"http://{when}{number}.example.org:{port}/page"
     return f"http://{kind.replace(' ', '-').lower()}{number}.example.org/page"
 
 
@@ -115,7 +118,7 @@ class Site(BaseHTTPRequestHandler):
         host = self.headers["Host"].partition(".")[0]
         kind = host.rstrip("0123456789")
         number = int(host.removeprefix(kind) or 0)
-        target = private_url(number)
+        target = private_url(NAMES.get(kind, "page"), number)
         self.served[kind] += 1
         robots = self.path == "/robots.txt"
         away = {"redirect": not robots, "robots": robots, "head": self.command == "HEAD"}
@@ -244,10 +247,11 @@ class Collector:
 
 
 def crawls_of(
-    command: str, kind: str, settings: Any, folder: Path, of_one: int
+    command: str, settings: Any, folder: Path, of_one: int
 ) -> Iterator[tuple[type, dict[str, Any]]]:
-    """Yield spiders and arguments with which a command meets all spellings of a kind."""
-    urls = [public_url(kind, number) for number in range(len(SPELLINGS))]
+    """Yield spiders and arguments with which a command meets all spellings of all kinds."""
+    numbers = range(len(SPELLINGS))
+    urls = [public_url(kind, number) for kind in KINDS for number in numbers]
     if command == "focused":
         from mmcrawl.spiders import FocusedSpider
 
@@ -257,20 +261,21 @@ def crawls_of(
         from mmcrawl.archive import Capture, open_archive
         from mmcrawl.spiders import RevisitSpider
 
-        store = f"{folder}/{kind}.db"
-        with open_archive(f"sqlite:///{folder}/{kind}-archive.db") as archive:
+        store = f"{folder}/revisit.db"
+        with open_archive(f"sqlite:///{folder}/revisit-archive.db") as archive:
             for url in urls:
                 archive.store(Capture(url, b"<p>old", time() - 300_000))
         yield RevisitSpider, {"store": store}
     elif command == "collect":
         from mmcrawl.spiders import CollectSpider
 
-        store = f"sqlite:///{folder}/collect-{kind.replace(' ', '-')}.db"
-        media = [private_url(number) for number in range(len(SPELLINGS))] if kind == "page" else []
-        found([*media, *(url.replace("/page", PLAYLIST) for url in urls)], store)
+        store = f"sqlite:///{folder}/collect.db"
+        media = [private_url("page", number) for number in numbers]
+        found([*media, *(url.removesuffix("/page") + PLAYLIST for url in urls)], store)
         yield CollectSpider, {"store": store}
     else:
-        yield from commands_of(command, urls[::of_one], settings)
+        some = [public_url(kind, number) for kind in KINDS for number in numbers[::of_one]]
+        yield from commands_of(command, some, settings)
 
 
 def found(urls: Iterable[str], store: str) -> None:
@@ -310,25 +315,27 @@ async def measure(
     from scrapy.crawler import AsyncCrawlerRunner, Crawler
     from scrapy.settings import Settings
 
-    results: dict[str, dict[str, dict[str, int]]] = defaultdict(dict)
+    results = {}
     for command in commands:
-        for kind in KINDS:
-            settings = Settings()
-            settings.setmodule("mmcrawl.settings")
-            settings.setdict(QUIET, priority="cmdline")
-            network.attempts.clear()
-            network.asked.clear()
-            Site.served.clear()
-            await asyncio.gather(
-                *(
-                    AsyncCrawlerRunner(settings).crawl(Crawler(spider, settings), **arguments)
-                    for spider, arguments in crawls_of(command, kind, settings, folder, of_one)
-                )
+        settings = Settings()
+        settings.setmodule("mmcrawl.settings")
+        settings.setdict(QUIET, priority="cmdline")
+        network.attempts.clear()
+        network.asked.clear()
+        Site.served.clear()
+        await asyncio.gather(
+            *(
+                AsyncCrawlerRunner(settings).crawl(Crawler(spider, settings), **arguments)
+                for spider, arguments in crawls_of(command, settings, folder, of_one)
             )
-            results[command][kind] = {
-                "attempts": len(network.attempts),
-                "answers": Site.served.total(),
-            }
+        )
+        attempts = Counter(KINDS[(port - FIRST_PORT) // 100] for port in network.attempts)
+        answers: Counter[str] = Counter()
+        for kind, served in Site.served.items():
+            answers[NAMES.get(kind, "name")] += served  # a name begins with "now" or "later"
+        results[command] = {
+            kind: {"attempts": attempts[kind], "answers": answers[kind]} for kind in KINDS
+        }
     return results
 
 

@@ -4,11 +4,11 @@ import tracemalloc
 from collections import Counter
 from typing import Any
 
-import pytest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 from mmcrawl.engine import LIMIT, UnreachableHosts
+from tests.tables import each
 
 AGENT = "mmcrawl/0.1 (focused crawler)"
 
@@ -37,13 +37,13 @@ def test_a_file_of_one_endless_line_allows_all() -> None:
     assert allowed(b"User-agent: * Disallow: /" + b"a" * LIMIT, "/a")
 
 
-@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-be"])
+@each("codec", ["utf-8-sig", "utf-16", "utf-16-be"])
 def test_rules_count_in_any_unicode(codec: str) -> None:
     body = "User-agent: *\rDisallow: /no\r".encode(codec)
     assert [allowed(body, path) for path in ("/no", "/yes")] == [False, True]
 
 
-@pytest.mark.parametrize("name", ["robot", "m"])  # of others, and such as could be ours
+@each("name", ["robot", "m"])  # of others, and such as could be ours
 def test_names_of_robots_do_not_multiply_the_rules(name: str) -> None:
     agent = "m" * 400
     names = [f"robot{n}" if name == "robot" else name * (n % 400 + 1) for n in range(2000)]
@@ -60,8 +60,8 @@ def test_names_of_robots_do_not_multiply_the_rules(name: str) -> None:
     assert peak < 300 * len(body)
 
 
-@pytest.mark.parametrize(
-    ("agent", "path", "expected"),
+@each(
+    "agent, path, expected",
     [
         (AGENT, "/ours", False),
         (AGENT, "/theirs", True),
