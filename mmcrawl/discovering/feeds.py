@@ -36,6 +36,8 @@ _ENTRIES = frozenset({"item", "entry"})
 _SAID = frozenset({"title", "subtitle", "tagline", "description", "language", "link"})
 _ASIDE = frozenset({"image", "textinput", "author", "contributor", "source"})
 _PAGE_LINK = ("", "alternate")
+_ENCLOSED = frozenset({"enclosure", "content", "player", "embed", "source"})
+_PLACES = {"link": "href", "content": "src"}  # of addresses, where it is not url or uri
 _CONTENT = ("encoded", "content", "description", "summary", "abstract")
 _DATES = ("pubdate", "published", "date", "issued", "updated", "modified", "created")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -198,17 +200,17 @@ def _media(
 def _medium(one: Entry, resolve: Resolver, duration: str) -> Iterator[tuple[Target, str, str]]:
     """Yield address, kind and duration of the medium that an element of an entry names."""
     said, name = one.attributes, one.name
-    is_enclosure = name == "link" and said.get("rel", "").lower() == "enclosure"
-    if name not in ("enclosure", "content", "player", "source") and not is_enclosure:
+    relation = said.get("rel", "").lower() if name == "link" else None
+    if relation not in ("enclosure", *_PAGE_LINK) and name not in _ENCLOSED:
         return
-    address = said.get("url") or said.get("uri") or (said.get("href") if is_enclosure else "")
-    address = address or (said.get("src", "") if name == "content" else "")
+    address = said.get("url") or said.get("uri") or said.get(_PLACES.get(name, ""))
+    address = address or (one.text if name == "link" else "")
     target = _resolver_of(one, resolve)(address) if address else None
-    if target is None:
+    if target is None or (relation in _PAGE_LINK and target.is_page):
         return
     medium = said.get("medium", "").lower()
     kind = target.hosted or media_kind(target.url, said.get("type", ""))
-    if name == "player" or (kind is None and medium in ("audio", "video")):
+    if name in ("player", "embed") or (kind is None and medium in ("audio", "video")):
         kind = kind or (medium or VIDEO)
     if kind and medium in ("", "audio", "video", "executable", "document"):
         yield target, kind, said.get("duration") or duration

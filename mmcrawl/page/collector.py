@@ -437,6 +437,7 @@ _OPENERS: dict[str, Opener] = {
     "input": lambda page, _, attributes: page.simulation.input(attributes),
     "meta": PageCollector._take_meta,
     "object": _media(MediaElements.object),
+    "oembed": lambda page, _, said: page.media.frame("iframe", {"src": said.get("url", "")}),
     "option": PageCollector._open_option,
     "param": _media(MediaElements.param),
     "picture": _media(MediaElements.picture),

@@ -136,7 +136,8 @@ class MediaElements:
         self._add(attributes.get("src"), tag, attributes, kind=AUDIO, only_kind=True)
 
     def picture_that_moves(self, tag: str, attributes: Attributes) -> None:
-        """Take an image, of which the name or its words say that it moves."""
+        """Take an image, of which the name or its words say that it moves, or has a film beside."""
+        self._add(attributes.get("dynsrc"), "img", attributes, kind=VIDEO)
         source = _source_of(attributes) or ""
         path = source.partition("?")[0].lower()
         if path.endswith(".apng") or (

@@ -154,8 +154,8 @@ def test_media_of_an_entry_are_media_of_its_page_with_title_and_duration() -> No
         </media:group><media:content url="/p.jpg" medium="image"/><content:encoded><![CDATA[
         <audio src="/p.ogg"></audio>]]></content:encoded></item><entry><title>&lt;b&gt;Light</title>
         <link href="/l"/><link rel="enclosure" href="/l.mp3"/><content xml:base="/m/"><div><video
-        src="l.webm"/></div></content></entry><item><title>none</title><enclosure url="/n.mp3"/>
-        </item></channel></rss>"""
+        src="l.webm"/></div></content></entry><item><title>none</title><link>/n.mp3</link>
+        <media:embed url="/play?n"/></item></channel></rss>"""
     (link,) = read_sitemap(sitemap.encode(), URL).page.links
     (film,) = link.media
     assert (film.url[13:], film.kind, film.text) == ("/v.mp4", "video", "Lenses, 12:03")
@@ -167,4 +167,4 @@ def test_media_of_an_entry_are_media_of_its_page_with_title_and_duration() -> No
         "/l": [("/l.mp3", "Light"), ("/m/l.webm", "Light")],
     }
     assert page.links[0].media[0].others == ("http://h.test/p.webm",)
-    assert page.media[0].url[13:] == "/n.mp3"
+    assert [medium.url[13:] for medium in page.media[:2]] == ["/n.mp3", "/play?n"]

@@ -23,6 +23,8 @@ def media(markup: str) -> list[tuple[str, str]]:
         ("""<my-player options='{"file": "v.webm"}'>""", "http://school.test/a/v.webm", "video"),
         ("""<my-player :sources='[{"src": "w.mp4"}]'>""", "http://school.test/a/w.mp4", "video"),
         ('<geo-gebra file="c.ggb">', "http://school.test/a/c.ggb", "simulation"),
+        ('<oembed url="https://vimeo.com/76979871">', "https://vimeo.com/76979871", "video"),
+        ('<img src="a.jpg" dynsrc="a.avi">', "http://school.test/a/a.avi", "video"),
         ('<video-embed src="https://vimeo.com/76979871">', "https://vimeo.com/76979871", "video"),
         ("""<x-player :video="'w.mp4'">""", "http://school.test/a/w.mp4", "video"),
         ('<mux-player playback-id="DS00Spx1CV902MCtPj5WknGlR102V5HFkDe">',
