@@ -4,7 +4,7 @@
     python benchmarks/shared_crawl.py --uri mongodb://HOST --archive --delay 5
 
 A web of equal hosts (`made_web.py`) is served from RAM on the loopback network (`page_server.py`),
-and the database runs on the same machine: FerretDB, which is started for it, or what --uri names.
+and the database runs on the same machine: the server of the tests, started for it, or --uri.
 In turn, each with a new database: one worker, and as many as --workers says (as many as there are
 cores if it does not); a worker is `scrapy crawl focused -a store=mongodb://... -a job=...` without
 AutoThrottle and robots.txt. With --archive the pages are archived in the same database. With

@@ -1,16 +1,23 @@
-"""Databases in MongoDB that are dropped after a test."""
+"""Databases in MongoDB that are dropped after a test, and servers of a test's own."""
 
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 MONGODB = "MMCRAWL_TEST_MONGODB"
 """The variable that names the server."""
+
+_PROGRAM = "MMCRAWL_TEST_MONGODB_PROGRAM"
+_TOOL = Path(__file__).parents[1] / "tools" / "start_mongodb_server"
 
 
 @contextmanager
@@ -26,3 +33,46 @@ def mongodb_uri() -> Iterator[str]:
     finally:
         with pymongo.MongoClient(server) as client:
             client.drop_database(name)
+
+
+class OwnServer:
+    """A server that keeps its port and its data when it is started again.
+
+    Attributes:
+        address: Its URI.
+    """
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self._folder, self._options = folder, options
+        self._port = "0"
+        self.address = self.start()
+        self._port = self.address.rpartition(":")[2]
+
+    def start(self) -> str:
+        return self._call("start", "--port", self._port, *self._options)
+
+    def stop(self) -> None:
+        self._call("stop")
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(int((self._folder / "pid").read_text()), number)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        self.stop()  # waits until it is gone
+
+    def _call(self, action: str, *more: str) -> str:
+        command = [sys.executable, str(_TOOL), action, str(self._folder), *more]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+@contextmanager
+def own_server(folder: Path, *options: str) -> Iterator[OwnServer]:
+    """Start a server for a test alone; skip a test that has no program for it."""
+    if not os.environ.get(_PROGRAM):
+        pytest.skip(f"no server of its own: name the program's folder in the variable {_PROGRAM}")
+    server = OwnServer(folder, *options)
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -14,8 +14,7 @@ from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.catalogue import Catalogue
 from mmcrawl.collecting.shelf.marks import Mark, Marks
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
 from mmcrawl.collecting.shelf.suggestions import Suggestion, Suggestions
 from mmcrawl.errors import MissingStoreError, TopicError
 from mmcrawl.learning.examples import read_examples, sampled

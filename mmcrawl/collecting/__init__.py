@@ -11,13 +11,11 @@ with lazy_imports(__name__):
     from mmcrawl.collecting.index import MediaIndex, Summary
     from mmcrawl.collecting.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
     from mmcrawl.collecting.model import PART, MediaFile, State
-    from mmcrawl.collecting.mongodb_index import MongoIndex
     from mmcrawl.collecting.opening import (
         Collection,
         folder_of,
         media_beside,
         open_collection,
-        open_index,
     )
     from mmcrawl.collecting.partial import Begun, PartialFile
     from mmcrawl.collecting.parts import SWF, HeldPart, parts_to_fetch, tree_of

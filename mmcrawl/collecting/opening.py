@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from mmcrawl.collecting.files import MediaFiles, open_files
 from mmcrawl.collecting.index import MediaIndex
-from mmcrawl.collecting.sqlite_index import SqliteIndex
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.uris import file_of, is_server
 
@@ -55,7 +54,7 @@ def open_collection(store: str, media: str | None, *, create: bool = True) -> Co
     """
     folder = folder_of(store, media)
     place = media if media is not None and "://" in media else str(folder)
-    return Collection(place, folder, open_index(store, folder, create=create), open_files(place))
+    return Collection(place, folder, MediaIndex(store, folder, create=create), open_files(place))
 
 
 def folder_of(store: str, media: str | None) -> Path:
@@ -70,24 +69,6 @@ def folder_of(store: str, media: str | None) -> Path:
     """
     is_url = media is not None and "://" in media
     return media_beside(store) if media is None or is_url else Path(media).expanduser()
-
-
-def open_index(store: str, folder: Path, *, create: bool = True) -> MediaIndex:
-    """Open the index of the collection of a crawl.
-
-    Args:
-        store: URI of the crawl's store. One on a server has the index in its database.
-        folder: where the index of all other stores is kept.
-        create: whether it is made where there is none.
-
-    Raises:
-        StoreError: it cannot be opened, or there is none.
-    """
-    if is_server(store):
-        from mmcrawl.collecting.mongodb_index import MongoIndex  # its driver is slow to load
-
-        return MongoIndex(store, create=create)
-    return SqliteIndex(folder / "index.db", create=create)
 
 
 def media_beside(store: str) -> Path:

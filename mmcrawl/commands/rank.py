@@ -103,7 +103,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         kept = ""
         if ranked.pages is not None:
             save_ranks(job.uri, ranked.pages)
-            where = "-rank" if file_of(job.uri) else ", collections rank_head and rank_part"
+            where = "-rank" if file_of(job.uri) else ", collections rank_result and rank_part"
             kept = shown(job.uri) + where
         if ranked.pages is not None and figure is not None:
             from mmcrawl.rank.figure import draw_distribution

@@ -14,7 +14,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.collecting.opening import folder_of
 from mmcrawl.collecting.shelf.marks import Marks
-from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import open_shelf
 from mmcrawl.commands.base import console_of
 from mmcrawl.commands.values import archive_params, output_to, store_named, whole
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError

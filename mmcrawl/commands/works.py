@@ -29,8 +29,7 @@ from mmcrawl.collecting.opening import folder_of, open_collection
 from mmcrawl.collecting.parts import held_parts
 from mmcrawl.collecting.shelf.collections import Collection, Collections
 from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
-from mmcrawl.collecting.shelf.opening import open_shelf
-from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
 from mmcrawl.collecting.works.describing import Sources, describe, found_pages
 from mmcrawl.collecting.works.file_tags import reader_of_tags
 from mmcrawl.collecting.works.model import Work

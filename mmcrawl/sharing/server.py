@@ -138,7 +138,7 @@ class StoreServer(PatientServer):
     def publish(self, rows: Sequence[Row]) -> None:
         """Write documents of media pages in place of those of their keys.
 
-        One round trip for new ones, one more for each `CHANGED_AT_ONCE` others.
+        One round trip for new ones, one more for each `AT_ONCE` others.
         """
         known = self.insert("media", rows)
         changes = [ReplaceOne({"_id": row["_id"]}, row) for row in rows if row["_id"] in known]

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from pymongo import MongoClient, WriteConcern
+from pymongo import DeleteOne, MongoClient, ReplaceOne, UpdateMany, UpdateOne, WriteConcern
 from pymongo.collection import Collection
 from pymongo.database import Database
 from pymongo.errors import (
@@ -38,6 +38,10 @@ from mmcrawl.errors import MissingStoreError, StoreError
 logger = logging.getLogger(__name__)
 
 Documents = Collection[dict[str, Any]]
+Change = UpdateOne | UpdateMany | ReplaceOne[dict[str, Any]] | DeleteOne
+
+AT_ONCE = 500
+"""Documents that are read or written by one command."""
 
 _SELECTION = 5_000  # ms until a server that does not answer is given up; the URI may say otherwise
 _AUTHENTICATION_FAILED, _UNAUTHORIZED, _BAD_VALUE, _ILLEGAL = 18, 13, 2, 20
@@ -343,3 +347,11 @@ def only_duplicates(error: BulkWriteError) -> set[int]:
     if error.details["writeConcernErrors"] or any(one["code"] != _DUPLICATE for one in refused):
         raise error
     return {one["index"] for one in refused}
+
+
+def change_all(documents: Documents, changes: Sequence[Change]) -> int:
+    """Change documents, in any order; return how many met the conditions."""
+    count = 0
+    for start in range(0, len(changes), AT_ONCE):
+        count += documents.bulk_write(changes[start : start + AT_ONCE], ordered=False).matched_count
+    return count

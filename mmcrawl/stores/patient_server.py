@@ -32,8 +32,7 @@ from pymongo.monitoring import (
 )
 
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.ferretdb import change_all
-from mmcrawl.stores.mongodb import Documents, Kind, connect, explained, insert_new
+from mmcrawl.stores.mongodb import Documents, Kind, change_all, connect, explained, insert_new
 
 logger = logging.getLogger(__name__)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -88,9 +89,8 @@ def keep_works(folder: Path) -> Options:
             path.write_bytes(data)
             collection.files.keep(path, digest(data))
             mime = "video/mp4" if data is MOVIE else SWF
-            settled.append(
-                MediaFile(one.url, one.kind, State.HELD, digest(data), len(data), mime, page=FILM)
-            )
+            said = {"digest": digest(data), "size": len(data), "content_type": mime}
+            settled.append(replace(one, state=State.HELD, **said))
         assert collection.index.settle(settled, "me") == 3
     with open_shelf(store, folder_of(store, None)) as shelf:
         works = (WAVES, RIPPLES, TONE)

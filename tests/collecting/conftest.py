@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting import MediaIndex, open_index
+from mmcrawl.collecting import MediaIndex
 from mmcrawl.collecting.shelf import Shelf, open_shelf
 from tests.collecting.serving import Desk, MediaServer
 from tests.databases import mongodb_uri
@@ -30,7 +30,7 @@ def opener(store: str, tmp_path: Path) -> Callable[[], Shelf]:
 @pytest.fixture
 def index(store: str, tmp_path: Path) -> Iterator[MediaIndex]:
     """An empty index."""
-    with open_index(store, tmp_path / "crawl-media") as opened:
+    with MediaIndex(store, tmp_path / "crawl-media") as opened:
         yield opened
 
 

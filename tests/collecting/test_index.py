@@ -1,13 +1,12 @@
 """The index of a collection, in a file and in a database."""
 
-import sqlite3
 import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting import MediaFile, MediaIndex, MongoIndex, State, open_index
+from mmcrawl.collecting import MediaFile, MediaIndex, State
 from mmcrawl.errors import StoreError
 
 NOW, LATER, MUCH_LATER = 1_000.0, 1_060.0, 2_000.0
@@ -121,7 +120,7 @@ def test_many_who_take_at_once_take_each_address_once(
     taken: dict[str, list[str]] = {}
 
     def take(owner: str) -> None:
-        with open_index(store, tmp_path / "crawl-media") as own:
+        with MediaIndex(store, tmp_path / "crawl-media") as own:
             taken[owner] = []
             while some := own.take(owner, NOW, LATER, 7):
                 taken[owner] += urls(some)
@@ -137,36 +136,4 @@ def test_many_who_take_at_once_take_each_address_once(
 
 def test_there_is_no_collection_where_none_was_begun(store: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"there is no collection .* begins one"):
-        open_index(store, tmp_path / "crawl-media", create=False)
-
-
-def test_a_file_of_another_program_is_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "index.db") as db:
-        db.execute("CREATE TABLE other (a)")
-    with pytest.raises(StoreError, match="is not an index of mmcrawl"):
-        open_index("sqlite:///crawl.db", tmp_path)
-    (tmp_path / "index.db").write_bytes(b"none of SQLite" * 100)
-    with pytest.raises(StoreError, match="is not an index of mmcrawl"):
-        open_index("sqlite:///crawl.db", tmp_path)
-
-
-def test_a_lease_that_nobody_could_note_any_more_holds_up_nothing(
-    store: str, index: MediaIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not isinstance(index, MongoIndex):
-        pytest.skip("a file notes who has taken an address in one step")
-    index.add(media("a"))
-
-    def killed(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(type(index._files), "bulk_write", killed)
-        with pytest.raises(KeyboardInterrupt):
-            index.take("dead", NOW, LATER, 1)
-    assert index.take("other", NOW, LATER, 1) == []
-    assert index.owners() == {"dead"}
-    assert urls(index.take("other", LATER + 1, MUCH_LATER, 1)) == ["a"]
-    index.give_back("other")
-    index.give_back("dead")
-    assert index.owners() == set()
+        MediaIndex(store, tmp_path / "crawl-media", create=False)

@@ -1,7 +1,6 @@
 """Works that are kept, in a file or a database, and what an editor says of them."""
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,6 @@ from mmcrawl.collecting.shelf import (
 )
 from mmcrawl.collecting.works import Evidence, Licence, Work, WorkFile
 from mmcrawl.errors import CollectionError, MissingRecordError, StoreError, TopicError
-from mmcrawl.stores import is_server
 
 
 def work(*names: str, title: str = "Levers") -> tuple[Work, tuple[str, ...]]:
@@ -199,16 +197,6 @@ def test_there_are_no_works_before_they_are_described(store: str, tmp_path: Path
         open_shelf(store, tmp_path / "crawl-media", create=False)
 
 
-def test_a_file_of_something_else_is_left_alone(store: str, tmp_path: Path) -> None:
-    if is_server(store):
-        pytest.skip("a file")
-    with sqlite3.connect(tmp_path / "works.db") as db:
-        db.execute("CREATE TABLE diary (day)")
-    db.close()
-    with pytest.raises(StoreError, match="not a file of works"):
-        open_shelf(store, tmp_path)
-
-
 def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> None:
     times = iter((1.0, 2.0, 3.0))
     with open_shelf(store, tmp_path / "crawl-media") as shelf:
@@ -234,10 +222,6 @@ def test_suggestions_wait_until_they_are_decided_once(
 ) -> None:
     times = iter(range(9))
     with open_shelf(store, tmp_path / "crawl-media") as shelf:
-        if not is_server(store):  # a file that was made before there were suggestions
-            with sqlite3.connect(tmp_path / "crawl-media" / "works.db") as db:
-                db.execute("DROP TABLE suggestion")
-            db.close()
         assert Suggestions(shelf).waiting() == []
         suggestions = Suggestions(shelf, lambda: next(times))
         assert suggestions.put("optics", [("折射", "refraction"), ("lens",)], "Li") == 2

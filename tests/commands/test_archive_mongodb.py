@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,12 +12,10 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from tests.commands.running import exit_code
-from tests.databases import mongodb_uri
-from tests.waiting import HANG
+from tests.databases import mongodb_uri, own_server
 
 pytest.importorskip("pymongo")
 
-BINARY = "MMCRAWL_TEST_FERRETDB"
 URL, OTHER = "http://optics.test/lens.html", "http://other.test/"
 DAY = 86_400.0
 PASSWORD = "s3cret"
@@ -135,59 +129,15 @@ def test_a_server_that_cannot_be_used_is_one_sentence_without_the_password(
     assert "ann:" not in err
 
 
-@pytest.fixture
-def guarded_server(tmp_path: Path) -> Iterator[str]:
-    """The address of a server that lets in `ann` alone."""
-    program = os.environ.get(BINARY)
-    if not program:
-        pytest.skip(f"no server that asks for a password: name FerretDB's program in {BINARY}")
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-    options = {
-        "handler": "sqlite",
-        "sqlite-url": f"file:{tmp_path}/",
-        "state-dir": str(tmp_path),
-        "listen-addr": address,
-        "debug-addr": "-",
-        "telemetry": "disable",
-        "log-level": "ERROR",
-        "setup-username": "ann",
-        "setup-password": PASSWORD,
-        "setup-database": "admin",
-    }
-    command = [program, "--test-enable-new-auth", *(f"--{k}={v}" for k, v in options.items())]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            host, port = address.split(":")
-            end = time.monotonic() + HANG
-            while True:
-                try:
-                    socket.create_connection((host, int(port)), 1).close()
-                    break
-                except OSError:
-                    assert time.monotonic() < end
-                    time.sleep(0.05)
-            yield address
-        finally:
-            server.terminate()
-
-
-def test_a_server_that_asks_for_a_password(run: Run, guarded_server: str) -> None:
-    def uri(user: str) -> str:
-        return f"mongodb://{user}{guarded_server}/pages?authSource=admin"
-
-    name = f"mongodb://{guarded_server}/pages"
-    for user, sentence in (
-        ("", f"archive {name} asks who you are; put user name and password into the URI"),
-        (f"ann:not-{PASSWORD}@", f"archive {name} refuses the user name or password; correct them"),
-    ):
-        code, out, err = run(uri(user), "list")
-        assert (code, out, err.count("\n")) == (1, "", 1)
-        assert sentence in err
-        assert PASSWORD not in err
-    with open_archive(uri(f"ann:{PASSWORD}@")) as archive:
-        archive.store(Capture(URL, b"<p>page", 1.0))
-    code, out, err = run(uri(f"ann:{PASSWORD}@"), "list")
-    assert (code, err) == (0, "")
-    assert URL in out
+def test_a_server_that_asks_for_a_password(run: Run, tmp_path: Path) -> None:
+    with own_server(tmp_path / "server", "--locked") as server:
+        address = server.address.removeprefix("mongodb://")
+        name = f"mongodb://{address}/pages"
+        for user, sentence in (
+            ("", f"archive {name} asks who you are; put user name and password into the URI"),
+            (f"ann:{PASSWORD}@", f"archive {name} refuses the user name or password; correct"),
+        ):
+            code, out, err = run(f"mongodb://{user}{address}/pages?authSource=admin", "list")
+            assert (code, out, err.count("\n")) == (1, "", 1)
+            assert sentence in err
+            assert PASSWORD not in err

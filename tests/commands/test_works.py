@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from mutagen.wave import WAVE
 
-from mmcrawl.collecting import MediaFile, State, media_beside, open_collection, open_index
+from mmcrawl.collecting import MediaFile, MediaIndex, State, media_beside, open_collection
 from mmcrawl.collecting.shelf import Collections, open_shelf
 from tests.commands.running import ran
 from tests.programs import typed
@@ -105,7 +105,7 @@ def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_pa
     with open_collection(store, None) as held:
         held.files.keep(sound, digest)
     url = "http://school.test/17.wav"
-    with open_index(store, media_beside(store)) as index:
+    with MediaIndex(store, media_beside(store)) as index:
         index.add([MediaFile(url, "audio")])
         (taken,) = index.take("me", 1.0, 2.0, 1)
         settled = MediaFile(url, "audio", State.HELD, digest, size, "audio/wav", tries=taken.tries)
@@ -141,7 +141,7 @@ def test_what_is_told_wrongly_is_one_sentence(
 
 
 def test_an_unknown_work_is_one_sentence(crawl: Path) -> None:
-    assert "`scrapy works describe` makes them" in scrapy(crawl, "works", "list", "no.db", code=2)
+    assert "`scrapy works describe` makes it" in scrapy(crawl, "works", "list", "no.db", code=2)
     assert "there is no work 'x'" in scrapy(crawl, "works", "show", "x", code=1)
 
 
@@ -152,7 +152,7 @@ def test_a_damaged_index_is_not_taken_for_a_crawl_without_media(
     (folder / "crawl-media" / "index.db").write_bytes(b"damaged " * 20)
     before = listed(folder)
     for words in (("describe",), ("export", "--to", "bagit", "-o", "bag")):
-        assert "index.db is not an index" in scrapy(folder, "works", *words, code=1)
+        assert "index.db is not a collection" in scrapy(folder, "works", *words, code=1)
     assert listed(folder) == before
     assert not (folder / "bag").exists()
 

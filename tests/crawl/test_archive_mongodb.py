@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +16,7 @@ import pytest
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
-from tests.databases import mongodb_uri
+from tests.databases import OwnServer, mongodb_uri, own_server
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -26,7 +24,6 @@ pytestmark = pytest.mark.processes
 
 pymongo = pytest.importorskip("pymongo")
 
-BINARY = "MMCRAWL_TEST_FERRETDB"
 SLOW = {"MMCRAWL_WEB_LATENCY": 100, "CONCURRENT_REQUESTS": 1}  # a page each 0.1 s
 PHYSICS = ["web=demo", "seeds=http://physics.demo.test/", "topic=physics-senior"]
 
@@ -102,42 +99,10 @@ def test_a_crawl_and_its_revisits_are_archived_on_a_server(tools: Any, database:
         assert archive.check().clean
 
 
-class OwnServer:
-    """A server of the test's own, which keeps its port and its data when it is started again."""
-
-    TOOL = Path(__file__).parents[2] / "tools" / "start_mongodb_server"
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._port = "0"
-        self.address = self.start()
-        self._port = self.address.rpartition(":")[2]
-
-    def start(self) -> str:
-        return self._call("start", "--port", self._port)
-
-    def stop(self) -> None:
-        self._call("stop")
-
-    def signal(self, number: signal.Signals) -> None:
-        os.kill(int((self._folder / "pid").read_text().split()[0]), number)
-
-    def kill(self) -> None:
-        self.signal(signal.SIGKILL)
-        self.stop()  # waits until it is gone
-
-    def _call(self, action: str, *more: str) -> str:
-        command = [sys.executable, str(self.TOOL), action, str(self._folder), *more]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-
 @pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[OwnServer]:
-    if not os.environ.get(BINARY):
-        pytest.skip(f"no server to stop: name FerretDB's program in the variable {BINARY}")
-    server = OwnServer(tmp_path / "server")
-    yield server
-    server.stop()
+def server(tmp_path: Path) -> Iterator[OwnServer]:
+    with own_server(tmp_path / "server") as started:
+        yield started
 
 
 def wait_for_versions(server: OwnServer, count: int, process: subprocess.Popen[str]) -> None:
@@ -150,20 +115,20 @@ def wait_for_versions(server: OwnServer, count: int, process: subprocess.Popen[s
 
 
 def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_crawl(
-    tools: Any, own_server: OwnServer
+    tools: Any, server: OwnServer
 ) -> None:
-    uri = f"{own_server.address}/pages"
+    uri = f"{server.address}/pages"
     crawls = Crawls(tools, f"{uri}?serverSelectionTimeoutMS=500")
 
     with crawls.focused(40, **SLOW) as crawl:  # a short stop, and a halt
-        wait_for_versions(own_server, 5, crawl)
-        own_server.kill()
+        wait_for_versions(server, 5, crawl)
+        server.kill()
         sleep(1)
-        own_server.start()
-        wait_for_versions(own_server, 15, crawl)
-        own_server.signal(signal.SIGSTOP)
+        server.start()
+        wait_for_versions(server, 15, crawl)
+        server.signal(signal.SIGSTOP)
         sleep(1)
-        own_server.signal(signal.SIGCONT)
+        server.signal(signal.SIGCONT)
         said = end_of(crawl)
     assert f"archive {uri} cannot be reached; is the server running" in said
     assert "trying again in" in said
@@ -172,12 +137,12 @@ def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_cr
     assert len(crawls.crawled()) == 40
 
     with crawls.focused(80, **SLOW) as crawl:  # a long stop
-        wait_for_versions(own_server, 45, crawl)
-        own_server.kill()
+        wait_for_versions(server, 45, crawl)
+        server.kill()
         said = end_of(crawl, 1)
     assert said.count("ERROR: archive") == 1
     assert f"Stopped (store_error); run the same command to go on. Archive {uri} cannot be" in said
-    own_server.start()
+    server.start()
     assert crawls.crawled() <= crawls.archived()
     assert 40 <= len(crawls.crawled()) < 80
 

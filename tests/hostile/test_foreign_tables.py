@@ -17,12 +17,11 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.search import index
 from mmcrawl.archive.sqlite import file as archive_file
-from mmcrawl.collecting import open_index
+from mmcrawl.collecting import MediaIndex
 from mmcrawl.collecting.shelf import open_shelf
 from mmcrawl.errors import StoreError
 from mmcrawl.experiment import stores as experiment_stores
 from mmcrawl.frontier import database
-from mmcrawl.rank.results import stores as rank_stores
 from mmcrawl.stores import sqlite_files
 from tests.tables import each
 
@@ -31,15 +30,13 @@ FILES: dict[str, tuple[str, str, Callable[[Path], Any]]] = {
     "archive": ("a.db", "url", lambda path: open_archive(f"sqlite:///{path}")),
     "crawl": ("a.db", "link", database.connect),
     "search": ("a.db", "page", index.Index),
-    "media": ("index.db", "file", lambda path: open_index("sqlite:///crawl.db", path.parent)),
+    "media": ("index.db", "file", lambda path: MediaIndex("sqlite:///crawl.db", path.parent)),
     "works": ("works.db", "work", lambda path: open_shelf("sqlite:///crawl.db", path.parent)),
-    "ranks": ("a.db", "part", rank_stores.SqliteResults),
 }
 READERS: dict[str, Callable[[Path], Any]] = {
     "archive": lambda path: open_archive(f"sqlite:///{path}", read_only=True),
     "crawl": database.connect_read_only,
     "search": lambda path: index.Index(path, read_only=True),
-    "ranks": lambda path: rank_stores.SqliteResults(path, create=False),
     "experiment": experiment_stores.read_pages,
 }
 CHANGES = (

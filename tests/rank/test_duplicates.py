@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from mmcrawl.rank.duplicates import (
     save_duplicates,
     sketch,
 )
-from mmcrawl.rank.results import DUPLICATES, open_store
+from mmcrawl.rank.results import DUPLICATES, open_results
 from tests.rank.conftest import Keep, both_stores
 
 dice = random.Random(2026)
@@ -123,14 +124,10 @@ def test_groups_are_kept_beside_the_archive(archive: Archive, uri: str, keep: Ke
 
 
 def test_damaged_results_are_told(archive: Archive, uri: str) -> None:
-    store = open_store(uri)
-    store.replace(DUPLICATES, '{"format": 99}', {})
-    with pytest.raises(StoreError, match="another version of mmcrawl; find them anew"):
+    with closing(open_results(uri, create=True)) as store:
+        store.put("result", {DUPLICATES: {"written": 1, "facts": {"near": 0.8}}})
+    with pytest.raises(StoreError, match=r"duplicates in .* is damaged .*; find them anew"):
         open_duplicates(uri)
-    store.replace(DUPLICATES, "{", {})
-    with pytest.raises(StoreError, match="are damaged; find them anew"):
-        open_duplicates(uri)
-    store.close()
 
 
 def test_search_shows_one_page_of_a_group(archive: Archive, uri: str, keep: Keep) -> None:

@@ -94,15 +94,6 @@ def test_a_reader_notices_that_ranks_were_computed_anew(uri: str, archive: Archi
             list(ranks)
 
 
-def test_a_file_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "crawl.db-rank"
-    path.write_bytes(b"no database at all, but a text of mine" * 50)
-    for what in (open_ranks, lambda uri: save_ranks(uri, pages([1.0]))):
-        with pytest.raises(StoreError, match=r"crawl\.db-rank"):
-            what(f"sqlite:///{tmp_path / 'crawl.db'}")
-    assert path.read_bytes().startswith(b"no database")
-
-
 @pytest.mark.usefixtures("star")
 def test_rows_come_from_the_highest_rank_on_ties_by_url(uri: str, archive: Archive) -> None:
     ranked = rank_pages(RankJob(uri, "pagerank"), archive)

@@ -2,7 +2,6 @@
 
 Any server of MongoDB's protocol will do. Transactions, joins and text indexes are not asked for;
 what must be atomic is an insertion under a unique key, the one thing that all servers do alike.
-(``$inc`` is not: see :mod:`mmcrawl.stores.ferretdb`.)
 
 * ``chunk``: a digest in hexadecimal; field ``at``, its place.
 
@@ -34,8 +33,7 @@ from mmcrawl.archive.mongodb.rows import version_key
 from mmcrawl.archive.mongodb.server import TABLES
 from mmcrawl.archive.rows import Disproved, VersionRow
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.ferretdb import change_all, summed
-from mmcrawl.stores.mongodb import insert_new
+from mmcrawl.stores.mongodb import change_all, insert_new
 
 _ORPHAN = timedelta(days=1)  # after which parts that no pack names are removed
 _COUNTED = {
@@ -114,20 +112,20 @@ class MongoBackend(PackCollections):
 
     def _totals_of(self, urls: Sequence[int]) -> dict[int, tuple[int, int]]:
         these = {"url": {"$in": list(urls)}}
-        counts, sizes = (summed(self._versions, these, "url", what) for what in (1, "$size"))
-        return {url: (count, sizes.get(url, 0)) for url, count in counts.items()}
+        sums = {"_id": "$url", "count": {"$sum": 1}, "size": {"$sum": "$size"}}
+        rows = self._versions.aggregate([{"$match": these}, {"$group": sums}])
+        return {row["_id"]: (int(row["count"]), int(row["size"])) for row in rows}
 
     @guarded
     def size(self) -> int:
         """Return the bytes in use: what is free in the files for what comes next is not counted."""
         total = 0
         for table in TABLES:
-            rows = self._server.documents(table).aggregate([{"$collStats": {"storageStats": {}}}])
-            for row in rows:  # one from each shard
-                stats = row["storageStats"]
-                total += stats["storageSize"] + stats["totalIndexSize"]
-                if "wiredTiger" in stats:  # elsewhere, what is free is not part of the size
-                    total -= stats["freeStorageSize"]
+            name = self._server.documents(table).name
+            stats = self._server.database.command("collStats", name)
+            total += stats["storageSize"] + stats.get("totalIndexSize", 0)
+            # Elsewhere, what is free is not part of the size.
+            total -= stats.get("freeStorageSize", 0)
         return int(total)
 
     @guarded

@@ -31,8 +31,7 @@ from mmcrawl.archive.mongodb.rows import seal_of
 from mmcrawl.archive.mongodb.visits import VisitCollections
 from mmcrawl.archive.rows import SHIFT, PackRow, place
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.ferretdb import change_all
-from mmcrawl.stores.mongodb import insert_new
+from mmcrawl.stores.mongodb import change_all, insert_new
 
 _NUMBER = (1 << SHIFT) - 1
 _PIECE = 8 << 20

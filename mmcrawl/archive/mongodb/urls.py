@@ -40,8 +40,7 @@ from mmcrawl.archive.mongodb.rows import (
 from mmcrawl.archive.mongodb.server import connect, explained
 from mmcrawl.archive.rows import UrlRow, VersionRow
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.ferretdb import change_all
-from mmcrawl.stores.mongodb import Documents, insert_new
+from mmcrawl.stores.mongodb import Documents, change_all, insert_new
 
 _RANGES = 200  # of keys that are asked for at once
 _ATTEMPTS = 1_000

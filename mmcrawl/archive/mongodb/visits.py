@@ -25,8 +25,7 @@ from mmcrawl.archive.mongodb.rows import (
 )
 from mmcrawl.archive.mongodb.urls import UrlCollections
 from mmcrawl.archive.rows import VersionRow, VisitRow
-from mmcrawl.stores.ferretdb import change_all
-from mmcrawl.stores.mongodb import only_duplicates
+from mmcrawl.stores.mongodb import change_all, only_duplicates
 
 
 class VisitCollections(UrlCollections):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from mmcrawl.collecting.shelf.shelf import COLLECTIONS, Record, Shelf
+from mmcrawl.collecting.shelf.records import COLLECTIONS, Record
+from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import CollectionError, EntryError, MissingRecordError
 

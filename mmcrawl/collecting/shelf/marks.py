@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from mmcrawl.collecting.shelf.shelf import MARKS, Record, Shelf
+from mmcrawl.collecting.shelf.records import MARKS, Record
+from mmcrawl.collecting.shelf.shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,50 +2,98 @@
 
 Describing anew puts other works in place of the former ones; corrections stay, and are laid over
 whatever is found. A work keeps its id as long as it has one of the files it had.
+
+Works are written under a number that is new each time. Then `state` names that number, by which
+readers see all of them or none, and what was before is removed, also what a process left that was
+killed. A record that people change has an `edition`: who changes it tells the one he has read.
 """
 
 import json
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, Self
+from pathlib import Path
+from typing import Self
 
 from mmcrawl.collecting.shelf.corrections import Correction, corrected, merged
+from mmcrawl.collecting.shelf.records import (
+    COLLECTIONS,
+    CORRECTIONS,
+    MARKS,
+    RECORD,
+    SUGGESTIONS,
+    Change,
+    Record,
+    change_records,
+    records_of,
+)
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import MissingRecordError, StoreError
+from mmcrawl.stores.documents import (
+    KEY,
+    Contents,
+    Document,
+    Store,
+    Table,
+    batches,
+    open_documents,
+)
+from mmcrawl.stores.uris import is_server
 
 Described = tuple[Work, tuple[str, ...]]
 """A work, and the keys of its files."""
 
-Record = dict[str, Any]
-"""What JSON can say of something."""
+_CONTENTS = Contents(
+    noun="catalogue of works",
+    mark="mmcw",
+    version=4,
+    prefix="works_",
+    tables=(
+        Table(
+            "work",
+            {"number": int, "place": int, "changed_at": float, "record": dict, "files": dict},
+            orders=(("number", "place"),),
+        ),
+        *(Table(kind, RECORD) for kind in (CORRECTIONS, COLLECTIONS, MARKS, SUGGESTIONS)),
+        Table("state", {"number": int, "revision": int}),
+    ),
+    missing="`scrapy works describe` makes it",
+    instead="another one with -s MMCRAWL_MEDIA=FOLDER",
+    damaged="run `scrapy works describe` again, or restore it from a copy",
+)
+_STATE = "works"
+_NOTHING: Document = {"number": 0, "revision": 0}
 
-Change = Callable[[Mapping[str, Record]], Mapping[str, Record]]
-"""Given all records of a kind by id, returns those to be put in place; an empty one is removed."""
 
-CORRECTIONS = "correction"
-"""Kind of records: the values of corrected fields, by id of the work."""
+def open_shelf(store: str, folder: Path, *, create: bool = True) -> "Shelf":
+    """Open the works of a crawl.
 
-COLLECTIONS = "collection"
-"""Kind of records: what people collected, see `mmcrawl.collecting.shelf.collections`."""
+    Args:
+        store: URI of the crawl's store. One on a server has the works in its database.
+        folder: Where the works of all other stores are kept, in ``works.db``.
+        create: Whether it is made where there is none.
 
-MARKS = "mark"
-"""Kind of records: pages marked as right or wrong, see `mmcrawl.collecting.shelf.marks`."""
+    Raises:
+        StoreError: it cannot be opened, or there is none.
+    """
+    path = None if is_server(store) else folder / "works.db"
+    return Shelf(open_documents(_CONTENTS, store, path, create=create))
 
-SUGGESTIONS = "suggestion"
-"""Kind of records: words for topics, see `mmcrawl.collecting.shelf.suggestions`."""
 
-
-class Shelf(ABC):
+class Shelf:
     """Works and corrections. Methods raise StoreError where they cannot be read or written.
+
+    Args:
+        store: Is closed with it.
 
     Attributes:
         name: How messages call it.
     """
 
-    name: str
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.name = store.name
 
     def __enter__(self) -> Self:
         return self
@@ -53,44 +101,114 @@ class Shelf(ABC):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # -- what a database has to do ----------------------------------------------------------
-
-    @abstractmethod
     def close(self) -> None:
         """Close it."""
+        self._store.close()
 
-    @abstractmethod
-    def rows(self) -> Iterator[Record]:
-        """Yield the works as they were found, in order."""
+    # -- works as they were found ---------------------------------------------------------------
 
-    @abstractmethod
+    def rows(self) -> list[Record]:
+        """Return the works as they were found, in order."""
+        while True:
+            number = self._number()
+            found = self._store.range("work", ("number", "=", number), order=("place",))
+            rows = [_found(document) for _, document in found]
+            if self._number() == number:  # else they were replaced meanwhile
+                return rows
+
     def row(self, id_: str) -> Record | None:
         """Return a work as it was found, None if there is none."""
+        key = _key(id_, self._number())
+        document = self._store.get("work", [key]).get(key)
+        return None if document is None else _found(document)
 
-    @abstractmethod
     def ids(self) -> dict[str, str]:
         """Return the id of the work that each file belongs to, by the mark of the file."""
+        wanted = ("number", "=", self._number())
+        found = self._store.range("work", wanted, fields=("files",))
+        return {file: key.partition("/")[0] for key, row in found for file in row["files"]}
 
-    @abstractmethod
     def put(self, works: Sequence[tuple[Record, Sequence[str]]]) -> None:
         """Keep works, each with the marks of its files, in place of all; wholly or not at all."""
+        before = self._state()
+        number = _after(before["number"])
+        documents = (
+            (
+                _key(row["id"], number),
+                {
+                    "number": number,
+                    "place": place,
+                    "changed_at": float(row["changed_at"]),
+                    "record": row,
+                    "files": list(files),
+                },
+            )
+            for place, (row, files) in enumerate(works)
+        )
+        for some in batches(documents):
+            self._store.insert_new("work", some)
+        if not self._write_state(number=number, known=before["number"]):
+            raise StoreError(
+                f"works of {self.name} were described by another process at the same time; run it"
+                " again"
+            )
+        self._store.delete("work", ("number", "<", number))
 
-    @abstractmethod
+    # -- what people say ------------------------------------------------------------------------
+
     def records(self, kind: str) -> dict[str, Record]:
         """Return all records of a kind, by id."""
+        return records_of(self._store, kind)
 
-    @abstractmethod
     def change(self, kind: str, change: Change) -> None:
         """Change records of a kind, so that of two who do it at once neither is lost.
 
         `change` may be called several times. Works that are corrected are marked as changed now.
         """
+        changed = change_records(self._store, kind, change)
+        if kind == CORRECTIONS:
+            number, now = self._number(), {"changed_at": time.time()}
+            self._store.change("work", [([(KEY, "=", _key(i, number))], now) for i in changed])
+        self._write_state()
 
-    @abstractmethod
+    # -- the state of all -----------------------------------------------------------------------
+
     def revision(self) -> int:
         """Return a number that grows with whatever is written."""
+        return int(self._state()["revision"])
 
-    # -- what all do alike ------------------------------------------------------------------
+    def _number(self) -> int:
+        return int(self._state()["number"])
+
+    def _state(self) -> Document:
+        return self._store.get("state", [_STATE]).get(_STATE, _NOTHING)
+
+    def _write_state(self, number: int | None = None, known: int = 0) -> bool:
+        """Note that something was written, and the number of works that count from now on.
+
+        Args:
+            number: The number; None for the one that is there.
+            known: The one that was there when it was looked at.
+
+        Returns:
+            Whether it was there still.
+        """
+        while True:
+            before = self._state()
+            if number is not None and before["number"] != known:
+                return False
+            now = {
+                "number": before["number"] if number is None else number,
+                "revision": _after(before["revision"]),
+            }
+            same = ((KEY, "=", _STATE), *((name, "=", before[name]) for name in now))
+            if before is _NOTHING:
+                if not self._store.insert_new("state", {_STATE: now}):
+                    return True
+            elif self._store.change("state", [(same, now)]):
+                return True
+
+    # -- works and what is said of them ---------------------------------------------------------
 
     def works(self, *, hidden: bool = False) -> Iterator[Work]:
         """Yield the works as they are, with what was corrected; also hidden ones if wanted."""
@@ -103,7 +221,9 @@ class Shelf(ABC):
     @property
     def is_described(self) -> bool:
         """Whether works were described, rather than only pages marked or words suggested."""
-        if next(self.rows(), None) is not None:
+        if any(
+            self._store.range("work", ("number", "=", self._number()), fields=("place",), limit=1)
+        ):
             return True
         return not any(map(self.records, (MARKS, SUGGESTIONS)))
 
@@ -237,17 +357,15 @@ def _free(id_: str, taken: set[str]) -> str:
     return f"{number:016x}"
 
 
-def as_row(text: str) -> Record:
-    """Return what a row of JSON says.
+def _key(id_: str, number: int) -> str:
+    return f"{id_}/{number}"
 
-    Raises:
-        StoreError: it is none.
-    """
-    try:
-        row: Record = json.loads(text)
-    except ValueError as error:
-        raise StoreError(
-            f"a record of the works is damaged ({error}); run `scrapy works describe` again,"
-            " or restore it from a copy"
-        ) from error
-    return row
+
+def _found(document: Document) -> Record:
+    record: Record = document["record"]
+    return record | {"changed_at": document["changed_at"]}
+
+
+def _after(number: int) -> int:
+    """Return a number above another one, which tells the time where clocks agree."""
+    return max(time.time_ns(), number + 1)

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from mmcrawl.collecting.shelf.shelf import SUGGESTIONS, Record, Shelf
+from mmcrawl.collecting.shelf.records import SUGGESTIONS, Record
+from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.errors import MissingRecordError, TopicError
 from mmcrawl.topic.topic import Concept
 

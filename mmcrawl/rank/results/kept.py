@@ -1,16 +1,18 @@
 """A result of an archive's pages: columns of numbers, found by URL in any spelling.
 
-Of each name one result is kept, the last. It is written in *parts* (bytes), and a *head* (a short
-JSON text) that tells what they are; the head is written last. Parts are the sorted 64-bit keys of
-the URLs, the columns in their order, and the URLs themselves, which are read only when they are
-iterated over: ten million scores are found by URL in 200 MB.
+Of each name one result is kept, the last. Its document tells what it is; *parts* hold the sorted
+64-bit keys of the URLs, the columns in their order, and the URLs themselves, which are read only
+when they are iterated over: ten million scores are found by URL in 200 MB. Parts are written under
+a number that is new each time, the document that names it last; then the parts of the former one
+go, and what a process left that was killed.
 """
 
-import json
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import zstandard
@@ -19,53 +21,47 @@ from numpy.typing import NDArray
 from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.frontier.urls import url_key
+from mmcrawl.stores.documents import (
+    BLOB,
+    KEY,
+    Contents,
+    Document,
+    Store,
+    Table,
+    get_blob,
+    open_documents,
+    put_blob,
+)
 from mmcrawl.stores.uris import file_of, is_server
 
-_FORMAT = 1
 _LEVEL = 3  # of zstandard
+_CONTENTS = Contents(
+    noun="table of ranks",
+    mark="mmrk",
+    version=1,
+    prefix="rank_",
+    tables=(Table("result", {"written": int, "facts": dict}), Table("part", BLOB)),
+    missing="`scrapy rank` computes them",
+    damaged="compute the ranks anew with `scrapy rank`",
+)
 
 
-class ResultStore(Protocol):
-    """Where results are kept; methods raise StoreError when it fails."""
-
-    name: str
-
-    def heads(self) -> dict[str, str]:
-        """Return what is kept: the head of each result, by name."""
-        ...
-
-    def part(self, name: str, head: str, part: str) -> bytes | None:
-        """Return a part of the result with this head; None if another took its place."""
-        ...
-
-    def replace(self, name: str, head: str, parts: Mapping[str, bytes]) -> None:
-        """Keep a result in place of the one before; readers see the one or the other."""
-        ...
-
-    def close(self) -> None:
-        """Close it."""
-        ...
-
-
-def open_store(uri: str, *, read_only: bool = False) -> ResultStore:
+def open_results(uri: str, *, create: bool = False) -> Store:
     """Open the results of an archive.
 
     Args:
         uri: Of the archive. Results of ``sqlite:///crawl.db`` are in the file ``crawl.db-rank``,
-            those of a MongoDB database in its collections ``rank_head`` and ``rank_part``.
-        read_only: Make neither.
+            those of a MongoDB database in its collections ``rank_result`` and ``rank_part``.
+        create: Whether they are made where there are none.
 
     Raises:
-        MissingStoreError: it is opened to be read, and there is none.
-        StoreError: it cannot be opened.
+        MissingStoreError: there are none.
+        StoreError: they cannot be opened.
     """
-    from mmcrawl.rank.results.stores import MongoResults, SqliteResults  # pymongo is slow to load
-
-    if path := file_of(uri):
-        return SqliteResults(Path(path + "-rank"), create=not read_only)
-    if is_server(uri):
-        return MongoResults(uri, create=not read_only)
-    raise StoreError(f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://…")
+    path = file_of(uri)
+    if not path and not is_server(uri):
+        raise StoreError(f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://…")
+    return open_documents(_CONTENTS, uri, Path(path + "-rank") if path else None, create=create)
 
 
 def keep(
@@ -93,31 +89,23 @@ def keep(
     parts |= {column: values[order].tobytes() for column, values in columns.items()}
     parts["urls"] = "\n".join(urls[i] for i in order).encode("utf-8", "surrogatepass")
     compress = zstandard.ZstdCompressor(level=_LEVEL).compress
-    store = open_store(uri)
-    try:
-        head = json.dumps({"format": _FORMAT, **facts}, sort_keys=True)
-        store.replace(name, head, {part: compress(content) for part, content in parts.items()})
-    finally:
-        store.close()
-
-
-def read_head(head: str, anew: str) -> dict[str, Any]:
-    """Return what a head says.
-
-    Args:
-        head: Of a result.
-        anew: What to do if it cannot be read, as the end of a sentence.
-
-    Raises:
-        StoreError: it is damaged, or of another version of mmcrawl.
-    """
-    try:
-        facts: dict[str, Any] = json.loads(head)
-    except ValueError as error:
-        raise StoreError(f"the results of the archive are damaged; {anew}") from error
-    if facts.get("format") != _FORMAT:
-        raise StoreError(f"the results are of another version of mmcrawl; {anew}")
-    return facts
+    with closing(open_results(uri, create=True)) as store:
+        before = store.get("result", [name]).get(name)
+        written = max(time.time_ns(), before["written"] + 1 if before else 0)
+        for part, content in parts.items():
+            put_blob(store, "part", f"{name}/{written}/{part}", compress(content))
+        result = {"written": written, "facts": dict(facts)}
+        if before:
+            same = (KEY, "=", name), ("written", "=", before["written"])
+            is_kept = store.change("result", [(same, result)]) == 1
+        else:
+            is_kept = not store.insert_new("result", {name: result})
+        if not is_kept:
+            raise StoreError(
+                f"{name} in {store.name} was computed by another process at the same time, whose"
+                " result is kept; compute it again if it is of an older archive"
+            )
+        store.delete("part", (KEY, ">=", f"{name}/"), (KEY, "<", f"{name}/{written}"))
 
 
 class Kept:
@@ -126,7 +114,7 @@ class Kept:
     Args:
         store: Open for as long as this is used; :meth:`close` closes it.
         name: Of the result; also an attribute.
-        head: As the store has it.
+        document: As the store has it.
         anew: What to do if it cannot be read, as the end of a sentence.
 
     Attributes:
@@ -136,12 +124,12 @@ class Kept:
         StoreError: it cannot be read.
     """
 
-    def __init__(self, store: ResultStore, name: str, head: str, anew: str) -> None:
+    def __init__(self, store: Store, name: str, document: Document, anew: str) -> None:
         self._store = store
         self.name = name
-        self._head = head
+        self._written = document["written"]
         self._anew = anew
-        self.facts = read_head(head, anew)
+        self.facts: dict[str, Any] = document["facts"]
         self._keys = self.column("keys", "<i8")
 
     def __len__(self) -> int:
@@ -184,40 +172,40 @@ class Kept:
 
     def _part(self, part: str) -> bytes:
         what = f"{self.name} in {self._store.name}"
-        found = self._store.part(self.name, self._head, part)
-        if found is None:
+        found = get_blob(self._store, "part", f"{self.name}/{self._written}/{part}")
+        now = self._store.get("result", [self.name]).get(self.name)
+        if now is None or now["written"] != self._written:
             raise StoreError(f"{what} was computed anew while it was read; read it again")
         try:
-            return zstandard.ZstdDecompressor().decompress(found)
+            return zstandard.ZstdDecompressor().decompress(found or b"")
         except zstandard.ZstdError as error:
             raise StoreError(f"{what} is damaged ({error}); {self._anew}") from error
 
 
-def open_kept(uri: str, choose: Callable[[dict[str, str]], str], anew: str) -> Kept | None:
+def open_kept(uri: str, choose: Callable[[dict[str, Document]], str], anew: str) -> Kept | None:
     """Return a result that is kept of an archive, None if there is none.
 
     Args:
         uri: Of the archive.
-        choose: Returns the name of the result, given the heads of all by name.
+        choose: Returns the name of the result, given what is known of each by name.
         anew: What to do if it cannot be read, as the end of a sentence.
 
     Raises:
         StoreError: it cannot be read.
     """
     try:
-        store = open_store(uri, read_only=True)
+        store = open_results(uri)
     except MissingStoreError:
         return None
-    try:
-        heads = store.heads()
-        name = choose(heads)
-        kept = Kept(store, name, heads[name], anew) if name in heads else None
-    except BaseException:
-        store.close()
-        raise
-    if kept is None:
-        store.close()
-    return kept
+    with ExitStack() as stack:
+        stack.callback(store.close)
+        found = dict(store.range("result"))
+        name = choose({name: one["facts"] for name, one in found.items()})
+        if name not in found:
+            return None
+        kept = Kept(store, name, found[name], anew)
+        stack.pop_all()
+        return kept
 
 
 def _keys(urls: Iterable[str]) -> NDArray[np.int64]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import Numbers
-from mmcrawl.rank.results.kept import Kept, keep, open_kept, read_head
+from mmcrawl.rank.results.kept import Kept, keep, open_kept
+from mmcrawl.stores.documents import Document
 
 DUPLICATES = "duplicates"
 """Name under which :mod:`mmcrawl.rank.duplicates.results` keeps groups in the same store."""
@@ -129,7 +130,7 @@ class Ranks(Mapping[str, float]):
         return self._kept.is_stale(archive)
 
 
-def _latest(heads: Mapping[str, str]) -> str:
-    of_pages = {method: head for method, head in heads.items() if method != DUPLICATES}
-    times = {method: read_head(head, _ANEW)["computed"] for method, head in of_pages.items()}
+def _latest(results: Mapping[str, Document]) -> str:
+    times = {method: facts["computed"] for method, facts in results.items()}
+    times.pop(DUPLICATES, None)
     return max(times, key=lambda method: (times[method], method), default="")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import random
 import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,12 +20,12 @@ import mmcrawl.archive.mongodb.urls as mongodb_urls
 import mmcrawl.stores.mongodb as mongodb_server
 from mmcrawl.archive import Capture, VersionRow, open_archive
 from mmcrawl.errors import StoreError
+from tests.databases import own_server
 from tests.waiting import HANG
 from tests.warm import python
 
 pytestmark = pytest.mark.processes
 
-BINARY = "MMCRAWL_TEST_FERRETDB"
 TOOL = Path(__file__).parents[3] / "tools" / "start_mongodb_server"
 
 
@@ -214,38 +212,19 @@ def test_two_processes_store_in_one_archive_until_they_are_killed(uri, monkeypat
 # -- a server that comes and goes -------------------------------------------------------------
 
 
-@pytest.fixture
-def own_server(tmp_path):
-    """Return how to start and stop a server of the test's own, on one port."""
-    if not os.environ.get(BINARY):
-        pytest.skip(f"no server to stop: name FerretDB's program in the variable {BINARY}")
-
-    def call(*arguments):
-        command = [sys.executable, TOOL, *arguments]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-    folder = str(tmp_path / "server")
-    address = call("start", folder)
-    port = address.rpartition(":")[2]
-    yield (
-        f"{address}/pages?serverSelectionTimeoutMS=300",
-        lambda: call("start", folder, "--port", port),
-        lambda: call("stop", folder),
-    )
-    call("stop", folder)
-
-
-def test_a_server_that_was_stopped_and_started_again(own_server):
-    uri, start, stop = own_server
-    with open_archive(uri) as archive:
+def test_a_server_that_was_stopped_and_started_again(tmp_path):
+    with (
+        own_server(tmp_path / "server") as server,
+        open_archive(f"{server.address}/pages?serverSelectionTimeoutMS=300") as archive,
+    ):
         archive.store(Capture("http://a.test/", b"<p>one", 1.0))
-        stop()
+        server.stop()
         for _ in range(2):
             with pytest.raises(StoreError, match="cannot be reached"):
                 archive.store(Capture("http://a.test/", b"<p>two", 2.0))
             with pytest.raises(StoreError, match="cannot be reached"):
                 archive.get("http://a.test/")
-        start()
+        server.start()
         end = time.monotonic() + HANG
         while True:
             try:
