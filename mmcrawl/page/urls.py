@@ -29,8 +29,6 @@ _DOWNLOADS = frozenset(
 PAGE_SCHEMES = frozenset({"http", "https"})
 _MEDIA_SCHEMES = PAGE_SCHEMES | {"ftp", "mms", "mmsh", "mmst", "pnm", "rtmp", "rtsp"}
 _STREAMING = frozenset({"mms", "mmsh", "mmst", "pnm", "rtmp", "rtsp"})
-_COMPLETE = ("http://", "https://")
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 # Browsers strip C0 controls and spaces at the ends.
 _ENDS = "".join(map(chr, range(0x21)))
 # A navigation link is written the same way on every page of a site.
@@ -147,32 +145,14 @@ class Resolver:
     def __init__(self, base: str, encoding: str) -> None:
         self._base = base
         self._encoding = "utf-8" if encoding.startswith(_NO_QUERY_ENCODINGS) else encoding
-        address = base.partition("#")[0].partition("?")[0]
-        root = address.find("/", address.find("//") + 2)
-        self._origin = address if root < 0 else address[:root]
-        self._directory = address[: address.rfind("/") + 1] if root >= 0 else address + "/"
 
     def __call__(self, reference: str) -> Target | None:
         """Return the target of a reference, or None if it is malformed or of another scheme."""
-        reference = reference.strip(_ENDS).partition("#")[0]
-        if len(reference) > _LONGEST:
+        reference = reference.strip(_ENDS)
+        if len(reference) > _LONGEST or _LONG_AUTHORITY.match(reference):
             return None
-        base = self._narrowest_base(reference)
-        return _resolve(base, reference, self._encoding) if base is not None else None
-
-    def _narrowest_base(self, reference: str) -> str | None:
-        """The part of the base that decides: the shorter, the more pages share the result."""
-        if reference.startswith(_COMPLETE):
-            return ""
-        if reference.startswith("/"):
-            return self._origin
-        if ":" in reference and (scheme := _SCHEME.match(reference)):
-            if scheme[1].lower() not in _MEDIA_SCHEMES:
-                return None
-            return "" if reference.startswith("//", scheme.end()) else self._base
-        if not reference or reference.startswith("?"):
-            return self._base
-        return self._directory
+        url = absolute_url(self._base, reference, self._encoding)
+        return _classify(url.partition("#")[0]) if url is not None else None
 
 
 def absolute_url(base: str, reference: str, encoding: str = "utf-8") -> str | None:
@@ -240,14 +220,6 @@ def _fits(character: str, encoding: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-@lru_cache(maxsize=_CACHED)
-def _resolve(base: str, reference: str, encoding: str) -> Target | None:
-    if _LONG_AUTHORITY.match(reference):
-        return None
-    url = absolute_url(base, reference, encoding)
-    return _classify(url) if url is not None else None
 
 
 @lru_cache(maxsize=_CACHED)
