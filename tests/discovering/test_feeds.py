@@ -23,12 +23,6 @@ def test_the_entries_of_a_podcast_are_links_and_their_enclosures_media() -> None
     ]
 
 
-def test_atom_entries_are_links() -> None:
-    body = b"""<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>A</title>
-        <link href="http://h.test/a"/><updated>2024-05-01T00:00:00Z</updated></entry></feed>"""
-    assert [link.url for link in read_feed(body, URL).page.links] == ["http://h.test/a"]
-
-
 def test_a_feed_in_json_is_read_as_others() -> None:
     item = {"id": "1", "url": "/a", "title": "Light &amp; lenses", "date_published": "2024-05-01T"}
     item |= {"attachments": [{"url": "a.mp3", "mime_type": "audio/mpeg", "size_in_bytes": None,
@@ -44,11 +38,6 @@ def test_a_feed_in_json_is_read_as_others() -> None:
     ]
     assert listing.sitemaps == ("http://h.test/feed.xml?page=2",)
     assert read_feed(body[:-9], URL).page.links == ()
-
-
-def test_what_stands_before_the_fault_of_a_malformed_feed_counts() -> None:
-    page = read_feed(f"{_RSS}{_ITEM}<item><title>B<link".encode(), URL).page
-    assert [link.url for link in page.links] == ["http://h.test/show/1"]
 
 
 def test_of_a_feed_with_a_million_enclosures_a_bounded_number_is_read() -> None:

@@ -49,11 +49,6 @@ def test_a_sitemap_without_an_address_ends_with_one_reason(body: bytes) -> None:
         read_sitemap(body, URL)
 
 
-def test_of_malformed_xml_what_stands_before_the_fault_counts() -> None:
-    body = _HEAD + b"<url><loc>/a</loc></url><url><lo"
-    assert [link.url for link in read_sitemap(body, URL).page.links] == ["http://h.test/a"]
-
-
 def test_entities_expand_to_a_bounded_length_and_read_no_file() -> None:
     ten = {n: f"&b{n - 1};" * 10 for n in range(1, 30)}
     bomb = "".join(f'<!ENTITY b{n} "{value}">' for n, value in ten.items())
