@@ -5,9 +5,10 @@ far as anybody knows.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from lxml import html
 
@@ -35,6 +36,8 @@ _PATHS = {  # how elements are found, and whether all are meant
     "getElementsByTagName": (".//*[name()=$name]", True),
     "getElementsByClassName": (_CLASS, True),
 }
+_ATTRIBUTES = {"httpEquiv": "http-equiv"}
+_TEXTS = ("textContent", "innerHTML", "innerText", "text")
 _COLLECTIONS = {"forms": ".//form", "links": ".//a[@href]|.//area[@href]"}
 
 
@@ -49,6 +52,9 @@ class _Thing(dict[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         self._take(name, value)
+        if self.node is not None and isinstance(value, str):
+            with suppress(ValueError):  # no attribute is called that
+                self.node.set(_ATTRIBUTES.get(name, name), value)
         if name != "location":
             super().__setitem__(name, value)
 
@@ -75,18 +81,27 @@ class Browser:
             dict.fromkeys(("URL", "documentURI", "baseURI"), url)
             | {"cookie": "", "referrer": "", "domain": location["hostname"], "location": location}
             | {name: partial(self._all, *found) for name, found in _PATHS.items()}
-            | {"querySelector": lambda css: _first(self._selected(css)), "write": self._write}
-            | {"querySelectorAll": self._selected, "readyState": "complete", "body": self._thing()}
+            | {
+                "querySelector": lambda css: _first(self._selected(css)),
+            }
+            | dict.fromkeys(("write", "writeln"), self._write)
+            | {"querySelectorAll": self._selected, "readyState": "complete", "all": None}
+            | {"body": self._thing(), "head": self._thing()}
             | {"createElement": lambda tag: self._element(html.Element(tag.lower()))}
         )
         history = dict.fromkeys(("pushState", "replaceState"), self._name) | again
         window = self._thing(
             {name: partial(_known, function) for name, function in FUNCTIONS.items()}
             | {"undefined": None, "document": self._document, "location": location}
-            | {"navigator": self._thing({"userAgent": _AGENT}), "history": self._thing(history)}
+            | {
+                "navigator": self._thing({"userAgent": _AGENT, "cookieEnabled": True}),
+                "history": self._thing(history),
+            }
             | {"setTimeout": self._later, "setInterval": self._repeat, "open": self._open}
             | {"navigate": self._move, "eval": self._back}
-            | {"String": {}, "Math": {}, "URL": _url, "opener": None}
+            | {"String": {}, "Math": {}, "JSON": {}, "Object": {}, "URL": _url, "opener": None}
+            | {"Date": lambda *_: {}, "URLSearchParams": _parameters}
+            | dict.fromkeys(("Event", "MouseEvent"), lambda kind, *_: {"type": kind})
             | dict.fromkeys(("$", "jQuery"), self._jquery)
             | {name: {"getItem": lambda _: None} for name in ("localStorage", "sessionStorage")}
         )
@@ -97,10 +112,12 @@ class Browser:
         self._common = (
             dict.fromkeys(("addEventListener", "attachEvent", "on", "one"), self._listen)
             | dict.fromkeys((*_CALL_BACK, *_SOON), self._back)
+            | {"load": partial(self._listen, "load"), "appendChild": self._insert}
+            | {"ready": lambda function: self._evaluator.call(function, [self._jquery])}
             | OF_OBJECTS
         )
         window |= {name: self._common[name] for name in self._common if name not in window}
-        self._evaluator = Evaluator(window, self._member)
+        self._evaluator: Evaluator = Evaluator(window, self._member)
         self.run = self._evaluator.run
 
     def loaded(self) -> None:
@@ -109,7 +126,7 @@ class Browser:
             self._evaluator.is_certain = certain
             self._evaluator.begin(function)
 
-    def _member(self, owner: Any, name: Any) -> Any:  # noqa: PLR0911
+    def _member(self, owner: Any, name: Any) -> Any:  # noqa: PLR0911, PLR0912
         """Return a member of a value; `UNKNOWN` if it is not known."""
         if isinstance(owner, str | list):
             if isinstance(name, int | float):
@@ -121,6 +138,10 @@ class Browser:
         if isinstance(owner, list) and owner and isinstance(owner[0], _Thing):
             named = (one for one in owner if name in (one.get("name"), one.get("id")))
             return next(named, None) or self._member(owner[0], name)
+        if isinstance(owner, list) and name in ("forEach", "map"):
+            return partial(self._each, owner)
+        if isinstance(owner, Function):
+            return owner.members.get(name, self._common.get(name, UNKNOWN))
         if isinstance(owner, dict):
             if name in owner:
                 return owner[name]
@@ -128,6 +149,8 @@ class Browser:
                 return partial(_attribute, owner)
             if not isinstance(owner, _Thing):
                 return self._common.get(name)
+            if owner.node is not None and name in _TEXTS:
+                return owner.node.text_content()
             if owner is self._document:
                 return self._of_document(name)
         return self._common.get(name, UNKNOWN)
@@ -155,6 +178,8 @@ class Browser:
     def _set(self, name: str, value: Any) -> None:
         if name == "location":
             self._move(value)
+        elif name == "innerHTML":
+            self._write(value, runs=False)
         elif name in ("onload", "onpageshow", "onreadystatechange"):
             self._listen("load", value)
 
@@ -188,9 +213,12 @@ class Browser:
     def _back(self, function: Any = UNKNOWN, *_: Any) -> Any:
         return self._evaluator.call(function, [UNKNOWN])
 
-    def _later(self, function: Any, wait: Any = 0, *_: Any) -> None:
+    def _each(self, items: list[Any], function: Any) -> list[Any]:
+        return [self._evaluator.call(function, [one, place]) for place, one in enumerate(items)]
+
+    def _later(self, function: Any, wait: Any = 0, *given: Any) -> None:
         with self._evaluator.perhaps(doubt=isinstance(wait, int | float) and wait > _AT_ONCE):
-            self._evaluator.call(function)
+            self._evaluator.call(function, given)
 
     def _repeat(self, function: Any, wait: Any = 0, *others: Any) -> None:
         before = len(self.moves)
@@ -214,13 +242,28 @@ class Browser:
         made.node = node
         submit = dict.fromkeys(("submit", "requestSubmit"), partial(self._submit, node))
         attribute = dict.fromkeys(("getAttribute", "setAttribute"), partial(_attribute, made))
-        made.update(submit | attribute | {"click": partial(self._click, made), "dataset": data})
+        click = partial(self._click, made)
+        clicks = {
+            "click": click,
+            "dispatchEvent": lambda event: event["type"] == "click" and click(),
+        }
+        made.update(submit | attribute | clicks | {"dataset": data})
         return made
 
-    def _write(self, text: str) -> None:
-        for meta in html.fragment_fromstring(text, create_parent=True).iter("meta"):
-            if meta.get("http-equiv", "").lower() == "refresh":
-                self.refreshes.append(meta.get("content", ""))
+    def _insert(self, element: Any, *_: Any) -> Any:
+        """Take an element that a script puts into the page."""
+        if isinstance(element, _Thing) and element.node is not None:
+            self._write(html.tostring(element.node, encoding="unicode"))
+            self._evaluator.call(element.get("text", UNKNOWN))
+        return element
+
+    def _write(self, text: Any, *_: Any, runs: bool = True) -> None:
+        root = html.fragment_fromstring(text if isinstance(text, str) else "", create_parent=True)
+        for one in root.iter("meta", "script"):
+            if one.get("http-equiv", "").lower() == "refresh":
+                self.refreshes.append(one.get("content", ""))
+            if runs:
+                self._evaluator.call(one.text or UNKNOWN)
 
     def _of_document(self, name: str) -> Any:
         if name in _COLLECTIONS:
@@ -265,6 +308,10 @@ def _first(found: list[Any]) -> Any:
 
 def _known(method: Callable[..., Any], *arguments: Any) -> Any:
     return UNKNOWN if UNKNOWN in arguments else method(*arguments)
+
+
+def _parameters(query: Any = "") -> dict[str, Any]:
+    return {"get": dict(parse_qsl(text_of(query).removeprefix("?"))).get}
 
 
 def _attribute(owner: dict[str, Any], name: str, *value: Any) -> Any:

@@ -27,7 +27,7 @@ _NOT_UNDERSTOOD = (
 _MOST_NODES = 5_000
 _DEEPEST = 60
 _MOST_CALLS = 14  # in one another: a countdown from ten
-_LONGEST = 8_192
+LONGEST = 8_192
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "-": sub, "*": mul, "/": truediv, "%": mod, "<": lt, ">": gt, "<=": le, ">=": ge,
     "==": eq, "===": eq, "!=": ne, "!==": ne,
@@ -43,13 +43,21 @@ class _Unknown:
 
 
 UNKNOWN: Final = _Unknown()
+_END: Final = object()
+_OTHERWISE: Final = object()
 
 
 class Function(NamedTuple):
-    """A function that a script has made."""
+    """A function or a class that a script has made, with what is to be had of it by name."""
 
     node: Node
     scope: Scope
+    members: dict[str, Any]
+
+    @classmethod
+    def of(cls, node: Node, scope: Scope) -> "Function":
+        """Return one whose prototype is empty."""
+        return cls(node, scope, {"prototype": {}})
 
 
 class Regex(NamedTuple):
@@ -118,7 +126,7 @@ class Evaluator:
         yield
         self.is_certain = before
 
-    def call(self, function: Any, arguments: Sequence[Any] = ()) -> Any:
+    def call(self, function: Any, arguments: Sequence[Any] = (), this: Any = None) -> Any:
         """Call a function, or run code that is a text; return what is known of the result."""
         if isinstance(function, str):
             self.run(function)
@@ -126,11 +134,11 @@ class Evaluator:
             return UNKNOWN
         if not isinstance(function, Function):
             return self._tried(lambda: function(*arguments))
-        scope = function.scope.new_child({"return": UNKNOWN})
+        own = {"return": UNKNOWN} | ({} if this is None else {"this": this})
+        scope = function.scope.new_child(own)
         given = function.node.child_by_field_name("parameters")
         names = given.named_children if given else function.node.children_by_field_name("parameter")
-        for place, name in enumerate(names):
-            scope[_source(name)] = arguments[place] if place < len(arguments) else None
+        self._bind_all(names, arguments, scope)
         self._calls += 1
         with self.perhaps(doubt=False):
             for body in function.node.children_by_field_name("body"):
@@ -143,54 +151,135 @@ class Evaluator:
 
     # -- statements
 
-    def _block(self, nodes: Iterable[Node], scope: Scope) -> bool:
-        """Walk statements; tell whether they ended with a return, a break or the like."""
+    def _block(self, nodes: Iterable[Node], scope: Scope) -> str:
+        """Walk statements; return what they ended with: return, throw, break, continue or ""."""
         nodes = list(nodes)
         for node in nodes:
             if node.type == "function_declaration":
-                scope[_source(node.child_by_field_name("name"))] = Function(node, scope)
-        return any(self._statement(node, scope) for node in nodes)
+                scope[_source(node.child_by_field_name("name"))] = Function.of(node, scope)
+        return next((end for node in nodes if (end := self._statement(node, scope))), "")
 
-    def _statement(self, node: Node, scope: Scope) -> bool:
+    def _statement(self, node: Node, scope: Scope) -> str:  # noqa: PLR0911
         match node.type:
             case "if_statement":
                 return self._if(node, scope)
             case "return_statement":
                 value = self.value(_inner(node), scope)
                 next((one for one in scope.maps if "return" in one), {})["return"] = value
-                return True
+                return "return"
             case "throw_statement" | "break_statement" | "continue_statement":
-                return True
-            case "switch_body":
-                with self.perhaps():
-                    for case in node.named_children:
-                        self._block(case.children_by_field_name("body"), scope)
+                return node.type.partition("_")[0]
+            case "switch_statement":
+                return self._switch(node, scope)
             case "variable_declaration" | "lexical_declaration":
                 for one in node.named_children:
                     name, value = (one.child_by_field_name(field) for field in ("name", "value"))
                     if value is not None:
-                        scope[_source(name)] = self.value(value, scope)
+                        self._bind(name, self.value(value, scope), scope)
+            case "class_declaration":
+                scope[_source(node.child_by_field_name("name"))] = self._class(node, scope)
             case "comment" | "html_comment" | "function_declaration" | "catch_clause":
-                return False
+                return ""
+            case "for_statement" | "for_in_statement" | "while_statement" | "do_statement":
+                return self._loop(node, scope)
             case name if name.endswith(("_statement", "_clause", "statement_block", "ERROR")):
-                is_loop = name.startswith(("for", "while", "do"))
-                body = node.child_by_field_name("body") if is_loop else None
-                return self._block([body] if body else node.named_children, scope) and not is_loop
+                return self._block(node.named_children, scope)
             case _:
                 self.value(node, scope)
-        return False
+        return ""
 
-    def _if(self, node: Node, scope: Scope) -> bool:
+    def _loop(self, node: Node, scope: Scope) -> str:
+        """Walk a loop as often as it is known to go round, else once."""
+        body, condition, before, after, left, right = map(
+            node.child_by_field_name,
+            ("body", "condition", "initializer", "increment", "left", "right"),
+        )
+        if before is not None:
+            self._statement(before, scope)
+        through = self.value(right, scope)
+        steps = iter(through if isinstance(through, list | dict | str) else [UNKNOWN])
+        is_first = True
+        while True:
+            self._count()
+            holds = True if condition is None else truth(self.value(condition, scope))
+            is_done = holds is False and not (is_first and node.type == "do_statement")
+            if is_done or (left is not None and (step := next(steps, _END)) is _END):
+                return ""
+            if left is not None:
+                self._bind(left, step, scope)
+            with self.perhaps(doubt=through is UNKNOWN):
+                end = self._block([body] if body is not None else [], scope)
+            if end in ("return", "throw"):
+                return end
+            if end == "break" or not (holds or left) or through is UNKNOWN:
+                return ""
+            self.value(after, scope)
+            is_first = False
+
+    def _switch(self, node: Node, scope: Scope) -> str:
+        value = self.value(node.child_by_field_name("value"), scope)
+        body = node.child_by_field_name("body")
+        cases = body.named_children if body is not None else []
+        named = [one.child_by_field_name("value") for one in cases]
+        values = [_OTHERWISE if one is None else self.value(one, scope) for one in named]
+        if UNKNOWN in (value, *values):
+            with self.perhaps():
+                for case in cases:
+                    self._block(case.children_by_field_name("body"), scope)
+            return ""
+        found = value if value in values else _OTHERWISE
+        walked = cases[values.index(found) :] if found in values else []
+        ends = (self._block(one.children_by_field_name("body"), scope) for one in walked)
+        end = next(filter(None, ends), "")
+        return "" if end == "break" else end
+
+    def _bind_all(self, names: Iterable[Node], values: Sequence[Any], scope: Scope) -> None:
+        for place, name in enumerate(names):
+            if name.type == "rest_pattern":
+                self._bind(_inner(name), list(values[place:]), scope)
+            else:
+                self._bind(name, values[place] if place < len(values) else None, scope)
+
+    def _bind(self, name: Node | None, value: Any, scope: Scope) -> None:
+        """Give names their values, as a declaration or the parameters of a function name them."""
+        if name is None:
+            return
+        match name.type:
+            case "array_pattern":
+                self._bind_all(name.named_children, value if isinstance(value, list) else (), scope)
+            case "object_pattern":
+                for one in name.named_children:
+                    key = one.child_by_field_name("key") or one.child_by_field_name("left") or one
+                    target = one.child_by_field_name("value") or one
+                    self._bind(target, self._member(value, _source(key)), scope)
+            case "assignment_pattern" | "object_assignment_pattern":
+                left, right = (name.child_by_field_name(side) for side in ("left", "right"))
+                given = self.value(right, scope) if value is None else value
+                self._bind(left, given, scope)
+            case _:
+                scope[_source(name)] = value
+
+    def _class(self, node: Node, scope: Scope) -> Function:
+        body = node.child_by_field_name("body")
+        methods = self._methods(body.named_children if body is not None else [], scope)
+        start = methods.get("constructor")
+        return Function(start.node if start else node, scope, {"prototype": methods} | methods)
+
+    def _methods(self, nodes: Iterable[Node], scope: Scope) -> dict[str, Function]:
+        made = (one for one in nodes if one.type == "method_definition")
+        return {_source(one.child_by_field_name("name")): Function.of(one, scope) for one in made}
+
+    def _if(self, node: Node, scope: Scope) -> str:
         holds = truth(self.value(node.child_by_field_name("condition"), scope))
         then, other = (node.child_by_field_name(name) for name in ("consequence", "alternative"))
         if holds is not None:
             taken = then if holds else other
-            return taken is not None and self._block([taken], scope)
+            return "" if taken is None else self._block([taken], scope)
         with self.perhaps():
             ended = [self._block([one], scope) for one in (then, other) if one is not None]
         if any(ended) and self._calls:  # what follows depends on it
             self.is_certain = False
-        return len(ended) > 1 and all(ended)
+        return ended[0] if len(ended) > 1 and all(ended) else ""
 
     # -- expressions
 
@@ -198,13 +287,16 @@ class Evaluator:
         """Return what an expression comes to."""
         if node is None:
             return None
-        self._left -= 1
-        if self._left < 0 or self._depth > _DEEPEST:
-            raise _EnoughError
+        self._count()
         self._depth += 1
         made = self._value(node, scope)
         self._depth -= 1
-        return UNKNOWN if isinstance(made, str | list) and len(made) > _LONGEST else made
+        return UNKNOWN if isinstance(made, str | list) and len(made) > LONGEST else made
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0 or self._depth > _DEEPEST:
+            raise _EnoughError
 
     def _value(self, node: Node, scope: Scope) -> Any:  # noqa: PLR0911, PLR0912
         match node.type:
@@ -215,7 +307,7 @@ class Evaluator:
             case "true" | "false" | "null" | "undefined":
                 return _CONSTANTS[node.type]
             case "this":
-                return self._window
+                return scope.get("this", self._window)
             case "number":
                 number = _source(node)
                 return float(number) if "." in number else int(number, 0)
@@ -230,6 +322,8 @@ class Evaluator:
             case "unary_expression":
                 value = self.value(node.child_by_field_name("argument"), scope)
                 operator = node.children[0].type
+                if operator == "typeof":
+                    return _type_of(value)
                 if operator == "-" and isinstance(value, int | float):
                     return -value
                 return UNKNOWN if operator != "!" or value is UNKNOWN else not truth(value)
@@ -249,12 +343,14 @@ class Evaluator:
                 return Regex(*(_source(node.child_by_field_name(x)) for x in ("pattern", "flags")))
             case "object":
                 pairs = [[*one.named_children] for one in node.named_children if one.type == "pair"]
-                methods = (one for one in node.named_children if one.type == "method_definition")
-                called = {_source(_inner(one)): Function(one, scope) for one in methods}
                 own = {_source(key).strip("'\""): self.value(one, scope) for key, one in pairs}
-                return called | own
+                short = filter(lambda one: one.type.startswith("shorthand"), node.named_children)
+                named = {_source(one): scope.get(_source(one), UNKNOWN) for one in short}
+                return self._methods(node.named_children, scope) | own | named
             case "function_expression" | "arrow_function":
-                return Function(node, scope)
+                return Function.of(node, scope)
+            case "class":
+                return self._class(node, scope)
         return UNKNOWN
 
     def _string(self, node: Node, scope: Scope) -> Any:
@@ -294,8 +390,11 @@ class Evaluator:
             operator = _source(node.child_by_field_name("operator"))
             more = 1 if operator in ("++", "--") else value
             value = _result(operator[0], self._member(owner, name), more)
+        owner = owner.members if isinstance(owner, Function) else owner
         if isinstance(owner, dict):
             owner[name] = value
+        elif isinstance(owner, list) and isinstance(name, int) and 0 <= name <= len(owner):
+            owner[name : name + 1] = [value]
         return value
 
     def _place(self, node: Node, scope: Scope) -> tuple[Any, Any]:
@@ -307,23 +406,50 @@ class Evaluator:
 
     def _call(self, node: Node, scope: Scope) -> Any:
         callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
-        owner: Any = UNKNOWN
+        owner: Any = None
         name: Any = ""
         if callee is not None and callee.type in ("member_expression", "subscript_expression"):
             owner, name = self._place(callee, scope)
-            function = owner if isinstance(owner, Function) else self._member(owner, name)
+            function = self._member(owner, name)
         else:
             function = self.value(callee, scope)
         given = node.child_by_field_name("arguments")
         arguments = [self.value(one, scope) for one in given.named_children] if given else []
-        if isinstance(owner, Function):
-            return owner if name == "bind" else self.call(owner, arguments[1:])
-        return self.call(function, arguments) if not isinstance(function, str) else UNKNOWN
+        if callable(owner) or isinstance(owner, Function):
+            match name:
+                case "bind":
+                    return owner
+                case "call" | "apply":
+                    this, *rest = arguments or [None]
+                    more = rest[0] if name == "apply" and rest else rest
+                    return self.call(owner, more if isinstance(more, list) else [UNKNOWN], this)
+        if node.type == "new_expression" and isinstance(function, Function):
+            made = dict(function.members["prototype"])
+            if function.node.type != "class_declaration":  # it has no constructor of its own
+                self.call(function, arguments, made)
+            return made
+        is_code = isinstance(function, str)
+        return UNKNOWN if is_code else self.call(function, arguments, _plain_object(owner))
 
 
 @cache
 def _language() -> Language:
     return Language(tree_sitter_javascript.language())
+
+
+def _plain_object(owner: Any) -> Any:
+    return owner if isinstance(owner, dict) else None
+
+
+def _type_of(value: Any) -> Any:
+    if value is UNKNOWN:
+        return UNKNOWN
+    if value is None:
+        return "undefined"
+    if callable(value) or isinstance(value, Function):
+        return "function"
+    names = {bool: "boolean", str: "string", int: "number", float: "number"}
+    return names.get(type(value), "object")
 
 
 def truth(value: Any) -> bool | None:

@@ -23,13 +23,13 @@ _SIGN = re.compile(
     r"\blocation(?:['\"]\])?\s*\??(?:=[^=]|\[|\.\s*(?:replace|assign)\b"
     r"|\.\s*(?:href|search|pathname|host(?:name)?|protocol)\s*=[^=])"
     r"|=\s{0,9}(?:\w{1,20}\.){0,2}location\s*[;,]|\(\s*['\"]?\w{0,9}\.?location['\"]?\s*[),]"
-    r"|\.\s*(?:submit|requestSubmit|click)\s*\(\s*\)|\.\s*trigger\s*\(\s*['\"](?:click|submit)"
+    r"|\.\s*(?:(?:submit|requestSubmit|click)\s*\(\s*\)|dispatchEvent\s*\()|\.\s*trigger\s*\(\s*['\"](?:click|submit)"
     r"|\bnavigate\s*\(|\beval\s*\((?!\s*function)|\bopen\s*\([^()]{0,300}_(?:self|top|parent)"
     r"|\bhistory\.(?:replace|push)State\b|http-?equiv",
     re.IGNORECASE,
 )
 _WORDS = "location .submit .requestSubmit .click .trigger navigate eval _self _top _parent".split()
-_WORDS += ["quiv", "history"]
+_WORDS += ["dispatchEvent", "quiv", "history"]
 # As HTML has it: seconds, then perhaps the address, in quotes or not.
 _REFRESH = re.compile(
     r"\s*+(?P<seconds>\d{1,9})?[\d.]*+(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?P<url>[^\s].*)",

@@ -105,6 +105,46 @@ MOVED = {
     "desk": script(
         "if(/iphone|android/i.test(navigator.userAgent)){location='m/'}else{location='t.html'}"
     ),
+    "loops": script(
+        "for (var c = [117,47,105,117,110,109], u = '', i = 0; i < c.length; i++)"
+        " u += String.fromCharCode(c[i] - 1); for (const x of [u]) { location = x; break }"
+    ),
+    "patterns of names": script(
+        "const {u, x = u.next} = {u: {next: 't.html'}};"
+        "(([a, ...b], c = b[0]) => location = c)([0, x])"
+    ),
+    "class": script(
+        "class A {constructor(u) {this.u = u} go() {location = this.u}}; new A('t.html').go()"
+    ),
+    "prototype": script(
+        "function A() {this.u='t.html'} A.prototype.go=function(){location=this.u};"
+        "var a = new A(); a.go.call(a)"
+    ),
+    "switch": script(
+        "switch (location.host) {case 'x.test': location='m/'; break; default: location='t.html'}"
+    ),
+    "each": script("['t.html'].map(u => ({u})).forEach(function(one) {location.assign(one.u)})"),
+    "argument of a timer": script("setTimeout(function(u) {location=u}, 10, 't.html')"),
+    "query": script(
+        "if (new URLSearchParams(location.search).get('n') == '1' && typeof window !== 'undefined')"
+        " location='t.html'"
+    ),
+    "parts of the path": script(
+        "var p = location.pathname.split('/'); p[p.length - 1] = 't.html'; location = p.join('/')"
+    ),
+    "data in the page": (
+        '<script id=c type=application/json>{"u": "t.html"}</script><script>'
+        f"location = JSON.parse(document.getElementById('c').textContent).u</script>{TEXT}"
+    ),
+    "made refresh": script(
+        "var m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0;t.html';"
+        "document.getElementsByTagName('body')[0].appendChild(m)"
+    ),
+    "written script": script("document.write('<script>location=\"t.html\"<\\/script>')"),
+    "jquery given": script("jQuery(document).ready(function($){ $('#n').get(0).click() })"),
+    "event of a click": script(
+        "document.getElementById('n').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    ),
     "refresh": f"<meta http-equiv=Refresh content='0;url=t.html'>{TEXT}",
     "refresh in quotes": f"<meta http-equiv='refresh' content=\"5; URL='t.html'\">{TEXT}",
     "refresh with a comma": f"<meta http-equiv=refresh content='1,url = t.html'>{TEXT}",
@@ -123,6 +163,10 @@ FORMS = {
     "form by id": (
         "<form id=f action=s.php?old=1><input name=q value='a b'></form>"
         "<script>document.getElementById('f').submit()</script>"
+    ),
+    "form with another address": (
+        "<form id=f><input name=q value='a b'></form><script>var f = document.querySelector('#f');"
+        "f.action = 's.php'; f.submit()</script>"
     ),
     "button": (
         "<form action=s.php><input name=q value='a b'><button id=b></button>"
@@ -190,6 +234,8 @@ def test_the_header_moves_too_and_film_that_a_page_goes_to_is_its_medium() -> No
     "code",
     [
         "while(1){location=location+'x'}",
+        "for(;;){} location='t.html'",
+        "var a='xxxxxxxx'.repeat(1e9); location=a.replaceAll('x', a)",
         "onload=function(){location=" + "(" * 200 + "1" + ")" * 200 + "}",
         "var a={}; a[[1]]=2; window[[a]]=location[{}]; location=a[[[]]]",
         "function f(){f();f()} f();location='t.html'",
