@@ -9,9 +9,10 @@ with lazy_imports(__name__):
     from mmcrawl.crawling.collect_params import CollectParams
     from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
     from mmcrawl.crawling.history import looked_at
-    from mmcrawl.crawling.job import CrawlJob, PageElsewhere
+    from mmcrawl.crawling.job import CrawlJob
     from mmcrawl.crawling.params import DEMO_TOPIC, FocusedParams
     from mmcrawl.crawling.parts import CrawlParts
+    from mmcrawl.crawling.portion import PageElsewhere
     from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals, settle
     from mmcrawl.crawling.rules_file import read_rules, rules_text
     from mmcrawl.crawling.seeds import Seed, read_seeds

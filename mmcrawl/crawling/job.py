@@ -8,8 +8,9 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from mmcrawl.crawling.behind import LinksBehind
 from mmcrawl.crawling.history import (
     MovedSeeds,
     noted,
@@ -19,6 +20,7 @@ from mmcrawl.crawling.history import (
     tell_elsewhere,
 )
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, page_record, seed_link
+from mmcrawl.crawling.portion import PageElsewhere, Portion
 from mmcrawl.crawling.reports import (
     HARVEST_PAGES,
     FetchedPage,
@@ -40,7 +42,6 @@ from mmcrawl.page.dynamic import promises_media
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_PLAYLIST, LISTED_PATHS, SHOWN_PLAYLIST, Linking, Page
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
-from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.topic.topic import Topic
@@ -50,46 +51,7 @@ logger = logging.getLogger(__name__)
 _PAGES_BETWEEN_CHECKPOINTS = 500
 _PAGES_LOOKED_THROUGH = 200_000  # for the last ones; it takes a second
 _MOST_POINTLESS_LINKS = 200
-_MOST_BEHIND = 10_000
 _SURELY = 1e-6  # share of the way from the threshold to 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Portion:
-    """What makes a crawl a part of a larger one, which is divided by hosts.
-
-    Attributes:
-        sites: of the whole crawl.
-        elsewhere: tells of an address whether it belongs to another part.
-        siblings: among so many parts of a process memory is divided.
-        knowledge: what the parts of a process learn into; None for a first one.
-        taught: of so many links of this part that had ended it was learnt already.
-    """
-
-    sites: Sites
-    elsewhere: Callable[[str], bool]
-    siblings: int
-    knowledge: Knowledge | None = None
-    taught: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class PageElsewhere:
-    """What a part of a crawl is told of a page that another part fetched.
-
-    Attributes:
-        url: its address.
-        layer: its logical layer.
-        relevant, contains_media, topic_score, new_media, on_topic: see `CrawledPage`.
-    """
-
-    url: str
-    layer: int
-    relevant: bool = False
-    contains_media: bool = False
-    topic_score: float = 0.0
-    new_media: int = 0
-    on_topic: bool = False
 
 
 class CrawlJob:
@@ -163,7 +125,7 @@ class CrawlJob:
         self._recent = RecentHarvest()
         if portion is None and self.frontier.pages <= _PAGES_LOOKED_THROUGH:
             self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
-        self._behind: dict[int, int] = {}
+        self._behind = LinksBehind(self.frontier, self._admission)
         self._rules, self._links = rules or PinnedRules(), links
         self._seeds, self._taught = seeds, portion.taught if portion else None
         if portion is None:
@@ -286,10 +248,9 @@ class CrawlJob:
             link = self.frontier.next(ready)
             if link is None:
                 return None
-            if self._falls_behind(link):
+            if self._behind.falls(link):
                 continue
             self.frontier.apply(self.scorer.started(link.id))
-            self._behind.pop(link.id, None)
             reason = None if link.parent is None else self._pointless(link)
             if reason is None:
                 return link
@@ -381,7 +342,7 @@ class CrawlJob:
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))
         if self._admission.crawled(page.url, relevant=verdict.relevant):
-            self._lift()
+            self._behind.lift()
         has_media, on_topic = bool(verdict.media), self._test.on_topic(page.url, verdict.score)
         crawled = CrawledPage(
             link, page.url, verdict.relevant, has_media, links, verdict.score, new_media, on_topic
@@ -444,6 +405,13 @@ class CrawlJob:
         if requests:
             self._add(requests, link)
         self._follow_listed()
+
+    def not_stored(self, link: int, reason: str) -> None:
+        """Note that a page that was taken in cannot be kept, and why; its links stay."""
+        if (page := self.frontier.page(link)) is not None:
+            self._take_back([link])
+            self.findings.drop_media_page(page[0])
+            self.frontier.void(link, reason)
 
     def add(self, links: Sequence[NewLink]) -> bool:
         """Add links that come from no page; tell whether any of them is new."""
@@ -513,27 +481,6 @@ class CrawlJob:
         if link.request is None and self._twins.was_fetched(link.id, link.url):
             return TWIN
         return self._admission.exhausted(link.url)
-
-    def _falls_behind(self, link: WaitingLink) -> bool:
-        """Let a link wait behind others, if its area has brought less since it was ranked."""
-        if link.request is not None or link.parent is None or link.priority > 0:
-            return False  # what is to come early keeps its place
-        steps = self._admission.steps_behind(link.url)
-        if steps <= -link.priority:
-            return False
-        self.frontier.requeue(link.id, None, -steps)
-        self._behind[link.id] = steps
-        if len(self._behind) > _MOST_BEHIND:
-            del self._behind[next(iter(self._behind))]
-        return True
-
-    def _lift(self) -> None:
-        """Bring links forward that fell behind in an area where something was found now."""
-        for link, before in list(self._behind.items()):
-            steps = self._admission.steps_behind(self.frontier.url(link))
-            if steps < before:
-                self.frontier.prioritise(link, -steps, instead_of=-before)
-                self._behind[link] = steps
 
     def _bring_forward(self, link: int) -> None:
         """Let the twins of a link that led to no page wait in their own right."""

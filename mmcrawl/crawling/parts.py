@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from mmcrawl.crawling.job import CrawlJob, Portion
+from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.portion import Portion
 from mmcrawl.crawling.reports import Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mmcrawl.crawling.job import PageElsewhere
+from mmcrawl.crawling.portion import PageElsewhere
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.sharing.packing import packed, unpacked
 from mmcrawl.sharing.server import StoreServer, bytes_of

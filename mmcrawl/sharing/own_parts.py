@@ -17,8 +17,9 @@ from itertools import islice
 from math import inf
 from pathlib import Path
 
-from mmcrawl.crawling.job import CrawlJob, PageElsewhere, Portion
+from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.parts import CrawlParts
+from mmcrawl.crawling.portion import PageElsewhere, Portion
 from mmcrawl.crawling.reports import Reporter, Totals
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import WaitingLink
