@@ -56,10 +56,9 @@ class FrontierMiddleware:
     """Spider middleware: tells the frontier of a page when all that came of it is settled.
 
     Requests of a callback are held back and handed over with the page, so that page and links
-    become durable together; items go on to the pipelines, and the report waits for them. So a page
-    is in the archive before its link counts as crawled; one that a pipeline could not store (it
-    raises StoreError) ends in error. Responses to requests that are not of the frontier pass
-    untouched.
+    become durable together; items go on to the pipelines, and the report waits for them. A page
+    that a pipeline could not store (it raises StoreError) ends in error. Responses to requests that
+    are not of the frontier pass untouched.
     """
 
     def __init__(self, crawler: Crawler) -> None:

@@ -12,22 +12,22 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from operator import methodcaller
 from typing import Any, Self, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
-from scrapy.http import Response
-from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.reports import settle
-from mmcrawl.crawling.silent import name_silent, why_silent
+from mmcrawl.engine.commits import Commits
 from mmcrawl.engine.crawls import Crawl
+from mmcrawl.engine.ends import Ends
 from mmcrawl.engine.failures import FailureReport
 from mmcrawl.engine.free_hosts import FreeHosts
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY, LinkRequests
@@ -42,8 +42,6 @@ from mmcrawl.stores.garbage import collect_seldom
 
 logger = logging.getLogger(__name__)
 
-_COMMIT_SECONDS = 1.0
-_COMMIT_REPORTS = 100
 _LOOK_SECONDS = 1.0
 
 
@@ -66,13 +64,11 @@ class FocusedScheduler(BaseScheduler):
         self.crawler = crawler
         self.job: Crawl | None = None
         self.max_pages = 0
-        self._is_fresh = False
         self._under_way: dict[int, Request] = {}
-        self._reports = 0
         self._failed = False
         self._at_work: Deferred[None] | None = None
         self._afterwards: deque[Callable[[], object]] = deque()
-        self._commits = create_looping_call(self._commit)
+        self._commits = Commits(self._commit, self._not_stored)
         self._hosts = FreeHosts(crawler)
         self._window = Window()
         self._has_others = False
@@ -97,14 +93,10 @@ class FocusedScheduler(BaseScheduler):
         modules = {type(pipeline).__module__ for pipeline in pipelines}
         self._has_others = any(not module.startswith("mmcrawl.") for module in modules)
         self.max_pages = getattr(spider, "max_pages", 0)
-        self._is_fresh = not self.job.pages
-        self._contents = getattr(spider, "contents", {})
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
         self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
-        self.crawler.signals.connect(self._name_end, signals.spider_idle)
-        self.crawler.signals.connect(self._begins, signals.headers_received)
-        self.crawler.signals.connect(self._comes, signals.bytes_received)
-        self.crawler.signals.connect(self._fetched, signals.response_received)
+        self._ends = Ends(self, contents := getattr(spider, "contents", {}))
+        self._window.watch(self.crawler.signals, self._under_way)
         if self.job.job.finished_at is not None:
             self._close_at_once("already_finished")
             return
@@ -112,10 +104,10 @@ class FocusedScheduler(BaseScheduler):
             news=in_reactor(self._hosts.ask),
             stopped=in_reactor(self._close),
             failed=in_reactor(self.give_up),
-            left_alone=lambda: self._only_left_alone,
-            contents=self._contents,
+            left_alone=lambda: self.only_left_alone,
+            contents=contents,
         )
-        self._commits.start(_COMMIT_SECONDS, now=False)
+        self._commits.begin()
         collect_seldom()
 
     def close(self, reason: str) -> Deferred[None] | None:
@@ -124,8 +116,7 @@ class FocusedScheduler(BaseScheduler):
         To take leave of other processes their server is needed, which may be away: that is waited
         for beside the reactor, so that a second Ctrl-C ends the process.
         """
-        if self._commits.running:
-            self._commits.stop()
+        self._commits.end()
         if self._at_work is not None:
             return self._at_work.addCallback(lambda _: self.close(reason))
         if self.job is None or self._failed or reason == "already_finished":
@@ -142,12 +133,11 @@ class FocusedScheduler(BaseScheduler):
         """Tell whether a link waits that may be fetched, or other processes may bring one."""
         if self._at_work is not None:
             return True
-        return (
-            self.job is not None
-            and not self._failed
-            and (self.job.more_may_come or (self.job.ready > 0 and not self._only_left_alone))
-            and not self.limit_reached
-        )
+        if self.job is None or self._failed:
+            return False
+        ready = self.job.ready > 0 and not self.only_left_alone
+        more = self.job.more_may_come or ready
+        return self._commits.holds_back or (more and not self.limit_reached)
 
     def enqueue_request(self, request: Request) -> bool:
         """Take in a request: a retry or redirect of one under way, or a new one.
@@ -194,7 +184,7 @@ class FocusedScheduler(BaseScheduler):
         return self._hosts.unreachable
 
     @property
-    def _only_left_alone(self) -> bool:
+    def only_left_alone(self) -> bool:
         """Whether all links that wait are of hosts that were asked for their robots.txt enough."""
         return self._hosts.left_alone and not self._under_way
 
@@ -225,6 +215,17 @@ class FocusedScheduler(BaseScheduler):
         """Note that a pipeline of the crawl's own works on a page."""
         self._window.goes_on(link)
 
+    def stores(self, link: int, stored: Deferred[Any]) -> bool:
+        """Let a page be learnt from while it is stored; tell whether that can be.
+
+        Nothing that is reported of it is committed before. Where other processes learn of it at
+        any time, a page is passed on when it is stored.
+        """
+        if self.job is None or self.job.shared:
+            return False
+        self._commits.stores(link, stored)
+        return True
+
     def is_under_way(self, link: int | None) -> bool:
         """Tell whether a link was handed out and nothing was reported of it yet."""
         return link in self._under_way
@@ -244,6 +245,11 @@ class FocusedScheduler(BaseScheduler):
         if self._at_work is not None:
             self._afterwards.append(lambda: self.report(link, tell, takes_long=takes_long))
             return
+        if self._commits.hold(link, lambda: self.report(link, tell, takes_long=takes_long)):
+            return
+        if reason := self._commits.refusal(link):
+            tell = methodcaller("failed", link, reason)
+        self._commits.reports(link)
         del self._under_way[link]
         if takes_long:
             self._at_work = in_thread(lambda: self._tell(link, tell))
@@ -251,7 +257,7 @@ class FocusedScheduler(BaseScheduler):
             return
         with self._giving_up():
             self._tell(link, tell)
-            self._count_report()
+            self._commits.count()
         self._window.ended(link)
         self._hosts.ask()
 
@@ -264,33 +270,16 @@ class FocusedScheduler(BaseScheduler):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _count_report(self) -> None:
-        self._reports += 1
-        if self._reports >= _COMMIT_REPORTS:
-            self._commit()
-
     def _end_work(self, outcome: Failure | None, link: int) -> None:
         """Do what had to wait for the thread, up to the next page that takes long."""
         self._at_work = None
         self._window.ended(link)
         if outcome is not None and not self.gives_up(outcome.value):
             logger.error("A page could not be taken in: %s", outcome.getTraceback())
-        self._count_report()
+        self._commits.count()
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
         self._hosts.ask()
-
-    def _begins(self, body_length: object, request: Request) -> None:
-        if isinstance(body_length, int):  # else it is not declared
-            self._window.declares(request.meta.get(LINK_KEY, -1), body_length)
-
-    def _comes(self, data: bytes, request: Request) -> None:
-        self._window.comes(request.meta.get(LINK_KEY, -1), len(data))
-
-    def _fetched(self, response: Response, request: Request) -> None:
-        link = request.meta.get(LINK_KEY)
-        if link in self._under_way:
-            self._window.fetched(link, len(response.body))
 
     @contextmanager
     def _giving_up(self) -> Iterator[None]:
@@ -361,12 +350,21 @@ class FocusedScheduler(BaseScheduler):
         self.report(link, lambda job: job.retry(link, new.request, request.priority))
         return True
 
-    def _commit(self) -> None:
+    def _commit(self) -> bool:
+        """Commit, if a thread is not at it; tell whether that was done."""
         if self.job is None or self._failed or self._at_work is not None:
-            return
-        self._reports = 0
+            return False
         with self._giving_up():
             self.job.commit()
+        return True
+
+    def _not_stored(self, link: int, reason: str) -> None:
+        """Note that a page that was reported could not be stored."""
+        if self._at_work is not None:
+            self._afterwards.append(lambda: self._not_stored(link, reason))
+        elif isinstance(self.job, CrawlJob) and not self._failed:
+            with self._giving_up():
+                self.job.not_stored(link, reason)
 
     def give_up(self, error: StoreError, *, closing: bool = False) -> None:
         """Stop the crawl because a store fails; what was not committed is fetched again later.
@@ -402,29 +400,6 @@ class FocusedScheduler(BaseScheduler):
             raise CloseSpider(reason)
 
         self.crawler.signals.connect(close, signals.spider_opened, weak=False)
-
-    def _name_silent_seeds(self) -> None:
-        """Close with the reason `nothing_found` if no seed gave a page or a medium; say why."""
-        job = self.job
-        if not isinstance(job, CrawlJob) or not self._is_fresh or self.limit_reached:
-            return  # of a crawl that is shared, its workers together say so
-        if lines := why_silent(job.frontier, self._contents):
-            name_silent(lines)
-            raise CloseSpider("nothing_found")
-
-    def _name_end(self) -> None:
-        """Close with the reason `max_pages` when only that limit keeps links waiting.
-
-        With `nothing_fetched` when no page could be had, so that whoever runs crawls by the clock
-        learns of it by the exit code.
-        """
-        if self.limit_reached and self._open_job.ready:
-            raise CloseSpider("max_pages")
-        if not self._open_job.pages:
-            raise CloseSpider("nothing_fetched")
-        if self._open_job.ready and self._only_left_alone:
-            raise CloseSpider("hosts_unreachable")
-        self._name_silent_seeds()
 
     def _release_store(self) -> None:
         if self.job is not None:

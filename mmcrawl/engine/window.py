@@ -15,13 +15,19 @@ does not count for longer, nor does a page that is overdue hold up all others, e
 declares much and sends little would stop the crawl.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from math import exp
 from time import monotonic, thread_time
 
+from scrapy import Request, signals
+from scrapy.http import Response
+from scrapy.signalmanager import SignalManager
+
+from mmcrawl.engine.requests import LINK_KEY
+
 _FIRST = 4.0
 _FEWEST = 2.0  # while one page is taken in, the next one comes
-_WAITING = 4.0  # pages that wait for others: with 2 an archive, which stores groups, idles
+_WAITING = 3.0  # pages that wait for others, so that nobody waits for pages
 _BUSY, _STEEP = 0.97, 40.0  # share of time the reactor is at work; with less it does more
 _SPAN = 0.25  # seconds over which that is looked at, or what the network takes
 _WEIGHT = 1 / 8  # of the last page in what is known of all
@@ -67,6 +73,29 @@ class Window:
         self._declared: dict[int, tuple[int, float]] = {}  # bytes in all, and until when they count
         self._seconds = _Mean()
         self._seconds_alone = _Mean()
+
+    def watch(self, signal: SignalManager, under_way: Container[int]) -> None:
+        """Note what comes of a crawl's links, given what tells of its bytes and pages.
+
+        Args:
+            signal: of the crawl.
+            under_way: the links that are.
+        """
+
+        def begins(body_length: object, request: Request) -> None:
+            if isinstance(body_length, int):  # else it is not declared
+                self.declares(request.meta.get(LINK_KEY, -1), body_length)
+
+        def comes(data: bytes, request: Request) -> None:
+            self.comes(request.meta.get(LINK_KEY, -1), len(data))
+
+        def fetched(response: Response, request: Request) -> None:
+            if (link := request.meta.get(LINK_KEY, -1)) in under_way:
+                self.fetched(link, len(response.body))
+
+        signal.connect(begins, signals.headers_received, weak=False)
+        signal.connect(comes, signals.bytes_received, weak=False)
+        signal.connect(fetched, signals.response_received, weak=False)
 
     def has_room(self) -> bool:
         """Tell whether one more link may be handed out beside those that are under way."""

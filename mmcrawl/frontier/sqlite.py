@@ -281,6 +281,14 @@ class SqliteFrontier(InterLink):
         """Mark a running link as one that cannot be had, with the reason."""
         self._end(link, Status.ERROR, error)
 
+    def void(self, link: int, error: str) -> None:
+        """Mark a crawled link as one whose page cannot be kept, with the reason."""
+        with self.store.writing() as db:
+            self._set_status(link, Status.CRAWLED, Status.ERROR)
+            db.execute("UPDATE link SET error = ? WHERE id = ?", (error, self._base + link))
+            db.execute("DELETE FROM page WHERE id = ?", (self._base + link,))
+        self._pages -= 1
+
     def revise(self, links: Sequence[int]) -> None:
         """Note that crawled pages called relevant are not."""
         with self.store.writing() as db:

@@ -10,13 +10,14 @@ from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.utils.asyncio import call_later, run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, succeed
+from twisted.python.failure import Failure
 
-from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake, RefusedError
+from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.engine.crawls import blocks_kept
 from mmcrawl.engine.items import PageItem, VisitItem
-from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of, working_on
+from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of
 from mmcrawl.engine.threads import News, has_another_core, in_thread
 from mmcrawl.errors import StoreError
 
@@ -25,15 +26,14 @@ logger = logging.getLogger(__name__)
 _TOLD_AFTER = 2.0  # seconds
 _CLOSING = "Closing the archive: compressing what is new; Ctrl-C ends that, nothing is lost"
 _MOST_PAGES = 256
-_MOST_BYTES = 32 << 20
 
 
 class ArchivePipeline:
-    """Passes an item on when its page is durable in the archive, which `spider.archive_uri` names.
+    """Has each page stored in the archive, which `spider.archive_uri` names, and passes it on.
 
-    It wants every page, so it stands before the pipeline that drops what is not relevant. An item
-    under way holds its response in Scrapy's scraper, which fetches no more while those come to
-    SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes: a slow archive slows the crawl. An archive that fails, also
+    It wants every page, so it stands before the pipeline that drops what is not relevant. What
+    waits to be stored comes to SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes at most; further items wait here,
+    and Scrapy fetches no more: a slow archive slows the crawl. An archive that fails, also
     when tried again, stops the crawl with the reason `store_error`, and no page that was not stored
     counts as crawled. Where there is a core for it, a process of its own writes the archive.
 
@@ -44,7 +44,8 @@ class ArchivePipeline:
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self._intake: Intake | None = None
-        self._room = PageSemaphore(_MOST_PAGES, _MOST_BYTES)
+        most = crawler.settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE")
+        self._room = PageSemaphore(_MOST_PAGES, most)
         self._news: News[Stored] = News()
         self._failed = False
 
@@ -71,39 +72,48 @@ class ArchivePipeline:
         self._intake = Intake(store)
 
     async def process_item(self, item: Any) -> Any:
-        """Store a page; return the item when it is durable."""
+        """Have a page stored; return the item at once, if the crawl sees to the order, or then."""
         visit = _visit_of(item)
         if visit is None or self._intake is None:
             return item
-        with working_on(self.crawler, item):
-            if isinstance(item, PageItem) and item.rendered is not None:
-                await self._stored(item.rendered, self._intake)
-            stored = await self._stored(visit, self._intake)
-        if isinstance(item, VisitItem):
-            item.outcome = "unchanged" if stored.version is None else "new"
+        visits = [visit]
+        if isinstance(item, PageItem) and item.rendered is not None:
+            visits.insert(0, item.rendered)
+        for one in visits:
+            size = len(one.body) if isinstance(one, Capture) else 0
+            await maybe_deferred_to_future(self._room.enter(size))
+            storing = self._news.of(self._intake.put(one))
+            storing.addCallbacks(self._count, self._fail, callbackArgs=(one,))
+            storing.addBoth(self._leave, size)
+            if self._is_passed_on(item, storing):
+                continue
+            stored: Stored = await maybe_deferred_to_future(storing)
+            if isinstance(item, VisitItem):
+                item.outcome = "unchanged" if stored.version is None else "new"
         return item
 
-    async def _stored(self, visit: Capture | Unchanged, intake: Intake) -> Stored:
-        """Store a visit; return when it is durable.
+    def _is_passed_on(self, item: Any, storing: Deferred[Stored]) -> bool:
+        """Tell whether the crawl learns from a page while it is stored."""
+        scheduler, link = scheduler_of(self.crawler), getattr(item, "link", None)
+        return scheduler is not None and link is not None and scheduler.stores(link, storing)
+
+    def _leave(self, outcome: Any, size: int) -> Any:
+        self._room.leave(size)
+        return outcome
+
+    def _fail(self, failure: Failure) -> None:
+        """Say what became of a visit that is not stored.
 
         Raises:
             DropItem: the archive has failed, and the crawl stops.
             StoreError: this one visit was refused.
         """
-        size = len(visit.body) if isinstance(visit, Capture) else 0
-        await maybe_deferred_to_future(self._room.enter(size))
-        try:
-            stored: Stored = await maybe_deferred_to_future(self._news.of(intake.put(visit)))
-        except StoreError as error:
+        error = failure.value
+        if isinstance(error, StoreError):
             self._stop(error)
             raise DropItem("not archived", log_level="DEBUG") from None
-        except RefusedError as error:
-            self.crawler.stats.inc_value("mmcrawl/archive/failed")
-            raise StoreError(f"not archived: {error}") from error
-        finally:
-            self._room.leave(size)
-        self._count(visit, stored)
-        return stored
+        self.crawler.stats.inc_value("mmcrawl/archive/failed")
+        raise StoreError(f"not archived: {error}") from error
 
     async def close_spider(self) -> None:
         """Close the archive, in a thread that Ctrl-C need not wait for."""
@@ -130,13 +140,14 @@ class ArchivePipeline:
                 deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
         self._failed = True
 
-    def _count(self, visit: Capture | Unchanged, stored: Stored) -> None:
+    def _count(self, stored: Stored, visit: Capture | Unchanged) -> Stored:
         stats = self.crawler.stats
         stats.inc_value("mmcrawl/archive/pages")
         stats.inc_value(f"mmcrawl/archive/{'new' if stored.version else 'unchanged'}")
         if isinstance(visit, Capture):
             stats.inc_value("mmcrawl/archive/bytes", len(visit.body))
             stats.inc_value("mmcrawl/archive/new_bytes", stored.new_bytes)
+        return stored
 
 
 class PageSemaphore:

@@ -8,15 +8,13 @@ from tests.tables import each
 
 PAGES = 600
 AT_ONCE = 8
-GATHER, COMMIT, EACH = 0.05, 0.01, 0.006
 
 
 class Crawl:
     """Pages come after a latency, and go through stages that take in one at a time.
 
-    The first stage is the reactor, which sees what has come when it has nothing else to do. An
-    archive takes in all that waits at once, 50 ms after the first of it came. A pipeline of others
-    takes in all side by side.
+    The first stage is the reactor, which sees what has come when it has nothing else to do. A
+    pipeline of others takes in all side by side.
 
     Attributes:
         window: bounds them.
@@ -29,7 +27,6 @@ class Crawl:
         latency: float,
         stages: tuple[float, ...],
         *,
-        archive: bool = False,
         pipeline: float = 0.0,
         fixed: int = 0,
     ) -> None:
@@ -37,9 +34,7 @@ class Crawl:
         self._now, self._handed_out, self._under_way, self._in_flight = 0.0, 0, 0, 0
         self._events: list[tuple[float, int, str]] = []
         self._latency, self._stages, self._free = latency, stages, [0.0] * len(stages)
-        self._archive, self._pipeline = archive, pipeline
-        self._waiting: list[tuple[float, int]] = []
-        self._stored: list[int] = []
+        self._pipeline = pipeline
         self._busy = 0.0
         self.window = Window(fixed, lambda: self._now, self._busy_seconds)
         self.most = 0
@@ -79,23 +74,7 @@ class Crawl:
             seconds = mean * first * self._random.choice((0.5, 0.7, 0.9, 1.1, 2.0))
             end = self._free[number] = max(end, self._free[number]) + seconds
             self._busy += seconds if number == 0 else 0.0
-        self._later(end, page, "_wait" if self._archive else "_pass_on")
-
-    def _wait(self, page: int) -> None:
-        self._waiting.append((self._now, page))
-        if len(self._waiting) == 1 and not self._stored:
-            self._later(self._now + GATHER, page, "_store")
-
-    def _store(self, page: int) -> None:
-        self._stored, self._waiting = [page for _, page in self._waiting], []
-        self._later(self._now + COMMIT + EACH * len(self._stored), page, "_tell")
-
-    def _tell(self, page: int) -> None:
-        for stored in self._stored:
-            self._pass_on(stored)
-        self._stored = []
-        if self._waiting:
-            self._later(self._waiting[0][0] + GATHER, page, "_store")
+        self._later(end, page, "_pass_on")
 
     def _pass_on(self, page: int) -> None:
         self._under_way -= 1
@@ -110,24 +89,22 @@ class Crawl:
 
 
 @each(
-    "latency, stages, archive, pipeline, most",
+    "latency, stages, pipeline, most",
     [
-        (0.0, (0.008,), False, 0.0, 3),
-        (0.0, (0.008, 0.012, 0.008), False, 0.0, 12),
-        (0.0, (0.010, 0.015), True, 0.0, 14),
-        (0.0, (0.008,), False, 0.5, 5),
-        (0.05, (0.008,), False, 0.0, 11),
-        (0.05, (0.010, 0.015), True, 0.5, 24),
-        (0.3, (0.008,), False, 0.0, 16),
-        (0.3, (0.008,), False, 0.5, 16),
-        (1.0, (0.008, 0.012, 0.008), True, 0.0, 18),
+        (0.0, (0.008,), 0.0, 3),
+        (0.0, (0.020, 0.030), 0.0, 6),
+        (0.0, (0.008, 0.012, 0.008), 0.0, 8),
+        (0.0, (0.008,), 0.5, 4),
+        (0.05, (0.008,), 0.0, 11),
+        (0.05, (0.010, 0.015), 0.5, 12),
+        (0.3, (0.008,), 0.0, 16),
+        (0.3, (0.008,), 0.5, 16),
+        (1.0, (0.008, 0.012, 0.008), 0.0, 18),
     ],
 )
-def test_as_few_pages_are_under_way_as_keep_the_crawl_at_work(
-    latency, stages, archive, pipeline, most
-):
-    bounded = Crawl(latency, stages, archive=archive, pipeline=pipeline)
-    unbounded = Crawl(latency, stages, archive=archive, pipeline=pipeline, fixed=PAGES)
+def test_as_few_pages_are_under_way_as_keep_the_crawl_at_work(latency, stages, pipeline, most):
+    bounded = Crawl(latency, stages, pipeline=pipeline)
+    unbounded = Crawl(latency, stages, pipeline=pipeline, fixed=PAGES)
     assert bounded.speed > 0.87 * unbounded.speed
     assert bounded.most <= most
 

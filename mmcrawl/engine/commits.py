@@ -1,0 +1,105 @@
+"""When what was reported of pages becomes durable: each second, once the archive has the pages.
+
+The crawl learns from a page while it is stored, so that the next links are chosen by it and the
+archive has its time: it stores many at once. In the crawl's store a page counts as crawled when the
+archive has it; so a commit waits until those that were reported are stored, and reports of others
+that are not stored wait for the commit.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from scrapy.exceptions import DropItem
+from scrapy.utils.asyncio import create_looping_call
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+_SECONDS = 1.0
+_REPORTS = 100
+
+
+class Commits:
+    """Has reports committed.
+
+    Args:
+        commit: makes durable what was reported; tells whether it could.
+        not_stored: is told of a page that was reported and could not be stored, and why.
+    """
+
+    def __init__(
+        self, commit: Callable[[], bool], not_stored: Callable[[int, str], object]
+    ) -> None:
+        self._commit, self._not_stored = commit, not_stored
+        self._clock = create_looping_call(self._falls_due)
+        self._reports = 0
+        self._is_due = False
+        self._storing: Counter[int] = Counter()
+        self._reported: set[int] = set()  # of those that are being stored
+        self._refused: dict[int, str] = {}
+        self._held: list[Callable[[], object]] = []
+
+    def begin(self) -> None:
+        """Commit from now on."""
+        self._clock.start(_SECONDS, now=False)
+
+    def end(self) -> None:
+        """Commit no more by the clock."""
+        if self._clock.running:
+            self._clock.stop()
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether reports wait for a commit."""
+        return bool(self._held)
+
+    def hold(self, link: int, report: Callable[[], object]) -> bool:
+        """Keep a report until the commit that is due, if it is to come after; tell whether."""
+        if not self._is_due or link not in self._storing:
+            return False
+        self._held.append(report)
+        return True
+
+    def refusal(self, link: int) -> str | None:
+        """Return why a page could not be stored before it was reported; None if it was not so."""
+        return self._refused.pop(link, None)
+
+    def reports(self, link: int) -> None:
+        """Note that a page is reported now: nothing is to be committed before it is stored."""
+        if link in self._storing:
+            self._reported.add(link)
+
+    def count(self) -> None:
+        """Count a report that was made."""
+        self._reports += 1
+        if self._is_due or self._reports >= _REPORTS:
+            self._falls_due()
+
+    def stores(self, link: int, stored: Deferred[Any]) -> None:
+        """Note that a page is being stored, of which nothing was reported yet."""
+        self._storing[link] += 1
+        stored.addBoth(self._end_storing, link)
+
+    def _end_storing(self, outcome: object, link: int) -> None:
+        if isinstance(outcome, Failure):
+            if outcome.check(DropItem):  # type: ignore[no-untyped-call]
+                return  # the archive has failed: nothing more is committed
+            reason = str(outcome.value)[:200]
+            if link in self._reported:
+                self._not_stored(link, reason)
+            else:
+                self._refused[link] = reason
+        self._storing -= Counter({link})
+        if link not in self._storing:
+            self._reported.discard(link)
+        if self._is_due:
+            self._falls_due()
+
+    def _falls_due(self) -> None:
+        self._is_due = True
+        if self._reported or not self._commit():
+            return
+        self._is_due, self._reports = False, 0
+        held, self._held = self._held, []
+        for report in held:
+            report()
