@@ -27,7 +27,7 @@ from mmcrawl.engine.requests import LINK_KEY
 
 _FIRST = 4.0
 _FEWEST = 2.0  # while one page is taken in, the next one comes
-_WAITING = 3.0  # pages that wait for others, so that nobody waits for pages
+_WAITING = 2.0  # pages that wait for others, so that nobody waits for pages
 _BUSY, _STEEP = 0.97, 40.0  # share of time the reactor is at work; with less it does more
 _SPAN = 0.25  # seconds over which that is looked at, or what the network takes
 _WEIGHT = 1 / 8  # of the last page in what is known of all

@@ -68,8 +68,8 @@ SHOWN = PLAYED | {SIMULATION, IMAGE_ANIMATION}
 
 _EXTENSIONS = {ext: kind for kind, (exts, _) in _TABLE.items() for ext in exts.split()}
 _MIME_TYPES = {mime: kind for kind, (_, mimes) in _TABLE.items() for mime in mimes.split()}
-# Types a server gives when it does not know: the extension decides.
-_VAGUE = frozenset({"application/octet-stream", "binary/octet-stream", "text/plain"})
+# In types a server gives when it does not know, or means to have it saved: the extension decides.
+_VAGUE = ("octet-stream", "download", "unknown", "text/plain", "application/binary", "*/*")
 _NO_MEDIA = ("image/", "text/", "font/")
 
 
@@ -117,7 +117,8 @@ def media_kind(url: str, mime: str | None = None) -> str | None:
     Args:
         url: Absolute or relative; its path decides, without regard to case or percent-encoding.
         mime: A declared media type. It has precedence over the extension unless it is one that
-            servers give to anything (``application/octet-stream``, ``text/plain``).
+            servers give to anything (``application/octet-stream``, ``application/force-download``,
+            ``text/plain``).
 
     >>> media_kind("http://h.test/a/Lesson%201.MP3?v=2")
     'audio'
@@ -133,7 +134,7 @@ def media_kind(url: str, mime: str | None = None) -> str | None:
         family = mime.partition("/")[0]
         if family in (AUDIO, VIDEO):
             return family
-        if mime and mime not in _VAGUE:
+        if mime and not any(word in mime for word in _VAGUE):
             return None
     if not _MENTIONS_MEDIA.search(url) and "%" not in url:
         return None

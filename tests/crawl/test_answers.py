@@ -46,8 +46,8 @@ FAR = {
 ANSWERS = {
     "/down.php?id=12": Answer(MP4, headers={"Content-Type": "video/mp4"}),
     "/get?id=3": Answer(b"\x07\x00" * 900, headers={
-        "Content-Type": "application/octet-stream",
-        "Content-Disposition": "attachment; filename=a.mp3"}),
+        "Content-Type": "application/force-download",
+        "Content-Disposition": "attachment; filename*=UTF-8''%E6%9D%A0.mp3"}),
     "/raw?id=4": Answer(MP4, headers={"Content-Type": "application/octet-stream"}),
     "/plain": Answer(MP4, headers={"Content-Type": "text/plain"}),
     "/unsaid.php": Answer(MP4),
