@@ -24,6 +24,7 @@ from mmcrawl.frontier import (
 from mmcrawl.page import Page, parse_page
 from mmcrawl.scoring import Breadth, CrawledPage, LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.topic import topic_from_keywords
+from tests.tables import each
 
 SEED = "http://site.test/"
 Web = Mapping[str, str]
@@ -492,8 +493,8 @@ def test_seeds_are_fetched_whatever_the_bounds(opened: Any) -> None:
 NOFOLLOW = '<a rel="nofollow" href="/b">b</a>'
 
 
-@pytest.mark.parametrize(
-    ("head", "obey", "taken", "refused"),
+@each(
+    "head, obey, taken, refused",
     [
         ("", True, ["a"], 1),
         ("", False, ["b", "a"], 0),

@@ -21,6 +21,7 @@ from mmcrawl.scoring import (
     make_scorer,
 )
 from mmcrawl.topic import topic_from_keywords
+from tests.tables import each
 
 SEED = "http://h.test/"
 START = f"{SEED}start.htm"
@@ -102,7 +103,7 @@ def test_what_one_crawl_learns_another_is_given_edited_or_not(opened: Any, tmp_p
     assert (edited.totals().held, edited.totals().media_pages) == (len(NEWS) + 1, len(FILMS))
 
 
-@pytest.mark.parametrize("algo", algorithm_names())
+@each("algo", algorithm_names())
 def test_rules_count_with_every_algorithm(opened: Any, algo: str) -> None:
     job = opened(rules((f"{SEED}news/*", 0), (f"{SEED}films/9.htm", 2), ("re:films", 1)), algo=algo)
     taken = crawl(job)

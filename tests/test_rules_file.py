@@ -51,14 +51,14 @@ def test_the_guide_shows_a_file_of_rules(written) -> None:  # type: ignore[no-un
     assert [rule.weight for rule in read_rules(written(example)).rules] == [9, 5, 2, 0]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gbk", "utf-16"])
+@each("encoding", ["utf-8", "utf-8-sig", "gbk", "utf-16"])
 def test_a_teachers_editor_may_write_any_usual_encoding(written, encoding: str) -> None:  # type: ignore[no-untyped-def]
     path = written("# 高中物理的视频课程\nhttp://h.test/物理/** 5\n", encoding)
     assert read_rules(path).weight_of("http://h.test/%E7%89%A9%E7%90%86/1.htm") == 5
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
+@each(
+    "line, told",
     [
         ("h.test/a", "'h.test/a' is no pattern: begin it with http://, https:// or re:"),
         ("re:(a", "'re:(a' is no pattern: missing ): (a (RE2 has no look-around"),

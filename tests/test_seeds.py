@@ -93,7 +93,7 @@ def test_a_file_without_seeds_is_named(content: str, seed_file: Path) -> None:
         read_seeds(str(seed_file))
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "ftp://a.test/",
@@ -119,7 +119,7 @@ def test_a_bad_url_is_named(text: str) -> None:
     assert str(caught.value) == f"seed {bad!r} is no URL; write it as http://host/path"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gbk", "gb18030", "big5"])
+@each("encoding", ["utf-8", "utf-8-sig", "utf-16", "gbk", "gb18030", "big5"])
 def test_a_file_may_be_in_the_encodings_of_its_readers(encoding: str, seed_file: Path) -> None:
     text = "# 中文 物理\r\nhttp://a.test/中文/ # 的文件\r\nhttp://b.test/ physics-senior\r\n"
     seed_file.write_bytes(text.encode(encoding))
@@ -155,7 +155,7 @@ def test_a_file_that_is_no_text_is_told(content: bytes, seed_file: Path) -> None
         read_seeds(str(seed_file))
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "http://me:s3cret@a.test/",

@@ -10,6 +10,7 @@ import pytest
 from mmcrawl.archive import open_archive
 from mmcrawl.blocks import PageTree, page_content
 from mmcrawl.errors import BlockError, StoreError
+from tests.tables import each
 
 URL = "http://physics.test/levers.html"
 
@@ -22,7 +23,7 @@ def sentence(call, *args, **options):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["http://[bad/", "http://h.test/\udcff", "", "no url"])
+@each("url", ["http://[bad/", "http://h.test/\udcff", "", "no url"])
 def test_what_cannot_be_a_url_is_not_stored(archive, page, url):
     archive.store(page())
     assert "is not in archive" in sentence(archive.get, url)

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from mmcrawl.browse import kept_file
 from mmcrawl.collecting import open_files
+from tests.tables import each
 
 pytest.importorskip("fsspec")
 
@@ -35,8 +36,8 @@ def client(tmp_path: Path) -> TestClient:
     return TestClient(Starlette(routes=[Route("/{any}", answer)]))
 
 
-@pytest.mark.parametrize(
-    ("wanted", "start", "end"),
+@each(
+    "wanted, start, end",
     [
         ("bytes=0-3", 0, 4),
         ("bytes=190-", 190, 200),
@@ -52,9 +53,7 @@ def test_a_range_is_answered(client: TestClient, wanted: str, start: int, end: i
     assert answer.headers["content-length"] == str(end - start)
 
 
-@pytest.mark.parametrize(
-    "wanted", ["", "bytes=", "bytes=-", "bytes=5-2", "lines=1-2", "bytes=1-2,4-5"]
-)
+@each("wanted", ["", "bytes=", "bytes=-", "bytes=5-2", "lines=1-2", "bytes=1-2,4-5"])
 def test_what_is_no_range_gets_all(client: TestClient, wanted: str) -> None:
     answer = client.get("/known", headers={"Range": wanted})
     assert (answer.status_code, answer.content) == (200, BYTES)

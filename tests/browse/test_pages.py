@@ -17,6 +17,7 @@ from mmcrawl.browse import Context, Options
 from mmcrawl.rank.duplicates import find_duplicates, save_duplicates
 from mmcrawl.rank.results import RankedPages, save_ranks
 from tests.browse.shelf import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
+from tests.tables import each
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +90,8 @@ def test_a_search_shows_the_block_that_matches_marked(client: TestClient) -> Non
     assert text(tree(client, link).cssselect("h1")[0]) == "The lever"
 
 
-@pytest.mark.parametrize(
-    ("asked", "found"),
+@each(
+    "asked, found",
     [
         ({"q": "lever", "site": "films.test"}, 0),
         ({"q": "lever", "site": "physics.test"}, 1),

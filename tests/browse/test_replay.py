@@ -53,8 +53,8 @@ def exact(n: int, mode: Mode = Mode.PAGE) -> str:
     return replay_address(URL, T + n * DAY, mode)
 
 
-@pytest.mark.parametrize(
-    ("time", "version"),
+@each(
+    "time, version",
     [(T - 99 * DAY, 0), (T + 0.4 * DAY, 0), (T + 0.6 * DAY, 1), (T + 4 * DAY, 2),
      (T + 8 * DAY, 2), (T + 99 * DAY, 2), (T + 9 * DAY, 2)],
 )  # fmt: skip
@@ -141,8 +141,8 @@ def test_blocks_are_outlined_by_kind(client: TestClient) -> None:
     assert client.get(replay_address("http://h.test/a.mp3", T, Mode.BLOCKS)).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("wanted", "status", "start", "end"),
+@each(
+    "wanted, status, start, end",
     [("bytes=10-19", 206, 10, 20), ("bytes=90-", 206, 90, 100), ("bytes=5-500", 206, 5, 100),
      ("bytes=x", 200, 0, 100), ("bytes=0-1,4-5", 200, 0, 100)],
 )  # fmt: skip
@@ -162,8 +162,8 @@ def test_a_part_behind_the_end_is_refused(client: TestClient) -> None:
     assert answer.headers["content-range"] == "bytes */100"
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
+@each(
+    "path, status",
     [
         ("/replay/20240517083000/http://h.test/none", 404),
         ("/replay/20240517083000/", 400),
@@ -188,7 +188,7 @@ def test_what_cannot_be_replayed_is_a_sentence_in_the_sandbox(
     assert answer.text.strip().count("\n") == 0
 
 
-@pytest.mark.parametrize(
+@each(
     "written",
     ["http:/h.test/gb", "h.test/gb", "http%3A%2F%2Fh.test%2Fgb", "HTTP://H.test/gb",
      "http://h.test:80/gb"],

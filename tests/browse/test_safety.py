@@ -55,14 +55,12 @@ def key_of(answer: Response) -> str:
 # -- hosts, methods, sizes ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1:8000", "localhost", "LOCALHOST:1", "[::1]:8000", "127.0.0.2"]
-)
+@each("host", ["127.0.0.1:8000", "localhost", "LOCALHOST:1", "[::1]:8000", "127.0.0.2"])
 def test_names_of_this_machine_are_answered(client: TestClient, host: str) -> None:
     assert client.get("/", headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize(
+@each(
     "host",
     ["evil.test", "127.0.0.1.evil.test", "localhost.evil.test", "", "0.0.0.0", "a b", "127.0.0.1;x",
      "localhost/", "user@localhost", "localhost:port"],
@@ -73,7 +71,7 @@ def test_other_names_are_refused(client: TestClient, host: str) -> None:
         assert client.get(path, headers={"Host": host}).status_code == 400
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
+@each("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
 def test_pages_answer_get_and_head_only(client: TestClient, method: str) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     for path in ("/", PAGE, "/timegate/http://h.test/"):
@@ -96,7 +94,7 @@ SAME_SITE = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch
 FOLLOWED = {**FRAMED, "Sec-Fetch-Dest": "document"}
 
 
-@pytest.mark.parametrize("headers", [EMBEDDED, FRAMED, SAME_SITE])
+@each("headers", [EMBEDDED, FRAMED, SAME_SITE])
 def test_other_sites_can_embed_nothing(client: TestClient, headers: dict[str, str]) -> None:
     for path in ("/", PAGE, "/cdx?url=http://h.test/"):
         assert client.get(path, headers=headers).status_code == 403
@@ -142,10 +140,8 @@ def test_whoever_listens_beyond_loopback_needs_a_token(uri: str, host: str) -> N
     assert not is_loopback(host)
 
 
-@pytest.mark.parametrize(
-    "path", ["/", PAGE, "/cdx?url=http://h.test/", "/timegate/http://h.test/", "/static/x"]
-)
-@pytest.mark.parametrize(
+@each("path", ["/", PAGE, "/cdx?url=http://h.test/", "/timegate/http://h.test/", "/static/x"])
+@each(
     "headers",
     [{}, {"Cookie": "mmcrawl_8000=guess"}, {"Cookie": f"mmcrawl_8000={TOKEN}"},
      {"Authorization": "Bearer guess"}, {"Authorization": "Bearer "}, {"Cookie": "\x7f=;;=,"}],
@@ -156,7 +152,7 @@ def test_without_the_token_there_is_nothing(
     assert distant.get(path, headers=headers).status_code == 401
 
 
-@pytest.mark.parametrize("token", ["", "guess", TOKEN + "x", TOKEN[:-1], "\xff"])
+@each("token", ["", "guess", TOKEN + "x", TOKEN[:-1], "\xff"])
 def test_a_wrong_token_sets_no_cookie(distant: TestClient, token: str) -> None:
     answer = distant.get("/", params={"token": token})
     assert answer.status_code == 401

@@ -211,8 +211,8 @@ def test_wrong_forms_are_told(
 # -- who may change anything ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
+@each(
+    "headers, status",
     [
         ({"Origin": "http://evil.test"}, 403),
         ({"Origin": "null"}, 403),

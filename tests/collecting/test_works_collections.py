@@ -8,6 +8,7 @@ import pytest
 from mmcrawl.collecting.shelf import BEST, Collections, Shelf
 from mmcrawl.collecting.works import Work, WorkFile
 from mmcrawl.errors import CollectionError
+from tests.tables import each
 
 
 def work(name: str) -> tuple[Work, tuple[str, ...]]:
@@ -98,8 +99,8 @@ def test_of_what_two_people_do_at_once_nothing_is_lost(
     assert len(Collections(shelf).find(made).members) == 30
 
 
-@pytest.mark.parametrize(
-    ("do", "says"),
+@each(
+    "do, says",
     [
         (lambda all_, id_: all_.create("  "), "a name of 1 to"),
         (lambda all_, id_: all_.find("Physics"), "no collection 'Physics'; there are: Light"),

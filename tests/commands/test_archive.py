@@ -452,8 +452,8 @@ def test_what_fails_is_one_sentence_and_exit_code_1(
     assert not (desk / "none-archive.db").exists()
 
 
-@pytest.mark.parametrize(
-    ("args", "sentence"),
+@each(
+    "args, sentence",
     [
         (["rebuild", URL, "-o", "no/such/x"], "-o no/such/x: there is no folder no/such"),
         (["show", URL, "--at", "someday"], "--at: 'someday' is no time; give one as 2024-05-17"),
@@ -480,8 +480,8 @@ def test_a_wrong_value_is_one_sentence_and_exit_code_2(
     assert said.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("args", "sentence"),
+@each(
+    "args, sentence",
     [
         ([], "say one of list, versions, show"),
         (["lst"], "there is no 'lst'"),

@@ -12,6 +12,7 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive, rank
 from tests.commands.running import exit_code
+from tests.tables import each
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 TEXT = "A lens bends light towards its axis, and the image stands where the rays meet again. " * 4
@@ -75,7 +76,7 @@ def test_duplicates_for_programs(run: Run) -> None:
     }
 
 
-@pytest.mark.parametrize("near", ["0", "1.1", "much", "nan"])
+@each("near", ["0", "1.1", "much", "nan"])
 def test_a_share_that_is_none_is_told(run: Run, near: str) -> None:
     code, _, err = run("duplicates", "--near", near)
     assert code == 2

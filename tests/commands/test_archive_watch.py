@@ -13,6 +13,7 @@ from mmcrawl.archive import open_archive
 from mmcrawl.commands import archive as module
 from tests.archive.conftest import STORES, URL, lesson, opened_uri
 from tests.commands.running import Run, runner
+from tests.tables import each
 
 OTHER = "http://optics.test/lens.html"
 DAY = 86_400.0
@@ -114,8 +115,8 @@ def test_a_feed_is_written(run: Run, tmp_path: Path) -> None:
     assert run("--atom", "-", "--browser", "https://archive.test/mm")[1] == text
 
 
-@pytest.mark.parametrize(
-    ("args", "says"),
+@each(
+    "args, says",
     [
         (["--kind", "poems"], "--kinds poems: there is none; there are title, topic"),
         (["--css", "p >"], "--css: 'p >' is no CSS selector"),

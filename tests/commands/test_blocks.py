@@ -130,7 +130,7 @@ def innermost(records: list[dict]) -> Iterator[dict]:
         yield from innermost(record["children"]) if record["children"] else [record]
 
 
-@pytest.mark.parametrize("method", partitioner_names())
+@each("method", partitioner_names())
 def test_every_method_can_be_asked_for(
     page: str, method: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -246,8 +246,8 @@ def test_a_page_that_would_lead_on_by_itself_is_shown(site: Site) -> None:
     assert "/next" not in site.asked
 
 
-@pytest.mark.parametrize(
-    ("status", "headers", "body", "said"),
+@each(
+    "status, headers, body, said",
     [
         (404, {}, b"<p>gone", "HTTP 404"),
         (200, {"Content-Type": "application/pdf"}, b"%PDF-1.4", "no HTML page: application/pdf"),
@@ -283,8 +283,8 @@ def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
     assert blocks(f"{public}/", "-s", "MMCRAWL_PRIVATE_NETWORKS=1", **proxy).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "said"),
+@each(
+    "args, code, said",
     [
         (["nothing.html"], 2, "there is no file nothing.html; give a file, or a URL"),
         (["ftp://h.test/"], 2, "there is no file ftp://h.test/"),
@@ -314,7 +314,6 @@ def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
         (["page.html", "--html", "/proc/x.html"], 1, "--html /proc/x.html: "),
         (["--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
     ],
-    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )
 def test_wrong_input_is_one_sentence(
     desk: Path, capsys: pytest.CaptureFixture[str], args: list[str], code: int, said: str

@@ -24,6 +24,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
 from mmcrawl.commands import read_arguments
 from tests.commands.running import Run, runner
+from tests.tables import each
 from tests.waiting import HANG
 
 PROGRAM = "from mmcrawl.commands.program import main; main()"
@@ -131,8 +132,8 @@ def test_without_a_crawl_of_ones_own_the_demo_is_shown(
     assert places() == own
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "said"),
+@each(
+    "args, code, said",
     [
         (["-a", "archive=none.db"], 2, "there is no archive none.db"),
         (["-a", "store=memory:"], 2, "a store in memory has no archive"),

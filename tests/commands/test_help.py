@@ -10,6 +10,7 @@ from scrapy import cmdline
 
 from mmcrawl.commands import main
 from mmcrawl.terminal import as_called, complain
+from tests.tables import each
 
 Run = Callable[..., str]
 
@@ -88,8 +89,8 @@ def test_only_names_of_groups_are_headings(
     assert "(default: bwap)" in " ".join(shown.split())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "exit_code", "shown"),
+@each(
+    "arguments, exit_code, shown",
     [
         ((), 0, "mmcrawl <command>"),
         (("none",), 2, 'Use "mmcrawl" to see'),

@@ -39,6 +39,7 @@ from mmcrawl.sharing import Rules, SharedJob
 from mmcrawl.sharing.views import opened_to_look
 from tests.commands.running import Run, Said, runner
 from tests.databases import MONGODB, mongodb_uri
+from tests.tables import each
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -285,8 +286,8 @@ def test_content_score_is_of_all_that_is_known_of_a_page(run: Run, store: str) -
     assert "light" in fetched[0]["content_intro"]
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
+@each(
+    "options, expected",
     [
         (["--status", "error"], ["/gone"]),
         (["--match", "*/optics/", "--status", "fetched"], ["/optics/"]),
@@ -302,7 +303,7 @@ def test_links_are_chosen_and_put_in_order(
     assert paths(run("-a", f"store={store}", "--format", "jsonl", *options)) == expected
 
 
-@pytest.mark.parametrize("order", ["score", "words", "structure"])
+@each("order", ["score", "words", "structure"])
 def test_the_best_come_first(run: Run, alone: str, order: str) -> None:
     column = {"score": "score", "words": "words_score", "structure": "structure_score"}[order]
     rows = run("-a", f"store={alone}", "--format", "jsonl", "--sort", order).lines()
@@ -430,8 +431,8 @@ def test_why_another_page_still_waits(run: Run, store: str) -> None:
     assert sum(told["parts"].values()) == pytest.approx(last["score"], abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("path", "outcome"),
+@each(
+    "path, outcome",
     [
         ("/gone", "it was given up after {} pages: HTTP 404"),
         (
@@ -537,8 +538,8 @@ def test_a_rule_that_lets_a_link_go_which_the_algorithm_holds_is_named(
     assert told["parts_note"] == "it has none as long as the algorithm holds it"
 
 
-@pytest.mark.parametrize(
-    ("url", "told"),
+@each(
+    "url, told",
     [
         (f"{SITE}/optics/lens77.htm", f"like it are {SITE}/optics/lens7.htm"),
         ("http://other.test/lens", "one would not have been followed: other site"),
@@ -565,8 +566,8 @@ def test_an_algorithm_that_adds_nothing_up_says_so(run: Run, tmp_path: Path) -> 
 # -- what is wrong ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
+@each(
+    "options, told",
     [
         (["--status", "lost"], "there is no status 'lost'; there are waiting, held, running"),
         (["--format", "xml"], "--format xml: there is none; there are table, json, jsonl, csv"),

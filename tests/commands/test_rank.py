@@ -18,6 +18,7 @@ from mmcrawl.rank import METHODS, open_ranks
 from tests import programs
 from tests.commands.running import Run, runner
 from tests.programs import typed
+from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
@@ -45,7 +46,7 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     return runner(module.Command, capfd)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "topic-pagerank"])
+@each("method", [name for name in METHODS if name != "topic-pagerank"])
 def test_the_first_pages_are_shown_and_ranks_are_kept(run, method: str) -> None:  # type: ignore[no-untyped-def]
     said = run("--method", method, "--limit", "2")
     assert (said.code, said.err) == (0, "")
@@ -131,8 +132,8 @@ def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no
     assert "all ranks are equal" in run("-a", "archive=lone.db").out
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "sentence"),
+@each(
+    "args, code, sentence",
     [
         (("--method", "pagerang"), 2, "no method 'pagerang'; did you mean pagerank?"),
         (("--method", "topic-pagerank"), 2, "needs --topic or --keywords"),

@@ -14,6 +14,7 @@ from mmcrawl.frontier import Findings, PatternRecord, open_store
 from mmcrawl.sharing import Learnt, LearntStore, Sign, open_shared_store
 from tests.commands.running import Run, Said, runner
 from tests.databases import mongodb_uri
+from tests.tables import each
 
 LEARNT = [
     PatternRecord("h.test", "http://h.test/show.php?id=*", 7, 6, 2),
@@ -101,8 +102,8 @@ def test_test_says_which_rules_match_and_what_follows(run: Run, store: str, tmp_
     }
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
+@each(
+    "words, told",
     [
         ([], "say one of show, export, test"),
         (["list"], "there is no 'list'; say one of show, export, test"),
@@ -126,7 +127,7 @@ def test_what_does_not_fit_is_told(run: Run, words: list[str], told: str) -> Non
     assert str(caught.value).startswith(told)
 
 
-@pytest.mark.parametrize("url", ["http://[", "", "example.org/wuli/1.htm", "ftp://h.test/a"])
+@each("url", ["http://[", "", "example.org/wuli/1.htm", "ftp://h.test/a"])
 def test_what_is_no_address_is_not_tested(run: Run, store: str, url: str) -> None:
     said = run("test", url, "--store", store)
     assert (said.code, said.out) == (2, "")

@@ -12,6 +12,7 @@ import pytest
 from mmcrawl.archive import Capture, is_own_feed, open_archive
 from mmcrawl.terminal import Target
 from tests.commands.running import exit_code
+from tests.tables import each
 from tests.test_documented_commands import COMMANDS, commands, parser_of
 
 THESIS = b"Years of work.\n"
@@ -58,7 +59,7 @@ def run(line: str) -> int:
     return exit_code(import_module(f"mmcrawl.commands.{name}").Command, *words)
 
 
-@pytest.mark.parametrize("line", [*CASES.values(), *MORE])
+@each("line", [*CASES.values(), *MORE])
 def test_a_file_of_somebody_else_stays(
     line: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

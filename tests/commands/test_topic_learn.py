@@ -15,6 +15,7 @@ from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.learning import sampled
 from tests.commands.running import ran
 from tests.programs import run
+from tests.tables import each
 from tests.topic.test_learning import BAD, GOOD, markup
 from tests.warm import python
 
@@ -82,8 +83,8 @@ def test_words_are_suggested_as_lines_of_a_topic_file(examples: Path) -> None:
     assert found
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
+@each(
+    "args, said",
     [
         (("learn", "x"), "--good PAGES is missing"),
         (("learn", "physics-senior", "--good", "good"), "ships with mmcrawl"),

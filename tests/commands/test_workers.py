@@ -270,8 +270,8 @@ def test_narrow_terminals_lose_no_numbers(width: int) -> None:
 # -- mistakes ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "sentence"),
+@each(
+    "args, code, sentence",
     [
         ((), 2, "say which store"),
         (("-a", "stroe=mongodb://h/d"), 2, "there is no argument 'stroe'; there are store, job"),

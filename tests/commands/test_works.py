@@ -18,6 +18,7 @@ from mmcrawl.collecting import MediaFile, MediaIndex, State, media_beside, open_
 from mmcrawl.collecting.shelf import Collections, open_shelf
 from tests.commands.running import ran
 from tests.programs import typed
+from tests.tables import each
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -119,8 +120,8 @@ def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_pa
     assert [path.stat().st_size for path in (target / "media").iterdir()] == [size]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
+@each(
+    "words, says",
     [
         (("export",), "--to FORMAT is missing"),
         (("export", "--to", "paper"), "unknown format 'paper'"),

@@ -68,7 +68,7 @@ def test_meta_and_arguments_come_back_as_they_were(meta: dict[str, Any], value: 
     assert repr((again.meta, again.cb_kwargs)) == repr((meta, {"value": value}))
 
 
-@pytest.mark.parametrize(
+@each(
     "request_",
     [
         Request("http://a.test/", headers={"X": ["1", b"\xff"]}, cookies={"c": "1"}, priority=3),
@@ -87,7 +87,7 @@ def test_a_request_comes_back_with_its_class_and_all_it_carries(
         assert getattr(again, name) == getattr(request_, name)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *("_hidden", "trap", "helper", "of_the_class", "__init__", "settings", "name", "crawler"),
@@ -95,7 +95,7 @@ def test_a_request_comes_back_with_its_class_and_all_it_carries(
         *(5, ["tell"]),
     ],
 )
-@pytest.mark.parametrize("key", ["callback", "errback"])
+@each("key", ["callback", "errback"])
 def test_a_name_in_a_store_leads_to_nothing_but_a_public_method_of_the_spider(
     name: Any, key: str, spider: Shop
 ) -> None:

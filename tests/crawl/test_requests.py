@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import each
+
 SPIDER = """
 import os, threading
 from datetime import date
@@ -274,8 +276,8 @@ def test_a_redirect_that_leaves_the_sites_is_not_followed(crawl: Told) -> None:
     assert "http://elsewhere.example/" not in crawl.outcome.links
 
 
-@pytest.mark.parametrize(
-    ("path", "why"),
+@each(
+    "path, why",
     [
         ("/lambda", "callback Spider.parse.<locals>.<lambda> is no public method of the spider"),
         ("/private", "callback Spider._tell is no public method of the spider"),

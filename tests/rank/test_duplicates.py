@@ -25,6 +25,7 @@ from mmcrawl.rank.duplicates import (
 )
 from mmcrawl.rank.results import DUPLICATES, open_results
 from tests.rank.conftest import Keep, both_stores
+from tests.tables import each
 
 dice = random.Random(2026)
 WORDS = [f"{a}{b}" for a in ("lev", "pul", "mom", "for", "bal") for b in ("er", "ley", "ent", "ce")]
@@ -148,7 +149,7 @@ def test_search_shows_one_page_of_a_group(archive: Archive, uri: str, keep: Keep
     assert [hit.url for hit in page.hits] == [hit.url for hit in found.hits][2:4]
 
 
-@pytest.mark.parametrize("near", [0, 1.5, float("nan")])
+@each("near", [0, 1.5, float("nan")])
 def test_a_share_out_of_range_is_told(archive: Archive, near: float) -> None:
     with pytest.raises(RankError, match="near must be above 0 and at most 1"):
         find_duplicates(archive, near=near)

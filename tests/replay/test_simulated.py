@@ -102,11 +102,11 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
 @each(
     "parameters",
     [
-        "pages=600,adjacency=1,tunnel=10,dynamic=1",
-        "pages=600,adjacency=0,media=0.5,noise=1,banner=1,languages=zh",
-        "pages=600,media=0,banner=1,sites=12",
+        "pages=200,adjacency=1,tunnel=10,dynamic=1",
+        "pages=200,adjacency=0,media=0.5,noise=1,banner=1,languages=zh",
+        "pages=200,media=0,banner=1,sites=12",
         "pages=50,sites=1,media=0.5,tunnel=10",
-        "pages=600,flat=0.5,menu=20,languages=en,tunnel=0,noise=0,sites=1,seed=7",
+        "pages=200,flat=0.5,menu=20,languages=en,tunnel=0,noise=0,sites=1,seed=7",
     ],
 )
 def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str) -> None:
@@ -117,7 +117,7 @@ def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str)
 
 @each(
     "parameters",
-    ["pages=50,sites=1,tunnel=10,media=0.5", "pages=1000,noise=1", "pages=600,flat=0.5,menu=9"],
+    ["pages=50,sites=1,tunnel=10,media=0.5", "pages=300,noise=1", "pages=300,flat=0.5,menu=9"],
 )
 def test_all_pages_are_reached_and_every_other_link_is_dead_on_purpose(parameters: str) -> None:
     web = simulated(parameters)

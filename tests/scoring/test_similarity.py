@@ -8,6 +8,7 @@ import pytest
 from mmcrawl.page import LinkGroup, Page
 from mmcrawl.scoring import LinkSimilarity, LinkText
 from mmcrawl.topic import Topic
+from tests.tables import each
 
 OPTICS = Topic(
     "optics",
@@ -24,8 +25,8 @@ def similarity():
     return made
 
 
-@pytest.mark.parametrize(
-    ("text", "beta", "expected"),
+@each(
+    "text, beta, expected",
     [
         (LinkText("optics", "lens prism", ""), 0.8, 0.8 * 0.5 + 0.2 * 1),
         (LinkText("optics", "lens prism", ""), 0.5, 0.5 * 0.5 + 0.5 * 1),

@@ -5,6 +5,7 @@ import pytest
 
 from mmcrawl.frontier import PatternRecord
 from mmcrawl.scoring import Prospects, prior_of
+from tests.tables import each
 
 VIDEOS = [f"/v/{n}" for n in range(20)]
 NEWS = [f"/n/{n}" for n in range(20)]
@@ -147,9 +148,7 @@ def test_a_directory_with_finds_comes_first_before_it_has_a_pattern(school):
     assert crawl.scorer.patterns() == []
 
 
-@pytest.mark.parametrize(
-    ("m", "near", "learns"), [(3, 5, True), (19, 5, True), (20, 5, False), (3, 4, False)]
-)
+@each("m, near, learns", [(3, 5, True), (19, 5, True), (20, 5, False), (3, 4, False)])
 def test_m_and_near_say_what_a_cluster_is(school, m, near, learns):
     crawl = school(m=m, near=near)
     crawl.run()

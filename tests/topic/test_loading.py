@@ -53,8 +53,8 @@ def test_chinese_encodings_are_read(file, encoding):
     assert load_topic(file("岩浆".encode(encoding), "a.txt")).terms == (("岩浆",),)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
+@each(
+    "content, message",
     [
         ('name = "x"\nwords = [["a" 3]]', r"topic\.toml: not valid TOML: .*line 2"),
         ('words = [["a"]]', "has no name"),
@@ -74,8 +74,8 @@ def test_a_bad_toml_file_is_refused_with_the_reason(file, content, message):
         load_topic(file(content))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
+@each(
+    "content, message",
     [
         ("ok\n\n!!!\n", r"words\.txt, line 3: the word '!!!' holds no letter"),
         ("ok\n" + "x" * 65, r"words\.txt, line 2: .* longer than 64"),

@@ -114,7 +114,7 @@ FOUND: dict[str, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("query", FOUND)
+@each("query", FOUND)
 def test_a_query_finds_pages(mixed: Search, query: str) -> None:
     assert sorted(urls(mixed.search(query))) == sorted(FOUND[query])
 
