@@ -1,7 +1,5 @@
 """Databases in MongoDB that are dropped after a test, and servers of a test's own."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The HTTP server of the tests: on a free port of this machine, a thread for each connection."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tables of cases that one test goes through; all rows that fail are told together."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable

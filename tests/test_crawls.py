@@ -44,9 +44,7 @@ def crawl_chain(job: CrawlJob, most: int = 9) -> int:
     "limit, max_depth, pages",
     [(0, "0", 9), (1, "0", 2), (3, "0", 4), (3, "2", 2), (1, "5", 5), (0, "3", 3)],
 )
-def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(
-    limit: int, max_depth: str, pages: int
-) -> None:
+def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(limit, max_depth, pages):
     job = open_job({"DEPTH_LIMIT": limit}, max_depth=max_depth)
     with job.store:
         assert crawl_chain(job) == pages
@@ -118,16 +116,12 @@ def test_good_settings_pass() -> None:
         ({}, None, None),
     ],
 )
-def test_a_stored_web_may_be_named_by_a_setting(
-    given: dict[str, str], setting: str | None, web: str | None
-) -> None:
+def test_a_stored_web_may_be_named_by_a_setting(given, setting, web):
     arguments = with_stored_web({"topic": "x", **given}, Settings({"MMCRAWL_WEB": setting}))
     assert (arguments["topic"], arguments.get("web")) == ("x", web)
 
 
-def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(monkeypatch, caplog):
     clock = [100.0]
     monkeypatch.setattr(extensions, "monotonic", lambda: clock[0])
     ticks = SimpleNamespace(start=lambda seconds, now: None)

@@ -1,7 +1,5 @@
 """Every command line in README and docs is one that can be typed, and every command is found."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex

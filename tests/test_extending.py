@@ -1,7 +1,5 @@
 """The examples of docs/extending.md, and what users' own parts may rely on, in real crawls."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -194,9 +192,7 @@ def test_what_json_cannot_keep_ends_the_page_with_a_sentence(folder: Path, site:
     assert "a pipeline added what is no plain value: Object of type object" in done.stderr
 
 
-def test_a_subclass_asks_for_more_and_an_exporter_writes_it(
-    folder: Path, site: str, asked: list[str]
-) -> None:
+def test_a_subclass_asks_for_more_and_an_exporter_writes_it(folder, site, asked):
     crawl(
         *(folder, site, "-O", "found.txt:titles"),
         spider="courses",
@@ -209,9 +205,7 @@ def test_a_subclass_asks_for_more_and_an_exporter_writes_it(
                              f"Optics two: {site}next.html"]  # fmt: skip
 
 
-def test_a_request_of_the_spider_is_fetched_instead_of_a_link_to_the_same_page(
-    folder: Path, site: str
-) -> None:
+def test_a_request_of_the_spider_is_fetched_instead_of_a_link_to_the_same_page(folder, site):
     (folder / "mine.py").write_text(OWN_REQUEST)
     settings = {"SPIDER_MODULES": "mine", "STATS_DUMP": True}
     done = crawl(folder, site, "-a", "max_pages=20", spider="mine", **settings)
@@ -223,9 +217,7 @@ def test_a_request_of_the_spider_is_fetched_instead_of_a_link_to_the_same_page(
     assert re.search(r"'mmcrawl/requests/asked_before': 2\b", done.stderr)
 
 
-def test_algorithms_and_partitioners_are_found_by_their_entry_points(
-    folder: Path, site: str
-) -> None:
+def test_algorithms_and_partitioners_are_found_by_their_entry_points(folder, site):
     crawl(folder, site, "-a", "algo=shortest", "-a", "least=0.01",
           MMCRAWL_BLOCKS="halves")  # fmt: skip
     assert "0 to 1" in scrapy(folder, "help", "algorithms", "shortest").stdout
@@ -244,9 +236,7 @@ def test_a_format_for_works_is_found_by_its_entry_point(folder: Path, site: str)
     assert titles == [json.loads(line)["title"] for line in listed]
 
 
-def test_download_handlers_of_the_user_win_and_see_what_is_to_be_rendered(
-    folder: Path, site: str
-) -> None:
+def test_download_handlers_of_the_user_win_and_see_what_is_to_be_rendered(folder, site):
     (folder / "browser.py").write_text(HANDLER)
     handlers = {"http": "browser.Handler", "https": "browser.Handler"}
     middlewares = {"rendered.Rendered": 50}
@@ -255,9 +245,7 @@ def test_download_handlers_of_the_user_win_and_see_what_is_to_be_rendered(
     assert {"", "next.html"} <= set(rendered)
 
 
-def test_a_second_crawl_is_answered_from_the_http_cache(
-    folder: Path, site: str, asked: list[str]
-) -> None:
+def test_a_second_crawl_is_answered_from_the_http_cache(folder, site, asked):
     cache = {"HTTPCACHE_ENABLED": 1, "HTTPCACHE_DIR": str(folder / "cache")}
     crawl(folder, site, "-a", "store=one.db", "-O", "one.jsonl", **cache)
     first = list(asked)

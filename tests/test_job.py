@@ -149,9 +149,7 @@ def test_links_of_pages_off_topic_are_left_alone_if_so_wanted(opened: Any, tmp_p
     assert crawl(opened(store, limits=Limits(least_score=0.5)), web) == []  # taken up again
 
 
-def test_where_on_its_page_a_link_stands_is_known_after_taking_up_a_crawl(
-    opened: Any, tmp_path: Path
-) -> None:
+def test_where_on_its_page_a_link_stands_is_known_after_taking_up_a_crawl(opened, tmp_path):
     store = f"sqlite:///{tmp_path / 'job.db'}"
     web = {SEED: "<ul class=menu3><li><a href=a>A</a></ul><a href=b>B</a>", f"{SEED}a": page("c")}
     crawl(opened(store), web, 1)
@@ -188,9 +186,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return new
 
 
-def test_media_that_lists_repeat_are_new_once_also_when_a_crawl_goes_on(
-    opened: Any, tmp_path: Path, told: dict[str, int]
-) -> None:
+def test_media_that_lists_repeat_are_new_once_also_when_a_crawl_goes_on(opened, tmp_path, told):
     both = '<a href="one.mp4">1</a><a href="https://site.test/two.mp4">2</a>'
     web = {
         SEED: page("off", "list", "post", "tag", "more"),
@@ -211,9 +207,7 @@ def test_media_that_lists_repeat_are_new_once_also_when_a_crawl_goes_on(
     assert told == expected | {"more": 1}
 
 
-def test_a_page_that_is_taken_back_has_shown_nothing_new(
-    opened: Any, tmp_path: Path, told: dict[str, int]
-) -> None:
+def test_a_page_that_is_taken_back_has_shown_nothing_new(opened, tmp_path, told):
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     web = site_with_banner(8, own=(2, 6))
     crawl(opened(store), web)
@@ -323,9 +317,7 @@ def test_pages_of_the_same_bytes_with_other_media_are_different_pages(opened: An
     assert len(media_pages(job)) == 3
 
 
-def test_a_page_that_was_judged_is_not_judged_again(
-    opened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_that_was_judged_is_not_judged_again(opened, monkeypatch):
     judged: list[str] = []
     whole = TopicTest.verdict
 
@@ -405,9 +397,7 @@ def test_links_under_way_when_a_job_is_left_wait_again(opened: Any, tmp_path: Pa
     assert crawl(again, web) == [f"{SEED}{name}" for name in "abc"]
 
 
-def test_a_link_that_was_held_when_a_job_was_left_is_let_go_later(
-    opened: Any, tmp_path: Path
-) -> None:
+def test_a_link_that_was_held_when_a_job_was_left_is_let_go_later(opened, tmp_path):
     store, names = f"sqlite:///{tmp_path / 'crawl.db'}", [f"a/{n}" for n in range(8)]
     web = {SEED: page("list"), f"{SEED}list": page(*names), f"{SEED}a/target": page()}
     web |= {f"{SEED}{name}": page(title=f"optics {name}", media=f"/{name}.mp4") for name in names}
@@ -559,9 +549,7 @@ def test_an_algorithm_that_fails_at_a_page_loses_no_link(opened: Any) -> None:
 
 
 @pytest.mark.parametrize("pages", [3, 501])
-def test_word_counts_are_those_of_all_pages_also_after_a_kill(
-    opened: Any, tmp_path: Path, pages: int
-) -> None:
+def test_word_counts_are_those_of_all_pages_also_after_a_kill(opened, tmp_path, pages):
     store, names = f"sqlite:///{tmp_path / 'crawl.db'}", [str(n) for n in range(600)]
     job = opened(store, limits=Limits(per_shape=0))
     web = {f"{SEED}{n}": page(title=f"optics {n}") for n in names} | {SEED: page(*names)}
@@ -610,9 +598,7 @@ def test_judging_a_page_changes_nothing(opened: Any) -> None:
     assert media_pages(job) == {}
 
 
-def test_patterns_are_written_only_when_they_have_changed(
-    opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_patterns_are_written_only_when_they_have_changed(opened, tmp_path, monkeypatch):
     store = f"sqlite:///{tmp_path}/crawl.db"
     job = opened(store, algo="urlrule")
     web = {SEED: page(*(f"/a/{n}.html" for n in range(9)))}
@@ -644,9 +630,7 @@ def mirrored(pages: int) -> dict[str, str]:
     return web
 
 
-def test_other_addresses_of_known_links_come_last_and_are_left_out_once_they_prove_the_same(
-    opened: Any,
-) -> None:
+def test_other_addresses_of_known_links_come_last_and_are_left_out_once_they_prove_the_same(opened):
     job = opened()
     taken = crawl(job, mirrored(5))
     plain = [f"{SEED}p{n}" for n in range(5)]
@@ -681,9 +665,7 @@ def test_an_address_that_a_redirect_leads_to_is_fetched_in_its_turn(opened: Any)
     assert crawl(job, {}) == [f"{SEED}a/", f"{SEED}b"]
 
 
-def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followed(
-    opened: Any,
-) -> None:
+def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followed(opened):
     job = opened()
     crawl(job, mirrored(3) | {SEED: page("p0", "p0/", "p1", "p1/", "p2")})
     job.add([NewLink(f"{SEED}old")])
@@ -693,9 +675,7 @@ def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followe
 
 
 @pytest.mark.parametrize("algo", ["breadth", "learned", "urlrule"])
-def test_a_crawl_of_mirrored_pages_goes_on_where_it_was_left(
-    opened: Any, tmp_path: Path, algo: str
-) -> None:
+def test_a_crawl_of_mirrored_pages_goes_on_where_it_was_left(opened, tmp_path, algo):
     web = mirrored(12)
     whole = crawl(opened(algo=algo), web)
     store, taken = f"sqlite:///{tmp_path / 'crawl.db'}", []
@@ -738,9 +718,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return told
 
 
-def test_a_twin_ends_without_teaching_the_algorithm_anything(
-    opened: Any, tmp_path: Path, ends: list[tuple[str, int]]
-) -> None:
+def test_a_twin_ends_without_teaching_the_algorithm_anything(opened, tmp_path, ends):
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     job = opened(store)
     crawl(job, mirrored(4))
@@ -756,9 +734,7 @@ def test_a_twin_ends_without_teaching_the_algorithm_anything(
     assert ends == live
 
 
-def test_a_redirect_teaches_a_failure_only_if_its_target_was_not_known(
-    opened: Any, tmp_path: Path, ends: list[tuple[str, int]]
-) -> None:
+def test_a_redirect_teaches_a_failure_only_if_its_target_was_not_known(opened, tmp_path, ends):
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     job = opened(store)
     fetch(job, {SEED: page("to-seed", "to-waiting", "to-new", "to-late", "to-itself")}, job.next())
@@ -831,9 +807,7 @@ def test_a_site_that_writes_new_ids_into_its_addresses_does_not_hold_a_crawl(
     assert in_pieces(opened, store, web, most=11) == taken
 
 
-def test_what_the_algorithm_remarks_is_logged_when_a_crawl_stops(
-    opened: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_the_algorithm_remarks_is_logged_when_a_crawl_stops(opened, caplog):
     job = opened(algo="urlrule-2009")
     crawl(job, {SEED: page("a", "b"), f"{SEED}a": page(), f"{SEED}b": page()})
     assert caplog.text == ""
@@ -841,9 +815,7 @@ def test_what_the_algorithm_remarks_is_logged_when_a_crawl_stops(
     assert "urlrule-2009: No pattern was learnt on site.test: after probing," in caplog.text
 
 
-def test_a_page_is_told_to_be_on_topic_whether_it_holds_media_or_not(
-    opened: Any, tmp_path: Path
-) -> None:
+def test_a_page_is_told_to_be_on_topic_whether_it_holds_media_or_not(opened, tmp_path):
     store = f"sqlite:///{tmp_path}/crawl.db"
     web = {
         SEED: page("film", "words", "other", title="cooking"),

@@ -1,7 +1,5 @@
 """Rules for addresses in a crawl: learnt by one, exported, edited, and given to another."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -133,9 +131,7 @@ def test_with_hard_focus_a_rule_frees_what_is_held(tmp_path: Path) -> None:
     assert set(fetched(rules((f"{SEED}films/*", 1)))) >= set(FILMS)
 
 
-def test_rules_edited_between_two_runs_count_at_once_and_the_log_says_so(
-    opened: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_rules_edited_between_two_runs_count_at_once_and_the_log_says_so(opened, tmp_path, caplog):
     store = f"sqlite:///{tmp_path}/crawl.db"
     begun = crawl(opened(rules(("re:/news/", 3)), store), most=5)
     assert begun == [SEED, *NEWS[:4]]
@@ -176,9 +172,7 @@ def test_a_redirect_to_what_is_never_fetched_ends_there(opened: Any) -> None:
     assert not [url for url in crawl(job) if "/forum/" in url]
 
 
-def test_a_seed_that_is_never_fetched_is_told(
-    opened: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_seed_that_is_never_fetched_is_told(opened, caplog):
     job = opened(rules((SEED, 0)))
     assert crawl(job) == []
     assert caplog.messages == [f"The seed {SEED} is not fetched: a rule says never"]

@@ -1,7 +1,5 @@
 """docs/papers.md names modules and tests that are there, and the words it promises to use."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,5 +1,4 @@
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,9 +50,7 @@ def sentences(**arguments: str) -> list[str]:
         ("web", "/no/such/folder", "demo, a folder with one folder per host, or a .warc"),
     ],
 )
-def test_a_wrong_value_is_told_with_the_name_and_what_it_may_be(
-    name: str, value: str, may_be: str
-) -> None:
+def test_a_wrong_value_is_told_with_the_name_and_what_it_may_be(name, value, may_be):
     told = sentences(**(SEEDED | {name: value}))
     assert len(told) == 1
     assert told[0].startswith(f"{name}: ")
@@ -133,9 +130,7 @@ def test_no_arguments_crawl_the_demo_into_a_store_of_its_own() -> None:
         ("~nobody-of-that-name/a.db", "sqlite:///~nobody-of-that-name/a.db"),
     ],
 )
-def test_a_store_may_be_given_as_a_path(
-    given: str, uri: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_may_be_given_as_a_path(given, uri, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert FocusedParams(**SEEDED, store=given).store_uri == uri
 
@@ -184,9 +179,7 @@ def test_a_parameter_out_of_its_range_is_told(alpha: str, told: str) -> None:
         (lambda web: (web / "notes").mkdir(parents=True), "' holds no host: give one with"),
     ],
 )
-def test_a_path_that_is_no_stored_web_is_told(
-    make: Callable[[Path], object], told: str, tmp_path: Path
-) -> None:
+def test_a_path_that_is_no_stored_web_is_told(make, told, tmp_path):
     make(tmp_path / "web")
     [sentence] = sentences(topic="physics-senior", web=str(tmp_path / "web"))
     assert sentence.startswith("web: ")
@@ -240,9 +233,7 @@ def test_what_the_crawl_is_about_makes_another_job(other: dict[str, str]) -> Non
         ({"seeds": "seeds.txt"}, {"seeds": "http://a.test/"}),
     ],
 )
-def test_other_spellings_of_a_crawl_are_the_same_job(
-    one: dict[str, str], other: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_spellings_of_a_crawl_are_the_same_job(one, other, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.txt").write_text("lens\n")
     (tmp_path / "seeds.txt").write_text("# mine\n\na.test\n")
@@ -274,9 +265,7 @@ def test_limits_and_places_leave_the_job_the_same(limit: dict[str, str]) -> None
 
 
 @each("topic", ["physics-senior,biology-senior", "my words (2).txt"])
-def test_a_made_name_of_a_job_can_be_given_back(
-    topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_made_name_of_a_job_can_be_given_back(topic, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my words (2).txt").write_text("光学\noptics\n")
     name = FocusedParams(seeds="http://a.test/", topic=topic).job_name

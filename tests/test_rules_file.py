@@ -1,7 +1,5 @@
 """Files of rules for addresses: what may stand in them, what is told of wrong lines, the export."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

@@ -49,9 +49,7 @@ def test_a_url_given_twice_is_one_seed_with_the_last_topic(seed_file: Path) -> N
     ]
 
 
-def test_a_file_wins_over_a_host_of_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_wins_over_a_host_of_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.test").write_text("b.test\n")
     assert read_seeds("a.test") == [Seed("http://b.test")]
@@ -62,9 +60,7 @@ def test_a_url_may_be_longer_than_any_file_name(url: str) -> None:
     assert read_seeds(f"{url},http://b.test/") == [Seed(url), Seed("http://b.test/")]
 
 
-def test_what_has_the_form_of_a_url_is_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_has_the_form_of_a_url_is_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "http:").mkdir()
     (tmp_path / "http:" / "a.test").write_text("http://b.test/\n")
@@ -78,9 +74,7 @@ def test_what_cannot_name_a_file_is_told(text: str) -> None:
 
 
 @each("text", ["nosuch.txt", "seeds/physics.txt", "nosuch", "list.csv"])
-def test_a_missing_file_is_named(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_file_is_named(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SeedError, match=f"no seed file {text}; give a file, or URLs"):
         read_seeds(text)

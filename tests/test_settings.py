@@ -1,7 +1,5 @@
 """Settings and arguments are declared once: pages, help and checks come from there."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

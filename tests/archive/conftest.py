@@ -1,7 +1,5 @@
 """Archives on every backend, and pages to keep in them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an archive answers to those who ask wrongly, late, or for something odd."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Many visits stored at once: as if one after the other, and with hardly more work than for one."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import subprocess

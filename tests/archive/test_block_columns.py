@@ -1,7 +1,5 @@
 """Blocks as a manifest keeps them: what is written is read, and little is written."""
 
-from __future__ import annotations
-
 from time import process_time
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Blocks that are kept when a page is stored, and their lives, on every backend."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from hashlib import sha256
 

@@ -1,7 +1,5 @@
 """Which new versions count as changes of a page: by the kinds of the blocks whose words differ."""
 
-from __future__ import annotations
-
 import pytest
 
 from mmcrawl.archive import (
@@ -44,9 +42,7 @@ def kinds_between(archive: Archive, *captures: object) -> set[str]:
         ({"status": 404}, {"body"}),
     ],
 )
-def test_a_change_is_of_the_kinds_of_blocks_whose_words_differ(
-    archive: Archive, what: dict[str, str], kinds: set[str]
-) -> None:
+def test_a_change_is_of_the_kinds_of_blocks_whose_words_differ(archive, what, kinds):
     assert kinds_between(archive, lesson(0), lesson(1, **what)) == kinds  # type: ignore[arg-type]
 
 
@@ -111,9 +107,7 @@ def test_links_that_rotate_beside_an_article_are_no_change_of_it(archive: Archiv
     assert len([*watched_changes(archive, [URL], Watch({"related-links"}))]) == 4
 
 
-def test_what_changed_is_found_once(
-    archive: Archive, uri: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_changed_is_found_once(archive, uri, monkeypatch):
     rotating(archive)
     with open_archive(uri, read_only=True) as reader:
         before = due(reader, LATER)  # notes nothing

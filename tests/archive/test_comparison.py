@@ -1,7 +1,5 @@
 """What became of the blocks of a page that grew a new entry, or was cut otherwise."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from mmcrawl.archive import Capture, Difference, open_archive
@@ -33,9 +31,7 @@ def compared(tmp_path: Path, bodies: list[bytes], levels: list[int]) -> Differen
         return archive.diff(old, new)
 
 
-def test_an_entry_at_the_head_of_a_list_leaves_the_words_of_the_others_as_they_were(
-    tmp_path: Path,
-) -> None:
+def test_an_entry_at_the_head_of_a_list_leaves_the_words_of_the_others_as_they_were(tmp_path):
     old, new = page(NEWS, mark=1), page(["Magnets attract iron", *NEWS], mark=2)
     blocks = compared(tmp_path, [old, new], [3, 3]).blocks
     texts = ["".join(word.text for word in block.words) for block in blocks]
@@ -55,9 +51,7 @@ def boxes(*texts: str, tag: str = "div") -> bytes:
 LONG = [f"{news} whenever somebody asks for it in class" for news in NEWS]
 
 
-def test_a_block_that_moved_with_other_white_space_beside_a_changed_one_moved(
-    tmp_path: Path,
-) -> None:
+def test_a_block_that_moved_with_other_white_space_beside_a_changed_one_moved(tmp_path):
     first, *others, last = LONG
     new = boxes(*others, last.replace("mesh", "grind"), first.replace(" ", "\n  "))
     found = compared(tmp_path, [boxes(*LONG), new], [3, 3])

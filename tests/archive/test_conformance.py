@@ -1,7 +1,5 @@
 """What an archive does, on every backend."""
 
-from __future__ import annotations
-
 import random
 import threading
 from datetime import UTC, datetime, timedelta, timezone

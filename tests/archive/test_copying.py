@@ -1,7 +1,5 @@
 """An archive copied into another one, broken off, and done again."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -78,9 +76,7 @@ def breaking_off(archive: Archive, left: int) -> Any:
     return broken_off
 
 
-def test_a_copy_that_was_broken_off_goes_on(
-    filled: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_that_was_broken_off_goes_on(filled, tmp_path, monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.copying._MOST_AT_ONCE", 1)
     uri = f"sqlite:///{tmp_path}/copy.db"
     for _ in range(20):

@@ -1,7 +1,5 @@
 """Segments that are compressed with what stands before them."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 

@@ -1,7 +1,5 @@
 """What the archive finds out about a page before it stores it."""
 
-from __future__ import annotations
-
 from mmcrawl.archive import Capture
 from mmcrawl.archive.format import facts_of_page
 from tests.tables import each

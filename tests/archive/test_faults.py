@@ -1,7 +1,5 @@
 """Killed, full, damaged, and written by two at once: nothing acknowledged is lost."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sqlite3

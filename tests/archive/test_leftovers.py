@@ -1,7 +1,5 @@
 """What writers that died left behind, and what a purge leaves: told from damage, and removed."""
 
-from __future__ import annotations
-
 import random
 from hashlib import sha256
 

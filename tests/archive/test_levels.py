@@ -1,7 +1,5 @@
 """Which level a page is cut at after what happened to it before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Chunks, frames, manifests and comparison, each by itself."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """When a page is due again."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from math import log
 
@@ -40,9 +38,7 @@ class Visited(dict[str, list[Visit]]):
 
 @each("n, x", [(1, 0), (1, 1), (5, 0), (5, 2), (5, 5), (100, 37)])
 @each("length", [1.0, 90.0, DAY])
-def test_at_equal_intervals_the_rate_is_that_of_cho_and_garcia_molina(
-    n: int, x: int, length: float
-) -> None:
+def test_at_equal_intervals_the_rate_is_that_of_cho_and_garcia_molina(n, x, length):
     rate = change_rate([(length, number < x) for number in range(n)])
     assert rate * length == pytest.approx(-log((n - x + 0.5) / (n + 0.5)))
 

@@ -1,7 +1,5 @@
 """Sealing beside storing: whatever becomes of it, who stores and who closes goes on."""
 
-from __future__ import annotations
-
 import os
 import threading
 

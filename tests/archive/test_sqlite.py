@@ -1,7 +1,5 @@
 """The SQLite file: what is said when it cannot be used."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import pytest

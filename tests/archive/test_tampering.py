@@ -1,7 +1,5 @@
 """Whatever is done to the tables of an archive is told, and made good where something proves it."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3

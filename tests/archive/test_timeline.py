@@ -1,7 +1,5 @@
 """What was seen of a page at a time, in whatever order it was stored."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

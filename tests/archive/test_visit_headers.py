@@ -1,7 +1,5 @@
 """What a visit came with that found the same bytes again, and visits that are stored late."""
 
-from __future__ import annotations
-
 import itertools
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Changes of watched blocks, and the feed of them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

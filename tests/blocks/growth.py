@@ -1,7 +1,5 @@
 """How the time that something takes grows with its input."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The words that tell what a block is, and those that tell what a page is about."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 from mmcrawl.blocks.layout import AREAS, TopicWords, area_of_names, begins_with, holds, lists_of

@@ -1,7 +1,5 @@
 """The partition with levels of Song et al. 2008: its worked example, and its table 1."""
 
-from __future__ import annotations
-
 import pytest
 
 from mmcrawl.blocks import PageTree, Partition, partition, read_tree
@@ -79,9 +77,7 @@ class TestWorkedExample:
 
     @each("story", [STORY, TABLE])
     @each("bar", [BAR, BAR_OF_ONE])
-    def test_blocks_of_each_level_however_bars_and_stories_are_drawn(
-        self, bar: str, story: str
-    ) -> None:
+    def test_blocks_of_each_level_however_bars_and_stories_are_drawn(self, bar, story):
         page = portal(bar, story)
         for level, names in enumerate((LEVEL_1, LEVEL_2, LEVEL_3), 1):
             assert ids(cut(page, level)) == names

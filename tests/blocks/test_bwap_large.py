@@ -1,12 +1,8 @@
 """bwap on pages as they are today, and on pages that are too large or too deep."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
-
-import pytest
 
 from mmcrawl.blocks import PageTree, Partition, partition, read_tree
 from mmcrawl.blocks.partitioners import BlockRules, Bwap, Cut
@@ -71,9 +67,7 @@ def deep_mixed(count: int) -> str:
 
 class TestLinearTime:
     @each("html", [deep(20_000), deep_mixed(20_000), modern_page(100)])
-    def test_each_element_is_looked_at_once(
-        self, html: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_each_element_is_looked_at_once(self, html, monkeypatch):
         looks, scans = count(), count()
         is_block, children = BlockRules.is_block, PageTree.children
 

@@ -1,10 +1,6 @@
 """The eleven rules of Song et al. 2008, section 2.1, each on its own."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
-
-import pytest
 
 from mmcrawl.blocks import PageTree, read_tree
 from mmcrawl.blocks.layout import TAG_TYPES, NodeType, PageStructure
@@ -76,9 +72,7 @@ def test_each_rule_decides_its_example(example: Example) -> None:
 
 # Without rule 1, rule 7 would say of an empty element what rule 1 says.
 @each("example", [e for e in EXAMPLES if e.rule > 1])
-def test_each_rule_is_missed_when_it_is_taken_away(
-    example: Example, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_rule_is_missed_when_it_is_taken_away(example, monkeypatch):
     rule, html, expected, *others = example
     monkeypatch.setattr(bwap_rules, "RULES", RULES[: rule - 1] + RULES[rule:])
     assert is_block(html, *others) is not expected

@@ -1,7 +1,5 @@
 """What a page says: its headline and text, on small pages of many kinds and on the demo web."""
 
-from __future__ import annotations
-
 from mmcrawl.blocks import page_content
 from mmcrawl.blocks.content import GENRES
 from tests.tables import each

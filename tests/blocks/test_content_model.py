@@ -1,7 +1,5 @@
 """The model that tells content from noise: its file, and what it computes."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """What holds of the content of any page, and how long it takes to read it."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

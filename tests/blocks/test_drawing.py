@@ -325,9 +325,7 @@ def asks_for(folder: Path, content: str, listener: Listener, *wanted: str) -> bo
     return False
 
 
-def test_the_hostile_page_does_harm_when_it_is_opened_itself(
-    tmp_path: Path, listener: Listener
-) -> None:
+def test_the_hostile_page_does_harm_when_it_is_opened_itself(tmp_path, listener):
     page = opened(
         tmp_path, hostile(listener.url).replace("refresh", "no") + STYLES.format(listener.url)
     )
@@ -337,9 +335,7 @@ def test_the_hostile_page_does_harm_when_it_is_opened_itself(
     assert asks_for(tmp_path, styles, listener, "/import", "/css", "/inline", "/set")
 
 
-def test_a_drawing_of_a_hostile_page_asks_for_nothing_and_runs_nothing(
-    tmp_path: Path, listener: Listener
-) -> None:
+def test_a_drawing_of_a_hostile_page_asks_for_nothing_and_runs_nothing(tmp_path, listener):
     body = STYLES.format(listener.url) + hostile(listener.url) + STYLES.format(listener.url)
     page = page_of(body, lambda t: cut(t, "all", cut(t, "quoted"), cut(t, "link"), cut(t, "last")))
     dom = opened(tmp_path, draw(page))
@@ -349,9 +345,7 @@ def test_a_drawing_of_a_hostile_page_asks_for_nothing_and_runs_nothing(
     assert [n for n, *_ in marked(frame_of(draw(page)))] == ["div", "p", "span", "p"]
 
 
-def test_a_copy_of_a_hostile_page_is_harmless_even_without_sandbox_and_policy(
-    tmp_path: Path, listener: Listener
-) -> None:
+def test_a_copy_of_a_hostile_page_is_harmless_even_without_sandbox_and_policy(tmp_path, listener):
     for end in ("", "<plaintext><p>"):
         body = hostile(listener.url).replace("<!-- ", end or "<!-- ")
         dom = opened(

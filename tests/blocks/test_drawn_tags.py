@@ -1,7 +1,5 @@
 """Start tags read for what an element is drawn by: the same as when all of a tag is read."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -50,9 +50,7 @@ def json_ld(data: object) -> str:
         ("6 sheep 2019", ""),
     ],
 )
-def test_a_date_is_read_as_it_is_written_and_only_if_it_can_be_one(
-    written: str, value: str
-) -> None:
+def test_a_date_is_read_as_it_is_written_and_only_if_it_can_be_one(written, value):
     assert read_date(written) == value
 
 
@@ -141,9 +139,7 @@ def test_dates_of_comments_and_of_changes_are_not_that_of_publication() -> None:
         ('<meta property="article:author" content="https://fb.test/ada">', "", ()),
     ],
 )  # fmt: skip
-def test_authors_are_named_where_pages_name_them(
-    head: str, body: str, names: tuple[str, ...]
-) -> None:
+def test_authors_are_named_where_pages_name_them(head, body, names):
     assert facts(head, body).authors == names
 
 

@@ -1,7 +1,5 @@
 """What is known of a block: where it is, what it holds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """What looks like a heading, and what its class says."""
 
-from __future__ import annotations
-
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.layout import Headlines, Measures
 from tests.tables import each

@@ -1,7 +1,5 @@
 """Kinds of blocks by the model, and the pages it is trained on."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from pathlib import Path

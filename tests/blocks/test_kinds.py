@@ -1,7 +1,5 @@
 """What each block of a page is."""
 
-from __future__ import annotations
-
 import time
 
 from hypothesis import given

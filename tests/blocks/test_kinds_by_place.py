@@ -1,7 +1,5 @@
 """What each block of a page is, by where on the page it stands."""
 
-from __future__ import annotations
-
 from mmcrawl.blocks import Partition, partition
 from tests.tables import each
 

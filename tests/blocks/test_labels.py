@@ -1,7 +1,5 @@
 """The pages labelled by hand that this project generates are still those that were labelled."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The numbers that are known of each line of a page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lines of a page, and the text of blocks and links: where words are parted, and where not."""
 
-from __future__ import annotations
-
 from mmcrawl.blocks import Block, Partition, read_tree
 from mmcrawl.blocks.layout import Measures, PageLines, PageText
 from mmcrawl.blocks.partitioners import Cut

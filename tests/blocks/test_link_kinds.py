@@ -1,7 +1,5 @@
 """In which kind of block each link of a page stands."""
 
-from __future__ import annotations
-
 import pytest
 
 from mmcrawl.blocks import link_kinds, partition

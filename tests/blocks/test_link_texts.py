@@ -1,7 +1,5 @@
 """What the links of a page say."""
 
-from __future__ import annotations
-
 from mmcrawl.blocks import Cut, PageTree, Partition, partition, read_tree
 from mmcrawl.blocks.layout import LONGEST_LINK_TEXT, Measures, PageFacts, PageText
 from tests.blocks.growth import assert_linear

@@ -1,7 +1,5 @@
 """Pages whose bytes are not in the encoding that they declare, and texts that are none."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

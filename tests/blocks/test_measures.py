@@ -1,7 +1,5 @@
 """What stands where on a page: characters and links, hidden or shown, with or without text."""
 
-from __future__ import annotations
-
 from mmcrawl.blocks import partition, partitioner_names, read_tree
 from mmcrawl.blocks.layout import Measures, shown_nodes
 from tests.tables import each

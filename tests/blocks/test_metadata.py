@@ -1,7 +1,5 @@
 """What a page says of itself."""
 
-from __future__ import annotations
-
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.content import PageMetadata, page_metadata
 from tests.tables import each

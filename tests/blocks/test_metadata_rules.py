@@ -1,7 +1,5 @@
 """Metadata of pages by the rules of an administrator."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

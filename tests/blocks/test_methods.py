@@ -1,7 +1,5 @@
 """A method of cutting pages is named with its options."""
 
-from __future__ import annotations
-
 import pytest
 
 from mmcrawl.archive import Capture, open_archive

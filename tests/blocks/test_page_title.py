@@ -1,7 +1,5 @@
 """The headline of a page: which of its headings, of its title, of its metadata."""
 
-from __future__ import annotations
-
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.content import page_headline, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines

@@ -1,7 +1,5 @@
 """What a page is there for: its text, its links, or what it plays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mmcrawl.blocks import page_content, read_tree

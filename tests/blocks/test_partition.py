@@ -1,7 +1,5 @@
 """What holds of every partition, whatever the method and whatever the bytes."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -237,9 +235,7 @@ def other(monkeypatch: pytest.MonkeyPatch, cuts: list[Cut]) -> None:
 
 
 @each("cuts", WRONG.values())
-def test_what_another_package_cuts_is_checked(
-    cuts: list[Cut], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_package_cuts_is_checked(cuts, monkeypatch):
     other(monkeypatch, cuts)
     with pytest.raises(BlockError, match="partitioner other: "):
         partition(LEVERS, method="other")

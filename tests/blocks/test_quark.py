@@ -1,7 +1,5 @@
 """Blocks by the classes of their tags, bottom-up."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

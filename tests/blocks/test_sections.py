@@ -1,9 +1,5 @@
 """What headings are taken to say of the lines below them."""
 
-from __future__ import annotations
-
-import re
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +9,7 @@ from tests.tables import each
 
 @each("pattern", sections.SECTIONS)
 @given(data=st.data())
-def test_the_quick_look_at_a_heading_misses_nothing(
-    pattern: re.Pattern[str], data: st.DataObject
-) -> None:
+def test_the_quick_look_at_a_heading_misses_nothing(pattern, data):
     text = data.draw(st.from_regex(pattern, fullmatch=True))[:80]
     found = [float(one.search(text) is not None) for one in sections.SECTIONS]
     assert sections._sections_named(text, heading=True) == found

@@ -1,7 +1,5 @@
 """Elements that a CSS selector matches, as bytes of the page."""
 
-from __future__ import annotations
-
 import pytest
 
 from mmcrawl.blocks import LONGEST_SELECTOR, ElementSelector, read_tree

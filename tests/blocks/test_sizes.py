@@ -1,7 +1,5 @@
 """Sizes without a renderer: what is declared, and what is estimated where nothing is."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,11 +1,8 @@
 """Pages are read a slice at a time; where the slices end makes no difference."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -27,9 +24,7 @@ unpatched = settings(suppress_health_check=[HealthCheck.function_scoped_fixture]
 
 @unpatched
 @given(html_texts, st.integers(1, 20))
-def test_windows_of_tokens_make_no_difference(
-    monkeypatch: pytest.MonkeyPatch, html: str, size: int
-) -> None:
+def test_windows_of_tokens_make_no_difference(monkeypatch, html, size):
     body = html.encode()
     whole = read_tree(body, encoding="utf-8")
     with monkeypatch.context() as patched:
@@ -43,9 +38,7 @@ def test_windows_of_tokens_make_no_difference(
 
 @unpatched
 @given(html_texts, st.integers(1, 6))
-def test_slices_of_lines_make_no_difference(
-    monkeypatch: pytest.MonkeyPatch, html: str, size: int
-) -> None:
+def test_slices_of_lines_make_no_difference(monkeypatch, html, size):
     tree = read_tree(f"<p>A lever.{html}".encode(), encoding="utf-8")
     measures = Measures(tree)
     lines = PageLines.of(tree, measures)

@@ -1,7 +1,5 @@
 """Blocks by tags, as far as content, look and size of the parts differ."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

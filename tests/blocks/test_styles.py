@@ -1,7 +1,5 @@
 """What the markup and the style sheets of a page say of how it looks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hypothesis import given

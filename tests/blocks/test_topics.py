@@ -1,7 +1,5 @@
 """What a block is about."""
 
-from __future__ import annotations
-
 import time
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The view of a page's markup in encodings whose bytes are no ASCII."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Headless Chromium for the tests."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """An application over an archive and the works of a crawl."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import fields

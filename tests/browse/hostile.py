@@ -5,8 +5,6 @@ whose path names the trick. A test puts a listener of its own there.
 """
 
 # ruff: noqa: E501
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Running the application in the tests: in the process, and on a loopback port for browsers."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

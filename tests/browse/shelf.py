@@ -1,7 +1,5 @@
 """Archives to browse in the tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The CDX server: which captures there are, line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -116,9 +114,7 @@ def test_hostile_values_neither_add_lines_nor_fields(tmp_path: Path) -> None:
             assert "<script>" not in answer.text
 
 
-def test_a_search_that_takes_too_long_ends_with_what_it_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_that_takes_too_long_ends_with_what_it_has(tmp_path, monkeypatch):
     monkeypatch.setattr("mmcrawl.browse.replay.cdx._SHARE_OF_TIME", 0.0)
     with open_context(hostile.make_archive(tmp_path), limits=Limits()) as context:
         answer = TestClient(small_app(context), ORIGIN).get("/cdx?url=hostile.test&matchType=host")

@@ -1,7 +1,5 @@
 """The page of a crawl: what that crawl found, and why links came to no page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

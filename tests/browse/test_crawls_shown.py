@@ -1,7 +1,5 @@
 """Crawls as they run, and reports of experiments."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

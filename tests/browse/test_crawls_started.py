@@ -1,7 +1,5 @@
 """Crawls that are started, watched, stopped and gone on with in the browser."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -143,9 +141,7 @@ def test_a_crawl_of_the_demo_web_is_watched(browsed: tuple[TestClient, Context])
         ),
     ],
 )
-def test_a_wrong_argument_is_told_and_nothing_starts(
-    empty: tuple[TestClient, Path], form: dict[str, str], field: str, says: str
-) -> None:
+def test_a_wrong_argument_is_told_and_nothing_starts(empty, form, field, says):
     client, folder = empty
     answer = client.post("/crawls", data={"form_key": key_of(client, "/crawls"), **form})
     assert answer.status_code == 400
@@ -167,9 +163,7 @@ def test_a_wrong_argument_is_told_and_nothing_starts(
         ({"keywords": "*", "seeds": "http://h.test/" + "a" * 20_000}, "超过 20,000 个字符"),
     ],
 )
-def test_what_is_wrong_is_told_in_the_language_of_the_form(
-    empty: tuple[TestClient, Path], form: dict[str, str], says: str
-) -> None:
+def test_what_is_wrong_is_told_in_the_language_of_the_form(empty, form, says):
     client, folder = empty
     said = {"form_key": key_of(client, "/crawls"), "lang": "zh", **form}
     answer = client.post("/crawls", data=said)
@@ -196,9 +190,7 @@ def test_a_crawl_that_is_not_there_is_told(browsed: tuple[TestClient, Context]) 
     assert client.post("/crawl", data=form | {"do": ""}).status_code == 400
 
 
-def test_a_wrong_form_is_shown_again_with_what_was_said(
-    browsed: tuple[TestClient, Context],
-) -> None:
+def test_a_wrong_form_is_shown_again_with_what_was_said(browsed):
     client, _ = browsed
     said = {
         "keywords": "<b>levers",

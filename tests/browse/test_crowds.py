@@ -1,7 +1,5 @@
 """Many connections that never say what they want: who asks is answered all the same."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading
@@ -93,9 +91,7 @@ def crowd(port: int, count: int, said: bytes, hosts: int) -> Iterator[None]:
 
 @each("said", [b"", HALF, BODY])
 @each("hosts", [1, 20])
-def test_who_asks_is_answered_beside_500_that_do_not(
-    served: Served, said: bytes, hosts: int
-) -> None:
+def test_who_asks_is_answered_beside_500_that_do_not(served, said, hosts):
     request = b"GET /help HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     with crowd(served.port, 500, said, hosts):
         for host in ("127.0.0.1", "127.0.0.2"):  # no time passes in which they could be ended

@@ -1,7 +1,5 @@
 """What editors do to works and collections at once, by mistake, or with what is not there."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
@@ -55,9 +53,7 @@ def headings(client: TestClient, to: str) -> list[str]:
 # -- two at once ----------------------------------------------------------------------------------
 
 
-def test_of_two_who_correct_a_work_neither_takes_back_what_the_other_said(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_of_two_who_correct_a_work_neither_takes_back_what_the_other_said(client, tmp_path):
     page = f"/work?id={WAVES.id}"
     one, other = form_of(client, page, "Save"), form_of(client, page, "Save")
     send(client, "/work/correct", **one | {"title": "Wellen", "date": "2020"})
@@ -67,9 +63,7 @@ def test_of_two_who_correct_a_work_neither_takes_back_what_the_other_said(
     assert work.date == "2021"  # of the same field the last word counts
 
 
-def test_of_two_who_describe_a_collection_neither_takes_back_what_the_other_said(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_of_two_who_describe_a_collection_neither_takes_back_what_the_other_said(client, tmp_path):
     to = send(client, "/collections/add", name="Friday", work=WAVES.id)
     one, other = form_of(client, to, "say"), form_of(client, to, "say")
     send(client, "/collection", **one | {"tags": "tides", "do": "say"})
@@ -133,9 +127,7 @@ def test_a_work_with_what_no_encoding_has_is_shown(client: TestClient, tmp_path:
         assert client.get(path).status_code == 200
 
 
-def test_what_cannot_be_written_is_a_sentence(
-    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_written_is_a_sentence(client, tmp_path, monkeypatch):
     make = Path.mkdir
 
     def full(path: Path, *arguments: Any, **named: Any) -> None:
@@ -165,9 +157,7 @@ def exported(client: TestClient, id_: str, format_: str) -> Any:
 
 
 @pytest.mark.processes
-def test_an_export_is_had_by_the_name_of_its_collection_also_later(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_an_export_is_had_by_the_name_of_its_collection_also_later(client, tmp_path):
     id_ = send(client, "/collections/add", name="Light: sound", work=WAVES.id).partition("id=")[2]
     exported(client, id_, "csv")
     uri, options = f"sqlite:///{tmp_path / 'crawl-archive.db'}", Options(store=store_of(tmp_path))
@@ -183,9 +173,7 @@ def test_an_export_is_had_by_the_name_of_its_collection_also_later(
 
 
 @pytest.mark.processes
-def test_an_export_that_cannot_be_packed_is_not_offered(
-    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_that_cannot_be_packed_is_not_offered(client, tmp_path, monkeypatch):
     def half(base: str, *_: Any) -> str:
         Path(f"{base}.zip").write_bytes(b"PK half")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

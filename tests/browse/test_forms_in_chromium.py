@@ -1,7 +1,5 @@
 """Forms as editors send them, from a real browser: what it says of their origin is its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

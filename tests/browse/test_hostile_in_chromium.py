@@ -1,12 +1,9 @@
 """Hostile pages in a real browser: they do not run, reach nothing, and stay in their frame."""
 
-from __future__ import annotations
-
 import time
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,9 +100,7 @@ def tabs(browser: Any, addresses: list[str]) -> Iterator[Iterator[None]]:
 
 
 @pytest.mark.usefixtures("untouched")
-def test_hostile_pages_neither_run_nor_reach_the_outside(
-    browser: Any, interface: str, outside: Outside
-) -> None:
+def test_hostile_pages_neither_run_nor_reach_the_outside(browser, interface, outside):
     with tabs(browser, [in_frame(interface, name) for name in ACTING]) as shown:
         assert outside.paths == []
         for name, _ in zip(ACTING, shown, strict=True):
@@ -116,9 +111,7 @@ def test_hostile_pages_neither_run_nor_reach_the_outside(
 
 
 @pytest.mark.usefixtures("untouched")
-def test_nor_do_they_when_they_are_opened_without_the_frame(
-    browser: Any, interface: str, outside: Outside
-) -> None:
+def test_nor_do_they_when_they_are_opened_without_the_frame(browser, interface, outside):
     places = [interface + replay_address(hostile.SITE + name, hostile.START) for name in ACTING]
     with tabs(browser, places) as shown:
         assert outside.paths == []
@@ -130,9 +123,7 @@ def test_nor_do_they_when_they_are_opened_without_the_frame(
 
 @pytest.mark.usefixtures("untouched")
 @pytest.mark.parametrize("name", ["script", "refresh", "requests", "connects", "astray", "tries"])
-def test_the_same_pages_do_harm_where_nothing_holds_them(
-    browser: Any, outside: Outside, name: str
-) -> None:
+def test_the_same_pages_do_harm_where_nothing_holds_them(browser, outside, name):
     """The control: what the other tests look for is seen where it happens."""
     page = hostile.pages(outside.origin)[name]
 
@@ -201,9 +192,7 @@ def test_links_lead_on_within_the_frame_and_frames_within_frames_are_shown(
 
 
 @pytest.mark.usefixtures("untouched")
-def test_with_a_token_frames_within_frames_and_pictures_are_shown_too(
-    browser: Any, outside: Outside, tmp_path: Path
-) -> None:
+def test_with_a_token_frames_within_frames_and_pictures_are_shown_too(browser, outside, tmp_path):
     """What a page without origin embeds carries no cookie; the key in its address lets it in."""
     port, gif = free_port(), "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
     uri = hostile.make_archive(tmp_path, outside.origin)

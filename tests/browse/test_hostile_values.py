@@ -1,7 +1,5 @@
 """Whatever a page, title, address or header holds: it is text in a page of ours, and no more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The interface as readers use it, in a real browser: mouse, keyboard, phone, dark, no scripts."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -184,9 +182,7 @@ def see_difference(browser: Any) -> None:
 
 
 @each("name", ALL)
-def test_a_page_opens_without_a_complaint_and_can_be_read(
-    browser: Any, origin: str, name: str
-) -> None:
+def test_a_page_opens_without_a_complaint_and_can_be_read(browser, origin, name):
     """Also on a phone, where nothing need be scrolled sideways, in light and in the dark."""
     browser.get_log("browser")
     browser.get(origin + ALL[name])

@@ -1,7 +1,5 @@
 """While the search index is being made, the reader is told how far it is and sees what there is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,9 +49,7 @@ def test_it_says_how_far_the_index_is(met: dict[int, dict[str, str]]) -> None:
     assert '"indexing":{"done":2,"of":6}' in met[2]["json"]
 
 
-def test_it_does_not_say_that_nothing_is_there_before_all_was_read(
-    met: dict[int, dict[str, str]],
-) -> None:
+def test_it_does_not_say_that_nothing_is_there_before_all_was_read(met):
     assert "Nothing found so far" in met[0]["en"]
     assert "目前尚未找到" in met[0]["zh"]
     assert "0 pages found" not in met[0]["en"]

@@ -1,7 +1,5 @@
 """Files of a media store that is no folder are played from any place."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from pathlib import Path
 

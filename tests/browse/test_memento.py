@@ -1,7 +1,5 @@
 """RFC 7089, requirement by requirement, and a public client library against a running server."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -80,9 +78,7 @@ def memento(time: datetime, url: str = A) -> str:
 
 
 @each("method", ["GET", "HEAD"])
-def test_a_timegate_leads_to_the_memento_nearest_to_the_datetime(
-    client: TestClient, method: str
-) -> None:
+def test_a_timegate_leads_to_the_memento_nearest_to_the_datetime(client, method):
     arguments = {"Accept-Datetime": "Tue, 11 Sep 2001 20:35:00 GMT"}
     answer = client.request(method, f"/timegate/{A}", headers=arguments)
     assert answer.status_code == 302
@@ -112,9 +108,7 @@ def test_the_links_of_a_timegate(client: TestClient) -> None:
     "when, found",
     [(None, 4), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 4)],
 )
-def test_without_a_datetime_the_last_and_out_of_range_the_first_or_last(
-    client: TestClient, when: str | None, found: int
-) -> None:
+def test_without_a_datetime_the_last_and_out_of_range_the_first_or_last(client, when, found):
     headers = {"Accept-Datetime": when} if when else {}
     answer = client.get(f"/timegate/{A}", headers=headers)
     assert answer.headers["location"] == memento(TIMES[found])

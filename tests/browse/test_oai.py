@@ -1,7 +1,5 @@
 """Works as a harvester of OAI-PMH gets them: one of others, and all that it may ask wrongly."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -61,9 +59,7 @@ def error(client: TestClient, **arguments: str) -> str:
 # -- a harvester of others ------------------------------------------------------------------------
 
 
-def test_all_works_are_harvested_page_by_page(
-    harvester: Scythe, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_works_are_harvested_page_by_page(harvester, monkeypatch):
     monkeypatch.setattr(oai, "PER_PAGE", 2)
     records = list(harvester.list_records(metadata_prefix="oai_dc"))
     said = {record.header.identifier: record.metadata for record in records}
@@ -96,9 +92,7 @@ def test_one_record_and_what_the_provider_is(harvester: Scythe) -> None:
     assert [each.metadataPrefix for each in harvester.list_metadata_formats()] == ["oai_dc"]
 
 
-def test_only_what_changed_since_is_harvested(
-    harvester: Scythe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_what_changed_since_is_harvested(harvester, tmp_path, monkeypatch):
     later = time.time() + 10
     now = datetime.fromtimestamp(later, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     with pytest.raises(NoRecordsMatch):
@@ -167,9 +161,7 @@ def test_only_what_changed_since_is_harvested(
         ({"verb": "ListSets", "resumptionToken": "x"}, "badResumptionToken"),
     ],
 )
-def test_wrong_requests_are_told_as_the_protocol_says(
-    shown: TestClient, arguments: dict[str, str], code: str
-) -> None:
+def test_wrong_requests_are_told_as_the_protocol_says(shown, arguments, code):
     assert (
         error(
             shown,
@@ -198,9 +190,7 @@ def test_harvesters_may_come_before_anything_is_described(tmp_path: Path) -> Non
         assert error(client, verb="ListRecords", metadataPrefix="oai_dc") == "noRecordsMatch"
 
 
-def test_a_token_of_works_that_have_changed_is_refused(
-    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_of_works_that_have_changed_is_refused(client, tmp_path, monkeypatch):
     monkeypatch.setattr(oai, "PER_PAGE", 2)
     root = asked(client, verb="ListIdentifiers", metadataPrefix="oai_dc")
     (token,) = root.xpath("//o:resumptionToken", namespaces=NAMES)

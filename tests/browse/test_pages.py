@@ -1,7 +1,5 @@
 """The pages of the interface, as a reader asks for them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

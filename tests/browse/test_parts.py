@@ -1,7 +1,5 @@
 """The parts the pages are made of."""
 
-from __future__ import annotations
-
 import string
 
 import pytest
@@ -54,9 +52,7 @@ def test_every_sentence_names_the_same_things_in_all_languages() -> None:
         ("", "zh," * 100_000, "zh"),
     ],
 )
-def test_the_language_is_the_chosen_one_or_the_best_accepted(
-    chosen: str, accepted: str, language: str
-) -> None:
+def test_the_language_is_the_chosen_one_or_the_best_accepted(chosen, accepted, language):
     assert words_for(chosen, "", accepted).language == language
 
 
@@ -114,9 +110,7 @@ def test_growth_never_falls_and_ends_with_all(pages: list[float], more: list[flo
 
 
 @given(st.lists(st.tuples(TIMES, st.booleans(), st.sampled_from([0, 200, 304, 404, 500]))))
-def test_a_timeline_and_a_calendar_show_every_version(
-    visits: list[tuple[float, bool, int]],
-) -> None:
+def test_a_timeline_and_a_calendar_show_every_version(visits):
     known = sorted(
         (Visit(at, new, n, status) for n, (at, new, status) in enumerate(visits, 1)),
         key=lambda visit: visit.time,

@@ -3,8 +3,6 @@
 For MMCRAWL_TEST_PYWB see ``tests/archive/warc/test_pywb.py``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from base64 import b64decode
@@ -77,9 +75,7 @@ def origin(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("collection", ["cdx", "memento"])
-def test_pywb_replays_from_a_running_server(
-    python: str, origin: str, tmp_path: Path, collection: str
-) -> None:
+def test_pywb_replays_from_a_running_server(python, origin, tmp_path, collection):
     (tmp_path / "config.yaml").write_text(CONFIG.format(origin=origin))
     places = [f"{collection}/{stamp}id_/{URL}" for stamp in PAGES]
     places += [

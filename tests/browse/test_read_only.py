@@ -1,7 +1,5 @@
 """A crawl that lies where nothing may be written is browsed all the same."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Archived pages as they are given again, over HTTP."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,9 +56,7 @@ def exact(n: int, mode: Mode = Mode.PAGE) -> str:
     [(T - 99 * DAY, 0), (T + 0.4 * DAY, 0), (T + 0.6 * DAY, 1), (T + 4 * DAY, 2),
      (T + 8 * DAY, 2), (T + 99 * DAY, 2), (T + 9 * DAY, 2)],
 )  # fmt: skip
-def test_a_time_leads_to_the_version_seen_nearest_to_it(
-    client: TestClient, time: float, version: int
-) -> None:
+def test_a_time_leads_to_the_version_seen_nearest_to_it(client, time, version):
     answer = client.get(replay_address(URL, time))
     assert answer.status_code == 302
     assert answer.headers["location"] == exact(version)
@@ -146,9 +142,7 @@ def test_blocks_are_outlined_by_kind(client: TestClient) -> None:
     [("bytes=10-19", 206, 10, 20), ("bytes=90-", 206, 90, 100), ("bytes=5-500", 206, 5, 100),
      ("bytes=x", 200, 0, 100), ("bytes=0-1,4-5", 200, 0, 100)],
 )  # fmt: skip
-def test_a_part_of_a_recording_can_be_asked_for(
-    client: TestClient, wanted: str, status: int, start: int, end: int
-) -> None:
+def test_a_part_of_a_recording_can_be_asked_for(client, wanted, status, start, end):
     answer = client.get(replay_address("http://h.test/a.mp3", T), headers={"Range": wanted})
     assert answer.status_code == status
     assert answer.content == bytes(range(100))[start:end]
@@ -177,9 +171,7 @@ def test_a_part_behind_the_end_is_refused(client: TestClient) -> None:
         ("/replay/20240517083000/http://h.test/%ff%fe", 404),
     ],
 )
-def test_what_cannot_be_replayed_is_a_sentence_in_the_sandbox(
-    client: TestClient, path: str, status: int
-) -> None:
+def test_what_cannot_be_replayed_is_a_sentence_in_the_sandbox(client, path, status):
     answer = client.get(path)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
@@ -233,9 +225,7 @@ def test_no_archived_header_acts(wild: TestClient) -> None:
 
 
 @each("name", ["svg", "type", "none"])
-def test_what_could_be_opened_as_a_document_of_its_own_is_saved_instead(
-    wild: TestClient, name: str
-) -> None:
+def test_what_could_be_opened_as_a_document_of_its_own_is_saved_instead(wild, name):
     answer = wild.get(replay_address(hostile.SITE + name, hostile.START))
     assert answer.headers["content-disposition"] == "attachment"
 
@@ -264,9 +254,7 @@ def test_no_address_of_the_outside_is_left_where_a_browser_asks_by_itself(wild: 
 
 
 @each("time", [-1e12, -1.0, 0.0, 1e18])
-def test_times_that_no_calendar_has_are_the_nearest_that_one_has(
-    wild: TestClient, time: float
-) -> None:
+def test_times_that_no_calendar_has_are_the_nearest_that_one_has(wild, time):
     n = (-1e12, -1.0, 0.0, 1e18).index(time)
     answer = wild.get(replay_address(f"{hostile.SITE}when{n}", time))
     assert answer.status_code == 200

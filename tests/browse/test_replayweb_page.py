@@ -3,8 +3,6 @@
 ``npm pack replaywebpage`` and unpack it; then name its folder in MMCRAWL_TEST_REPLAYWEBPAGE.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Links of archived pages and style sheets lead into the archive; all else stays as it was."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -181,9 +179,7 @@ def test_no_frame_and_no_early_connection_leads_out_wherever_it_stands() -> None
 @each("unit", [b"<link rel=\"", b"<link a ", b"<iframe srcdoc='&lt;iframe ",
                                   b"<!--", b"<a href='", b"<style>", b"url(",
                                   b"a='<link ", b"<link a='b'"])  # fmt: skip
-def test_what_is_read_grows_no_faster_than_the_page(
-    unit: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_grows_no_faster_than_the_page(unit, monkeypatch):
     """Counted in attributes that are read, not in seconds."""
     import mmcrawl.browse.replay.html as module
 

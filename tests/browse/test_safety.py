@@ -1,7 +1,5 @@
 """What is refused before anything is looked at, and what browsers are told."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading
@@ -146,9 +144,7 @@ def test_whoever_listens_beyond_loopback_needs_a_token(uri: str, host: str) -> N
     [{}, {"Cookie": "mmcrawl_8000=guess"}, {"Cookie": f"mmcrawl_8000={TOKEN}"},
      {"Authorization": "Bearer guess"}, {"Authorization": "Bearer "}, {"Cookie": "\x7f=;;=,"}],
 )  # fmt: skip
-def test_without_the_token_there_is_nothing(
-    distant: TestClient, path: str, headers: dict[str, str]
-) -> None:
+def test_without_the_token_there_is_nothing(distant, path, headers):
     assert distant.get(path, headers=headers).status_code == 401
 
 

@@ -1,7 +1,5 @@
 """Topics in the browser: pages offered and marked, learnt from the marks; and who may do that."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator
@@ -110,9 +108,7 @@ def test_what_cannot_be_learnt_is_told(client: TestClient) -> None:
     assert "too few to learn from" in shown
 
 
-def test_a_page_is_marked_where_it_is_shown_and_the_mark_is_taken_back(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_a_page_is_marked_where_it_is_shown_and_the_mark_is_taken_back(client, tmp_path):
     sent = {"url": address(3), "new": "fiddles", "mark": "good", "from": "page"}
     assert post(client, "/topic/mark", **sent).startswith("/page?url=")
     shown = html.document_fromstring(client.get("/page", params={"url": address(3)}).text)
@@ -166,9 +162,7 @@ def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) ->
 # -- topics of words ----------------------------------------------------------------------------
 
 
-def test_a_topic_of_words_is_written_with_words_that_marks_suggest(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_a_topic_of_words_is_written_with_words_that_marks_suggest(client, tmp_path):
     for number in range(16):
         mark(client, number)
     shown = client.get("/topic/words?name=strings&marks=fiddles").text
@@ -189,9 +183,7 @@ def test_a_topic_of_words_is_written_with_words_that_marks_suggest(
 @pytest.mark.parametrize(
     ("name", "words"), [("x", "!!!"), ("x", ""), ("../x", "lens"), ("fiddles", "lens")]
 )
-def test_words_and_names_that_are_none_are_not_kept(
-    name: str, words: str, client: TestClient, tmp_path: Path
-) -> None:
+def test_words_and_names_that_are_none_are_not_kept(name, words, client, tmp_path):
     PageModel("fiddles", {}, {}, {}, 0.0, 1.0, 0.0).save(tmp_path / "topics" / "fiddles.json")
     form = {"form_key": key_of(client, "/topic?name=fiddles"), "name": name, "words": words}
     assert client.post("/topic/words", data=form).status_code == 400
@@ -268,9 +260,7 @@ def test_words_are_taken_into_a_file_as_it_was_written(client: TestClient, tmp_p
     assert own.read_text(encoding="utf-8") == "# 光学词表\n\nX光|x-ray\n\nlens\n"
 
 
-def test_a_file_of_words_is_written_by_one_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_words_is_written_by_one_at_a_time(tmp_path, monkeypatch):
     lock, locked = Lock(), list[bool]()
     monkeypatch.setattr("mmcrawl.browse.learning.Lock", lambda: lock)
     for writes in ("add_words", "keep_words"):

@@ -1,7 +1,5 @@
 """The page of changes, and its feed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
@@ -107,9 +105,7 @@ def test_a_long_list_goes_on(client: TestClient, monkeypatch: pytest.MonkeyPatch
     assert not page.cssselect("a[rel=next]")
 
 
-def test_what_cannot_be_compared_in_time_is_left_for_the_next_page(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_compared_in_time_is_left_for_the_next_page(client, monkeypatch):
     monkeypatch.setattr(module, "_SHARE_OF_TIME", -1)
     page = shown(client)
     assert not page.cssselect("ol.hits li")
@@ -129,9 +125,7 @@ def test_what_cannot_be_compared_in_time_is_left_for_the_next_page(
         ({"site": "nowhere.test"}, 404, "The archive has no page of nowhere.test"),
     ],
 )
-def test_what_cannot_be_watched_is_said(
-    client: TestClient, asked: dict[str, str], status: int, says: str
-) -> None:
+def test_what_cannot_be_watched_is_said(client, asked, status, says):
     assert says in shown(client, status, **asked).text_content()
     feed = client.get("/watch.atom", params=asked)
     assert feed.status_code == status

@@ -1,7 +1,5 @@
 """Works and collections: listed, played, corrected, ordered, exported; and who may do that."""
 
-from __future__ import annotations
-
 import io
 import time
 from pathlib import Path
@@ -200,9 +198,7 @@ def test_a_collection_is_exported_in_its_order(client: TestClient, format: str) 
         ("/collection/export", {"id": "nosuch", "to": "paper"}, "to=paper"),
     ],
 )
-def test_wrong_forms_are_told(
-    shown: TestClient, path: str, form: dict[str, str], says: str
-) -> None:
+def test_wrong_forms_are_told(shown, path, form, says):
     answer = shown.post(path, data={"form_key": key_of(shown), **form})
     assert answer.status_code in (400, 404)
     assert says in html.document_fromstring(answer.text).text_content()
@@ -224,9 +220,7 @@ def test_wrong_forms_are_told(
         (OWN, 303),
     ],
 )
-def test_only_forms_of_ours_change_anything(
-    client: TestClient, headers: dict[str, str], status: int
-) -> None:
+def test_only_forms_of_ours_change_anything(client, headers, status):
     body = urlencode({"form_key": key_of(client), "name": "x", "work": WAVES.id})
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = client.post(

@@ -1,7 +1,5 @@
 """What is wrong with a request is told: what, what to do, and with the right status."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator
@@ -64,9 +62,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         ("/page?url=" + "u" * 8_001, 400, "longer than 8,000 characters"),
     ],
 )
-def test_a_wrong_request_is_told_what_to_do(
-    client: TestClient, path: str, status: int, said: str
-) -> None:
+def test_a_wrong_request_is_told_what_to_do(client, path, status, said):
     answer = client.get(path)
     assert answer.status_code == status
     assert said.replace('"', "&#34;") in answer.text
@@ -103,9 +99,7 @@ def test_a_store_that_goes_away_is_503(tmp_path: Path, monkeypatch: pytest.Monke
         assert client.get("/help").status_code == 200
 
 
-def test_what_takes_too_long_is_504_and_the_next_is_answered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_takes_too_long_is_504_and_the_next_is_answered(tmp_path, monkeypatch):
     limits = Limits(threads=2, seconds=0.3)
     with browsing(fill(tmp_path), limits=limits) as (client, context):
         release, real = threading.Event(), context.archive.visits
@@ -143,9 +137,7 @@ def test_more_than_may_wait_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
             assert sorted(one.result() for one in answers) == [200, 200, 503, 503, 503, 503]
 
 
-def test_a_fault_of_ours_is_500_and_tells_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_of_ours_is_500_and_tells_nothing(tmp_path, monkeypatch):
     with browsing(fill(tmp_path)) as (client, context):
         monkeypatch.setattr(context.archive, "hosts", lambda: 1 / 0)
         answer = client.get("/sites")

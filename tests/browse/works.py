@@ -1,7 +1,5 @@
 """Works of a crawl to browse in the tests, and media that are kept."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from hashlib import sha256

@@ -74,9 +74,7 @@ def test_the_bound_of_media_holds_beside_a_crawl(place: Desk, site: MediaServer)
     assert place.summary().reasons["no room within max_media (70,000 bytes)"] == 1
 
 
-def test_ctrl_c_while_media_come_leaves_the_rest_for_another_time(
-    desk: Desk, site: MediaServer
-) -> None:
+def test_ctrl_c_while_media_come_leaves_the_rest_for_another_time(desk, site):
     site.media["/a.mp4"] = Medium(film(8 << 20), {"ETag": '"1"'}, pace=100_000)
     with crawl(desk, site, "download=all") as process:
         assert any("its media are still coming" in line for line in process.stderr)

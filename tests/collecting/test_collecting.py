@@ -20,9 +20,7 @@ def digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def test_equal_bytes_are_kept_once_and_each_address_has_its_record(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_equal_bytes_are_kept_once_and_each_address_has_its_record(desk, server):
     server.media = {
         "/a.mp4": Medium(film(SMALL), {"ETag": '"1"', "Last-Modified": "yesterday"}),
         "/b.mp4": Medium(film(SMALL)),
@@ -54,9 +52,7 @@ def test_equal_bytes_are_kept_once_and_each_address_has_its_record(
 
 
 @pytest.mark.parametrize("validator", [{"ETag": '"v1"'}, {"Last-Modified": "Mon, 1 Jan 2024"}])
-def test_a_broken_connection_is_taken_up_where_it_broke(
-    desk: Desk, server: MediaServer, validator: dict[str, str]
-) -> None:
+def test_a_broken_connection_is_taken_up_where_it_broke(desk, server, validator):
     body = film(SIZE)
     server.media["/a.mp4"] = Medium(body, validator, stops_at=SIZE // 2, stops=1)
     desk.found([server.url("/a.mp4")], server.url("/"))
@@ -74,9 +70,7 @@ def test_a_broken_connection_is_taken_up_where_it_broke(
         pytest.param({"ETag": '"v1"', "ranges": ""}, id="no ranges"),
     ],
 )
-def test_a_file_that_cannot_be_gone_on_with_is_fetched_anew(
-    desk: Desk, server: MediaServer, change: dict[str, str]
-) -> None:
+def test_a_file_that_cannot_be_gone_on_with_is_fetched_anew(desk, server, change):
     body = film(SIZE)
     headers = {"ETag": change["ETag"]}
     server.media["/a.mp4"] = Medium(body, headers, "ranges" not in change, stops_at=SIZE // 2)
@@ -87,9 +81,7 @@ def test_a_file_that_cannot_be_gone_on_with_is_fetched_anew(
     assert (asked == ["", ""]) == ("ranges" not in change)  # what is weak is not asked to go on
 
 
-def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(desk, server):
     old, new = film(SIZE, 1), film(SIZE, 2)
     server.media["/a.mp4"] = Medium(old, {"ETag": '"old"'}, stops_at=SIZE // 2, stops=99)
     desk.found([server.url("/a.mp4")], server.url("/"))
@@ -112,9 +104,7 @@ def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(
     assert desk.on_their_way() == []
 
 
-def test_bytes_that_are_not_those_of_the_digest_are_not_kept(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_bytes_that_are_not_those_of_the_digest_are_not_kept(desk, server):
     from base64 import b64encode
 
     body = film(SMALL)
@@ -158,9 +148,7 @@ def _redirects(target: str) -> object:
     return redirect
 
 
-def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server):
     html = b"<!DOCTYPE html><title>Not found</title>"
     server.media = {
         "/html.mp4": Medium(html),
@@ -289,9 +277,7 @@ def _wants_the_cookie(
 
 
 @pytest.mark.parametrize("sent", [True, False])
-def test_a_server_is_told_the_page_as_a_browser_tells_it(
-    desk: Desk, server: MediaServer, sent: bool
-) -> None:
+def test_a_server_is_told_the_page_as_a_browser_tells_it(desk, server, sent):
     told: dict[str, str | None] = {}
 
     def tells(path: str, target: str = "") -> Callable[[BaseHTTPRequestHandler], None]:
@@ -336,9 +322,7 @@ def test_robots_txt_holds_for_media_as_for_pages(desk: Desk, server: MediaServer
     assert desk.records()["/b.mp4"].state is State.HELD
 
 
-def test_limits_leave_out_what_a_later_run_with_more_room_fetches(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_limits_leave_out_what_a_later_run_with_more_room_fetches(desk, server):
     server.media = {f"/{n}.mp4": Medium(film(SMALL, n)) for n in range(4)}
     server.media["/0.mp3"] = Medium(b"ID3" + bytes(SMALL), {"Content-Type": "audio/mpeg"})
     desk.found(map(server.url, server.media), server.url("/"))

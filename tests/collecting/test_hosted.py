@@ -81,9 +81,7 @@ def test_players_are_left_alone_unless_they_are_wanted(desk: Desk, program: str)
     assert asked(desk) == [watch("film")]
 
 
-def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(
-    desk: Desk, program: str
-) -> None:
+def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, program):
     reasons = {
         "fails": "yt-dlp: [youtube] fails00000x: Video unavailable",
         "hangs": "yt-dlp does not get on",
@@ -120,9 +118,7 @@ def processes(of: str) -> list[str]:
 
 @pytest.mark.skipif(os.name != "posix", reason="processes are told apart by ps")
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-def test_the_program_ends_with_whoever_started_it_and_goes_on_later(
-    desk: Desk, program: str, sent: signal.Signals
-) -> None:
+def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, program, sent):
     desk.found([watch("slow")])
     with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
         deadline = time.monotonic() + HANG
@@ -155,9 +151,7 @@ PAGE = b"<!DOCTYPE html><html><title>Lenses</title><video src='/there.mp4'></vid
 
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="no ffmpeg to make a film with")
 @with_ytdlp
-def test_ytdlp_fetches_what_a_page_plays_that_was_taken_for_a_film(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_ytdlp_fetches_what_a_page_plays_that_was_taken_for_a_film(desk, server):
     film = desk.folder / "film.mp4"
     made = ["-f", "lavfi", "-i", "sine=duration=2", "-c:a", "aac", str(film)]
     subprocess.run(["ffmpeg", "-loglevel", "error", *made], check=True)

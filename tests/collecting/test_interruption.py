@@ -30,9 +30,7 @@ def is_complete(desk: Desk, server: MediaServer) -> None:
     assert desk.on_their_way() == []
 
 
-def test_kills_at_any_moment_lose_nothing_and_keep_nothing_twice(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_kills_at_any_moment_lose_nothing_and_keep_nothing_twice(desk, server):
     random = Random(18)
     server.media = {f"/{n}.mp4": Medium(film(random.randint(20, 40_000), n)) for n in range(150)}
     large = film(40 << 20, 999)
@@ -68,9 +66,7 @@ def test_kills_at_any_moment_lose_nothing_and_keep_nothing_twice(
     assert resumed == sorted(resumed)
 
 
-def test_one_that_is_asked_to_stop_stops_at_once_and_goes_on_later(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_one_that_is_asked_to_stop_stops_at_once_and_goes_on_later(desk, server):
     server.media["/a.mp4"] = Medium(
         film(40 << 20), {"ETag": '"1"'}, pace=1 << 16
     )  # longer than HANG
@@ -126,9 +122,7 @@ partial.PartialFile.__init__ = begin
 """
 
 
-def test_a_disk_that_is_full_in_the_middle_of_a_file_stops_it_clearly(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_a_disk_that_is_full_in_the_middle_of_a_file_stops_it_clearly(desk, server):
     server.media = {
         "/large.mp4": Medium(film(40 << 20), {"ETag": '"1"'}),
         "/small.mp4": Medium(film(500, 2)),
@@ -150,9 +144,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (10 << 20, 10 << 20))
 """
 
 
-def test_a_place_for_media_that_is_none_is_said_in_a_sentence(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_a_place_for_media_that_is_none_is_said_in_a_sentence(desk, server):
     server.media["/a.mp4"] = Medium(film(500))
     desk.found([server.url("/a.mp4")], server.url("/"))
     (desk.folder / "file").write_text("")
@@ -167,9 +159,7 @@ def test_a_place_for_media_that_is_none_is_said_in_a_sentence(
     is_complete(desk, server)
 
 
-def test_two_processes_collect_the_same_together_and_nothing_twice(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_two_processes_collect_the_same_together_and_nothing_twice(desk, server):
     server.media = {f"/{n}.mp4": Medium(film(2_000 + n, n)) for n in range(400)}
     desk.found(map(server.url, server.media), server.url("/"))
     with desk.start() as one, desk.start() as other:
@@ -189,9 +179,7 @@ collector.LEASE = 1e6  # who waited for its end would hang
 """
 
 
-def test_what_a_process_took_that_died_is_fetched_by_the_next_one_at_once(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_what_a_process_took_that_died_is_fetched_by_the_next_one_at_once(desk, server):
     server.media["/a.mp4"] = Medium(film(4 << 20), pace=1 << 20)
     desk.found([server.url("/a.mp4")], server.url("/"))
     with desk.start(before=_LONG_LEASE) as process:

@@ -37,9 +37,7 @@ MP4 = b"\x00\x00\x00\x18ftypisom" + bytes(50)
         (b"\x01\x02\x03\x04" * 30, "application/octet-stream", ""),
     ],
 )
-def test_bytes_decide_and_the_header_says_which_of_several(
-    head: bytes, header: str, seen: str
-) -> None:
+def test_bytes_decide_and_the_header_says_which_of_several(head, header, seen):
     assert type_of(head, header) == seen
 
 

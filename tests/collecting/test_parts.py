@@ -1,7 +1,5 @@
 """The files that animations load are fetched with them, and those that are nowhere are told."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

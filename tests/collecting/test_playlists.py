@@ -87,9 +87,7 @@ def test_qualities_of_hls_come_best_first_with_the_sound_that_belongs_to_them() 
 
 
 @each("room, chosen", [(10**6, "high"), (1_000, "low"), (1, "low")])
-def test_pieces_of_dash_are_those_of_the_best_quality_there_is_room_for(
-    room: int, chosen: str
-) -> None:
+def test_pieces_of_dash_are_those_of_the_best_quality_there_is_room_for(room, chosen):
     pictures, sound = read_dash(DASH.encode(), BASE, lambda size: size <= room)
     bandwidth = {"low": 80, "high": 8000}[chosen]
     place = f"http://h.test/media/{chosen}"

@@ -102,9 +102,7 @@ def streams_of_all_kinds(folder: Path) -> None:
 
 
 @with_ffmpeg
-def test_a_stream_of_any_kind_becomes_one_file(
-    desk: Desk, server: MediaServer, tmp_path: Path
-) -> None:
+def test_a_stream_of_any_kind_becomes_one_file(desk, server, tmp_path):
     streams_of_all_kinds(tmp_path / "made")
     lists = [f"/{name}/{options[-1]}" for name, options in KINDS.items()]
     lists += ["/sound-apart/list.m3u8", "/tagged/list.m3u8", "/hls/vod.m3u8"]
@@ -150,9 +148,7 @@ def of_qualities(folder: Path) -> None:
 
 @with_ffmpeg
 @pytest.mark.parametrize(("limit", "chosen"), [("10MB", "high"), ("500kB", "low")])
-def test_the_best_quality_there_is_room_for_is_fetched(
-    desk: Desk, server: MediaServer, tmp_path: Path, limit: str, chosen: str
-) -> None:
+def test_the_best_quality_there_is_room_for_is_fetched(desk, server, tmp_path, limit, chosen):
     of_qualities(tmp_path / "made")
     served(server, tmp_path / "made")
     collected(desk, server, "/list.m3u8", f"max_media=video:{limit}")
@@ -168,9 +164,7 @@ os.environ["PATH"] = "/nowhere"
 
 
 @with_ffmpeg
-def test_without_ffmpeg_one_track_is_held_and_two_wait_for_it(
-    desk: Desk, server: MediaServer, tmp_path: Path
-) -> None:
+def test_without_ffmpeg_one_track_is_held_and_two_wait_for_it(desk, server, tmp_path):
     made(tmp_path / "made", *SEGMENTED, "list.m3u8")
     made(tmp_path / "made", "-f", "dash", "-seg_duration", "1", "list.mpd")
     served(server, tmp_path / "made")
@@ -226,9 +220,7 @@ REFUSED = [
 ]
 
 
-def test_a_playlist_that_cannot_be_had_ends_in_one_record_with_its_reason(
-    desk: Desk, server: MediaServer
-) -> None:
+def test_a_playlist_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server):
     kind = {"Content-Type": "application/x-mpegURL"}
     lists = {f"/{number}.m3u8": body for number, (body, _) in enumerate(REFUSED)}
     server.media = {
@@ -251,9 +243,7 @@ def test_a_playlist_that_cannot_be_had_ends_in_one_record_with_its_reason(
 
 
 @with_ffmpeg
-def test_kills_while_a_stream_comes_lose_nothing_and_join_nothing_twice(
-    desk: Desk, server: MediaServer, tmp_path: Path
-) -> None:
+def test_kills_while_a_stream_comes_lose_nothing_and_join_nothing_twice(desk, server, tmp_path):
     made(tmp_path / "made", *SEGMENTED, "list.m3u8")
     served(server, tmp_path / "made")
     desk.found([server.url("/list.m3u8")], server.url("/"))
@@ -275,9 +265,7 @@ def test_kills_while_a_stream_comes_lose_nothing_and_join_nothing_twice(
 
 
 @with_ffmpeg
-def test_a_stream_that_is_asked_to_stop_stops_at_once_and_goes_on_later(
-    desk: Desk, server: MediaServer, tmp_path: Path
-) -> None:
+def test_a_stream_that_is_asked_to_stop_stops_at_once_and_goes_on_later(desk, server, tmp_path):
     made(tmp_path / "made", *SEGMENTED, "list.m3u8")
     served(server, tmp_path / "made")
     desk.found([server.url("/list.m3u8")], server.url("/"))

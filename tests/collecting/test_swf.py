@@ -1,7 +1,5 @@
 """What animations say of themselves and load: read from whole, packed and damaged files."""
 
-from __future__ import annotations
-
 import io
 import lzma
 import struct

@@ -70,9 +70,7 @@ def test_a_collection_is_renamed_and_deleted_and_its_works_stay(shelf: Shelf, ma
     assert len(list(shelf.works())) == 3
 
 
-def test_a_work_that_becomes_part_of_another_is_that_one_in_collections(
-    shelf: Shelf, made: str
-) -> None:
+def test_a_work_that_becomes_part_of_another_is_that_one_in_collections(shelf, made):
     shelf.describe([work("ab"), work("c")])
     assert titles(shelf, made) == ["ab", "c"]
 
@@ -84,9 +82,7 @@ def test_a_work_that_is_gone_is_left_out_until_it_is_found_again(shelf: Shelf, m
     assert titles(shelf, made) == ["a", "b", "c"]
 
 
-def test_of_what_two_people_do_at_once_nothing_is_lost(
-    shelf: Shelf, opener: Callable[[], Shelf]
-) -> None:
+def test_of_what_two_people_do_at_once_nothing_is_lost(shelf, opener):
     made = Collections(shelf).create("Both")
 
     def add(number: int) -> None:
@@ -111,9 +107,7 @@ def test_of_what_two_people_do_at_once_nothing_is_lost(
         (lambda all_, id_: all_.delete("ffffffff"), "no collection"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_changes(
-    shelf: Shelf, made: str, do: Callable[[Collections, str], object], says: str
-) -> None:
+def test_what_is_wrong_is_said_and_nothing_changes(shelf, made, do, says):
     before = Collections(shelf).all()
     with pytest.raises(CollectionError, match=says):
         do(Collections(shelf), made)

@@ -375,9 +375,7 @@ def test_characters_that_no_document_holds_stop_no_export(format: str, tmp_path:
 
 
 @each("format", exporter_names())
-def test_an_export_that_cannot_be_written_is_one_error(
-    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_that_cannot_be_written_is_one_error(format, tmp_path, monkeypatch):
     also: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda fault: also.append(fault.exc_value))
     exporter = exporter_named(format)
@@ -436,9 +434,7 @@ def test_no_name_keeps_a_work_from_its_export(format: str, tmp_path: Path) -> No
 
 
 @each("format", exporter_names())
-def test_a_work_that_cannot_be_written_is_named_and_the_rest_is_written(
-    format: str, tmp_path: Path
-) -> None:
+def test_a_work_that_cannot_be_written_is_named_and_the_rest_is_written(format, tmp_path):
     broken = replace(LEVERS, id="b" * 16, title="Broken", files=(object(),))  # type: ignore[arg-type]
     last = replace(LEVERS, id="c" * 16, title="Pulleys")
     exporter = exporter_named(format)
@@ -455,9 +451,7 @@ def sizes(made: Path) -> list[tuple[str, int]]:
     return [(path.name.replace("whole", "out"), path.stat().st_size) for path in files]
 
 
-def test_titles_that_libzim_cannot_index_are_named_and_found_by_their_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_titles_that_libzim_cannot_index_are_named_and_found_by_their_path(tmp_path, monkeypatch):
     from libzim.reader import Archive
 
     monkeypatch.setattr(as_zim, "_index_title", lambda title: title)

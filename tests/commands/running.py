@@ -1,7 +1,5 @@
 """Commands run in this process, as Scrapy runs them, and as a person types them."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

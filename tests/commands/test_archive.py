@@ -1,7 +1,5 @@
 """`scrapy archive`: what a person types, and what comes back."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3
@@ -248,9 +246,7 @@ def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize(
     ("setting", "method", "uncut"), [(None, "bwap", 0), ("spcola", "spcola", 0), ("off", "bwap", 4)]
 )
-def test_pages_of_warc_files_are_cut_as_those_of_a_crawl(
-    run: Run, setting: str | None, method: str, uncut: int
-) -> None:
+def test_pages_of_warc_files_are_cut_as_those_of_a_crawl(run, setting, method, uncut):
     run("export-warc", "all.warc.gz")
     settings = {} if setting is None else {"MMCRAWL_BLOCKS": setting}
     assert run("import-warc", "all.warc.gz", "-a", "archive=copy.db", **settings).code == 0

@@ -1,7 +1,5 @@
 """`scrapy archive` on a server of MongoDB's protocol, and what it says of one it cannot use."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -51,9 +49,7 @@ def database() -> Iterator[Callable[[], str]]:
         yield lambda: databases.enter_context(mongodb_uri())
 
 
-def test_all_subcommands_work_on_a_server(
-    run: Run, database: Callable[[], str], tmp_path: Path
-) -> None:
+def test_all_subcommands_work_on_a_server(run, database, tmp_path):
     uri, copy = database(), database()
     headers = (("Content-Type", "text/html; charset=utf-8"),)
     with open_archive(uri) as archive:

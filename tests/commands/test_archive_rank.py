@@ -1,7 +1,5 @@
 """`scrapy archive export-parquet`, `duplicates` and `classes`, and what search makes of them."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

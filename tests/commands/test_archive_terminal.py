@@ -1,7 +1,5 @@
 """`scrapy archive` in a terminal: help, narrow windows, colours, pipes that close, Ctrl-C."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty
@@ -109,9 +107,7 @@ def test_a_narrow_terminal_loses_no_number(desk: Path) -> None:
     assert "200" in written
 
 
-def test_ctrl_c_is_a_word_and_exit_code_130(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_is_a_word_and_exit_code_130(desk, monkeypatch, capsys):
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 

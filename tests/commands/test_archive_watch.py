@@ -1,7 +1,5 @@
 """`scrapy archive watch` on both stores: what a person types, and what comes back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,9 +126,7 @@ def test_a_feed_is_written(run: Run, tmp_path: Path) -> None:
         (["--browser", "here"], "--browser here: give an address as http://"),
     ],
 )
-def test_what_cannot_be_watched_is_one_line_and_exit_code_2(
-    run: Run, args: list[str], says: str
-) -> None:
+def test_what_cannot_be_watched_is_one_line_and_exit_code_2(run, args, says):
     code, out, err = run(*args)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert says in err

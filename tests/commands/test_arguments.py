@@ -1,11 +1,8 @@
 """What names a crawl or a topic is given to every command the same way."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from scrapy import cmdline
@@ -45,9 +42,7 @@ def parser_of(command: str) -> argparse.ArgumentParser:
 
 
 @each("command, names", TAKEN.items())
-def test_a_command_takes_arguments_of_the_crawl_in_both_forms(
-    command: str, names: set[str]
-) -> None:
+def test_a_command_takes_arguments_of_the_crawl_in_both_forms(command, names):
     parser = parser_of(command)
     flags = parser._option_string_actions
     taken = {name for name in FocusedParams.model_fields if f"--{name.replace('_', '-')}" in flags}
@@ -77,9 +72,7 @@ def test_a_wrong_argument_is_a_sentence(given: list[str], told: str) -> None:
 
 
 @each("form", ["file", "uri", "option", "-a"])
-def test_the_archive_of_a_file_is_opened_where_it_is_named(
-    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_archive_of_a_file_is_opened_where_it_is_named(form, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with open_archive("sqlite:///mine.db") as archive:
         archive.store(Capture("http://h.test/lens", b"<p>lens", 1.0))
@@ -101,9 +94,7 @@ def test_the_archive_of_a_file_is_opened_where_it_is_named(
 
 @each("command", ["browse", "rank"])
 @each("place", ["mine.db", "sqlite:///mine.db", "mongodb://h.test/mine"])
-def test_commands_that_take_an_archive_take_its_name_alone(
-    command: str, place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_that_take_an_archive_take_its_name_alone(command, place, monkeypatch):
     made = import_module(f"mmcrawl.commands.{command}").Command()
     made.settings = Settings()
     parser = parser_of(command)
@@ -144,13 +135,7 @@ def test_an_option_that_is_none_is_named(command: str) -> None:
     ],
 )
 @each("program", ["scrapy", "mmcrawl"])
-def test_what_is_misspelt_is_told_in_a_sentence(
-    program: str,
-    words: list[str],
-    told: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_is_misspelt_is_told_in_a_sentence(program, words, told, monkeypatch, capsys):
     if program == "scrapy" and words[:2] == ["crawl", "-s"]:
         words = ["crawl", "focused", *words[1:]]
     monkeypatch.setattr("sys.argv", [program, *words])
@@ -197,9 +182,7 @@ experiment --compare none none"""
 
 
 @each("line", MISSING.splitlines())
-def test_a_file_that_is_not_there_is_exit_code_2(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_not_there_is_exit_code_2(line, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "page.html").write_text("<p>lens")
     name, *words = line.split()
@@ -226,9 +209,7 @@ def test_a_day_a_month_and_a_year_are_asked_for_as_of_their_end(text: str, end: 
     assert as_time(text, end=True) == as_time(end)
 
 
-def test_of_a_day_the_last_version_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_a_day_the_last_version_is_shown(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     url, run = "http://h.test/lens", runner(ArchiveCommand, capsys)
     with open_archive("sqlite:///crawl-archive.db") as archive:
@@ -243,12 +224,7 @@ def test_of_a_day_the_last_version_is_shown(
 
 
 @each("words", ["list", "archive list", "blocks --format md x.html", "crawl"])
-def test_a_folder_that_was_deleted_is_told_in_a_sentence(
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_folder_that_was_deleted_is_told_in_a_sentence(words, tmp_path, monkeypatch, capsys):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

@@ -94,9 +94,7 @@ def test_the_blocks_of_a_file_are_shown_nested_within_80_columns(page: str) -> N
     assert "\x1b" not in shown.stdout
 
 
-def test_of_very_many_blocks_the_first_are_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_very_many_blocks_the_first_are_shown(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(module, "_SHOWN", 20)
     file = tmp_path / "page.html"
     part = "<div><h2>A lever</h2><p>It is a rigid bar on a pivot, and lifts a heavy load.</p></div>"
@@ -131,9 +129,7 @@ def innermost(records: list[dict]) -> Iterator[dict]:
 
 
 @each("method", partitioner_names())
-def test_every_method_can_be_asked_for(
-    page: str, method: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_method_can_be_asked_for(page, method, capsys):
     assert run(page, "--method", method, "--json", "--url", "http://h.test/a/") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["method"] == method
@@ -146,9 +142,7 @@ def test_json_is_utf_8_whatever_the_terminal_speaks(page: str) -> None:
     assert "光的折射" in json.loads(shown.stdout)["blocks"][0]["text"] + shown.stdout
 
 
-def test_text_is_the_title_and_the_paragraphs_of_the_page(
-    page: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_text_is_the_title_and_the_paragraphs_of_the_page(page, capsys):
     assert run(page, "--format", "txt") == 0
     shown = capsys.readouterr().out
     paragraphs = shown.split("\n\n")
@@ -159,9 +153,7 @@ def test_text_is_the_title_and_the_paragraphs_of_the_page(
     assert "在折射现象中" not in capsys.readouterr().out
 
 
-def test_a_headline_that_is_the_first_paragraph_too_is_written_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_headline_that_is_the_first_paragraph_too_is_written_once(tmp_path, capsys):
     file = tmp_path / "page.html"
     file.write_text("<h1>Levers lift</h1><p>Wheels turn, and levers lift whatever is laid upon.")
     assert run(str(file), "--format", "txt") == 0
@@ -169,16 +161,12 @@ def test_a_headline_that_is_the_first_paragraph_too_is_written_once(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk to write to")
-def test_a_disk_that_is_full_is_told_with_the_file(
-    page: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_disk_that_is_full_is_told_with_the_file(page, capsys):
     assert run(page, "--html", "/dev/full") == 1
     assert capsys.readouterr().err.startswith("scrapy blocks: --html /dev/full: ")
 
 
-def test_a_drawing_is_written_to_a_file_or_to_standard_output(
-    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_drawing_is_written_to_a_file_or_to_standard_output(page, tmp_path, capsys):
     assert run(page, "--html", str(tmp_path / "out.html")) == 0
     assert capsys.readouterr().out == ""
     drawing = (tmp_path / "out.html").read_text(encoding="utf-8")
@@ -188,9 +176,7 @@ def test_a_drawing_is_written_to_a_file_or_to_standard_output(
     assert capsys.readouterr().out == drawing
 
 
-def test_a_page_comes_from_standard_input_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_comes_from_standard_input_too(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PAGE.encode("utf-16"))))
     assert run("-", "--json") == 0
     assert json.loads(capsys.readouterr().out)["encoding"] == "utf-16-le"
@@ -202,9 +188,7 @@ def test_an_encoding_that_is_given_is_used(page: str, capsys: pytest.CaptureFixt
         assert json.loads(capsys.readouterr().out)["encoding"] == name
 
 
-def test_nothing_a_page_says_acts_upon_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path, capsys):
     file = tmp_path / "page.html"
     hostile = "[red]lens[/red] \x1b]0;owned\x07\x1b[2J\x9b31m \u202e"
     file.write_text(f"<title>{hostile}</title><div><p>{hostile * 9}<p>{hostile}</div>" * 5)
@@ -256,9 +240,7 @@ def test_a_page_that_would_lead_on_by_itself_is_shown(site: Site) -> None:
         (302, {"Location": "/"}, b"", ""),
     ],
 )
-def test_an_answer_that_is_no_page_is_one_sentence(
-    site: Site, status: int, headers: dict[str, str], body: bytes, said: str
-) -> None:
+def test_an_answer_that_is_no_page_is_one_sentence(site, status, headers, body, said):
     site.answers["/"] = (status, headers, body)
     shown = blocks(site.url())
     assert (shown.returncode, shown.stdout) == (1, "")
@@ -315,9 +297,7 @@ def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
         (["--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
     ],
 )
-def test_wrong_input_is_one_sentence(
-    desk: Path, capsys: pytest.CaptureFixture[str], args: list[str], code: int, said: str
-) -> None:
+def test_wrong_input_is_one_sentence(desk, capsys, args, code, said):
     assert run(*args) == code
     out, err = capsys.readouterr()
     assert out == ""
@@ -352,9 +332,7 @@ def test_a_method_is_given_with_its_options(page: str, capsys: pytest.CaptureFix
     assert "least" in capsys.readouterr().err
 
 
-def test_metadata_is_shown_by_the_rules_of_a_file(
-    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_metadata_is_shown_by_the_rules_of_a_file(page, tmp_path, capsys):
     rules = tmp_path / "rules.json"
     rules.write_text('{"first": "css h1, h2", "year": "url [0-9]{4}"}', encoding="utf-8")
     given = (page, "--url", "http://h.test/2010/", "--metadata", str(rules))

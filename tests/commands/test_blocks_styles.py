@@ -1,7 +1,5 @@
 """`scrapy blocks --styles`: the style sheets a page links to, asked for as a crawl asks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """`scrapy browse`: what a person types, and what comes back."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -109,9 +107,7 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     return runner(module.Command, capfd)
 
 
-def test_without_a_crawl_of_ones_own_the_demo_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_crawl_of_ones_own_the_demo_is_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = module.Command()
     command.settings = Settings()

@@ -39,9 +39,7 @@ def run(*args: str) -> int:
 WEB = ("--web", "web", "--keywords", "optics")
 
 
-def test_an_experiment_and_the_comparison_of_two(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_experiment_and_the_comparison_of_two(folder, capsys):
     options = (
         *(*WEB, "--parallel", "2", "--budget", "5", "--out", "one"),
         *("--algos", "breadth,urlrule:lift=0", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
@@ -78,9 +76,7 @@ def test_an_experiment_and_the_comparison_of_two(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_bad_input_is_one_sentence_and_code_2(
-    folder: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
-) -> None:
+def test_bad_input_is_one_sentence_and_code_2(folder, capsys, args, said):
     (folder / "notes").mkdir()
     (folder / "notes" / "letter.txt").write_text("Dear")
     (folder / "letter.txt").write_text("Dear")
@@ -100,9 +96,7 @@ def test_seeds_that_lead_nowhere_are_told(folder: Path, capsys: pytest.CaptureFi
     assert "no page of the web web can be fetched from its seeds (HTTP 404)" in last
 
 
-def test_a_plain_installation_gives_results_and_says_in_a_sentence_what_draws_the_report(
-    folder: Path,
-) -> None:
+def test_a_plain_installation_gives_results_and_says_in_a_sentence_what_draws_the_report(folder):
     plain = "import sys; sys.modules.update(matplotlib=None, jinja2=None)\n"
     code = plain + "from mmcrawl.commands.program import main; main()"
     command = [sys.executable, "-c", code, "experiment", *WEB, "--algos", "breadth"]
@@ -115,9 +109,7 @@ def test_a_plain_installation_gives_results_and_says_in_a_sentence_what_draws_th
     assert "report.html" not in written
 
 
-def test_a_web_without_relevant_pages_is_reported_and_ends_with_code_2(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_web_without_relevant_pages_is_reported_and_ends_with_code_2(folder, capsys):
     budget = ("--budget", "34%")
     assert run("--web", "web", "--keywords", "zymurgy", "--algos", "breadth", *budget) == 2
     out, err = capsys.readouterr()
@@ -130,9 +122,7 @@ def test_a_web_without_relevant_pages_is_reported_and_ends_with_code_2(
     assert "3 pages a run, 34.0% of those that can be reached" in text
 
 
-def test_any_media_need_no_topic_and_equal_columns_are_told_once(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_media_need_no_topic_and_equal_columns_are_told_once(folder, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     options = ("--task", "any-media", "--algos", "fish,breadth")
     assert run("--web", "web", *options) == 0
@@ -145,18 +135,14 @@ def test_any_media_need_no_topic_and_equal_columns_are_told_once(
     assert "any media: which algorithm finds it first?" in text
 
 
-def test_a_user_there_is_none_of_is_the_name_of_a_folder(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_user_there_is_none_of_is_the_name_of_a_folder(folder, capsys):
     (folder / "~nouser").write_text("Dear")
     for option in ("--out", "--cache"):
         assert run(*WEB, "--algos", "breadth", option, "~nouser/x") == 2
         assert "~nouser/x cannot be written" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_an_algorithm_out_of_its_range_is_told_before_anything_is_fetched(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_algorithm_out_of_its_range_is_told_before_anything_is_fetched(folder, capsys):
     assert run(*WEB, "--algos", "breadth,learned:variance=0") == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("scrapy experiment: algorithm learned: variance must be ")

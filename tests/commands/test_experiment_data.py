@@ -31,9 +31,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("preset", ["wang2012", "quark"])
-def test_given_pages_are_measured(
-    data: Path, preset: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_given_pages_are_measured(data, preset, capsys):
     assert preset in LABELLED
     assert run("--preset", preset, "--data", str(data)) == 0
     shown = " ".join(capsys.readouterr().out.split())
@@ -44,9 +42,7 @@ def test_given_pages_are_measured(
 
 
 @each("preset", ["wang2012", "quark"])
-def test_a_folder_without_labelled_pages_is_told(
-    tmp_path: Path, preset: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_labelled_pages_is_told(tmp_path, preset, capsys):
     out = ("--out", str(tmp_path / "out"))
     assert run("--preset", preset, "--data", str(tmp_path), *out) == 2
     assert "has no pages.json that can be read" in capsys.readouterr().err
@@ -69,9 +65,7 @@ def test_the_end_of_the_process_ends_a_measurement_as_ctrl_c_does(data: Path) ->
     assert "stopped" in done.stderr
 
 
-def test_one_preset_compares_crawls_of_webs_of_several_seeds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_preset_compares_crawls_of_webs_of_several_seeds(tmp_path, monkeypatch, capsys):
     done: list[tuple[str, Path]] = []
 
     def shown(web: str, outcomes: Iterable[None]) -> PaperTable:
@@ -116,8 +110,6 @@ def test_one_preset_compares_crawls_of_webs_of_several_seeds(
         (("--data", "x"), "--data is for --preset song2008 or wang2012 or quark"),
     ],
 )
-def test_options_that_a_preset_does_not_take_are_told(
-    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_that_a_preset_does_not_take_are_told(arguments, told, capsys):
     assert run(*arguments) == 2
     assert told in " ".join(capsys.readouterr().err.split())

@@ -50,9 +50,7 @@ def warc(path: Path, *urls: str) -> None:
             writer.write_record(record)
 
 
-def test_a_file_is_written_to_standard_output(
-    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_a_file_is_written_to_standard_output(folder, capfdbinary):
     assert run(["--format", "md", "pages/one.html"]) == 0
     out, err = capfdbinary.readouterr()
     assert out.startswith(b"# Levers\n\nA lever is")
@@ -60,9 +58,7 @@ def test_a_file_is_written_to_standard_output(
 
 
 @pytest.mark.parametrize("encoding", ["utf-32", "utf-32-be", "utf-16-be"])
-def test_a_file_of_wide_characters_is_read(
-    folder: Path, capfdbinary: pytest.CaptureFixture[bytes], encoding: str
-) -> None:
+def test_a_file_of_wide_characters_is_read(folder, capfdbinary, encoding):
     (folder / "wide.html").write_bytes(page("Levers").decode().encode(encoding))
     assert run(["--format", "md", "wide.html"]) == 0
     assert capfdbinary.readouterr().out.startswith(b"# Levers\n\nA lever is")
@@ -78,9 +74,7 @@ def test_what_is_there_is_replaced_once_there_is_something_to_write(folder: Path
     assert not list(folder.rglob("*.part"))
 
 
-def test_a_folder_is_a_line_of_json_a_page(
-    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_a_folder_is_a_line_of_json_a_page(folder, capfdbinary):
     assert run(["--format", "json", "--processes", "2", "pages"]) == 1
     out, err = capfdbinary.readouterr()
     records = [json.loads(line) for line in out.splitlines()]
@@ -100,9 +94,7 @@ def test_a_folder_is_written_into_a_folder(folder: Path) -> None:
     assert names[2:] == ["pages_one.html.md", 36 * "杠" + "_杠杆.html.md"]
 
 
-def test_the_pages_of_a_warc_file_have_their_addresses(
-    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_the_pages_of_a_warc_file_have_their_addresses(folder, capfdbinary):
     warc(
         folder / "crawl.warc.gz",
         "http://h.test/a",
@@ -115,9 +107,7 @@ def test_the_pages_of_a_warc_file_have_their_addresses(
     assert records[1]["published"]["value"] == "2019-05-06"
 
 
-def test_what_is_damaged_of_a_warc_file_is_told(
-    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_what_is_damaged_of_a_warc_file_is_told(folder, capfdbinary):
     warc(folder / "crawl.warc.gz", "http://h.test/a", "http://h.test/b")
     whole = (folder / "crawl.warc.gz").read_bytes()
     (folder / "cut.warc.gz").write_bytes(whole[:-40] + b"\0" * 100)
@@ -141,9 +131,7 @@ def test_what_is_damaged_of_a_warc_file_is_told(
         (["texts"], "texts: no file in it ends in .html"),
     ],
 )
-def test_wrong_input_is_one_sentence(
-    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
-) -> None:
+def test_wrong_input_is_one_sentence(folder, capsys, words, said):
     (folder / "texts").mkdir()
     assert run(["--format", "md", *words]) == 2
     [line] = capsys.readouterr().err.splitlines()

@@ -79,9 +79,7 @@ def test_help_shows_commands_and_what_one_can_be_told(run: Run) -> None:
 
 
 @pytest.mark.parametrize("columns", range(56, 120, 21))
-def test_only_names_of_groups_are_headings(
-    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
-) -> None:
+def test_only_names_of_groups_are_headings(run, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = run("scrapy", "blocks", "--help")
     headings = re.findall(r"(?m)^(.+)\n[=-]+$", shown)
@@ -101,9 +99,7 @@ def test_only_names_of_groups_are_headings(
         (("crawl", "-a", "topic=none"), 2, "mmcrawl crawl: unknown topic 'none'; `mmcrawl topic"),
     ],
 )
-def test_the_program_without_a_project_names_itself(
-    run: Run, arguments: tuple[str, ...], exit_code: int, shown: str
-) -> None:
+def test_the_program_without_a_project_names_itself(run, arguments, exit_code, shown):
     told = run("mmcrawl", *arguments, exit_code=exit_code)
     assert shown in told
     assert "scrapy " not in told
@@ -116,9 +112,7 @@ def test_scrapy_is_named_where_it_was_called(run: Run) -> None:
     )
 
 
-def test_only_commands_change_their_name(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_commands_change_their_name(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["/usr/bin/mmcrawl", "crawl"])
     assert as_called("`scrapy rank`; Scrapy 2, scrapy.cfg, a scrapy") == (
         "`mmcrawl rank`; Scrapy 2, scrapy.cfg, a scrapy"

@@ -1,7 +1,5 @@
 """`scrapy links`: the link database of a crawl on either store, and why a page was fetched."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -297,9 +295,7 @@ def test_content_score_is_of_all_that_is_known_of_a_page(run: Run, store: str) -
         (["--host", "SITE.test", "--sort", "url", "--limit", "2"], ["/", "/gone"]),
     ],
 )
-def test_links_are_chosen_and_put_in_order(
-    run: Run, store: str, options: list[str], expected: list[str]
-) -> None:
+def test_links_are_chosen_and_put_in_order(run, store, options, expected):
     assert paths(run("-a", f"store={store}", "--format", "jsonl", *options)) == expected
 
 
@@ -507,9 +503,7 @@ def test_why_tells_what_rules_and_blocks_did_to_the_place_of_a_link(
     assert [one.replace(f"{tmp_path}/", "") for one in sentences] == told
 
 
-def test_why_names_the_rule_for_programs_and_on_the_page(
-    run: Run, ruled_store: str, tmp_path: Path
-) -> None:
+def test_why_names_the_rule_for_programs_and_on_the_page(run, ruled_store, tmp_path):
     place = f"{tmp_path}/rules.txt, line 4"
     rule = {"pattern": "re:/(first|hold)", "weight": 9, "topic": "", "place": place}
     assert why(run, ruled_store, "/first.htm")["rule"] == rule
@@ -521,9 +515,7 @@ def test_why_names_the_rule_for_programs_and_on_the_page(
     ]
 
 
-def test_a_rule_that_lets_a_link_go_which_the_algorithm_holds_is_named(
-    run: Run, tmp_path: Path
-) -> None:
+def test_a_rule_that_lets_a_link_go_which_the_algorithm_holds_is_named(run, tmp_path):
     store = f"sqlite:///{tmp_path}/crawl.db"
     job = make_job(ruled(store, tmp_path), settings(), None)
     assert isinstance(job, CrawlJob)
@@ -546,9 +538,7 @@ def test_a_rule_that_lets_a_link_go_which_the_algorithm_holds_is_named(
         (f"{SITE}/a/a/a/a/a/", "one would not have been followed: trap: repeating path"),
     ],
 )
-def test_an_unknown_address_is_told_with_what_is_like_it(
-    run: Run, store: str, url: str, told: str
-) -> None:
+def test_an_unknown_address_is_told_with_what_is_like_it(run, store, url, told):
     said = run("why", url, "-a", f"store={store}")
     assert (said.code, said.out) == (1, "")
     assert f"the crawl has no link to {url}" in said.err
@@ -604,9 +594,7 @@ def test_the_job_that_is_meant_must_be_said(run: Run, alone: str, tmp_path: Path
     )
 
 
-def test_a_crawl_of_another_version_is_not_replayed(
-    run: Run, shared: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crawl_of_another_version_is_not_replayed(run, shared, monkeypatch):
     monkeypatch.setattr("mmcrawl.sharing.views.looking.__version__", "99")
     said = run("-a", f"store={shared}")
     assert said.code == 1
@@ -641,9 +629,7 @@ def test_a_job_of_other_arguments_is_listed_all_the_same(run: Run, tmp_path: Pat
     assert "It was refused when it was found: body of 9 MB." in refused
 
 
-def test_ctrl_c_leaves_nothing_behind(
-    run: Run, shared: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_ctrl_c_leaves_nothing_behind(run, shared, monkeypatch, tmp_path):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -65,9 +65,7 @@ def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.parametrize("spider", [(), ("--spider", "focused")], ids=["no spider", "focused"])
-def test_fetch_and_shell_fetch_what_is_asked(
-    spider: tuple[str, ...], site: str, tmp_path: Path
-) -> None:
+def test_fetch_and_shell_fetch_what_is_asked(spider, site, tmp_path):
     fetched = scrapy(tmp_path, "fetch", "--nolog", *spider, site)
     assert (fetched.returncode, fetched.stdout.encode().strip()) == (0, PAGE)
     code = "print(response.css('title::text').get())"
@@ -104,9 +102,7 @@ def test_bench_crawls(tmp_path: Path) -> None:
     assert "Spider closed (closespider_pagecount)" in bench.stderr
 
 
-def test_a_generated_spider_crawls_with_scrapys_own_parts(
-    site: str, asked: list[str], tmp_path: Path
-) -> None:
+def test_a_generated_spider_crawls_with_scrapys_own_parts(site, asked, tmp_path):
     package = tmp_path / "mine"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -178,9 +174,7 @@ def test_what_the_user_gives_stays_beside_our_parts() -> None:
 
 @each("spider", [FocusedSpider, RevisitSpider, CollectSpider])
 @each("given", [{}, {"STATS_DUMP": 1, "TELNETCONSOLE_ENABLED": 0}])
-def test_stats_and_telnet_stay_as_the_project_has_them(
-    spider: type[Spider], given: dict[str, int]
-) -> None:
+def test_stats_and_telnet_stay_as_the_project_has_them(spider, given):
     theirs = Settings(given)
     names = [name for name in theirs if name.startswith(("STATS", "TELNET"))]
     ours = Crawler(spider, theirs.copy()).settings

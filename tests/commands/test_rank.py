@@ -1,7 +1,5 @@
 """`scrapy rank`: what a person types, and what comes back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -165,9 +163,7 @@ def test_arguments_and_two_formats_are_refused(run) -> None:  # type: ignore[no-
         run("--json", "--csv")
 
 
-def test_missing_pyarrow_is_told_before_the_work(
-    run: Any, desk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_pyarrow_is_told_before_the_work(run, desk, monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == "pyarrow" else name)
     said = run("--parquet")
     assert (said.code, said.out) == (2, "")

@@ -1,7 +1,5 @@
 """`scrapy rules`: what a crawl has learnt is shown, exported, fed back; a URL is tried."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -177,9 +177,7 @@ def test_seeds_are_checked_by_asking_each_once(tmp_path: Path, site: Server) -> 
     assert "/private" not in site.asked
 
 
-def test_a_seed_that_leads_to_another_private_host_is_not_followed(
-    tmp_path: Path, site: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_seed_that_leads_to_another_private_host_is_not_followed(tmp_path, site, monkeypatch):
     elsewhere = site.origin.replace("127.0.0.1", "127.0.0.2")
     monkeypatch.setitem(PAGES, "/away", f'<meta http-equiv="refresh" content="0;{elsewhere}">')
     monkeypatch.setitem(PAGES, "/robots.txt", f"Sitemap: {elsewhere}/one.xml\n")

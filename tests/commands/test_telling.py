@@ -1,14 +1,11 @@
 """What takes long says so, and Ctrl-C ends what may be broken off at once."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -98,9 +95,7 @@ class Heard(io.StringIO):
 
 
 @each("live", [True, False])
-def test_long_work_is_told_and_output_makes_room(
-    live: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_long_work_is_told_and_output_makes_room(live, monkeypatch, capsys):
     monkeypatch.setattr(telling, "_SHOWN_AFTER", 0.01)
     monkeypatch.setattr(telling, "_DRAWN_EVERY", 0.01)
     heard = Heard(live=live)
@@ -122,9 +117,7 @@ def test_quick_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @each("step, words, told, sent", STEPS)
-def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(
-    step: Sequence[str], words: Sequence[str], told: str, sent: signal.Signals, tmp_path: Path
-) -> None:
+def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(step, words, told, sent, tmp_path):
     Desk(tmp_path).found(["http://h.test/film.mp4"])
     described = ran("works", "describe", "crawl.db", folder=tmp_path)
     assert described.returncode == 0, described.stderr
@@ -155,9 +148,7 @@ def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(
     assert "film" in ran("works", "list", "crawl.db", "--json", folder=tmp_path).stdout
 
 
-def test_ctrl_c_compresses_nothing_and_keeps_what_was_stored(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_compresses_nothing_and_keeps_what_was_stored(tmp_path, monkeypatch):
     def interrupted(archive: Any, *_: object, **__: object) -> None:
         archive.store(Capture("http://h.test/", b"<p>lens", 1.0, content_type="text/html"))
         raise KeyboardInterrupt

@@ -1,7 +1,5 @@
 """`scrapy topic learn` and `suggest`: what a person types, what comes back, and a crawl with it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tomllib
@@ -96,9 +94,7 @@ def test_words_are_suggested_as_lines_of_a_topic_file(examples: Path) -> None:
         (("suggest",), "--good PAGES is missing"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(
-    args: tuple[str, ...], said: str, examples: Path
-) -> None:
+def test_what_is_wrong_is_said_in_a_sentence(args, said, examples):
     made = topic(*args, cwd=examples)
     assert made.returncode in (1, 2)
     assert said in made.stderr

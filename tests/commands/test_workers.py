@@ -1,7 +1,5 @@
 """`scrapy workers`: what a person types, and what comes back."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import json

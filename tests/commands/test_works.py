@@ -1,7 +1,5 @@
 """`scrapy works`: from a crawl to a table that a library opens."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -133,9 +131,7 @@ def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_pa
         (("show",), "it is scrapy works show ID"),
     ],
 )
-def test_what_is_told_wrongly_is_one_sentence(
-    crawl: Path, words: tuple[str, ...], says: str
-) -> None:
+def test_what_is_told_wrongly_is_one_sentence(crawl, words, says):
     told = scrapy(crawl, "works", *words, code=2)
     assert says in told
     assert "Traceback" not in told
@@ -146,9 +142,7 @@ def test_an_unknown_work_is_one_sentence(crawl: Path) -> None:
     assert "there is no work 'x'" in scrapy(crawl, "works", "show", "x", code=1)
 
 
-def test_a_damaged_index_is_not_taken_for_a_crawl_without_media(
-    crawl: Path, tmp_path: Path
-) -> None:
+def test_a_damaged_index_is_not_taken_for_a_crawl_without_media(crawl, tmp_path):
     folder = shutil.copytree(crawl, tmp_path / "copy")
     (folder / "crawl-media" / "index.db").write_bytes(b"damaged " * 20)
     before = listed(folder)

@@ -14,8 +14,6 @@ of 93.184.216.34; any other attempt is counted and refused. No name is looked up
 addresses count, too, though Scrapy's usual resolver would not find them.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import io

@@ -1,8 +1,6 @@
 """A medium is what the answer says, whatever its address is; the page and anchor that lead to it
 are told, and no more than its first bytes are read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

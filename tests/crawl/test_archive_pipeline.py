@@ -1,7 +1,5 @@
 """Every page of a crawl goes into the archive, before its link counts as crawled."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sqlite3
@@ -247,9 +245,7 @@ def site_of(tools: Any, pages: int) -> Any:
     return server
 
 
-def test_a_failing_archive_stops_the_crawl_and_nothing_counts_as_crawled_that_it_has_not(
-    tools: Any,
-) -> None:
+def test_a_failing_archive_stops_the_crawl_and_nothing_counts_as_crawled_that_it_has_not(tools):
     server, store = site_of(tools, 25), tools.folder() / "crawl.db"
     crawl = {"seeds": server.url("/0"), "store": str(store)}
     ill, well = tools.crawl(crawl, crawl | {"settings": {"WELL": True}}, spider=spider(FAILING))
@@ -276,9 +272,7 @@ mmcrawl.pipelines.archive.has_another_core = lambda: CORES > 1
 
 
 @each("cores", [1, 2])
-def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(
-    tools: Any, cores: int
-) -> None:
+def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cores):
     server, dice = tools.serve(), random.Random(2)
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(20)))}
     for n in range(20):
@@ -436,9 +430,7 @@ def test_a_writer_ends_when_its_crawl_is_killed(tools: Any, tmp_path: Path, at: 
         assert archive.rebuild(archive.get("http://a.test/")).body == b"page"
 
 
-def test_a_writer_tells_why_an_archive_cannot_be_opened_and_what_it_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_writer_tells_why_an_archive_cannot_be_opened_and_what_it_logged(tmp_path, caplog):
     with pytest.raises(StoreError, match=f"there is no archive {tmp_path}/none.db"):
         ProcessStore(f"sqlite:///{tmp_path}/none.db", create=False)
     store = ProcessStore(f"sqlite:///{tmp_path}/new.db", create=True)
@@ -602,9 +594,7 @@ def test_a_full_group_and_the_last_one_wait_for_no_others() -> None:
     assert [len(group) for group in store.asked] == [64, 1]
 
 
-def test_a_page_too_large_for_any_archive_fails_alone(
-    held: Held, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_too_large_for_any_archive_fails_alone(held, monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.intake.LARGEST_BODY", 1_000)
     held.go.set()
     answers = ArchiveStore(held).store([capture(0), capture(1, 1_001), capture(2)])
@@ -623,9 +613,7 @@ def test_a_page_whose_address_cannot_be_kept_fails_alone(held: Held) -> None:
     assert sorted(held.urls()) == ["http://a.test/0", "http://a.test/2"]
 
 
-def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(monkeypatch):
     calls: list[Any] = []
     reactor = SimpleNamespace(callFromThread=calls.append)
     monkeypatch.setattr(twisted.internet, "reactor", reactor, raising=False)

@@ -80,9 +80,7 @@ def test_links_of_advertisements_are_fetched_after_all_others(tools: Tools) -> N
     assert kinds["/buy"] == "advertisement"
 
 
-def test_of_related_links_those_of_the_text_come_first_and_those_off_topic_never(
-    tools: Tools,
-) -> None:
+def test_of_related_links_those_of_the_text_come_first_and_those_off_topic_never(tools):
     paths, _ = asked(tools, {"/": WITH_ADVERTISEMENT}, "related")
     assert paths == ["/", "/oar", "/crane", "/home", "/news"]
 
@@ -133,9 +131,7 @@ def seen_by_the_next_pipeline(tools: Tools, pages: dict[str, str], **settings: A
 
 
 @each("method", ["bwap", "quark:theta=3"])
-def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(
-    tools: Tools, method: str
-) -> None:
+def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(tools, method):
     pages = {"/": PAGE, "/oar": PAGE.replace("Levers", "Oars")}
     seen = seen_by_the_next_pipeline(tools, pages, MMCRAWL_BLOCKS=method)
     for address, blocks, kinds in seen[:2]:
@@ -158,9 +154,7 @@ def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(
 
 
 @each("method", ["quark", "off"])
-def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(
-    tools: Tools, tmp_path: Path, method: str
-) -> None:
+def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(tools, tmp_path, method):
     server = tools.serve()
     server.pages |= {"/": PAGE}
     uri = f"sqlite:///{tmp_path / 'kept.db'}"
@@ -200,9 +194,7 @@ def test_each_page_gets_its_own_blocks(beside: bool) -> None:
     assert [future.result() for future in waiting] == [cut_page(page, "bwap") for page in pages]
 
 
-def test_a_page_that_a_method_fails_at_is_named_and_goes_on_uncut(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_that_a_method_fails_at_is_named_and_goes_on_uncut(caplog, monkeypatch):
     def failing(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
@@ -224,9 +216,7 @@ class Killed(ChildProcess):
         super().send(question, bodies)
 
 
-def test_when_the_process_dies_one_page_goes_on_uncut_and_the_others_are_cut(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_when_the_process_dies_one_page_goes_on_uncut_and_the_others_are_cut(caplog, monkeypatch):
     monkeypatch.setattr("mmcrawl.crawling.cutting.ChildProcess", Killed)
     cutter = Cutter("bwap")
     waiting = [cutter.cut(uncut(n)) for n in range(6)]
@@ -238,9 +228,7 @@ def test_when_the_process_dies_one_page_goes_on_uncut_and_the_others_are_cut(
     )
 
 
-def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(caplog, monkeypatch):
     def none(_: str) -> ChildProcess:
         raise OSError(12, "Cannot allocate memory")
 

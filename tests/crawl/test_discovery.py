@@ -50,9 +50,7 @@ def crawl(web: Path, **arguments: str) -> dict[str, tuple[str, int]]:
 
 
 @pytest.mark.parametrize("algo", ["breadth", "learned"])
-def test_pages_of_a_sitemap_and_a_feed_are_found_one_click_from_the_seed(
-    web: Path, algo: str
-) -> None:
+def test_pages_of_a_sitemap_and_a_feed_are_found_one_click_from_the_seed(web, algo):
     found = crawl(web, algo=algo, discover="sitemap,feeds")
     assert found["/mapped.html"] == found["/fed.html"] == ("C", 2)
     assert found["/private.html"][0] == "E"

@@ -1,9 +1,6 @@
 """A process that runs out of memory or open files stops, marks nothing, and goes on when it can."""
 
-from pathlib import Path
 from typing import Any, NoReturn
-
-import pytest
 
 from mmcrawl.archive import Archive, ArchiveStore, Capture, LevelManager, open_archive
 from mmcrawl.errors import ExhaustedError, StoreError, fatal_error
@@ -75,9 +72,7 @@ def site_of(tools: Any, pages: int) -> Any:
     "error, places",
     [(NO_MEMORY, PLACES), (NO_FILES, [PLACES[2], PLACES[6]]), (NO_THREADS, PLACES[6:7])],
 )
-def test_what_is_no_fault_of_a_page_marks_no_page(
-    tools: Any, error: str, places: list[str]
-) -> None:
+def test_what_is_no_fault_of_a_page_marks_no_page(tools, error, places):
     server = site_of(tools, 9)
     spider = FAILING.replace("PLACES", repr(places)).replace("ERROR", error) + ASKING
     crawls = []
@@ -122,9 +117,7 @@ def test_a_crawl_without_file_descriptors_loses_no_page(tools: Any) -> None:
     assert well.links == {server.url(f"/{n}"): ("C", "") for n in range(9)}
 
 
-def test_an_archive_without_memory_fails_as_a_store_does_not_as_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_without_memory_fails_as_a_store_does_not_as_a_page(tmp_path, monkeypatch):
     def without_memory(*_: object, **__: object) -> NoReturn:
         raise MemoryError
 

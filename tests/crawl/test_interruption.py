@@ -133,9 +133,7 @@ def same(crawl: Crawl, other: Crawl) -> None:
     assert crawl.rows("SELECT count(*) FROM link WHERE status IN ('W', 'R')") == [(0,)]
 
 
-def test_a_killed_crawl_finds_in_the_end_what_an_undisturbed_one_finds(
-    tools: Any, undisturbed: Crawl
-) -> None:
+def test_a_killed_crawl_finds_in_the_end_what_an_undisturbed_one_finds(tools, undisturbed):
     crawl = Crawl(tools, latency=10)
     for pages, later in ((1, 0.0), (140, 0.13)):
         crawl.stop_at(pages, signal.SIGKILL, later)
@@ -149,9 +147,7 @@ def test_a_killed_crawl_finds_in_the_end_what_an_undisturbed_one_finds(
     assert str(crawl.store.with_name("crawl-archive.db")) in said.replace(" ", "")
 
 
-def test_a_crawl_that_is_asked_to_stop_goes_on_later_and_ends_once(
-    tools: Any, undisturbed: Crawl
-) -> None:
+def test_a_crawl_that_is_asked_to_stop_goes_on_later_and_ends_once(tools, undisturbed):
     crawl = Crawl(tools, latency=10)
     said = crawl.stop_at(60, signal.SIGINT)
     assert crawl.returncode == 0

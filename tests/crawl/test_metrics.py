@@ -63,9 +63,7 @@ def figures(crawler: Crawler, caplog: pytest.LogCaptureFixture) -> dict[tuple[st
     }
 
 
-def test_figures_are_those_of_the_stats_while_the_crawl_runs(
-    crawler: Crawler, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_figures_are_those_of_the_stats_while_the_crawl_runs(crawler, caplog):
     served = figures(crawler, caplog)
     assert served["mmcrawl_pages",] == 12
     assert served["mmcrawl_media", "video"] == 3

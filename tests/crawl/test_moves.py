@@ -1,7 +1,5 @@
 """A crawl goes where a browser goes, and one that ends at its seeds says why."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,9 +60,7 @@ def crawl(folder: Path, site: str, *paths: str) -> tuple[int, str]:
     return said.returncode, said.stderr
 
 
-def test_a_crawl_goes_where_a_browser_goes_and_keeps_the_pages_that_moved_it(
-    site: str, tmp_path: Path
-) -> None:
+def test_a_crawl_goes_where_a_browser_goes_and_keeps_the_pages_that_moved_it(site, tmp_path):
     seeds = ("/script", "/event", "/frames", "/refresh", "/header", "/row1")
     code, said = crawl(tmp_path, site, *seeds)
     rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
@@ -76,9 +72,7 @@ def test_a_crawl_goes_where_a_browser_goes_and_keeps_the_pages_that_moved_it(
     assert "38.5%" in said, said  # of six seeds, a frame, /row2 and the films
 
 
-def test_a_crawl_that_ends_at_its_seeds_names_them_and_what_they_are(
-    site: str, tmp_path: Path
-) -> None:
+def test_a_crawl_that_ends_at_its_seeds_names_them_and_what_they_are(site, tmp_path):
     seeds = ("/app", "/login", "/empty", "/broken", "/away", "/shell")
     code, said = crawl(tmp_path, site, *seeds)
     told = {

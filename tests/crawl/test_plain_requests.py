@@ -77,9 +77,7 @@ def test_meta_and_arguments_come_back_as_they_were(meta: dict[str, Any], value: 
         JsonRequest("http://a.test/", data={"a": [1]}, dumps_kwargs={"indent": 1}),
     ],
 )
-def test_a_request_comes_back_with_its_class_and_all_it_carries(
-    request_: Request, spider: Shop
-) -> None:
+def test_a_request_comes_back_with_its_class_and_all_it_carries(request_, spider):
     request_ = request_.replace(callback=spider.tell, errback=spider.sorry)
     again = from_json(as_json(request_, spider), spider)
     assert type(again) is type(request_)
@@ -96,9 +94,7 @@ def test_a_request_comes_back_with_its_class_and_all_it_carries(
     ],
 )
 @each("key", ["callback", "errback"])
-def test_a_name_in_a_store_leads_to_nothing_but_a_public_method_of_the_spider(
-    name: Any, key: str, spider: Shop
-) -> None:
+def test_a_name_in_a_store_leads_to_nothing_but_a_public_method_of_the_spider(name, key, spider):
     stored = json.loads(as_json(Request("http://a.test/", spider.tell), spider))
     stored[1][key] = name
     with pytest.raises(RequestError):

@@ -1,7 +1,5 @@
 """What playlists name is a medium of the page that links to them, with its anchor."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

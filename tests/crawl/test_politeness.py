@@ -43,9 +43,7 @@ def held(tools: Any, hosts: tuple[str, str], count: int) -> tuple[list[Any], dic
         ({"CONCURRENT_REQUESTS": 4, "DOWNLOAD_SLOTS": {"127.0.0.6": {"concurrency": 1}}}, (6, 7)),
     ],
 )
-def test_a_slow_host_does_not_hold_up_a_fast_one(
-    tools: Any, settings: dict[str, Any], hosts: tuple[int, int]
-) -> None:
+def test_a_slow_host_does_not_hold_up_a_fast_one(tools, settings, hosts):
     (slow, fast), waited = held(tools, (f"127.0.0.{hosts[0]}", f"127.0.0.{hosts[1]}"), 12)
     seeds = f"{slow.url()},{fast.url()}"
     (outcome,) = tools.crawl({"seeds": seeds}, settings=settings)
@@ -126,9 +124,7 @@ def test_robots_txt_is_obeyed(tools: Any) -> None:
     assert server.asked.index("/robots.txt") == 0
 
 
-def test_robots_txt_is_read_before_anything_else_however_many_seeds_a_host_has(
-    tools: Any,
-) -> None:
+def test_robots_txt_is_read_before_anything_else_however_many_seeds_a_host_has(tools):
     server = tools.serve()
     forbidden = [f"/private/{n}" for n in range(5)]
 

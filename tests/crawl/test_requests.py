@@ -235,9 +235,7 @@ def test_a_callback_can_ask_for_the_same_request_again(crawl: Told) -> None:
         ("/self", "IgnoreRequest", None, "max redirections reached"),
     ],
 )
-def test_an_errback_is_called_once_and_the_reason_kept(
-    crawl: Told, own: str, error: str, status: int | None, reason: str
-) -> None:
+def test_an_errback_is_called_once_and_the_reason_kept(crawl, own, error, status, reason):
     assert crawl.sorry(own) == [[error, status]]
     links = {url: link for url, link in crawl.outcome.links.items() if url.endswith(own)}
     assert list(links.values()) == [("E", reason)]
@@ -286,9 +284,7 @@ def test_a_redirect_that_leaves_the_sites_is_not_followed(crawl: Told) -> None:
         ("/own-class", "its class is Own; only Request, "),
     ],
 )
-def test_a_request_that_cannot_be_kept_is_refused_with_what_is_wrong(
-    crawl: Told, path: str, why: str
-) -> None:
+def test_a_request_that_cannot_be_kept_is_refused_with_what_is_wrong(crawl, path, why):
     assert not crawl.asked(path)
     assert crawl.link(path)[0] == "E"
     assert crawl.link(path)[1].startswith(f"request refused: {why}")

@@ -1,7 +1,5 @@
 """`scrapy crawl revisit`: what is due is asked for again."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable
@@ -186,9 +184,7 @@ def test_a_page_that_is_gone_is_a_version_once(visits: Visits) -> None:
         assert archive.get(url).status == 404
 
 
-def test_a_page_that_comes_back_is_a_version_and_is_asked_for_without_conditions(
-    visits: Visits,
-) -> None:
+def test_a_page_that_comes_back_is_a_version_and_is_asked_for_without_conditions(visits):
     answer = visits.tools.Answer
     url = visits.saw("/a", "<p>page</p>", ("ETag", '"1"'))
     visits.server.pages = {"/a": answer("<p>none</p>", 404, {"ETag": '"gone"'})}
@@ -264,9 +260,7 @@ class Spider(mmcrawl.spiders.revisit.RevisitSpider):
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_a_public_name_that_stands_for_a_private_address_is_refused(
-    visits: Visits, allowed: bool
-) -> None:
+def test_a_public_name_that_stands_for_a_private_address_is_refused(visits, allowed):
     public = f"http://public.example.org:{visits.server.port}/a"
     visits.saw(public, "<p>page</p>")
     visits.server.pages = {"/a": "<p>private</p>"}
@@ -324,9 +318,7 @@ def test_what_is_not_due_is_visited_where_that_is_told(visits: Visits) -> None:
         (["stor=x.db"], 2, "there is no argument 'stor'; there are store, archive, limit"),
     ],
 )
-def test_bad_input_is_one_sentence(
-    visits: Visits, args: list[str], code: int, sentence: str
-) -> None:
+def test_bad_input_is_one_sentence(visits, args, code, sentence):
     said = visits.run(*args, code=code)
     assert sentence in said
     assert "Traceback" not in said

@@ -184,9 +184,7 @@ class Spider(FocusedSpider):
         ("CLOSESPIDER_ERRORCOUNT", 10, 18),
     ],
 )
-def test_limits_of_scrapy_stop_a_crawl_that_can_go_on(
-    closed: Any, setting: str, least: int, most: int
-) -> None:
+def test_limits_of_scrapy_stop_a_crawl_that_can_go_on(closed, setting, least, most):
     stopped, rest = closed[setting]
     assert stopped.stats["finish_reason"] == setting.lower()
     assert least <= len(stopped.seen) <= most
@@ -224,9 +222,7 @@ def troubled(tools, tmp_path_factory):  # type: ignore[no-untyped-def]
         ("film", ("E", "no page: application/octet-stream")),
     ],
 )
-def test_a_page_the_spider_fails_on_ends_and_is_not_tried_again(
-    troubled: Any, path: str, link: tuple[str, str]
-) -> None:
+def test_a_page_the_spider_fails_on_ends_and_is_not_tried_again(troubled, path, link):
     url = f"http://site.test/{path}"
     assert troubled[-1].links[url] == link
     assert sum(outcome.seen.count(url) for outcome in troubled) == 1

@@ -1,7 +1,5 @@
 """Containerfile, compose.yaml and kubernetes.yaml, as far as no engine is needed."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
@@ -110,9 +108,7 @@ def pods() -> dict[str, Any]:
     return {told["kind"]: told for told in yaml.safe_load_all(text)}
 
 
-def test_workers_on_kubernetes_run_a_shared_crawl_and_serve_their_figures(
-    pods: dict[str, Any],
-) -> None:
+def test_workers_on_kubernetes_run_a_shared_crawl_and_serve_their_figures(pods):
     template = pods["Job"]["spec"]["template"]
     [worker] = template["spec"]["containers"]
     arguments = worker["args"]

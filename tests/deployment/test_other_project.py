@@ -1,7 +1,5 @@
 """mmcrawl from its wheel in another Scrapy project, and without a project."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -4,8 +4,6 @@ The variable MMCRAWL_TEST_PLAYWRIGHT names a Python that has scrapy-playwright a
 depends on; the browser is the Chromium of this machine.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

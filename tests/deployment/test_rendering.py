@@ -4,8 +4,6 @@ The variable MMCRAWL_TEST_PLAYWRIGHT names a Python that has Playwright and what
 the browser is the Chromium of this machine.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ depends on, but not mmcrawl itself. It is another one than that of the tests: sc
 setuptools that still has pkg_resources.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A page in the renderer tries all ways out, in a network of its own in which all is heard."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket

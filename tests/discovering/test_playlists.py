@@ -1,7 +1,5 @@
 """Playlists of all formats and encodings give media with title and duration, within bounds."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """The methods that others are measured against: what they cut, and what they keep."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hypothesis import given

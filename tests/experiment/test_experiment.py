@@ -202,9 +202,7 @@ def test_the_same_inputs_give_the_same_files(done: Done, laboratory: Laboratory)
         assert _without_times(first / name) == _without_times(second / name), name
 
 
-def test_an_interrupted_experiment_keeps_finished_runs_and_starts_others_afresh(
-    done: Done, laboratory: Laboratory
-) -> None:
+def test_an_interrupted_experiment_keeps_finished_runs_and_starts_others_afresh(done, laboratory):
     out = laboratory.folder / "interrupted"
     shutil.copytree(done[1], out)
     (out / "raw" / "urlrule-1.json").unlink()
@@ -247,9 +245,7 @@ def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
     assert compare(done[1], laboratory.folder / "budget").missing == ([], ["urlrule"])
 
 
-def test_a_web_without_relevant_pages_is_reported_without_recall(
-    laboratory: Laboratory,
-) -> None:
+def test_a_web_without_relevant_pages_is_reported_without_recall(laboratory):
     web = write_web(laboratory.folder / "barren", media=False)
     outcome, _ = laboratory.run(plan_for(web, "breadth"), "nothing")
     [row] = outcome.results["algorithms"]
@@ -291,9 +287,7 @@ def test_a_folder_made_by_other_code_is_refused(done: Done, laboratory: Laborato
         laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "old")
 
 
-def test_other_code_finds_the_truth_anew(
-    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_code_finds_the_truth_anew(laboratory, monkeypatch):
     plan = plan_for(laboratory.web, "breadth")
     before = truth_key(plan)
     monkeypatch.setattr(plan_module, "code_digest", lambda: "another")
@@ -332,9 +326,7 @@ def test_a_cache_whose_lock_cannot_be_had_is_named(tmp_path: Path) -> None:
         find_truth(plan, tmp_path / "cache", _never)
 
 
-def test_only_what_the_folder_is_to_blame_for_is_put_down_to_it(
-    laboratory: Laboratory, tmp_path: Path
-) -> None:
+def test_only_what_the_folder_is_to_blame_for_is_put_down_to_it(laboratory, tmp_path):
     plan = plan_for(laboratory.web, "breadth")
     with pytest.raises(OSError, match="elsewhere"), output_folder(tmp_path / "out", plan):
         raise OSError("elsewhere")

@@ -61,9 +61,7 @@ def test_each_page_declares_the_encoding_it_is_in(shipped: list[LabelledPage]) -
         assert "\ufffd" not in decoded(page), page.name
 
 
-def test_all_visible_text_and_all_links_of_the_pages_are_labelled(
-    shipped: list[LabelledPage],
-) -> None:
+def test_all_visible_text_and_all_links_of_the_pages_are_labelled(shipped):
     for page in shipped:
         tree = read_tree(page.body)
         found = NodeLabels.of(page, tree)

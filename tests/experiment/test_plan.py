@@ -1,6 +1,5 @@
 """What an experiment is asked to do, checked before anything is fetched or written."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -70,9 +69,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"keywords": "lens"}, "urlrule:store=x", "store is no parameter of an algorithm"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_one_sentence(
-    web: Path, arguments: Mapping[str, str], algos: str, said: str
-) -> None:
+def test_what_cannot_be_done_is_told_in_one_sentence(web, arguments, algos, said):
     with pytest.raises(MmcrawlError, match=said) as caught:
         Plan(str(web), arguments, algorithms_of(algos, [*NAMES, "learned"])).check()
     assert "\n" not in str(caught.value)
@@ -103,9 +100,7 @@ def test_every_algorithm_can_be_told_from_the_others() -> None:
         ("demo", {TRAP_LIMIT: "7"}, "7"),
     ],
 )
-def test_only_a_web_without_end_is_cut_by_the_trap_limit(
-    web: str, given: Mapping[str, str], limit: str | None
-) -> None:
+def test_only_a_web_without_end_is_cut_by_the_trap_limit(web, given, limit):
     plan = Plan(web, {"keywords": "lens"}, (), settings=given)
     assert plan.crawl_settings.get(TRAP_LIMIT) == limit
     assert plan.limits["settings"].get(TRAP_LIMIT) == limit
@@ -118,9 +113,7 @@ def test_a_demo_web_with_another_file_is_another_web(monkeypatch: pytest.MonkeyP
     assert Plan("demo", {"keywords": "lens"}, ()).web_digest != before
 
 
-def test_the_code_digest_follows_what_takes_part_in_a_crawl(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_code_digest_follows_what_takes_part_in_a_crawl(tmp_path, monkeypatch):
     shown = (
         "mmcrawl/experiment/report.py",
         "mmcrawl/experiment/figures.py",

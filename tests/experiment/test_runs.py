@@ -79,9 +79,7 @@ SEEDED = Algorithm("dice:seed=2", "dice", {"seed": "2"})
 
 
 @pytest.mark.usefixtures("dice")
-def test_an_algorithm_of_chance_without_a_seed_is_refused(
-    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_algorithm_of_chance_without_a_seed_is_refused(laboratory, monkeypatch):
     monkeypatch.setattr(Breadth, "random", True)
     with pytest.raises(ExperimentError, match="breadth says that it is random, but has no param"):
         plan_for(laboratory.web, "breadth").check()

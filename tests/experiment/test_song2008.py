@@ -1,7 +1,5 @@
 """The experiments of Song et al. 2008: test cases of table 1, and the labelled pairs of pages."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -192,9 +190,7 @@ def test_pages_with_images_are_compared_with_the_same_without() -> None:
     assert re.match(rf"(Better|Not better): {number}; the same without images {number[:7]}", few)
 
 
-def test_off_a_terminal_a_measurement_says_every_ten_seconds_how_far_it_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_off_a_terminal_a_measurement_says_every_ten_seconds_how_far_it_is(monkeypatch):
     clock = iter([100, 104, 109.9, 110.1])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     said = io.StringIO()

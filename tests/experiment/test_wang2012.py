@@ -71,9 +71,7 @@ ALL = [range(len(read_tree(PAGE.body)))]
         (nodes("navigation"), nodes("navigation"), ((8, 12), (2, 2)), ((0, 10), (0, 2))),
     ],
 )
-def test_characters_and_links_that_were_kept_are_counted(
-    text: Ranges, links: Ranges, noise: object, topic: object
-) -> None:
+def test_characters_and_links_that_were_kept_are_counted(text, links, noise, topic):
     kept = kept_of(PAGE, (text, links))
     assert (kept.noise_text, kept.noise_links) == noise
     assert (kept.topic_text, kept.topic_links) == topic

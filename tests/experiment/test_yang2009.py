@@ -31,9 +31,7 @@ def shown(laboratory: Laboratory) -> dict[str, PaperTable]:
     return {table.title.split(":")[0]: table for table in tables(plan, outcome)}
 
 
-def test_all_tables_of_the_thesis_are_shown_each_row_as_long_as_its_head(
-    shown: dict[str, PaperTable],
-) -> None:
+def test_all_tables_of_the_thesis_are_shown_each_row_as_long_as_its_head(shown):
     assert list(shown) == [
         "Table 4-1",
         "Table 4-2",
@@ -62,9 +60,7 @@ def test_published_shares_are_computed_from_counts(shown: dict[str, PaperTable])
     assert rows["URL rules, published"][3:5] == ("12.89%", "66.95%")
 
 
-def test_the_crawl_without_focus_finds_all_and_those_led_by_words_follow_no_page_off_topic(
-    shown: dict[str, PaperTable],
-) -> None:
+def test_the_crawl_without_focus_finds_all_and_those_led_by_words_follow_no_page_off_topic(shown):
     rows = {row[0]: row for row in shown["Tables 5-5 and 5-6"].rows}
     assert rows["breadth, here"][1:3] == (f"{PAGES}", f"{FILMS}")
     assert rows["breadth, here"][4] == "100.00%"
@@ -74,9 +70,7 @@ def test_the_crawl_without_focus_finds_all_and_those_led_by_words_follow_no_page
     assert rows["urlrule-2009, here"][1] == f"{PAGES}"  # it probes pages on any topic
 
 
-def test_algorithms_are_compared_after_the_share_that_each_fetched_in_the_thesis(
-    shown: dict[str, PaperTable],
-) -> None:
+def test_algorithms_are_compared_after_the_share_that_each_fetched_in_the_thesis(shown):
     rows = {row[0]: row for row in shown["Tables 5-5 and 5-6"].rows}
     assert PAGES == 21
     assert rows["urlrule-2009, here, 21% of the web"][1] == "5"
@@ -105,9 +99,7 @@ def test_several_sites_are_told_apart(tmp_path: Path, laboratory: Laboratory) ->
     assert {len(line.get_xdata()) for line in axes.lines} >= {PAGES + 1}
 
 
-def test_over_several_webs_recall_has_its_interval_and_the_order_is_counted(
-    laboratory: Laboratory, shown: dict[str, PaperTable]
-) -> None:
+def test_over_several_webs_recall_has_its_interval_and_the_order_is_counted(laboratory, shown):
     plan = Plan(str(laboratory.web), {"keywords": "optics|光学"}, ALGORITHMS)
     outcome, _ = laboratory.run(plan, "yang2009", report=False)
     found = {"topicrank": 0, "shark-improved": 1, "urlrule-2009": 2, "breadth": 3}

@@ -1,9 +1,5 @@
 """Where links stand by the kinds of the blocks they were found in."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from mmcrawl.blocks import BEST_FIRST
 from mmcrawl.frontier import (
     LINKS,
@@ -60,9 +56,7 @@ def test_of_equal_scores_also_of_none_those_off_topic_come_last(links: str, kind
 
 
 @each("kind", ["noise-links", "copyright", "advertisement"])
-def test_links_that_are_not_related_wait_however_good_until_all_are_followed(
-    kind: str, tmp_path: Path
-) -> None:
+def test_links_that_are_not_related_wait_however_good_until_all_are_followed(kind, tmp_path):
     uri = f"sqlite:///{tmp_path}/crawl.db"
     with open_store(uri) as store:
         frontier = frontier_of(store, "related")

@@ -1,7 +1,5 @@
 """The frontier of a part: links to other parts are laid out, their pages stand by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -35,9 +33,7 @@ def frontier_of(store: SqliteStore) -> SqliteFrontier:
     return SqliteFrontier(store, job, elsewhere=lambda url: "other" in url, siblings=64)
 
 
-def test_links_to_other_parts_are_laid_out_once_with_the_page_they_stand_on(
-    store: SqliteStore,
-) -> None:
+def test_links_to_other_parts_are_laid_out_once_with_the_page_they_stand_on(store):
     frontier = frontier_of(store)
     [(seed, _)] = frontier.add([NewLink("http://own.test/")])
     away = NewLink("http://other.test/a")
@@ -65,9 +61,7 @@ def test_a_link_that_is_refused_is_recorded_where_it_was_asked_for(store: Sqlite
     assert (frontier.outgoing, frontier.counts[Status.ERROR]) == ([], 1)
 
 
-def test_a_page_of_another_part_is_known_but_neither_fetched_nor_counted(
-    store: SqliteStore,
-) -> None:
+def test_a_page_of_another_part_is_known_but_neither_fetched_nor_counted(store):
     frontier = frontier_of(store)
     page = frontier.add_elsewhere(PAGE, 4)
     assert frontier.add_elsewhere(PAGE, 9) == page

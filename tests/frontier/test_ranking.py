@@ -1,7 +1,5 @@
 """Where links stand: rules of the user before scores, and what becomes of them on resuming."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest
@@ -42,9 +40,7 @@ def test_a_new_score_moves_a_link_among_those_of_its_weight_only(store: SqliteSt
 
 
 @pytest.mark.parametrize("score", [0.0, 999.0, HELD])
-def test_a_link_of_weight_0_is_not_fetched_whatever_its_score(
-    store: SqliteStore, score: float
-) -> None:
+def test_a_link_of_weight_0_is_not_fetched_whatever_its_score(store, score):
     frontier = frontier_of(store, {"b": 0})
     put(frontier, {"a": 0.1, "b": score})
     frontier.apply(LinkScores([1], [score], [0.0]))

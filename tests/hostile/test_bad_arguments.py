@@ -50,9 +50,7 @@ def runs(open_desk: Callable[[], Desk]) -> dict[tuple[str, ...], Run]:
 
 
 @each("arguments", CASES)
-def test_a_wrong_argument_is_one_sentence_and_code_2(
-    arguments: tuple[str, ...], runs: dict[tuple[str, ...], Run]
-) -> None:
+def test_a_wrong_argument_is_one_sentence_and_code_2(arguments, runs):
     run = runs[arguments]
     assert run.code == 2
     assert run.out == ""

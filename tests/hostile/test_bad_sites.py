@@ -204,9 +204,7 @@ def test_invalid_links_are_left_out_and_good_ones_behind_them_followed(bad: Outc
     assert not [url for url in bad.links if "99999" in url or "[" in url]
 
 
-def test_seeds_that_cannot_be_reached_do_not_stop_the_others(
-    bad: Outcome, closed_port: int
-) -> None:
+def test_seeds_that_cannot_be_reached_do_not_stop_the_others(bad, closed_port):
     assert bad.links["http://nosuch.invalid/"] == ("E", "host not found")
     assert bad.links[f"http://127.0.0.1:{closed_port}/"] == ("W", "")
     assert f"127.0.0.1:{closed_port}: connection refused" in bad.run.words
@@ -252,9 +250,7 @@ def test_when_every_seed_fails_the_ending_says_that_nothing_could_be_fetched(
     assert "Traceback" not in run.err
 
 
-def test_a_page_that_drips_does_not_hold_up_its_site_while_it_is_probed(
-    site: Site, desk: Desk
-) -> None:
+def test_a_page_that_drips_does_not_hold_up_its_site_while_it_is_probed(site, desk):
     pages = [f"/{n}" for n in range(40)]
     asked: list[str] = []
 
@@ -290,9 +286,7 @@ def test_links_beyond_the_bound_of_a_page_are_left_out_and_said_so(site: Site, d
     assert desk.rows("crawl.db", "SELECT links_on_page FROM page") == [(300,)]
 
 
-def test_nothing_of_other_pages_is_lost_while_a_large_one_is_taken_in(
-    site: Site, desk: Desk
-) -> None:
+def test_nothing_of_other_pages_is_lost_while_a_large_one_is_taken_in(site, desk):
     pages = [f"/p/{number}" for number in range(100)]
     site.page("/", "optics of a lens", "/index", "/gone", "/moved", *pages[:50])
     site.put("/index", links_to(5_000))
@@ -320,9 +314,7 @@ def test_a_page_of_200_000_links_is_taken_in(site: Site, desk: Desk) -> None:
     assert waiting == 10_000
 
 
-def test_a_site_without_a_pattern_is_named_and_what_is_left_out_is_counted(
-    site: Site, desk: Desk
-) -> None:
+def test_a_site_without_a_pattern_is_named_and_what_is_left_out_is_counted(site, desk):
     site.page("/", "All", "/list")
     site.page("/list", "All", *(f"/a/b/{n}" for n in range(5)))
     options = f"seeds={site.url()}", "store=crawl.db", "num2=0"

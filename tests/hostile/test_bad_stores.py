@@ -47,9 +47,7 @@ def store_of_a_later_version(path: Path) -> None:
     ],
     ids=["other program", "no SQLite", "later version"],
 )
-def test_a_file_that_is_no_store_of_ours_is_left_as_it_was(
-    make: object, told: str, desk: Desk
-) -> None:
+def test_a_file_that_is_no_store_of_ours_is_left_as_it_was(make, told, desk):
     store = desk.folder / "crawl.db"
     make(store)  # type: ignore[operator]
     before = store.read_bytes()

@@ -93,9 +93,7 @@ def crawled(open_desk: Callable[[], Desk]) -> Desk:
     return desk
 
 
-def test_whatever_bytes_are_damaged_it_is_told_in_a_sentence_that_says_what_to_do(
-    crawled: Desk,
-) -> None:
+def test_whatever_bytes_are_damaged_it_is_told_in_a_sentence_that_says_what_to_do(crawled):
     told = json.loads(run(sys.executable, "-c", READ_DAMAGED, folder=crawled.folder).stdout)
     assert len(told) > 40
     assert [line for line in told if "\n" in line or "name another file" not in line] == []

@@ -179,9 +179,7 @@ def test_a_crawl_that_never_starts_leaves_the_feed_of_the_last_one(desk: Desk) -
     assert not (desk.folder / "new.csv").exists()
 
 
-def test_a_feed_that_cannot_be_written_is_told_before_anything_is_fetched(
-    open_desk: Callable[[], Desk],
-) -> None:
+def test_a_feed_that_cannot_be_written_is_told_before_anything_is_fetched(open_desk):
     def run(path: str) -> Run:
         desk = open_desk()
         (desk.folder / "folder").mkdir()

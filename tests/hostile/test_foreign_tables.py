@@ -1,7 +1,5 @@
 """Files of strangers whose tables are programs: they are refused, and nothing in them is run."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.hostile.conftest import Desk, Site
+    pass
 
 
 @pytest.mark.parametrize("seeded", [False, True])
-def test_a_web_named_by_a_setting_is_crawled_instead_of_the_network(
-    seeded: bool, desk: Desk, site: Site
-) -> None:
+def test_a_web_named_by_a_setting_is_crawled_instead_of_the_network(seeded, desk, site):
     host = desk.folder / "web" / f"127.0.0.1:{site.port}"
     host.mkdir(parents=True)
     (host / "index.html").write_text('<title>optics</title><a href="a.mp4">film</a>')

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from tests.waiting import HANG
 
 if TYPE_CHECKING:
-    from tests.hostile.conftest import Desk, Site
+    from tests.hostile.conftest import Desk
 
 fcntl = pytest.importorskip("fcntl", reason="pseudo terminals are a matter of Unix")
 pty = pytest.importorskip("pty", reason="pseudo terminals are a matter of Unix")
@@ -48,9 +48,7 @@ def run_on_terminal(desk: Desk, *arguments: str) -> tuple[int, str]:
     return process.returncode, b"".join(pieces).decode("utf-8")
 
 
-def test_a_terminal_gets_panel_and_tables_and_nothing_a_site_could_do_to_it(
-    desk: Desk, site: Site
-) -> None:
+def test_a_terminal_gets_panel_and_tables_and_nothing_a_site_could_do_to_it(desk, site):
     site.page("/", "All", "/hostile", "/slow")
     site.page("/hostile", TITLE, media="a.mp4")
     site.page("/slow", "lens")

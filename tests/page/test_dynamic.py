@@ -16,9 +16,7 @@ from tests.tables import each
         ("http://h.test/displayed.php?id=3", "", False),
     ],
 )
-def test_a_promise_is_a_query_or_script_with_a_word_for_media(
-    url: str, anchor: str, expected: bool
-) -> None:
+def test_a_promise_is_a_query_or_script_with_a_word_for_media(url, anchor, expected):
     assert may_be_media(Link(url, anchor, "a")) is expected
 
 
@@ -38,9 +36,7 @@ def test_frames_and_scripts_are_not_asked() -> None:
         ("", "", None),
     ],
 )
-def test_kind_comes_from_type_or_file_name(
-    content_type: str, disposition: str, expected: str | None
-) -> None:
+def test_kind_comes_from_type_or_file_name(content_type, disposition, expected):
     assert kind_by_headers("http://h.test/get.php?id=1", content_type, disposition) == expected
 
 

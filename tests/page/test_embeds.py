@@ -1,7 +1,5 @@
 """Players that pages show by custom elements, and in frames of other hosts."""
 
-from __future__ import annotations
-
 from mmcrawl.page import hosted_kind, parse_page
 from tests.tables import each
 

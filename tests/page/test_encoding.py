@@ -1,7 +1,5 @@
 """Bytes to text: declared, undeclared and wrongly declared."""
 
-from __future__ import annotations
-
 import codecs
 
 from mmcrawl.page import page_encoding, parse_page

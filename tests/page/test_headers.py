@@ -1,7 +1,5 @@
 """Headers of strangers are bounded before they are read, wherever they come from."""
 
-from __future__ import annotations
-
 import time
 
 from scrapy.http import HtmlResponse

@@ -1,7 +1,5 @@
 """What counts as media, where it is found, and what only looks like it."""
 
-from __future__ import annotations
-
 from mmcrawl.page import media_in_values, media_kind, parse_page
 from tests.tables import each
 

@@ -1,7 +1,5 @@
 """The table of snippets: what a person sees on pieces of pages is what is found there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.page.snippet_table import ASIDE, Snippet, compare, found_by_us, read_snippets, total

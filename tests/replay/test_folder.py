@@ -91,9 +91,7 @@ def body(web: FolderWeb, url: str) -> bytes:
         ("/in.htm", b"b"),
     ],
 )
-def test_a_path_answers_with_the_file_a_server_would_send(
-    web: FolderWeb, path: str, expected: bytes
-) -> None:
+def test_a_path_answers_with_the_file_a_server_would_send(web, path, expected):
     assert body(web, f"http://a.test{path}") == expected
 
 
@@ -166,9 +164,7 @@ def test_a_host_folder_that_is_a_link_to_elsewhere_is_no_host(tmp_path: Path) ->
         ("/empty/leaf.mov", "video/quicktime"),
     ],
 )
-def test_the_content_type_follows_the_name_and_has_no_charset(
-    web: FolderWeb, path: str, expected: str
-) -> None:
+def test_the_content_type_follows_the_name_and_has_no_charset(web, path, expected):
     response = web.get(f"http://a.test{path}")
     assert response is not None
     assert response.header("Content-Type") == expected
@@ -183,9 +179,7 @@ def test_head_answers_with_the_headers_alone(web: FolderWeb) -> None:
     assert post.status == 405
 
 
-def test_only_the_directories_on_the_way_are_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_directories_on_the_way_are_listed(tmp_path, monkeypatch):
     write(tmp_path, {f"a.test/d{n}/index.htm": b"x" for n in range(20)})
     listed = []
     real = os.scandir

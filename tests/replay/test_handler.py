@@ -111,9 +111,7 @@ def test_a_response_has_the_class_status_and_headers_of_its_page(folder: str) ->
     assert download(made, Request("http://a.test/", method="HEAD")).body == b""
 
 
-def test_a_large_file_comes_whole_and_off_the_engine_thread(
-    folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_file_comes_whole_and_off_the_engine_thread(folder, monkeypatch):
     threads = []
 
     async def spy(call, *args):  # type: ignore[no-untyped-def]
@@ -165,9 +163,7 @@ def test_the_web_is_opened_once_for_both_schemes_and_the_spider(folder: str) -> 
     "settings",
     [{}, {"MMCRAWL_WEB": "/nowhere"}, {"MMCRAWL_WEB": "demo", "MMCRAWL_WEB_LATENCY": "x"}],
 )
-def test_a_web_that_cannot_be_opened_leaves_the_handler_unconfigured(
-    settings: dict[str, str],
-) -> None:
+def test_a_web_that_cannot_be_opened_leaves_the_handler_unconfigured(settings):
     crawler = get_crawler(Spider, settings)
     with pytest.raises(NotConfigured):
         ReplayDownloadHandler.from_crawler(crawler)

@@ -201,9 +201,7 @@ def test_without_adjacency_every_directory_has_its_share() -> None:
     "media, adjacency, sites",
     [(0, 0.5, 1), (0.02, 0, 5), (0.1, 1, 1), (0.3, 0.5, 5), (0.5, 0, 1), (0.5, 1, 5)],
 )
-def test_the_share_of_relevant_pages_is_the_one_asked_for(
-    media: float, adjacency: float, sites: int
-) -> None:
+def test_the_share_of_relevant_pages_is_the_one_asked_for(media, adjacency, sites):
     parameters = f"pages=10000,sites={sites},media={media},adjacency={adjacency},tunnel=3"
     found = len(simulated(parameters).relevant_urls())
     assert found == pytest.approx(10_000 * media, rel=0.1, abs=30)
@@ -248,9 +246,7 @@ def without_tunnels() -> tuple[SimulatedWeb, dict[str, int]]:
 
 
 @each("tunnel", [1, 10])
-def test_a_tunnel_is_as_many_clicks_longer_as_it_has_pages(
-    without_tunnels: tuple[SimulatedWeb, dict[str, int]], tunnel: int
-) -> None:
+def test_a_tunnel_is_as_many_clicks_longer_as_it_has_pages(without_tunnels, tunnel):
     direct, near = without_tunnels
     behind = simulated(f"adjacency=1,noise=0.5,tunnel={tunnel}")
     far, _ = crawl(behind)
@@ -369,9 +365,7 @@ def test_directories_lie_on_several_layers() -> None:
     assert all(layers[layer] > 400 for layer in (2, 3, 4))
 
 
-def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(monkeypatch):
     web = simulated("pages=100000,sites=2")
     urls = random.Random(1).sample(list(web.page_urls()), 1000)
     calls = Counter[str]()

@@ -1,7 +1,6 @@
 import gzip
 import io
 import logging
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -212,9 +211,7 @@ def overwritten(data: bytes, last: int) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [cut, cut_in_the_first_line, overwritten])
-def test_a_damaged_tail_is_reported_and_the_rest_is_read(
-    warc: Warc, damage: Callable[[bytes, int], bytes], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_tail_is_reported_and_the_rest_is_read(warc, damage, caplog):
     warc.response("http://a.test/1", b"one" * 100)
     warc._file.flush()
     last = warc.path.stat().st_size
@@ -232,9 +229,7 @@ def test_a_damaged_tail_is_reported_and_the_rest_is_read(
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:60], lambda data: b"\xff" * 500])
-def test_a_file_that_yields_nothing_is_refused(
-    warc: Warc, damage: Callable[[bytes], bytes]
-) -> None:
+def test_a_file_that_yields_nothing_is_refused(warc, damage):
     warc.response("http://a.test/1", b"one" * 100)
     path = warc.close()
     path.write_bytes(damage(path.read_bytes()))
@@ -286,9 +281,7 @@ def test_a_record_of_no_url_is_passed_over(tmp_path: Path) -> None:
     assert WarcWeb((path,)).start_urls() == ("http://a.test/1",)
 
 
-def test_bytes_of_another_digest_are_not_shown(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_bytes_of_another_digest_are_not_shown(tmp_path, caplog):
     warc = Warc(tmp_path / "plain.warc")
     warc.response("http://a.test/", b"money 100")
     path = warc.close()
@@ -299,9 +292,7 @@ def test_bytes_of_another_digest_are_not_shown(
     assert "not those of its digest" in caplog.text
 
 
-def test_a_page_too_large_is_not_read(
-    warc: Warc, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_page_too_large_is_not_read(warc, monkeypatch, caplog):
     warc.response("http://a.test/large", bytes(2 << 20))
     warc.response("http://a.test/", b"small")
     monkeypatch.setattr("mmcrawl.archive.warc.answers.LARGEST_BODY", 0)  # beside the head

@@ -1,7 +1,5 @@
 """What several crawls learnt, put together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Rules for addresses: what a glob and a regular expression match, and which rule counts."""
 
-from __future__ import annotations
-
 import re
 import string
 import time
@@ -129,9 +127,7 @@ def test_what_needs_backtracking_or_too_much_memory_is_refused(regex: str) -> No
 @given(st.lists(addresses(), min_size=1, max_size=4), addresses())
 @example(["http://h.test/a", "http://h.test/a/b"], "http://h.test/a/b?id=1")
 @example(["http://h.test/?a=1&a=2", "http://h.test/?a=1&a=3"], "http://h.test/?a=2&a=1")
-def test_a_learnt_pattern_is_the_same_as_glob_and_as_regular_expression(
-    urls: list[str], other: str
-) -> None:
+def test_a_learnt_pattern_is_the_same_as_glob_and_as_regular_expression(urls, other):
     first = url_parts(urls[0])
     alike = [parts for parts in map(url_parts, urls) if parts.host == first.host]
     alike = [parts for parts in alike if query_keys(parts) == query_keys(first)]

@@ -1,7 +1,5 @@
 """Every pattern of the code, and texts that make a pattern slow, derived from its parse tree."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import importlib

@@ -1,7 +1,5 @@
 """No pattern of the code takes more than linear time, whatever text a stranger makes for it."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from tests.text.pumping import Attack, Found, attacks, patterns_of, possessive_groups, seconds

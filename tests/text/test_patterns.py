@@ -1,7 +1,5 @@
 """Patterns find the same where groups cannot be repeated possessively."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """No CSV that the project writes has a cell that a spreadsheet takes for a formula."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

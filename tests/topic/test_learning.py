@@ -1,7 +1,5 @@
 """Learning a topic from pages, and what becomes of it: its file, its verdicts, its words."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -164,9 +162,7 @@ def test_no_json_and_no_file_are_told(tmp_path: Path) -> None:
         load_topic(str(tmp_path / "y.json"))
 
 
-def test_an_own_topic_goes_by_its_name(
-    lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_own_topic_goes_by_its_name(lesson, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lesson.model.save(tmp_path / "topics" / "strings.json")
     (tmp_path / "topics" / "optics.toml").write_text('name = "optics"\nwords = ["lens"]')
@@ -207,12 +203,7 @@ def test_links_are_ordered_by_the_words_of_good_pages(lesson: Lesson) -> None:
     assert near > far == 0
 
 
-def test_a_running_test_takes_up_what_was_learnt_anew(
-    lesson: Lesson,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_running_test_takes_up_what_was_learnt_anew(lesson, tmp_path, monkeypatch, caplog):
     path = tmp_path / "strings.json"
     lesson.model.save(path)
     now = [0.0]

@@ -1,7 +1,5 @@
 """The index of an archive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

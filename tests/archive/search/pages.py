@@ -1,7 +1,5 @@
 """A small archive in Chinese, English and German, to be searched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from mmcrawl.archive import Archive, Capture

@@ -1,7 +1,5 @@
 """The parts of the search index, each against a plain way of doing the same."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 

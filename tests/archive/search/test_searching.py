@@ -1,7 +1,5 @@
 """Searching: the same on both stores."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -351,9 +349,7 @@ def test_options_of_forms_are_found_and_count_little(archive: Archive, search: S
         ("dampfschiff", ("Ship", "<p>Das Dampf&shy;schiff. {far}</p>"), "Das Dampfschiff."),
     ],
 )
-def test_what_is_shown_of_a_page(
-    archive: Archive, search: Search, query: str, page: tuple[str, str], shown: str
-) -> None:
+def test_what_is_shown_of_a_page(archive, search, query, page, shown):
     title, more = page
     far = "A rigid bar on a pivot moves the load quite far if the arm is long enough. " * 3
     body = (
@@ -459,9 +455,7 @@ def test_an_index_that_is_being_made_is_read_as_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"no database, but somebody's text " * 40, None])
-def test_a_file_of_something_else_is_left_alone(
-    archive: Archive, tmp_path: Path, content: bytes | None
-) -> None:
+def test_a_file_of_something_else_is_left_alone(archive, tmp_path, content):
     path = tmp_path / "other.db-search"
     if content is None:
         with closing(sqlite3.connect(path)) as db:
@@ -473,17 +467,13 @@ def test_a_file_of_something_else_is_left_alone(
     assert path.read_bytes() == content
 
 
-def test_without_fts5_a_sentence_says_what_is_missing(
-    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_fts5_a_sentence_says_what_is_missing(archive, tmp_path, monkeypatch):
     monkeypatch.setattr(index, "_FTS5", index._FTS5.replace("fts5", "fts9"))
     with pytest.raises(StoreError, match="has no FTS5, which searching needs"):
         Search(archive, tmp_path / "crawl.db-search")
 
 
-def test_the_index_of_a_database_is_a_file_in_the_cache(
-    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_index_of_a_database_is_a_file_in_the_cache(archive, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     names = set()
     for uri in ("mongodb://h.test/a", "mongodb://ann:secret@h.test/a?w=1", "mongodb://h.test/b"):

@@ -1,7 +1,5 @@
 """Bringing the index up to date, interrupted and not."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random
@@ -48,9 +46,7 @@ def anew(archive: Archive, folder: Path) -> list[Results]:
         return answers(search)
 
 
-def test_updating_after_each_page_is_as_good_as_at_the_end(
-    archive: Archive, search: Search, tmp_path: Path
-) -> None:
+def test_updating_after_each_page_is_as_good_as_at_the_end(archive, search, tmp_path):
     for each in mixed_web():
         archive.store(each)
         assert search.update().versions == 1
@@ -72,9 +68,7 @@ def test_blocks_that_stay_are_not_indexed_again(archive: Archive, search: Search
         assert search.update().blocks == (search.stats().blocks if day == 0 else 1)
 
 
-def test_a_long_history_is_taken_in_by_parts(
-    archive: Archive, search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_history_is_taken_in_by_parts(archive, search, tmp_path, monkeypatch):
     monkeypatch.setattr(updating, "_COMMIT_SECONDS", 0)
     monkeypatch.setattr(updating, "_PIECE", 3)
     for day in range(8):
@@ -91,9 +85,7 @@ def test_a_long_history_is_taken_in_by_parts(
     assert answers(search) == anew(archive, tmp_path)
 
 
-def test_a_version_that_comes_late_is_put_in_its_place(
-    archive: Archive, search: Search, tmp_path: Path
-) -> None:
+def test_a_version_that_comes_late_is_put_in_its_place(archive, search, tmp_path):
     store_all(archive, mixed_web())
     search.update()
     archive.store(capture(ENGLISH, 45, text="Only a seesaw for a while."))
@@ -132,9 +124,7 @@ class TestPurging:
         search.update()
         assert answers(search) == anew(archive, tmp_path)
 
-    def test_overwrites_the_bytes_of_the_file(
-        self, archive: Archive, search: Search, path: Path
-    ) -> None:
+    def test_overwrites_the_bytes_of_the_file(self, archive, search, path):
         store_all(archive, mixed_web())
         search.update()
         archive.store(capture("http://secret.test/", 0, text="An unmentionable xylophone."))
@@ -151,9 +141,7 @@ class TestPurging:
         assert gone
         assert not any(content[-40:] in left for content in gone)
 
-    def test_can_be_followed_without_taking_in_what_is_new(
-        self, archive: Archive, search: Search, tmp_path: Path
-    ) -> None:
+    def test_can_be_followed_without_taking_in_what_is_new(self, archive, search, tmp_path):
         store_all(archive, mixed_web())
         search.update()
         archive.purge(url=CHINESE)
@@ -202,9 +190,7 @@ class TestProcesses:
             assert told == [(done, 40) for done in range(41)]
             assert answers(search) == anew(archive, tmp_path)
 
-    def test_are_done_without_when_they_die(
-        self, archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_are_done_without_when_they_die(self, archive, tmp_path, monkeypatch):
         for day in range(40):
             archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
         monkeypatch.setattr("mmcrawl.archive.processes.begin_beside", _die)
@@ -212,9 +198,7 @@ class TestProcesses:
             assert search.update(processes=2).versions == 40
             assert answers(search) == anew(archive, tmp_path)
 
-    def test_an_update_that_is_stopped_leaves_none_behind(
-        self, archive: Archive, tmp_path: Path
-    ) -> None:
+    def test_an_update_that_is_stopped_leaves_none_behind(self, archive, tmp_path):
         def stop(done: int, _: int) -> None:
             if done == 3:
                 raise KeyboardInterrupt
@@ -322,9 +306,7 @@ def test_an_update_that_is_killed_in_the_middle_goes_on_where_it_was(
     assert answers(search) == anew(archive, tmp_path)
 
 
-def test_what_was_purged_is_gone_before_anything_else_is_read(
-    archive: Archive, search: Search, tmp_path: Path, path: Path
-) -> None:
+def test_what_was_purged_is_gone_before_anything_else_is_read(archive, search, tmp_path, path):
     store_all(archive, mixed_web())
     search.update()
     archive.store(capture("http://secret.test/", 0, text="An unmentionable xylophone."))
@@ -340,9 +322,7 @@ def test_what_was_purged_is_gone_before_anything_else_is_read(
     assert b"ylophon" not in bytes_of(path)
 
 
-def test_two_who_update_at_once_lose_nothing(
-    archive: Archive, search: Search, uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_who_update_at_once_lose_nothing(archive, search, uri, tmp_path, monkeypatch):
     left = 3
     write = updating.Updater._write
 
@@ -365,9 +345,7 @@ def test_two_who_update_at_once_lose_nothing(
         assert answers(search) == answers(other) == anew(archive, tmp_path)
 
 
-def test_a_version_that_cannot_be_read_is_passed_over(
-    archive: Archive, search: Search, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_that_cannot_be_read_is_passed_over(archive, search, monkeypatch):
     store_all(archive, mixed_web())
     page = Archive.page
 
@@ -385,9 +363,7 @@ def test_a_version_that_cannot_be_read_is_passed_over(
     assert CHINESE in urls(search.search("牛顿"))
 
 
-def test_an_index_of_another_form_is_made_anew(
-    archive: Archive, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_index_of_another_form_is_made_anew(archive, tmp_path, caplog):
     path = tmp_path / "old.db-search"
     store_all(archive, mixed_web())
     old_index(path)
@@ -423,9 +399,7 @@ def damaged(archive: Archive, path: Path, uri: str, request: pytest.FixtureReque
 
 
 @pytest.mark.usefixtures("damaged")
-def test_a_damaged_index_says_so_and_can_be_rebuilt(
-    archive: Archive, uri: str, tmp_path: Path
-) -> None:
+def test_a_damaged_index_says_so_and_can_be_rebuilt(archive, uri, tmp_path):
     with open_search(uri, archive) as search:
         with pytest.raises(StoreError, match="rebuild it"):
             search.search("lever")
@@ -434,9 +408,7 @@ def test_a_damaged_index_says_so_and_can_be_rebuilt(
 
 
 @pytest.mark.usefixtures("damaged")
-def test_an_update_makes_a_damaged_index_anew(
-    archive: Archive, uri: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_update_makes_a_damaged_index_anew(archive, uri, tmp_path, caplog):
     archive.purge(url=CHINESE)
     with open_search(uri, archive) as search:
         assert search.update().versions == 6

@@ -1,7 +1,5 @@
 """WARC files, and an archive they are taken into."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

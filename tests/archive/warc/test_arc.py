@@ -1,7 +1,5 @@
 """ARC files, which web archives wrote before WARC."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 
@@ -28,9 +26,7 @@ def arc(*bodies: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_what_an_arc_file_holds_comes_in_byte_for_byte(
-    archive: Archive, tmp_path: Path, packed: bool
-) -> None:
+def test_what_an_arc_file_holds_comes_in_byte_for_byte(archive, tmp_path, packed):
     path = tmp_path / ("old.arc.gz" if packed else "old.arc")
     records = arc(PAGE, PAGE + b" ", PAGE + b" ")
     path.write_bytes(b"".join(map(gzip.compress, records) if packed else records))
@@ -52,9 +48,7 @@ def test_an_arc_file_is_taken_in_up_to_what_is_damaged(archive: Archive, tmp_pat
     assert archive.rebuild(archive.get(URL)).body == PAGE
 
 
-def test_a_record_of_an_arc_file_that_is_cut_off_is_a_doubt(
-    archive: Archive, tmp_path: Path
-) -> None:
+def test_a_record_of_an_arc_file_that_is_cut_off_is_a_doubt(archive, tmp_path):
     path = tmp_path / "cut.arc"
     records = arc(PAGE, PAGE + b"2")
     path.write_bytes(b"".join(records)[:-10])
@@ -66,9 +60,7 @@ def test_a_record_of_an_arc_file_that_is_cut_off_is_a_doubt(
     assert len(bodies) == 2
 
 
-def test_a_length_that_counts_the_end_of_the_line_is_right(
-    archive: Archive, tmp_path: Path
-) -> None:
+def test_a_length_that_counts_the_end_of_the_line_is_right(archive, tmp_path):
     path = tmp_path / "long.arc"
     path.write_bytes(b"".join(arc(PAGE))[:-1])
     size = len(HEAD + PAGE)

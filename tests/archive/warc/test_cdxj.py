@@ -4,8 +4,6 @@ cdxj-indexer comes with py-wacz, so it is looked for beside the program that the
 MMCRAWL_TEST_WACZ names.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

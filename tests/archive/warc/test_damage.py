@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 import struct
 from pathlib import Path
@@ -76,9 +74,7 @@ def test_a_last_member_without_its_checksum_is_a_doubt(archive: Archive, tmp_pat
 
 @pytest.mark.parametrize("field", ["WARC_Block_Digest", "WARC_Payload_Digest"])
 @pytest.mark.parametrize("digest", ["sha1:" + "A" * 32])
-def test_bytes_of_another_digest_come_in_marked_and_counted(
-    archive: Archive, warc: Warc, field: str, digest: str
-) -> None:
+def test_bytes_of_another_digest_come_in_marked_and_counted(archive, warc, field, digest):
     other = {"WARC_Block_Digest", "WARC_Payload_Digest"} - {field}
     warc.response(URL, BODY, **{field: digest}, **dict.fromkeys(other, "new:1"))
     warc.response("http://physics.test/", BODY)
@@ -95,9 +91,7 @@ def test_bytes_of_another_digest_come_in_marked_and_counted(
 
 @pytest.mark.parametrize("version", ["1.2", "0.18"])
 @pytest.mark.parametrize("ending", [".warc", ".warc.gz", "-whole.warc.gz"])
-def test_records_are_read_however_others_write_them(
-    archive: Archive, tmp_path: Path, version: str, ending: str
-) -> None:
+def test_records_are_read_however_others_write_them(archive, tmp_path, version, ending):
     interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"
     page = interim + b"Content-Type:\r\n text/html\r\nX-Long: a\r\n\tb\r\n\r\n" + BODY
     short = b"WARC-Type: response\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: %d\r\n"
@@ -165,9 +159,7 @@ def test_a_record_without_its_place_is_named(archive: Archive, tmp_path: Path, f
 
 
 @pytest.mark.parametrize("content", [b"", b"no WARC at all\n", b"\x1f\x8b\x08nothing", b"\n\n"])
-def test_a_file_that_is_none_is_named(
-    archive: Archive, other: Warc, tmp_path: Path, content: bytes
-) -> None:
+def test_a_file_that_is_none_is_named(archive, other, tmp_path, content):
     path = tmp_path / "none.warc"
     path.write_bytes(content)
     other.response(URL, BODY)

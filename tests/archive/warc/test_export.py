@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 import os
 import re
@@ -168,9 +166,7 @@ def test_a_body_is_written_once(archive: Archive, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 403, 410, 503])
-def test_a_visit_that_got_no_page_is_no_revisit(
-    archive: Archive, tmp_path: Path, status: int
-) -> None:
+def test_a_visit_that_got_no_page_is_no_revisit(archive, tmp_path, status):
     archive.store(capture())
     archive.note_unchanged(URL, TIME + 1, status)
     done = export_warc(archive, tmp_path / "all.warc")
@@ -229,9 +225,7 @@ class TestSelection:
         assert list(tmp_path.glob("*.warc*")) == []
 
 
-def test_a_damaged_version_is_named_and_the_rest_written(
-    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_version_is_named_and_the_rest_written(archive, tmp_path, monkeypatch):
     archive.store(capture())
     archive.store(capture(time=TIME + 1))
     archive.store(capture(b"B", TIME + 2))
@@ -248,9 +242,7 @@ def test_a_damaged_version_is_named_and_the_rest_written(
     assert done.problems == (f"version 1 of {URL} is damaged; it is left out, with its visits",)
 
 
-def test_a_file_appears_when_it_is_complete(
-    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_appears_when_it_is_complete(archive, tmp_path, monkeypatch):
     archive.store(capture())
     path = tmp_path / "a.warc"
     path.write_bytes(b"before")

@@ -1,7 +1,5 @@
 """Records that no honest program writes: each is a sentence, and the record behind it is taken."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib
@@ -10,7 +8,6 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import LONGEST_HEAD, CodingError, WarcProblem, body_of, import_warc
 from mmcrawl.archive.warc import warc_records as records
 from tests.archive.warc.warc_files import whats
@@ -92,9 +89,7 @@ TAKEN = {
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
 @pytest.mark.parametrize("name", [*LEFT_OUT, *DOUBTED, *TAKEN])
-def test_a_hostile_record_harms_no_other(
-    archive: Archive, tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, packed: bool
-) -> None:
+def test_a_hostile_record_harms_no_other(archive, tmp_path, capfd, name, packed):
     odd = {**LEFT_OUT, **DOUBTED, **TAKEN}[name]
     parts = [odd, record(WARC_Target_URI=GOOD)]
     path = tmp_path / "odd.warc"
@@ -128,9 +123,7 @@ def test_files_of_other_kinds_are_named(tmp_path: Path, what: str) -> None:
         assert what in found.what
 
 
-def test_a_record_that_claims_more_than_there_is_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_that_claims_more_than_there_is_is_not_read(tmp_path, monkeypatch):
     path = tmp_path / "odd.warc"
     path.write_bytes(record(bytes(9000), Content_Length="1000000") * 50)
     read: list[int] = []

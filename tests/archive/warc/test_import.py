@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 import signal
 import subprocess
@@ -74,9 +72,7 @@ def test_brotli_is_undone() -> None:
         ("compress", BODY, "'compress' is not known"),
     ],
 )
-def test_a_coding_that_cannot_be_undone_is_named(
-    archive: Archive, warc: Warc, coding: str, packed: bytes, what: str
-) -> None:
+def test_a_coding_that_cannot_be_undone_is_named(archive, warc, coding, packed, what):
     warc.response(URL, packed, headers=(*HTML, ("Content-Encoding", coding)))
     warc.response("http://physics.test/", BODY)
     done = import_warc(archive, [warc.close()])

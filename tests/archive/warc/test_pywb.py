@@ -5,8 +5,6 @@ of its own: ``python -m venv PYWB && PYWB/bin/pip install pywb``, then name ``PY
 the variable MMCRAWL_TEST_PYWB.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -17,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture
+from mmcrawl.archive import Capture
 from mmcrawl.archive.warc import export_warc
 from tests.programs import run
 
@@ -66,9 +64,7 @@ def replayed(python: str, path: Path, *places: str) -> list[tuple[int, dict[str,
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_pywb_replays_what_was_stored(
-    archive: Archive, tmp_path: Path, python: str, packed: bool
-) -> None:
+def test_pywb_replays_what_was_stored(archive, tmp_path, python, packed):
     url = "http://physics.test/levers"
     archive.store(Capture(url, PAGE, TIME, 200, CODED, "OK"))
     archive.store(Capture(url, PAGE, TIME + 60, 200, CODED, "OK"))

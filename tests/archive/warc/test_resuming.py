@@ -1,7 +1,5 @@
 """What stands behind a damaged record: it is found, and finding it takes no longer than reading."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 import time
@@ -10,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import Record, WarcProblem, import_warc
 from mmcrawl.archive.warc import warc_records as records
 from tests.archive.warc.test_hostile import GOOD, HTTP, record
@@ -54,9 +51,7 @@ def test_a_member_cut_short_does_not_swallow_the_next(tmp_path: Path) -> None:
 
 @PACKED
 @pytest.mark.parametrize("wrong", [-40, -5, -1, 1, 4, 5, 9, 200, 10**6])
-def test_a_wrong_length_harms_no_other(
-    archive: Archive, tmp_path: Path, wrong: int, packed: bool
-) -> None:
+def test_a_wrong_length_harms_no_other(archive, tmp_path, wrong, packed):
     odd = record(LONG, Content_Length=str(len(LONG) + wrong))
     parts = [odd, good(block=LONG), good(GOOD + "2")]
     path = tmp_path / "odd.warc"
@@ -81,9 +76,7 @@ def test_a_member_of_several_records_does_not_hide_the_next(tmp_path: Path) -> N
 
 
 @PACKED
-def test_each_of_1_000_broken_records_is_named(
-    archive: Archive, tmp_path: Path, packed: bool
-) -> None:
+def test_each_of_1_000_broken_records_is_named(archive, tmp_path, packed):
     broken = record()[:-20]
     if packed:
         broken = gzip.compress(record(LONG), mtime=0)[:-40]
@@ -132,9 +125,7 @@ def test_time_grows_with_the_size_of_a_file(tmp_path: Path, name: str) -> None:
     assert seconds(256 << 10) < 20 * small + 0.2  # 8 times the size; a quadratic one takes 64
 
 
-def test_what_damaged_members_unpack_to_is_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_damaged_members_unpack_to_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.warc.records._LEAST_UNPACKED", 1 << 20)
     unpacked: list[int] = []
     decompressobj = zlib.decompressobj

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 
 import pytest
@@ -9,9 +7,7 @@ from mmcrawl.archive.warc import import_warc
 from tests.archive.warc.warc_files import BODY, DATE, HTML, URL, Warc, whats
 
 
-def test_a_revisit_takes_its_body_from_the_record_of_its_digest(
-    archive: Archive, warc: Warc
-) -> None:
+def test_a_revisit_takes_its_body_from_the_record_of_its_digest(archive, warc):
     digest = warc.response(URL, BODY)
     later = "2020-01-02T00:00:00Z"
     warc.revisit("http://copy.test/", "203 Fine", later, WARC_Payload_Digest=digest)
@@ -31,9 +27,7 @@ def test_a_revisit_without_a_head_has_the_one_of_that_record(archive: Archive, w
 
 
 @pytest.mark.parametrize("first", [False, True])
-def test_a_revisit_may_refer_to_another_file(
-    archive: Archive, warc: Warc, other: Warc, first: bool
-) -> None:
+def test_a_revisit_may_refer_to_another_file(archive, warc, other, first):
     digest = other.response(URL, BODY)
     warc.revisit(URL, "200 OK", "2020-01-02T00:00:00Z", WARC_Payload_Digest=digest)
     files = [warc.close(), other.close()]
@@ -55,9 +49,7 @@ def test_a_revisit_may_refer_to_a_record_by_uri_and_date(archive: Archive, warc:
     assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
 
 
-def test_a_revisit_may_refer_to_what_the_archive_has(
-    archive: Archive, warc: Warc, other: Warc
-) -> None:
+def test_a_revisit_may_refer_to_what_the_archive_has(archive, warc, other):
     digest = other.response(URL, gzip.compress(BODY), headers=(("Content-Encoding", "gzip"),))
     import_warc(archive, [other.close()])
     warc.revisit(
@@ -72,9 +64,7 @@ def test_a_revisit_may_refer_to_what_the_archive_has(
     assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
 
 
-def test_a_revisit_does_not_take_a_version_of_another_date(
-    archive: Archive, warc: Warc, other: Warc
-) -> None:
+def test_a_revisit_does_not_take_a_version_of_another_date(archive, warc, other):
     other.response(URL, BODY)
     import_warc(archive, [other.close()])
     named = {"WARC_Refers_To_Target_URI": URL, "WARC_Refers_To_Date": "2020-01-01T00:00:05Z"}
@@ -92,9 +82,7 @@ def test_a_revisit_not_modified_is_a_visit(archive: Archive, warc: Warc) -> None
     assert [visit.status for visit in archive.visits(URL)] == [200, 304]
 
 
-def test_a_revisit_not_modified_of_another_record_is_a_version(
-    archive: Archive, warc: Warc
-) -> None:
+def test_a_revisit_not_modified_of_another_record_is_a_version(archive, warc):
     warc.response(URL, BODY)
     warc.revisit(
         "http://copy.test/",

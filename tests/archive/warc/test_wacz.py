@@ -4,8 +4,6 @@ It pins what the project has newer, so it lives in an environment of its own: ``
 && WACZ/bin/pip install wacz``, then name ``WACZ/bin/wacz`` in the variable MMCRAWL_TEST_WACZ.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

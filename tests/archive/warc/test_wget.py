@@ -1,7 +1,5 @@
 """Files written by GNU Wget: one that is kept, and ones it writes now, from a site on 127.0.0.1."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """WARC files in the making, with warcio; also ones that are not as they should be."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 from typing import Any
