@@ -19,6 +19,7 @@ from mmcrawl.collecting.shelf import (
 )
 from mmcrawl.collecting.works import Evidence, Licence, Work, WorkFile
 from mmcrawl.errors import CollectionError, MissingRecordError, StoreError, TopicError
+from tests.tables import each
 
 
 def work(*names: str, title: str = "Levers") -> tuple[Work, tuple[str, ...]]:
@@ -166,8 +167,8 @@ def test_an_editor_says_licence_language_and_what_is_to_be_hidden(shelf: Shelf) 
     assert shelf.find(second).id == second
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
+@each(
+    "line, says",
     [
         ("no json", "line 1"),
         ('{"title": "x"}', "id of a work"),

@@ -11,6 +11,7 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from tests.commands.running import exit_code
 from tests.databases import mongodb_uri, own_server
+from tests.tables import each
 
 pytest.importorskip("pymongo")
 
@@ -95,8 +96,8 @@ def test_an_archive_that_is_not_there_is_exit_code_2(run: Run, database: Callabl
 NOBODY = f"mongodb://ann:{PASSWORD}@127.0.0.1:1/pages?serverSelectionTimeoutMS=100"
 
 
-@pytest.mark.parametrize(
-    ("uri", "code", "sentence"),
+@each(
+    "uri, code, sentence",
     [
         (NOBODY, 1, "archive mongodb://127.0.0.1:1/pages cannot be reached; is the server running"),
         (

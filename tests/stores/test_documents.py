@@ -29,6 +29,7 @@ from mmcrawl.stores import (
 )
 from tests.databases import mongodb_uri
 from tests.stores.memory import MemoryStore
+from tests.tables import each
 from tests.waiting import HANG
 
 FIELDS = {"url": str, "time": float, "status": int, "digest": bytes, "facts": dict}
@@ -258,8 +259,8 @@ def test_a_store_that_is_not_there_is_not_made_to_be_read(opener: Opener, tmp_pa
         open_documents(CONTENTS, "", tmp_path / "file" / "pages.db")
 
 
-@pytest.mark.parametrize(
-    ("statement", "says"),
+@each(
+    "statement, says",
     [
         ("PRAGMA user_version = 2", r"another version of mmcrawl \(schema 2, this one has 3\)"),
         ("PRAGMA application_id = 7", "is not a shelf of pages of mmcrawl; name another file"),
