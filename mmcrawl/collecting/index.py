@@ -7,6 +7,7 @@ and what a process had taken that died is fetched by another. Leases go by the c
 collect.
 """
 
+import heapq
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -36,7 +37,7 @@ _FILE = Table(
         **dict.fromkeys(("added_at", "changed_at", "lease_until"), float),
         "host": str,
     },
-    orders=(("state", "place"), ("place",)),
+    orders=(("state", "place"),),
 )
 CONTENTS = Contents(
     noun="collection",
@@ -189,8 +190,8 @@ class MediaIndex:
 
     def files(self, states: Collection[State] = ()) -> Iterator[MediaFile]:
         """Yield the records in some states, by default all, in the order they were added."""
-        wanted = _states(states) if states else ()
-        for url, row in self._store.range("file", *wanted, order=("place",)):
+        each = [self._ordered(State(state)) for state in states or State]
+        for url, row in heapq.merge(*each, key=lambda one: int(one[1]["place"])):
             yield _file(url, row)
 
     def summary(self) -> Summary:
@@ -216,9 +217,13 @@ class MediaIndex:
         return Summary(addresses, held, held_bytes, reasons)
 
     def _in(self, state: State, *conditions: Condition, most: int | None = None) -> list[MediaFile]:
+        return [_file(url, row) for url, row in self._ordered(state, *conditions, most=most)]
+
+    def _ordered(
+        self, state: State, *conditions: Condition, most: int | None = None
+    ) -> Iterator[tuple[str, Document]]:
         asked = (("state", "=", str(state)), *conditions)
-        found = self._store.range("file", *asked, order=("place",), limit=most)
-        return [_file(url, row) for url, row in found]
+        return self._store.range("file", *asked, order=("place",), limit=most)
 
 
 def _states(states: Collection[State]) -> tuple[Condition]:

@@ -47,6 +47,11 @@ class Table:
     fields: Mapping[str, type]
     orders: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def json(self) -> list[str]:
+        """Names of the fields that hold what JSON can hold."""
+        return [name for name, kind in self.fields.items() if kind is dict]
+
 
 @dataclass(frozen=True, slots=True)
 class Contents:

@@ -34,10 +34,7 @@ class MongoStore:
     def __init__(self, contents: Contents, uri: str, *, create: bool = True) -> None:
         self._contents = contents
         self._server = connect(_kind(contents), uri, create=create, read_only=not create)
-        self._json = {
-            table.name: [name for name, kind in table.fields.items() if kind is dict]
-            for table in contents.tables
-        }
+        self._json = {table.name: table.json for table in contents.tables}
         self.name = self._server.name
 
     def close(self) -> None:
