@@ -97,7 +97,7 @@ def test_each_has_its_score_words_and_media_by_title(client: TestClient) -> None
 def test_another_crawl_of_the_store_shows_none_of_it(client: TestClient) -> None:
     page = tree(client, job="a/b &c")
     assert not page.cssselect(".hits")
-    assert "Nothing so far" in page.text_content()
+    assert "Nothing found yet" in page.text_content()
     listed = html.document_fromstring(client.get("/crawls").content)
     links = sorted(one.get("href") for one in listed.cssselect(".crawl h2 a"))
     assert links == ["/crawl?job=a%2Fb+%26c", "/crawl?job=films"]

@@ -76,7 +76,7 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
         to = post(client, "/crawls", **first)
         job = to.partition("job=")[2]
         until(lambda: bool(site.asked))  # before, it ends as soon as it is told to
-        assert "Stop it" in client.get(to).text
+        assert "Results are kept, and" in client.get(to).text
         assert post(client, "/crawls", **first) == to  # pressed twice
         for other in ({"max_pages": "3"}, {"seeds": "http://127.0.0.1:9"}):
             again = {"form_key": key_of(client, "/crawls"), **first, **other}
@@ -85,11 +85,11 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
             assert job in answer.text
         for _ in range(2):  # the second time is not "at any price"
             post(client, "/crawl", job=job, do="stop")
-        assert "It is stopping" in client.get(to).text
+        assert "Stopping; requests" in client.get(to).text
         site.may_answer.set()
         until(lambda: not context.runs.is_running(job))
         assert "forcing" not in context.runs.log(job)
-        assert "Let it go on" in client.get(to).text
+        assert "Continue" in client.get(to).text
         for pages in ("2", "4"):
             post(client, "/crawl", job=job, do="go-on", max_pages=pages)
             until(lambda: not context.runs.is_running(job))
@@ -115,7 +115,7 @@ def test_a_crawl_of_the_demo_web_is_watched(browsed: tuple[TestClient, Context])
         assert len(scores) == 25
         assert scores == sorted(scores, reverse=True)
         assert scores[0] > 50
-        assert "Words of the topic:" in page.xpath("//ol/li[1]")[0].text_content()
+        assert "Topic words:" in page.xpath("//ol/li[1]")[0].text_content()
         until(lambda: context.catalogue.is_there and not context.catalogue.is_describing)
         assert client.get("/works").status_code == 200
 
@@ -123,11 +123,15 @@ def test_a_crawl_of_the_demo_web_is_watched(browsed: tuple[TestClient, Context])
 @each(
     "form, field, says",
     [
-        ({"topic": "physics-senior"}, "seeds", "Give addresses to begin at"),
-        ({"topic": "physics-senior", "seeds": "/etc/passwd"}, "seeds", "Give addresses"),
-        ({"topic": "physics-senior", "seeds": "http://h.test -s"}, "seeds", "Give addresses"),
+        ({"topic": "physics-senior"}, "seeds", "Enter start addresses"),
+        ({"topic": "physics-senior", "seeds": "/etc/passwd"}, "seeds", "Enter start addresses"),
+        (
+            {"topic": "physics-senior", "seeds": "http://h.test -s"},
+            "seeds",
+            "Enter start addresses",
+        ),
         ({"topic": "/etc/passwd", "seeds": "http://h.test"}, "topic", "Choose a topic"),
-        ({"seeds": "http://h.test"}, "topic", "Choose a topic of the list"),
+        ({"seeds": "http://h.test"}, "topic", "Choose a topic from the list"),
         ({"keywords": "*", "seeds": "http://h.test", "algo": "os.system"}, "algo", "Choose"),
         (
             {"keywords": "*", "seeds": "http://h.test", "max_pages": "many"},
@@ -137,7 +141,7 @@ def test_a_crawl_of_the_demo_web_is_watched(browsed: tuple[TestClient, Context])
         (
             {"keywords": "*", "seeds": "http://h.test", "keep.audio": "1", "max_media": "-s x"},
             "max_media",
-            "Give the size",
+            "Write the size",
         ),
     ],
 )

@@ -182,7 +182,7 @@ def test_an_export_that_cannot_be_packed_is_not_offered(client, tmp_path, monkey
     id_ = send(client, "/collections/add", name="Friday", work=WAVES.id).partition("id=")[2]
     page = exported(client, id_, "folder")
     text = page.xpath("//section[@id='exports']")[0].text_content()
-    assert "could not be made" in text
+    assert "could not be created" in text
     assert "No space left" in text
     assert client.get(f"/collection/export?id={id_}&to=folder").status_code == 404
     assert not list((tmp_path / "crawl-media" / "exports" / id_).iterdir())

@@ -44,13 +44,13 @@ def shown(client: TestClient) -> dict[str, str]:
 
 def test_it_says_how_far_the_index_is(met: dict[int, dict[str, str]]) -> None:
     assert sorted(met) == [-1, 0, 1, 2, 3, 4, 5, 6]
-    assert "Indexing 2 of 6 versions" in met[2]["en"]
+    assert "Indexing: 2 of 6 versions" in met[2]["en"]
     assert "6 个版本中已完成 2 个" in met[2]["zh"]
     assert '"indexing":{"done":2,"of":6}' in met[2]["json"]
 
 
 def test_it_does_not_say_that_nothing_is_there_before_all_was_read(met):
-    assert "Nothing found so far" in met[0]["en"]
+    assert "Nothing found yet" in met[0]["en"]
     assert "目前尚未找到" in met[0]["zh"]
     assert "0 pages found" not in met[0]["en"]
     assert "1 page found" in met[-1]["en"]

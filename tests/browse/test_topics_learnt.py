@@ -61,34 +61,34 @@ def mark(client: TestClient, number: int) -> None:
 
 
 def test_pages_are_offered_marked_and_learnt_from(client: TestClient, tmp_path: Path) -> None:
-    assert "No topic is learnt yet" in client.get("/topics").text
+    assert "No topics have been learnt" in client.get("/topics").text
     first = offered(client)
     assert len(first) == 10
     for number in range(16):
         mark(client, number)
     assert not {address(number) for number in range(16)} & set(offered(client))
     shown = client.get("/topic?name=fiddles").text
-    assert "8 marked right, 8 wrong" in shown
-    assert "Nothing is learnt yet" in shown
+    assert "8 marked relevant, 8 not relevant" in shown
+    assert "Not learnt yet" in shown
 
     assert post(client, "/topic/learn", name="fiddles") == "/topic?name=fiddles"
     ends = time.monotonic() + HANG
-    while "It is being learnt" in (shown := client.get("/topic?name=fiddles").text):
+    while "Learning is in progress" in (shown := client.get("/topic?name=fiddles").text):
         assert time.monotonic() < ends
         time.sleep(0.2)
-    assert "from 8 right and 8 wrong pages" in shown
-    assert "Words that speak for a page:" in shown
-    assert "8 right pages are too few" in shown
-    assert "只有 8 个“对”的网页" in client.get("/topic?name=fiddles&lang=zh").text
+    assert "from 8 relevant and 8 other pages" in shown
+    assert "Words for the topic:" in shown
+    assert "8 relevant pages are too few" in shown
+    assert "只有 8 个相关网页" in client.get("/topic?name=fiddles&lang=zh").text
     client.cookies.clear()
     model = load_topic("fiddles").learnt[0]
     assert set(model.good) == {address(n) for n in range(16) if not n // 4 % 2}
     assert not set(model.good) & set(offered(client))
-    assert "right with probability" in shown
+    assert "relevant with probability" in shown
 
     mark(client, 16)  # and what was learnt from before counts again
     post(client, "/topic/learn", name="fiddles")
-    while "It is being learnt" in client.get("/topic?name=fiddles").text:
+    while "Learning is in progress" in client.get("/topic?name=fiddles").text:
         assert time.monotonic() < ends
         time.sleep(0.2)
     assert len(load_topic("fiddles").learnt[0].good) == 9
@@ -101,10 +101,10 @@ def test_what_cannot_be_learnt_is_told(client: TestClient) -> None:
     mark(client, 0)
     post(client, "/topic/learn", name="fiddles")
     ends = time.monotonic() + HANG
-    while "It is being learnt" in (shown := client.get("/topic?name=fiddles").text):
+    while "Learning is in progress" in (shown := client.get("/topic?name=fiddles").text):
         assert time.monotonic() < ends
         time.sleep(0.2)
-    assert "It could not be learnt:" in shown
+    assert "Learning failed:" in shown
     assert "too few to learn from" in shown
 
 
@@ -131,7 +131,7 @@ def test_only_our_own_forms_mark_and_learn(client: TestClient) -> None:
         "/topic/mark", data=form | {"form_key": key}, headers={"Origin": "http://evil.test"}
     )
     assert foreign.status_code == 403
-    assert "No topic is learnt yet" in client.get("/topics").text
+    assert "No topics have been learnt" in client.get("/topics").text
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "physics-senior", ".hidden", "x.json", "a b"])
@@ -212,7 +212,7 @@ def test_words_are_handed_in_and_taken_into_a_topic_or_declined(client: TestClie
     assert post(client, "/topic/suggestions", **form).endswith("topic=physics-senior&new=3")
     again = {"topic": "physics-senior", "words": "干涉仪|interferometer"}
     told = client.get(post(client, "/topic/suggestions", **again))
-    assert "These words were handed in before." in told.text
+    assert "These words have been submitted before." in told.text
     found = waiting(client)
     assert list(found) == [
         "迈克尔逊 | michelson",

@@ -109,7 +109,7 @@ def test_what_cannot_be_compared_in_time_is_left_for_the_next_page(client, monke
     monkeypatch.setattr(module, "_SHARE_OF_TIME", -1)
     page = shown(client)
     assert not page.cssselect("ol.hits li")
-    assert "Only as far back as 2024-02-12 22:13 UTC was looked" in page.text_content()
+    assert "it reached back to 2024-02-12 22:13 UTC" in page.text_content()
     until = parse_qs(urlsplit(page.cssselect("a[rel=next]")[0].get("href")).query)["until"]
     assert until[0].startswith("2024-02-12T22:13:20.0")
 
@@ -118,11 +118,11 @@ def test_what_cannot_be_compared_in_time_is_left_for_the_next_page(client, monke
     "asked, status, says",
     [
         ({"css": "p >"}, 400, "'p >' is no CSS selector"),
-        ({"kind": "poems"}, 400, "kind=poems is not known"),
-        ({"since": "soon"}, 400, "since=soon is no date"),
+        ({"kind": "poems"}, 400, "kind=poems is not a valid choice"),
+        ({"since": "soon"}, 400, "since=soon is not a date"),
         ({"css": "p" * 201}, 400, "longer than 200 characters"),
         ({"url": "http://nowhere.test/"}, 404, "http://nowhere.test/ is not in the archive"),
-        ({"site": "nowhere.test"}, 404, "The archive has no page of nowhere.test"),
+        ({"site": "nowhere.test"}, 404, "The archive has no pages of nowhere.test"),
     ],
 )
 def test_what_cannot_be_watched_is_said(client, asked, status, says):

@@ -191,9 +191,13 @@ def test_a_collection_is_exported_in_its_order(client: TestClient, format: str) 
 @each(
     "path, form, says",
     [
-        ("/collections/add", {"name": " ", "work": WAVES.id}, "a name of 1 to"),
-        ("/collections/add", {"collection": "nosuch", "work": WAVES.id}, "no such collection"),
-        ("/collection", {"id": "nosuch", "do": "up"}, "no such collection"),
+        ("/collections/add", {"name": " ", "work": WAVES.id}, "has 1 to"),
+        (
+            "/collections/add",
+            {"collection": "nosuch", "work": WAVES.id},
+            "collection does not exist",
+        ),
+        ("/collection", {"id": "nosuch", "do": "up"}, "collection does not exist"),
         ("/collection", {"id": "nosuch", "do": "burn"}, "do=burn"),
         ("/collection/export", {"id": "nosuch", "to": "paper"}, "to=paper"),
     ],
@@ -233,7 +237,7 @@ def test_only_forms_of_ours_change_anything(client, headers, status):
 def test_a_form_without_its_key_changes_nothing(shown: TestClient, key: str) -> None:
     answer = shown.post("/collections/add", data={"form_key": key, "name": "x", "work": WAVES.id})
     assert answer.status_code == 403
-    assert "load the page anew" in answer.text
+    assert "reload the page" in answer.text
 
 
 def test_a_form_that_is_too_long_is_not_read(client: TestClient) -> None:

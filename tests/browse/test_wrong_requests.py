@@ -26,7 +26,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 @each(
     "path, status, said",
     [
-        ("/nowhere", 404, "There is no such page here"),
+        ("/nowhere", 404, "This page does not exist"),
         ("/page?url=http://unknown.test/", 404, "http://unknown.test/ is not in the archive"),
         ("/page?url=http://[::1/broken", 404, "is not in the archive"),
         ("/page?url=%00%ff", 404, "is not in the archive"),
@@ -38,26 +38,26 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         (f"/version?url={LEVER}&n=0", 400, "whole number from 1 to"),
         (f"/version?url={LEVER}&n=99999999999999999999", 400, "whole number"),
         (f"/version?url={LEVER}&n=%D9%A1", 400, "whole number"),
-        (f"/version?url={LEVER}&at=yesterday", 400, "is no date"),
-        (f"/version?url={LEVER}&at=99999", 400, "is no date"),
+        (f"/version?url={LEVER}&at=yesterday", 400, "is not a date"),
+        (f"/version?url={LEVER}&at=99999", 400, "is not a date"),
         (f"/view?url={LEVER}&as=x", 400, "Use one of"),
-        ("/view?url=http://films.test/notes.txt&as=blocks", 404, "is no web page"),
+        ("/view?url=http://films.test/notes.txt&as=blocks", 404, "is not a web page"),
         (f"/diff?url={LEVER}&old=1&new=7", 404, "has no version 7"),
         (f"/diff?url={FILM}", 404, "only one version"),
         (f"/page/blocks?url={FILM}", 404, "only one version"),
-        (f"/page?url={LEVER}&p=7", 404, "The list ends at page"),
-        ("/search?q=lever&p=2", 404, "The list ends at page"),
+        (f"/page?url={LEVER}&p=7", 404, "The list has "),
+        ("/search?q=lever&p=2", 404, "The list has "),
         ("/search?q=lever&p=1000001", 400, "whole number"),
-        ("/search?q=lever&from=2024-02-30", 400, "is no date"),
+        ("/search?q=lever&from=2024-02-30", 400, "is not a date"),
         ("/search?q=lever&order=best", 400, "Use one of"),
         ("/search?q=%22open", 400, "no closing quote"),
         ("/search?q=" + "x" * 1001, 400, "longer than 1,000 characters"),
-        ("/sites?p=5", 404, "The list ends at page"),
-        ("/site?host=unknown.test", 404, "has no page of"),
+        ("/sites?p=5", 404, "The list has "),
+        ("/site?host=unknown.test", 404, "has no pages of"),
         ("/site", 400, "host"),
         ("/media?kind=smell", 400, "Use one of"),
-        ("/media?p=9", 404, "The list ends at page"),
-        (f"/media/item?url={FILM}&n=1&m=http://films.test/none.mp4", 404, "shows no"),
+        ("/media?p=9", 404, "The list has "),
+        (f"/media/item?url={FILM}&n=1&m=http://films.test/none.mp4", 404, "contains no"),
         ("/reports/none", 404, "There is no report"),
         ("/page?url=" + "u" * 8_001, 400, "longer than 8,000 characters"),
     ],
@@ -142,7 +142,7 @@ def test_a_fault_of_ours_is_500_and_tells_nothing(tmp_path, monkeypatch):
         monkeypatch.setattr(context.archive, "hosts", lambda: 1 / 0)
         answer = client.get("/sites")
         assert answer.status_code == 500
-        assert "Something went wrong" in answer.text
+        assert "An internal error" in answer.text
         assert "ZeroDivisionError" not in answer.text
 
 
@@ -160,4 +160,4 @@ def test_a_damaged_index_is_503_and_says_so(tmp_path: Path) -> None:
     with open_context(uri) as context:
         answer = client_of(context).get("/search?q=lever")
         assert answer.status_code == 503
-        assert "made anew" in answer.text
+        assert "being rebuilt" in answer.text

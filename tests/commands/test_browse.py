@@ -75,7 +75,7 @@ def test_it_serves_until_interrupted(desk: Path) -> None:
         [address] = re.findall(r"http://127\.0\.0\.1:\d+/", line)
         status, text = fetched(address)
         assert status == 200
-        assert "What the archive holds" in text
+        assert "Archive overview" in text
         end = monotonic() + HANG
         while not json.loads(fetched(f"{address}search.json?q=lens")[1]).get("total"):
             assert monotonic() < end, "the index is not made"
