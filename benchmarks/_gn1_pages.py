@@ -20,10 +20,10 @@ from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
 from mmcrawl.experiment.presets.labelled_pages import LabelledPage
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import read_tree
 
 KINDS = ("else", "title", "topic", "supplement", "related-links", "comments")
 """By the number of the label. Supplements are captions and the like; all that is no content is one

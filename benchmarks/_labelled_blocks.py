@@ -25,8 +25,8 @@ from blocks import load
 from mmcrawl.blocks.kind_model import network_input
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.blocks.partition import Partition, partition
-from mmcrawl.blocks.tree import read_tree
 from mmcrawl.experiment.presets.labelled_pages import LabelledPage, NodeLabels, pages_in
+from mmcrawl.page.tree import read_tree
 
 OWN_PAGES = Path(__file__).parent / "data" / "block_kinds"
 

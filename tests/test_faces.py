@@ -67,8 +67,8 @@ def test_importing_faces_loads_nothing_else() -> None:
             f"import sys, importlib\nfor face in {LAZY!r}: importlib.import_module(face)\n"
             "print(*[name for name in sys.modules if name.startswith('mmcrawl')])\n"
             "import mmcrawl.blocks.partition\n"
-            "from mmcrawl.blocks import partition, tokens\n"
-            "print(type(partition).__name__, type(tokens).__name__)\n"
+            "from mmcrawl.blocks import partition, kinds\n"
+            "print(type(partition).__name__, type(kinds).__name__)\n"
             "try: mmcrawl.blocks.nothing\nexcept AttributeError as error: print(error)\n",
         ],
         cwd=ROOT,

@@ -159,7 +159,8 @@ def _groups(events: Sequence[Event]) -> Iterator[list[Event]]:
 
 def _blocks(source: Archive, version: Version) -> PageBlocks:
     kept = source.page(version).kept
-    return PageBlocks(version.method, version.level, None if kept is None else tuple(kept))
+    blocks = None if kept is None else tuple(kept)
+    return PageBlocks(version.method, version.level, blocks, version.encoding)
 
 
 def _digests(versions: Sequence[Version]) -> Counter[tuple[float, str]]:

@@ -51,11 +51,13 @@ class PageBlocks:
         level: From 1.
         blocks: In order, each before those inside of it; None if it could not be cut, so that it
             is not tried again before somebody asks for them.
+        encoding: Python codec name that it was read in; "" has the archive find it out.
     """
 
     method: str
     level: int
     blocks: tuple[StoredBlock, ...] | None
+    encoding: str = ""
 
 
 @dataclass(frozen=True, slots=True)

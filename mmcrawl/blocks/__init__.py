@@ -9,7 +9,6 @@ is archived, labelled, ranked and searched works over the blocks of any of them.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.blocks.building import ROOT, TEXT
     from mmcrawl.blocks.content.content import PageContent, page_content
     from mmcrawl.blocks.drawing import KIND_COLOURS, draw, printable, short_path
     from mmcrawl.blocks.export import partition_json, partition_record
@@ -42,10 +41,11 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.phrases import extract, has_words, trim, words_of
     from mmcrawl.blocks.safe_copy import safe_copy
     from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
-    from mmcrawl.blocks.tags import HIDDEN, VOID
-    from mmcrawl.blocks.tokens import START_TAG, TOKEN
     from mmcrawl.blocks.topics import PageTopics, TopicRules
-    from mmcrawl.blocks.tree import PageTree, codec_name, markup_view, read_tree
+    from mmcrawl.page.building import ROOT, TEXT
+    from mmcrawl.page.tags import HIDDEN, VOID
+    from mmcrawl.page.tokens import START_TAG, TOKEN
+    from mmcrawl.page.tree import PageTree, codec_name, markup_view, read_tree
 
 __all__ = [
     "DEFAULT_LEVEL",

@@ -20,12 +20,12 @@ from importlib.resources import files
 from itertools import groupby
 from string import Template
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.safe_copy import PICTURES, Wrapper, safe_copy, shown_nodes
-from mmcrawl.blocks.tags import BLOCK_TAGS, VOID
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tags import BLOCK_TAGS, VOID
+from mmcrawl.page.tree import PageTree
 
 KIND_COLOURS = {
     "title": "#c2185b",

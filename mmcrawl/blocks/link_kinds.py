@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from mmcrawl.blocks.partition import Partition
-from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.scripts import looks_like_url, page_literals
+from mmcrawl.page.tree import PageTree
 
 BEST_FIRST = (
     "related-links",

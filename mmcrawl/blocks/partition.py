@@ -20,8 +20,8 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
 from mmcrawl.blocks.partitioners.registry import LEARNT, RULES, make_method
 from mmcrawl.blocks.topics import PageTopics, TopicRules
-from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
+from mmcrawl.page.tree import PageTree, read_tree
 
 _MOST_LEARNT = 20_000
 """Blocks of a page that the model tells the kinds of, in up to 3 s of CPU; of more the rules do."""

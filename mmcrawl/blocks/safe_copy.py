@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.tags import BLOCK_TAGS, FORMATTING, VOID
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tags import BLOCK_TAGS, FORMATTING, VOID
+from mmcrawl.page.tree import PageTree
 
 PICTURES = frozenset(
     """
@@ -99,7 +99,7 @@ def safe_copy(
         attributes: Of elements, what is added to their start tags; trusted.
         wrappers: Of nodes, the elements that begin before them, the outermost first.
 
-    >>> from mmcrawl.blocks.tree import read_tree
+    >>> from mmcrawl.page.tree import read_tree
     >>> safe_copy(read_tree(b'<p onclick=x() class=a>5 < 6<script>x()</script>'))
     '<p class="a">5 &lt; 6</p>'
     """
@@ -134,7 +134,7 @@ def _copied(tree: PageTree, node: int, added: str) -> tuple[str, str]:
     """Return what is written for a node where it begins, and where it ends."""
     tag = tree.tags[node]
     if tag == TEXT:
-        space = " " if tree.spaced[node] else ""
+        space = " " if tree.apart[node] else ""
         return space + escape(tree.raw_text(node)), ""
     if tag in PICTURES:
         return _box(tag, tree.attributes(node)), ""

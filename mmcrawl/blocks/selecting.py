@@ -13,9 +13,9 @@ from contextlib import suppress
 from lxml import etree
 from lxml.cssselect import CSSSelector, SelectorError
 
-from mmcrawl.blocks.building import ROOT, TEXT
-from mmcrawl.blocks.tree import PageTree
 from mmcrawl.errors import SearchError
+from mmcrawl.page.building import ROOT, TEXT
+from mmcrawl.page.tree import PageTree
 
 LONGEST_SELECTOR = 200
 """Characters of a selector: a long one can take very long on a large page."""

@@ -18,12 +18,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.partitioners.base import number, switch
 from mmcrawl.blocks.phrases import extract, has_words, trim
-from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS, HIDDEN
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Look, look_of
+from mmcrawl.page.tags import BLOCK_TAGS, HEADINGS, HIDDEN
+from mmcrawl.page.tree import PageTree
 
 _READ = 10_000  # characters of a block that words are extracted from
 _FEW, _SHORT, _KEPT = 50, 1_000, 4_096  # pieces and characters of blocks that are remembered
@@ -238,7 +238,7 @@ class _Runs:
 def _joined(tree: PageTree, runs: list[int]) -> str:
     if len(runs) == 1:
         return tree.text(runs[0])
-    texts = (f" {tree.raw_text(run)}" if tree.spaced[run] else tree.raw_text(run) for run in runs)
+    texts = (f" {tree.raw_text(run)}" if tree.apart[run] else tree.raw_text(run) for run in runs)
     return " ".join("".join(texts).split())
 
 

@@ -14,7 +14,6 @@ from w3lib.html import get_base_url
 
 from mmcrawl.archive.model import Headers
 from mmcrawl.blocks.layout.styles import LONGEST_SHEET, linked_sheets
-from mmcrawl.blocks.tree import read_tree
 from mmcrawl.engine.captures import capture_of
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
@@ -22,6 +21,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.page.headers import header_text
+from mmcrawl.page.tree import read_tree
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web

@@ -7,10 +7,10 @@ from typing import Any, Self
 from mmcrawl.archive.model import Capture, StoredBlock
 from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
-from mmcrawl.blocks.tree import read_tree
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
+from mmcrawl.page.tree import read_tree
 from mmcrawl.text.media_kinds import KINDS
 
 

@@ -1,13 +1,15 @@
 """One parsed page: links in their groups, media, metadata and text.
 
-A body is read once, by :func:`parse_page`, and everything after shares the :class:`Page`. No
-crawl needs to be running.
+The bytes of a page become a :class:`PageTree`, the only reader of HTML here: elements and runs of
+text as byte ranges. :func:`parse_page` walks over it once, and everything after shares the
+:class:`Page`; blocks, main text and comparison walk over it, too. No crawl needs to be running.
 """
 
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.page.barren import contents_of
+    from mmcrawl.page.building import ROOT, TEXT
     from mmcrawl.page.data_attributes import described_in
     from mmcrawl.page.described import described_media
     from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
@@ -26,7 +28,10 @@ with lazy_imports(__name__):
         MediaResource,
         Page,
     )
-    from mmcrawl.page.parse import media_in, parse_page
+    from mmcrawl.page.parse import media_in, page_of, parse_page
+    from mmcrawl.page.tags import HIDDEN, VOID
+    from mmcrawl.page.tokens import START_TAG, TOKEN
+    from mmcrawl.page.tree import PageTree, codec_name, markup_view, read_tree
     from mmcrawl.page.urls import Resolver, physical_layer, resource_key
     from mmcrawl.page.xml_entries import xml_entries
 

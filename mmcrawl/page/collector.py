@@ -1,13 +1,17 @@
-"""One pass over a page's tags and text: an lxml parser target that builds no tree.
+"""One walk over the tree of a page: what the page refers to, and what it says.
 
-Without a tree nothing recurses, nothing is dropped at the depth where libxml2 stops building
-one, and memory follows what is kept rather than the page.
+The walk goes through the nodes in document order. It reads the attributes of those elements only
+that something is known of by their tag, or whose start tag mentions an attribute that counts on any
+element.
 """
 
 import re
 from collections.abc import Callable
 from functools import partial
 
+import re2
+
+from mmcrawl.page.building import TEXT
 from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
@@ -18,7 +22,9 @@ from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.simulations import SimulationSigns
-from mmcrawl.page.tag_paths import OpenElement, tag_path
+from mmcrawl.page.tag_paths import TagPaths
+from mmcrawl.page.tags import VOID
+from mmcrawl.page.tree import PageTree
 from mmcrawl.text.media_kinds import AUDIO, VIDEO
 
 LONGEST_ANCHOR = LONGEST_CAPTION
@@ -36,13 +42,15 @@ _BLOCKS = (
 )
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _MUTED = ("noscript", "svg", "template")
-# libxml2 hands their content over unparsed.
-_RAW = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title")
-# Content for a browser without frames or plug-ins, which a crawler is.
-_FALLBACKS = frozenset({"noembed", "noframes"})
 _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "onload", "itemscope", "itemprop"}
 # What begins the names of attributes that tell scripts what to play.
 _DATA = re.compile("^(?:data-|video-?id|rel:animated|server)", re.MULTILINE)
+# In the start tags of all that have one of either; re2 reads no byte twice, and much faster.
+_COUNTS = re2.compile(
+    rb"""(?i)[\s"'/](?:style\s*=|bgcolor|on(?:click|load)|item(?:scope|prop)|data-|video-?id"""
+    rb"""|rel:animated|server)|wistia_async_"""
+)
+_NO_ATTRIBUTES: Attributes = {}
 _WISTIA = "wistia_async_"
 # Boxes of Facebook and Google, which are given the page that they are about.
 _PLUGIN = re.compile(r"(?<!\S)(?:fb|g)-")
@@ -66,7 +74,7 @@ class _OpenLink:
 
 
 class PageCollector:
-    """Collects what a page says and refers to; feed it with one parser or several in turn.
+    """Collects what a page says and refers to; read one tree, or several in turn.
 
     Attributes:
         references: In document order.
@@ -75,7 +83,8 @@ class PageCollector:
         text, headings: Pieces to be joined.
         media: Notes players and media files among the references.
         moves: Notes what moves a browser.
-        fallbacks: Source of elements that libxml2 leaves unparsed; see :meth:`take_fallbacks`.
+        fallbacks: Pages within the page: for browsers without plug-ins, which a crawler is, and
+            documents that are written into frames.
     """
 
     def __init__(self) -> None:
@@ -85,10 +94,10 @@ class PageCollector:
         self.text: list[str] = []
         self.headings: list[str] = []
         self.fallbacks: list[str] = []
-        self._open: list[OpenElement] = []
         self._groups = GroupTracker()
         self.media = MediaElements(self.references)
         self.moves = Moves()
+        # What is to be done where elements end: the first node behind each, innermost last.
         self._closers: list[tuple[int, Closer]] = []
         self._looks = [PLAIN]
         self._line: list[str] = []
@@ -96,51 +105,56 @@ class PageCollector:
         self._line_has_links = False
         self._links: list[_OpenLink] = []
         self.simulation = SimulationSigns()
-        self._raw: list[str] | None = None
-        self._raw_tag = ""
-        self._script_type = ""
         self._captions = Captions(self.references)
         self._jump_menu = False
         self._in_title = self._in_heading = self._muted = 0
 
-    @property
-    def depth(self) -> int:
-        """How many elements are open."""
-        return len(self._open)
+    def read(self, tree: PageTree) -> None:
+        """Walk over a page."""
+        self._tree, self._paths = tree, TagPaths(tree)
+        closers, tags, after = self._closers, tree.tags, tree.after
+        spaced, link_ends = tree.spaced, tree.link_ends
+        texts = iter(tree.texts)
+        counting = set(tree.matching(_COUNTS))
+        for node in range(len(tree) - tree.is_cut_off):
+            while closers and closers[-1][0] <= node:
+                closers.pop()[1]()
+            tag = tags[node]
+            if tag == TEXT:
+                self._take_text(f" {next(texts)}" if spaced[node] else next(texts))
+            else:
+                self._node, self._after = node, link_ends.get(node) or after[node]
+                self._open_element(tag, node in counting or "-" in tag)
+        while closers:
+            closers.pop()[1]()
 
-    # -- the parser's events
-
-    def start(self, tag: str, attributes: Attributes) -> None:
-        self._open.append((tag, attributes))
-        if tag in _BLOCKS and (self._line or self._links or self._line_has_links):
+    def _open_element(self, tag: str, counts: bool) -> None:
+        node, closers = self._node, self._closers
+        is_block, opener = tag in _BLOCKS, _OPENERS.get(tag)
+        if is_block and (self._line or self._links or self._line_has_links):
             self._end_line()
-        if attributes:
-            if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
-                self._note_attributes(tag, attributes)
-            if "-" in tag or _tells_scripts(attributes):
-                self._note_data(tag, attributes)
-        opener = _OPENERS.get(tag)
+        attributes = _NO_ATTRIBUTES
+        if counts:
+            attributes = self._tree.attributes(node)
+            self._note_attributes(tag, attributes)
         if opener is not None:
+            if not counts and tag not in _UNREAD:
+                attributes = self._tree.attributes(node)
             closer = opener(self, tag, attributes)
             if closer is not None:
-                self._closers.append((len(self._open), closer))
+                self._when_closed(closer)
+        if is_block and tag not in VOID:
+            if closers and closers[-1][0] < self._after:
+                self._when_closed(self._end_line)
+            else:
+                closers.append((self._after, self._end_line))
 
-    def end(self, tag: str) -> None:
-        if tag in _BLOCKS and (self._line or self._links or self._line_has_links):
-            self._end_line()
-        closers = self._closers
-        while closers and closers[-1][0] >= len(self._open):
-            closers.pop()[1]()
-        if self._open:
-            self._open.pop()
-
-    def data(self, text: str) -> None:
-        if self._raw is not None:
-            self._raw.append(text)
-            return
+    def _take_text(self, text: str) -> None:
         self._captions.data(text)
         if self._links:
             self._links[-1].pieces.append(text)
+            if text[:1] == " ":
+                self.text.append(" ")
             if self._muted or not (self._in_title or self._in_heading):
                 return
         elif self._muted:
@@ -156,18 +170,13 @@ class PageCollector:
             self._line_look = self._looks[-1]
         self._line.append(text)
 
-    def close(self) -> None:
-        """End of one parser's input; another may follow."""
-
-    def take_fallbacks(self) -> list[str]:
-        """Return the source of the page's noframes and noembed elements, once."""
-        fallbacks, self.fallbacks = self.fallbacks, []
-        return fallbacks
-
     # -- blocks, lines and looks
 
     def _when_closed(self, closer: Closer) -> None:
-        self._closers.append((len(self._open), closer))
+        closers, place = self._closers, len(self._closers)
+        while place and closers[place - 1][0] < self._after:  # a link that ends before it
+            place -= 1
+        closers.insert(place, (self._after, closer))
 
     def _open_container(self, tag: str, attributes: Attributes) -> Closer:
         self._groups.open_container(tag, self._looks[-1])
@@ -192,6 +201,8 @@ class PageCollector:
         self.headings.append(" ")
 
     def _end_line(self) -> None:
+        if not (self._line or self._links or self._line_has_links):
+            return
         if self._links:
             self._links[-1].pieces.append(" ")
         if self._line:
@@ -205,6 +216,13 @@ class PageCollector:
         return Line.of(" ".join("".join(self._line).split()), self._line_look, alone)
 
     def _note_attributes(self, tag: str, attributes: Attributes) -> None:
+        """Take what counts on any element, before what counts on those of its tag."""
+        if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
+            self._note_events(tag, attributes)
+        if attributes and ("-" in tag or _tells_scripts(attributes)):
+            self._note_data(tag, attributes)
+
+    def _note_events(self, tag: str, attributes: Attributes) -> None:
         if tag not in STYLED_TAGS and not STYLED_ATTRIBUTES.isdisjoint(attributes):
             self._open_styled(tag, attributes)
         if "itemscope" in attributes or "itemprop" in attributes:
@@ -305,7 +323,7 @@ class PageCollector:
             self.text.append(" ")
         self._line_has_links = True
         run = self._groups.add_link(self._looks[-1], self._in_title > 0)
-        path = tag_path(self._open)
+        path = self._paths.of(self._node)
         medium = self.media.open_medium
         for reference in references:
             reference.run, reference.tag_path, reference.medium = run, path, medium
@@ -322,15 +340,14 @@ class PageCollector:
             self._links[-1].fallback = attributes.get("alt") or attributes.get("title") or ""
         self.media.picture_that_moves(tag, attributes)
 
-    def _open_frame(self, tag: str, attributes: Attributes) -> Closer | None:
+    def _take_frame(self, tag: str, attributes: Attributes) -> None:
         before = len(self.references)
         if document := attributes.get("srcdoc", "").strip():
             self.fallbacks.append(document)  # it is shown in place of the address
         else:
             self.media.frame(tag, attributes)
         for reference in self.references[before:]:
-            reference.tag_path = tag_path(self._open)
-        return self._open_raw(tag, attributes) if tag in _RAW else None
+            reference.tag_path = self._paths.of(self._node)
 
     def _open_select(self, tag: str, attributes: Attributes) -> Closer:
         self._jump_menu = "onchange" in attributes
@@ -342,8 +359,10 @@ class PageCollector:
         self._muted -= 1
 
     def _open_option(self, tag: str, attributes: Attributes) -> Closer | None:
-        value = attributes.get("value")
-        if not self._jump_menu or not value or not looks_like_url(value, navigates=True):
+        if not self._jump_menu:
+            return None
+        value = self._tree.attributes(self._node).get("value")
+        if not value or not looks_like_url(value, navigates=True):
             return None
         return self._open_references([Reference(value, "script", may_be_page=True)], {})
 
@@ -367,30 +386,27 @@ class PageCollector:
             if header == "refresh":
                 self.moves.refresh(content, is_certain=not self._muted)
 
-    def _open_raw(self, tag: str, attributes: Attributes) -> Closer:
-        if self._raw is None:
-            self._raw, self._raw_tag = [], tag
-            declared = attributes.get("type", "")
-            # For browsers before 2018.
-            declared = "nomodule" if "nomodule" in attributes else declared
-            self._script_type = declared.partition(";")[0].strip().lower()
-            if tag == "script" and (address := attributes.get("src", "").strip()):
-                self.simulation.script_file(address)
-                self.media.script_file(address)
-        return self._close_raw
+    def _take_title(self, tag: str, attributes: Attributes) -> None:
+        if not self._muted:
+            self.head.take_title(self._tree.raw_content(self._node))
 
-    def _close_raw(self) -> None:
-        content, self._raw = "".join(self._raw or ()), None
-        if not content:
-            return
-        if self._raw_tag == "script":
-            self.media.script(content, self._script_type)
-            self.simulation.code(content)
-            self.moves.script(content, self._script_type)
-        elif self._raw_tag == "title" and not self._muted:
-            self.head.take_title(content)
-        elif self._raw_tag in _FALLBACKS:
-            self.fallbacks.append(content)
+    def _take_script(self, tag: str, attributes: Attributes) -> None:
+        # For browsers before 2018.
+        declared = "nomodule" if "nomodule" in attributes else attributes.get("type", "")
+        kind = declared.partition(";")[0].strip().lower()
+        if address := attributes.get("src", "").strip():
+            self.simulation.script_file(address)
+            self.media.script_file(address)
+        if code := self._tree.raw_content(self._node):
+            self.media.script(code, kind)
+            self.simulation.code(code)
+            self.moves.script(code, kind)
+
+    def _take_fallback(self, tag: str, attributes: Attributes) -> None:
+        self.fallbacks.append(self._tree.raw_content(self._node))
+
+    def _take_example(self, tag: str, attributes: Attributes) -> None:
+        self._take_text(self._tree.raw_content(self._node))
 
 
 def _tells_scripts(attributes: Attributes) -> bool:
@@ -418,7 +434,6 @@ _OPENERS: dict[str, Opener] = {
     **dict.fromkeys(TITLE_TAGS, PageCollector._open_title),
     **dict.fromkeys(("font", "big", "small"), PageCollector._open_styled),
     **dict.fromkeys(_MUTED, PageCollector._open_muted),
-    **dict.fromkeys(_RAW, PageCollector._open_raw),
     "a": PageCollector._open_link,
     "applet": _media(MediaElements.applet),
     "area": PageCollector._open_link,
@@ -429,19 +444,27 @@ _OPENERS: dict[str, Opener] = {
     "embed": _media(MediaElements.embed),
     "figcaption": PageCollector._open_caption,
     "figure": PageCollector._open_figure,
-    "frame": PageCollector._open_frame,
+    "frame": PageCollector._take_frame,
     "html": lambda page, _, attributes: page.head.take_html(attributes),
-    "iframe": PageCollector._open_frame,
+    "iframe": PageCollector._take_frame,
     "img": PageCollector._take_image,
     "link": PageCollector._take_relation,
     "input": lambda page, _, attributes: page.simulation.input(attributes),
     "meta": PageCollector._take_meta,
+    "noembed": PageCollector._take_fallback,
     "object": _media(MediaElements.object),
     "oembed": lambda page, _, said: page.media.frame("iframe", {"src": said.get("url", "")}),
     "option": PageCollector._open_option,
     "param": _media(MediaElements.param),
     "picture": _media(MediaElements.picture),
+    "script": PageCollector._take_script,
     "select": PageCollector._open_select,
     "source": _media(MediaElements.source),
+    "title": PageCollector._take_title,
     "video": _media(MediaElements.player),
+    "xmp": PageCollector._take_example,
 }
+# Elements whose openers read no attributes but those that count on any element.
+_UNREAD = CONTAINERS | TITLE_TAGS.union(
+    _MUTED, ("big", "figcaption", "figure", "noembed", "option", "small", "title", "xmp")
+)

@@ -141,7 +141,8 @@ class Page:
 
     Attributes:
         url: As given to the parser.
-        encoding: The Python codec name the body was decoded with.
+        encoding: The Python codec name the body was decoded with; ``utf-8`` for one in UTF-32,
+            which is no encoding of the web.
         title, keywords, description: Of the head, whitespace collapsed; at most 2,000 characters
             of each.
         language: As declared, lower case (``zh-cn``), or "".

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from mmcrawl.page.browser_objects import Browser
 from mmcrawl.page.looks import Attributes
+from mmcrawl.page.tree import PageTree
 
 _AT_ONCE = 60.0
 """Seconds; who is to read a page for longer than that is not moved."""
@@ -82,15 +83,16 @@ class Moves:
             self._events.append(code)
             self._is_moved = self._is_moved or _may_move(code)
 
-    def all(self, utf8: bytes, url: str) -> list[Move]:
+    def all(self, tree: PageTree, url: str) -> list[Move]:
         """Return the moves of the page, the first of each address.
 
         Args:
-            utf8: The page.
+            tree: The page.
             url: Its address.
         """
         made = [*self._refreshes]
         if self._is_moved:
+            utf8 = tree.body.decode(tree.encoding, "replace").encode("utf-8", "replace")
             browser = self._shown(Browser(utf8, url))
             made += [Move(href, certain) for href, certain in browser.moves]
             for content in browser.refreshes:

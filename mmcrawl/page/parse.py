@@ -1,30 +1,23 @@
-"""From the bytes of a page to a :class:`Page`, in one pass."""
+"""From the bytes of a page to a :class:`Page`: one tree, and one walk over it."""
 
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from lxml import etree
-
 from mmcrawl.page.collector import PageCollector
-from mmcrawl.page.encoding import decode_page
+from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 from mmcrawl.page.groups import Run
 from mmcrawl.page.model import MOVE, Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.moves import Move
 from mmcrawl.page.references import Reference
 from mmcrawl.page.resources import Resolved, kind_of_reference, media_resources, said_kind
+from mmcrawl.page.tree import PageTree, read_tree
 from mmcrawl.page.urls import Resolver, base_url
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 
 _BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
 
 LONGEST_TEXT = 100_000
-
-# libxml2 searches its stack of open elements for each end tag that matches none: with depth
-# unbounded the time is quadratic. A parser found deeper than this after a slice is replaced by
-# a new one, which reads on. Pages nested that deeply have no structure to lose.
-_DEEPEST = 512
-_SLICE = 16 * 1024
 
 
 def parse_page(body: bytes, url: str, content_type: str | None = None, refresh: str = "") -> Page:
@@ -43,11 +36,22 @@ def parse_page(body: bytes, url: str, content_type: str | None = None, refresh: 
     >>> page.title, page.links[0].url, page.links[0].anchor
     ('Levers', 'http://h.test/b.htm', 'Next')
     """
-    encoding, utf8 = decode_page(body, content_type)
+    encoding = page_encoding(body, content_type)
+    if (text := text_of_utf_32(body)) is not None:
+        body, encoding = text.encode("utf-8", "replace"), "utf-8"
+    elif b"\0" in body and not encoding.startswith("utf-16"):
+        body = body.replace(b"\0", b"")
+    return page_of(PageTree(body, encoding), url, refresh)
+
+
+def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
+    """Return what a page says whose tree was read already: see :func:`parse_page`."""
+    encoding = tree.encoding
     collector = PageCollector()
-    _feed(utf8, collector)
-    for fallback in collector.take_fallbacks():
-        _feed(fallback.encode("utf-8"), collector)
+    collector.read(tree)
+    fallbacks, collector.fallbacks = collector.fallbacks, []
+    for fallback in fallbacks:  # those within one are none
+        collector.read(PageTree(fallback.encode("utf-8", "replace"), "utf-8"))
     collector.moves.refresh(refresh)
     head = collector.head
     resolve = Resolver(base_url(head.base, url, encoding), encoding)
@@ -58,7 +62,7 @@ def parse_page(body: bytes, url: str, content_type: str | None = None, refresh: 
     if own is not None and collector.simulation.say_so(head.title, _collapse(collector.headings)):
         itself = Reference("", "script", kind=SIMULATION, only_kind=True, is_page=True)
         resolved.append((itself, own))
-    moves = collector.moves.all(utf8, own_url)
+    moves = collector.moves.all(tree, own_url)
     resolved[:0] = list(_moves(moves, resolved, resolve, own_url))
     links, groups = page_links(resolved, own_url, host)
     return Page(
@@ -113,34 +117,7 @@ def media_in(
     """
     base = _BASE.search(page)
     before = base[0] if base is not None else b""
-    return parse_page(before + content, url, f"text/html; charset={encoding}").media
-
-
-def _feed(utf8: bytes, collector: PageCollector) -> None:
-    parser = _parser(collector)
-    start = 0
-    while start < len(utf8):
-        # A slice ends before a tag, so that a parser can be replaced between two slices.
-        end = start + _SLICE
-        end = utf8.rfind(b"<", start + 1, end) if end < len(utf8) else end
-        end = end if end > start else start + _SLICE
-        parser.feed(utf8[start:end])
-        start = end
-        if collector.depth > _DEEPEST:
-            _close(parser)
-            parser = _parser(collector)
-    _close(parser)
-
-
-def _parser(collector: PageCollector) -> etree.HTMLParser:
-    return etree.HTMLParser(target=collector, encoding="utf-8", huge_tree=True)
-
-
-def _close(parser: etree.HTMLParser) -> None:
-    try:
-        parser.close()
-    except etree.XMLSyntaxError:
-        return  # no element at all: an empty page
+    return page_of(read_tree(before + content, encoding=encoding), url).media
 
 
 def _collapse(pieces: Iterable[str]) -> str:

@@ -1,28 +1,51 @@
-"""Where a link stands: the innermost open elements, as steps that pages of one site share."""
+"""Where a link stands: the innermost elements around it, as steps that pages of one site share."""
 
 import re
 from functools import lru_cache
-from typing import cast
 
-from mmcrawl.page.looks import Attributes
+from mmcrawl.page.tree import PageTree
 
 _LONGEST_PATH = 8  # elements; what stands further out is alike on most pages of a site
 _LONGEST_STEP = 60  # characters
 _MOST_CLASSES = 2  # the others say what a post is filed under
 _NUMBER = re.compile(r"\d+")
+_ONCE = {"html": 1, "body": 2}  # elements that a page has once, by how many are around another
+_TOP = frozenset({"body", "frame", "frameset", "head", "html"})
 
-OpenElement = tuple[str, Attributes] | str
-"""An open element, or its step once a path has been made of it."""
 
+class TagPaths:
+    """The tag paths of one page."""
 
-def tag_path(opened: list[OpenElement]) -> str:
-    """Return the path of the innermost of some open elements; what is read is kept as steps."""
-    for index in range(max(len(opened) - _LONGEST_PATH, 0), len(opened)):
-        element = opened[index]
-        if not isinstance(element, str):
-            name, classes = element[1].get("id", ""), element[1].get("class", "")
-            opened[index] = step(element[0], name[:_LONGEST_STEP], classes[:200])
-    return " ".join(cast("list[str]", opened[-_LONGEST_PATH:]))
+    def __init__(self, tree: PageTree) -> None:
+        self._tree = tree
+        self._paths: dict[int, list[str]] = {}  # of elements, innermost last
+
+    def of(self, node: int) -> str:
+        """Return the tag path of an element.
+
+        Elements that a page need not write are there: ``html``, ``body``. What is for browsers
+        without frames is a page of its own.
+        """
+        tags, parents, paths = self._tree.tags, self._tree.parents, self._paths
+        unknown: list[int] = []
+        while node not in paths and node > 0 and tags[node] != "noframes":
+            unknown.append(node)
+            node = parents[node]
+        path = paths.get(node, [])
+        for node in reversed(unknown):
+            tag = tags[node]
+            if len(path) >= _ONCE.get(tag, _LONGEST_PATH + 1):
+                paths[node] = path
+                continue
+            if not path and tag != "html":
+                path = ["html"]
+            if len(path) == 1 and tag not in _TOP:
+                path = [*path, "body"]
+            if attributes := self._tree.attributes(node):
+                name, classes = attributes.get("id", ""), attributes.get("class", "")
+                tag = step(tag, name[:_LONGEST_STEP], classes[:200])
+            path = paths[node] = [*path[1 - _LONGEST_PATH :], tag[:_LONGEST_STEP]]
+        return " ".join(path)
 
 
 @lru_cache(maxsize=4096)

@@ -62,7 +62,7 @@ class BlocksPipeline:
             if kept is not None:
                 item.blocks = tuple(ItemBlock.of(one, source) for one in kept)
             item.page = _with_kinds(item.page, cut.link_kinds)
-        blocks = PageBlocks(self._method, DEFAULT_LEVEL, kept)
+        blocks = PageBlocks(self._method, DEFAULT_LEVEL, kept, item.page.encoding)
         # The archive does not cut it again.
         if item.rendered is None:
             item.capture = replace(item.capture, blocks=blocks)

@@ -28,10 +28,10 @@ from mmcrawl.blocks.content.content import content_of
 from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.kinds import PAPER_KINDS
 from mmcrawl.blocks.partition import partition_of
-from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import RankError
 from mmcrawl.page.media import PLAYED
-from mmcrawl.page.parse import parse_page
+from mmcrawl.page.parse import page_of
+from mmcrawl.page.tree import read_tree
 from mmcrawl.rank.page_bodies import over_bodies
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.records import Body
@@ -105,7 +105,7 @@ def page_features(
     said = sum(map(len, content.paragraphs))
     weight = _HAN_FACTOR if has_han(content.text) else 1
     # What the model was fitted on: documents and pictures would be further features.
-    found = parse_page(body, url or "http://page.invalid/").media
+    found = page_of(tree, url or "http://page.invalid/").media
     media = [item for item in found if item.kind in PLAYED]
     playing = sum(item.tag not in _BY_LINK for item in media)
     tags = cut.tree.tags

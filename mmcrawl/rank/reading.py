@@ -14,10 +14,10 @@ from mmcrawl.archive.model import RENDERED, Version, as_unix_time
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.blocks.link_kinds import declared_base, references
 from mmcrawl.blocks.partition import Block, Partition, partition
-from mmcrawl.blocks.tree import PageTree
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.parse import media_in
+from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import PAGE_SCHEMES, Resolver, base_url
 from mmcrawl.rank.records import (
     NOT_STORED,

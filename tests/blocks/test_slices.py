@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.blocks import page_content, read_tree, tokens
+from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.content import LineFeatures, line_features, line_texts, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
+from mmcrawl.page import tokens
 from tests.tables import each
 
 PIECES = (

@@ -87,7 +87,7 @@ def test_a_query_on_a_page_in_no_superset_of_ascii_is_utf8(encoding):
     if encoding != "hz":
         html = f"\ufeff{html}"
     page = parse_page(html.encode(encoding), URL, "text/html; charset=hz-gb-2312")
-    assert page.encoding == encoding
+    assert page.encoding == encoding.replace("utf-32-le", "utf-8")
     assert page.links[0].url.endswith("s.asp?q=%E7%89%A9%E7%90%86")
 
 
@@ -310,3 +310,23 @@ def test_what_a_link_says_of_its_file_counts(html: str, kind: str | None) -> Non
         page = parse_page(html.format(tag).encode(), "http://h.test/")
         assert [one.kind for one in page.media] == ([kind] if kind not in ("page", None) else [])
         assert len(page.links) == (kind == "page")
+
+
+@each(
+    "html, anchors, text",
+    [
+        ("<p><a href=1><h2>Fun</h2></a></p>then", ["Fun"], "then"),
+        ("<p><a href=1><div>a</div>b<p>c</a>d", ["a b c"], "d"),
+        ("<p><a href=1>a<div>b</div><a href=2>c</a>d", ["a", "c"], "b d"),
+        ("<a href=1>a<a href=2>b</a>c", ["a", "b"], "c"),
+    ],
+)
+def test_a_link_ends_at_its_end_tag_or_at_the_next_link(html, anchors, text):
+    page = parse_page(html.encode(), URL)
+    assert [link.anchor for link in page.links] == anchors
+    assert page.text == text
+
+
+@each("end", ["<a href=2", "<a href='2>x</a>", "<iframe src=2"])
+def test_a_tag_that_the_page_ends_in_is_no_link(end):
+    assert urls(f"<a href=1>x</a>{end}") == [URL.rpartition("/")[0] + "/1"]

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, digest_of, leaves
-from mmcrawl.blocks.building import TEXT
+from mmcrawl.page.building import TEXT
 
 _TARGETS = ("src", "srcset", "data-src", "href")
 _WITH_TARGET = frozenset("a area audio embed iframe img input object source video".split())

@@ -21,8 +21,8 @@ from mmcrawl.archive.model import Capture, StoredBlock, Version, digest_of
 from mmcrawl.archive.rows import PackRow, VersionRow
 from mmcrawl.blocks.content.content import content_of
 from mmcrawl.blocks.partition import Block, Partition, partition, partition_of
-from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError, StoreError, raise_if_fatal
+from mmcrawl.page.tree import PageTree, read_tree
 
 logger = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from mmcrawl.archive.format.frames import compressed, decompressed_like
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.model import Capture, Version
 from mmcrawl.archive.rows import VersionRow
-from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import StoreError
 from mmcrawl.page.encoding import page_encoding
+from mmcrawl.page.tree import PageTree, read_tree
 from mmcrawl.text.patterns import linear
 
 _PAGES = ("text/html", "application/xhtml+xml")
@@ -55,7 +55,8 @@ def facts_of_page(capture: Capture) -> PageFacts:
     declared = capture.header("content-language").partition(",")[0].strip().lower()[:64]
     if not is_page(capture):
         return PageFacts(False, declared, "")
-    encoding = page_encoding(capture.body, capture.media_type or None)
+    encoding = capture.blocks.encoding if capture.blocks is not None else ""
+    encoding = encoding or page_encoding(capture.body, capture.media_type or None)
     return PageFacts(True, _language(capture.body[:_HEAD], encoding) or declared, encoding)
 
 

@@ -26,8 +26,8 @@ from mmcrawl.archive.search.query import media_bit
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
-from mmcrawl.blocks.tree import PageTree, read_tree
-from mmcrawl.page.parse import media_in
+from mmcrawl.page.parse import page_of
+from mmcrawl.page.tree import PageTree, read_tree
 
 _MANY = 32  # versions from which on starting processes is worth it
 _ANYWHERE = "http://localhost/"  # of what kind media are does not depend on where the page is
@@ -74,7 +74,7 @@ def _part_boxes(tree: PageTree) -> None:
         is_beside = tree.after[tree.parents[before]] <= run and tree.parents[run] > before
         is_menu = is_beside and text[-1:].islower() and behind[:1].isupper()
         if is_menu or buttons[before] != buttons[run]:
-            tree.spaced[run] = 1
+            tree.apart[run] = 1
 
 
 def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[int, int]]]:
@@ -153,8 +153,8 @@ class _Contents(NamedTuple):
 
 @lru_cache(maxsize=8_192)  # most parts recur in the next version
 def _contents(content: bytes, encoding: str) -> _Contents:
-    kinds = {resource.kind for resource in media_in(content, encoding, _ANYWHERE)}
     tree = read_tree(content, encoding=encoding)
+    kinds = {resource.kind for resource in page_of(tree, _ANYWHERE).media}
     return _Contents(block_text(tree), option_text(tree), sum(map(media_bit, kinds)))
 
 

@@ -27,10 +27,10 @@ from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.rendering.completing import completed
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
-from mmcrawl.blocks.tags import HEADINGS
-from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 from mmcrawl.page.encoding import text_of_utf_32
+from mmcrawl.page.tags import HEADINGS
+from mmcrawl.page.tree import PageTree, read_tree
 
 if TYPE_CHECKING:
     from mmcrawl.blocks.facts.facts import PageFacts

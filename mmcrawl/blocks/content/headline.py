@@ -11,8 +11,8 @@ from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
-from mmcrawl.blocks.tags import HEADINGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tags import HEADINGS
+from mmcrawl.page.tree import PageTree
 from mmcrawl.text.scripts import has_han
 
 _SEPARATOR = re.compile(r"\s{1,99}[|·•»:—–-]\s+|[_|｜]|\s{0,99}--\s*")

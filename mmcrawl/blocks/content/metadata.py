@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tree import PageTree
 
 _TOLD_BY = ("title", "meta", "script")
 _TYPE = re.compile(r'"@type"\s*:\s*"([A-Za-z]{3,40})"')

@@ -20,7 +20,7 @@ from mmcrawl.blocks.layout.block_words import holds
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tree import PageTree
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 from mmcrawl.text.scripts import has_han
 
@@ -105,12 +105,12 @@ def page_type(
     """
     if "frameset" in tree.tags:
         return "hub"
-    from mmcrawl.page.parse import parse_page  # the players it knows are slow to load
+    from mmcrawl.page.parse import page_of  # the players it knows are slow to load
 
     size = sum(len(text) * (_HAN_FACTOR if has_han(text) else 1) for text in paragraphs)
     media = [
         item
-        for item in parse_page(tree.body, url or "http://page.invalid/").media
+        for item in page_of(tree, url or "http://page.invalid/").media
         if item.kind in DEFAULT_KINDS and not _OF_THE_LAYOUT.search(item.url)
     ]
     named = holds("media", title) or holds("media", url or "")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from mmcrawl.blocks.content.line_texts import LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.tags import HEADINGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tags import HEADINGS
+from mmcrawl.page.tree import PageTree
 
 Floats = NDArray[np.float32]
 

@@ -13,7 +13,7 @@ from mmcrawl.blocks.facts.published import DateReader
 from mmcrawl.blocks.facts.said import Node, Said, first_text, types_of
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.text.scripts import HAN, has_han
 

@@ -10,9 +10,9 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import PageTree
 
 Node = Mapping[str, Any]
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.block_words import AREAS, area_of_names
 from mmcrawl.blocks.layout.measures import Measures, Sums, count_between
-from mmcrawl.blocks.tags import HEADINGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tags import HEADINGS
+from mmcrawl.page.tree import PageTree
 
 _TAGS = {
     "nav": "navigation",

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import PageTree
 
 _READ = ("class", "id", "style", "bgcolor", "width", "height", "color", "size")
 _ANY_READ = b"(?i:" + "|".join(_READ).encode() + b")"

@@ -21,7 +21,7 @@ from mmcrawl.blocks.layout.headlines import LONGEST_HEADING, Headlines
 from mmcrawl.blocks.layout.lines import PageText
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.sizes import PAGE_WIDTH
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import absolute_url
 
 WINDOW_HEIGHT = 768.0

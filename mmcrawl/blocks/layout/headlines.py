@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
 from mmcrawl.page.looks import PLAIN, STYLED_TAGS, look_of
+from mmcrawl.page.tags import BLOCK_TAGS, HEADINGS
+from mmcrawl.page.tree import PageTree
 from mmcrawl.text.scripts import unify
 
 LONGEST_HEADING = 160

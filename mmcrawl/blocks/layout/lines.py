@@ -17,11 +17,11 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.building import integers
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.run_texts import RunTexts
-from mmcrawl.blocks.tags import BLOCK_TAGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import integers
+from mmcrawl.page.run_texts import RunTexts
+from mmcrawl.page.tags import BLOCK_TAGS
+from mmcrawl.page.tree import PageTree
 
 _BREAKS = BLOCK_TAGS | {"br"}
 _SPACE, _LINE_END = b" \n"
@@ -64,7 +64,7 @@ class PageLines:
         breaks_before = _breaks_before(tree, is_block, shown[firsts])
         numbers = np.zeros(len(runs), dtype=np.int32)
         numbers[visible] = np.cumsum(begins)
-        spaced = visible & np.frombuffer(tree.spaced, dtype=np.bool_)[runs]
+        spaced = visible & np.frombuffer(tree.apart, dtype=np.bool_)[runs]
         texts = JoinedTexts(tree.texts, numbers, spaced)
         kept = texts.numbers - 1  # a line without any text is none, but parts what is around it
         return cls(
@@ -206,7 +206,7 @@ class PageText:
     Args:
         tree, measures: The page.
 
-    >>> from mmcrawl.blocks.tree import read_tree
+    >>> from mmcrawl.page.tree import read_tree
     >>> tree = read_tree(b"<p><b>H</b>ello <i>you</i><p>there")
     >>> PageText(tree, Measures(tree)).of(range(len(tree)))
     'Hello you there'
@@ -222,7 +222,7 @@ class PageText:
             if measures.hidden[node]:
                 continue
             text = " ".join(raw.split())
-            space = space or line_of[node] != line or tree.spaced[node] or raw[:1].isspace()
+            space = space or line_of[node] != line or tree.apart[node] or raw[:1].isspace()
             line = line_of[node]
             if text:
                 self._runs.append(node)

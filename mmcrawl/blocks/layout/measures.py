@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.drawn_tags import DrawnTag, drawn_tags
-from mmcrawl.blocks.tags import HIDDEN
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tags import HIDDEN
+from mmcrawl.page.tree import PageTree
 
 Sums = NDArray[np.int32]
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
 
-from mmcrawl.blocks.building import ROOT, TEXT
 from mmcrawl.blocks.layout.sizes import CHARACTER_WIDTH, IMAGE_SIDE, LINE_HEIGHT
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import ROOT, TEXT
+from mmcrawl.page.tree import PageTree
 
 
 class NodeType(IntEnum):

@@ -14,10 +14,10 @@ import re
 from collections.abc import Mapping
 from math import ceil
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tags import BLOCK_TAGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tags import BLOCK_TAGS
+from mmcrawl.page.tree import PageTree
 
 PAGE_WIDTH = 1000.0
 CHARACTER_WIDTH = 8.0

@@ -19,11 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from mmcrawl.blocks.building import ROOT, TEXT
 from mmcrawl.blocks.layout.drawn_tags import DrawnTag
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tags import HEADINGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import ROOT, TEXT
 from mmcrawl.page.looks import (
     NOTHING,
     PLAIN,
@@ -33,6 +31,8 @@ from mmcrawl.page.looks import (
     declarations,
     look_of,
 )
+from mmcrawl.page.tags import HEADINGS
+from mmcrawl.page.tree import PageTree
 
 Sheets = Mapping[str, str] | Sequence[str]
 """Texts of linked sheets: by href as the page writes it, or all of them in order."""

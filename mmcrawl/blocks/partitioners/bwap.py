@@ -42,12 +42,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from mmcrawl.blocks.building import ROOT
 from mmcrawl.blocks.layout.page_structure import NodeType, PageStructure
 from mmcrawl.blocks.layout.sizes import declared_size, start_tag_has
 from mmcrawl.blocks.partitioners.base import Cut, number
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import ROOT
 from mmcrawl.page.looks import PLAIN, look_of
+from mmcrawl.page.tree import PageTree
 
 LEAST_AREAS: Mapping[str, float] = MappingProxyType(
     dict.fromkeys(("p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"), 320.0)

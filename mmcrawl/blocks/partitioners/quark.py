@@ -15,11 +15,11 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import SHOWN_TAGS, content_runs, is_shown_element
 from mmcrawl.blocks.partitioners.base import Cut, number
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import PageTree
 
 TAG_CLASSES: Mapping[str, frozenset[str]] = MappingProxyType(
     {

@@ -14,15 +14,15 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from operator import itemgetter
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.features import is_topic_page
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import node_sizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
 from mmcrawl.blocks.partitioners.base import Cut, number
-from mmcrawl.blocks.tags import BLOCK_TAGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tags import BLOCK_TAGS
+from mmcrawl.page.tree import PageTree
 
 _SECTION_TAGS = frozenset(
     """

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.mathml import mathml_to_tex
 from mmcrawl.blocks.rendering.parts import Formula
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import PageTree, read_tree
 
 _MENTIONED = (
     b"<math", b"math/", b"katex", b"mathjax", b"mjx-", b"latex", b"equation", b"data-tex",

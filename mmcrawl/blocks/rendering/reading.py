@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.completing import is_data_table
@@ -38,8 +37,9 @@ from mmcrawl.blocks.rendering.parts import (
     Styled,
     Table,
 )
-from mmcrawl.blocks.tags import HEADINGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tags import HEADINGS
+from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import absolute_url
 
 _STYLES: Mapping[str, Style] = {
@@ -275,7 +275,7 @@ class _Reader:
     def _take_text(self, node: int) -> None:
         self._begin_line(node)
         text = _SPACE.sub(" ", self._tree.raw_text(node).replace(SOFT_HYPHEN, ""))
-        if self._tree.spaced[node] and not text.startswith(" "):
+        if self._tree.apart[node] and not text.startswith(" "):
             text = f" {text}"
         if self._after_space:
             text = text.removeprefix(" ")

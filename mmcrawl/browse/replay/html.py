@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from html import escape, unescape
 
 from mmcrawl.browse.replay.links import Links, rewrite_css
+from mmcrawl.page.tokens import END_OF_RAW, windows
 from mmcrawl.text.patterns import linear
 
+_LESS = ord("<")
 # White space of HTML; a vertical tab, which \s takes too, is none.
-_START = re.compile(rb"<(?:(!--)|([a-zA-Z][^\t\n\f\r />]*+))")
+_OPENS = re.compile(rb"<([a-zA-Z][^\t\n\f\r />]*+)")
 _ATTRIBUTE = re.compile(
     rb"""[\t\n\f\r /]*+([^\t\n\f\r />][^\t\n\f\r />=]*+)
     (?:[\t\n\f\r ]*+=[\t\n\f\r ]*+("[^"]*+"|'[^']*+'|(?=["'])|[^\t\n\f\r >"'][^\t\n\f\r >]*+|))?""",
@@ -33,12 +35,7 @@ _PLAIN = linear(
     re.VERBOSE | re.IGNORECASE,
 )
 _TAG_END = re.compile(rb"[\t\n\f\r /]*+>")
-_COMMENT_END = re.compile(rb"--!?>")
 _HIDING = re.compile(rb"<(?:link|i?frame)(?=[\t\n\f\r />])", re.IGNORECASE)
-_RAW = {
-    tag.encode(): re.compile(rb"</" + tag.encode() + rb"(?=[\t\n\f\r />])", re.IGNORECASE)
-    for tag in frozenset("script style textarea title xmp iframe noembed noframes".split())
-}
 _QUOTES = (b'"', b"'")
 _LONGEST_TAG = 60
 # Bytes of attributes that are read, at most, for each of a page, and of any page.
@@ -99,28 +96,27 @@ class _Rewriter:
 
     def edits(self) -> Iterator[_Edit]:
         """Yield what is to be changed, in order."""
-        body, place = self._body, 0
-        while match := _START.search(body, place):
-            if match[1]:
-                place = _behind_comment(body, match.end())
-                continue
-            tag = match[2][:_LONGEST_TAG].lower()
-            if plain := _PLAIN.match(body, match.end()):
-                place = plain.end()
-            else:
-                attributes, place = _attributes(body, match.end(), self._encoding)
-                if place < 0:  # the file ends inside of a tag: a browser drops it
-                    return
-                yield from self._of_tag(tag.decode("latin-1"), attributes)
-            if tag == b"plaintext":
-                return
-            if tag in _RAW:
-                end = _RAW[tag].search(body, place)
-                stop = end.start() if end else len(body)
-                if tag == b"style":
-                    sheet = rewrite_css(body[place:stop], self._encoding, self._links.embedded)
-                    yield _Edit(place, stop, sheet)
-                place = stop
+        place = 0
+        for tokens in windows(self._body, 0):
+            for token in tokens:
+                if token[0] == _LESS and (name := _OPENS.match(token)):
+                    tag = name[1][:_LONGEST_TAG].lower().decode("latin-1")
+                    if tag == "plaintext":
+                        return
+                    if tag == "style" or not _PLAIN.match(token, name.end()):
+                        yield from self._of_token(tag, place + name.end(), place + len(token))
+                place += len(token)
+
+    def _of_token(self, tag: str, behind_name: int, stop: int) -> Iterator[_Edit]:
+        attributes, end = _attributes(self._body, behind_name, self._encoding, stop)
+        if end < 0:  # the file ends inside of a tag: a browser drops it
+            return
+        yield from self._of_tag(tag, attributes)
+        if tag == "style":
+            closed = END_OF_RAW[tag].search(self._body, end, stop)
+            stop = closed.start() if closed else stop
+            sheet = rewrite_css(self._body[end:stop], self._encoding, self._links.embedded)
+            yield _Edit(end, stop, sheet)
 
     def _of_tag(self, tag: str, attributes: list[_Attribute]) -> Iterator[_Edit]:
         values = {a.name: a.value for a in reversed(attributes)}
@@ -174,11 +170,11 @@ class _Rewriter:
         return None
 
 
-def _attributes(body: bytes, place: int, encoding: str) -> tuple[list[_Attribute], int]:
-    """Return the attributes of a start tag, and where it ends; -1 if it does not."""
+def _attributes(body: bytes, place: int, encoding: str, stop: int) -> tuple[list[_Attribute], int]:
+    """Return the attributes of a start tag, and where it ends; -1 if it does not before a place."""
     found: list[_Attribute] = []
-    while not (end := _TAG_END.match(body, place)):
-        match = _ATTRIBUTE.match(body, place)
+    while not (end := _TAG_END.match(body, place, stop)):
+        match = _ATTRIBUTE.match(body, place, stop)
         if match is None or (not match[2] and body[match.end() : match.end() + 1] in _QUOTES):
             return found, -1  # the file, or a value in quotes, does not end
         name = match[1].lower().decode("latin-1")
@@ -192,14 +188,6 @@ def _attributes(body: bytes, place: int, encoding: str) -> tuple[list[_Attribute
     return found, end.end()
 
 
-def _behind_comment(body: bytes, place: int) -> int:
-    for closed in (b">", b"->"):
-        if body.startswith(closed, place):
-            return place + len(closed)
-    end = _COMMENT_END.search(body, place)
-    return end.end() if end else len(body)
-
-
 def _hidden(body: bytes, encoding: str, links: Links, depth: int) -> Iterator[_Edit]:
     """Yield what must be changed wherever it stands, be it within a script or a comment.
 
@@ -210,7 +198,9 @@ def _hidden(body: bytes, encoding: str, links: Links, depth: int) -> Iterator[_E
     for match in _HIDING.finditer(body):
         if match.start() < behind:
             continue
-        attributes, end = _attributes(body, match.end(), encoding) if left > 0 else ([], -1)
+        attributes, end = (
+            _attributes(body, match.end(), encoding, len(body)) if left > 0 else ([], -1)
+        )
         left -= (end if end >= 0 else len(body)) - match.end()
         if end < 0:
             yield _Edit(match.start() + 1, match.end(), b"x-archived")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tree import PageTree
 
 _LONGEST_SCRIPT = 1_000_000  # characters of JSON-LD
 _LONGEST_TEXT = 2_000

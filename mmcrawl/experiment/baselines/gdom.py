@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import PageTree
 from mmcrawl.text.scripts import HAN
 
 _REMOVED = frozenset(

@@ -14,8 +14,8 @@ from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import LINE_HEIGHT, PAGE_WIDTH, node_sizes
-from mmcrawl.blocks.tags import BLOCK_TAGS
-from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.tags import BLOCK_TAGS
+from mmcrawl.page.tree import PageTree
 
 _CELLS = frozenset("td th".split())
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import PageTree
 from mmcrawl.experiment.plan import ExperimentError
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import PageTree
 from mmcrawl.replay.demo import DemoWeb
 
 LABELS = "pages.json"

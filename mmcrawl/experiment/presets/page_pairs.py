@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import read_tree
 from mmcrawl.experiment.plan import ExperimentError
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import read_tree
 
 _LABELS = "song2008_pairs.jsonl"
 

@@ -14,13 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.content.content import page_content
 from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.layout.features import is_topic_page
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
-from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.experiment.presets.labelled_pages import (
     TOPIC,
     LabelledPage,
@@ -31,6 +29,8 @@ from mmcrawl.experiment.presets.labelled_pages import (
 )
 from mmcrawl.experiment.presets.tables import PaperTable, Told, percent
 from mmcrawl.experiment.presets.wang2012 import CUTTING, kept_by_kinds
+from mmcrawl.page.building import TEXT
+from mmcrawl.page.tree import PageTree, read_tree
 
 _NOTE = (
     "Published: the copy of the thesis that this project has ends in section 3.1, before its"

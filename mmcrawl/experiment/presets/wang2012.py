@@ -20,7 +20,6 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
 from mmcrawl.blocks.partition import partition
 from mmcrawl.blocks.partitioners.registry import make_partitioner
-from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.experiment.baselines import CELLS, Gdom, Ypm, nom
 from mmcrawl.experiment.laboratory import run_experiment
 from mmcrawl.experiment.plan import Algorithm, Plan
@@ -34,6 +33,7 @@ from mmcrawl.experiment.presets.labelled_pages import (
     pages_in,
 )
 from mmcrawl.experiment.presets.tables import PaperTable, Told, percent
+from mmcrawl.page.tree import PageTree, read_tree
 
 CUTTING = ("spcola", "bwap", "quark")
 """The methods that cut a page: what is kept is what `merge_blocks` makes of their blocks."""

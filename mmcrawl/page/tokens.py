@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mmcrawl.blocks.tags import RAW
+from mmcrawl.page.tags import RAW
 from mmcrawl.text.patterns import linear
 
 # A start or end tag (a quote counts only behind "=", an unfinished tag reaches to the end of the
 # page), a raw element with all it holds, a comment, a declaration, a run of text: every byte of a
 # page is in one of them. Possessive: never read twice.
-_ATTRIBUTES = rb"""(?:[^>=]++|=[\s]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"""
+_ATTRIBUTES = (
+    rb"""(?:[^>=]++|=[\s]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+)*+(?:>|\Z)"""
+)
 # React writes <noscript><iframe /></noscript>: for a browser with scripts all of it is one text.
 _NO_IFRAME = rb"(?![^>]*+>\s*+</(?i:noscript)[\s>])"
 _RAW_ELEMENT = b"|".join(
@@ -36,6 +38,10 @@ TOKEN = linear(
 )  # fmt: skip
 NAME = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)")
 START_TAG = linear(rb"<[a-zA-Z][^\s/>]*+" + _ATTRIBUTES)
+FINISHED = linear(
+    rb"""<[a-zA-Z][^\s/>]*+(?:[^>=]++|=[\s]*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|(?=>)))*+>"""
+)
+"""A start tag that does not go on to the end of the page, where browsers drop it."""
 END_OF_RAW = {tag: re.compile(rb"</(?i:%b)(?=[\s/>])" % tag.encode()) for tag in sorted(RAW)}
 _WINDOW = 1 << 18  # bytes whose tokens are in memory at once
 

@@ -154,6 +154,7 @@ class TestTags:
 
     def test_a_quote_that_is_no_value_does_not_hide_the_end(self) -> None:
         assert shape("<p title=a\">b</p><p '>c") == "p(b) p(c)"
+        assert shape('<p title=a=">b</p>c">') == 'p(b) c">'
 
     @each("encoding", ["utf-8", "utf-16-le"])
     def test_elements_that_may_have_one_are_found_without_reading_any(self, encoding: str) -> None:

@@ -26,14 +26,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
 from html.entities import html5
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.building import TEXT, TreeBuilder, integers
-from mmcrawl.blocks.run_texts import RunTexts
 from mmcrawl.errors import BlockError
+from mmcrawl.page.building import ROOT, TEXT, TreeBuilder, integers
 from mmcrawl.page.encoding import codec_of, page_encoding
+from mmcrawl.page.run_texts import RunTexts
+from mmcrawl.page.tokens import FINISHED
 from mmcrawl.text.patterns import linear
 
 _MASK = 0xFF
@@ -42,13 +44,11 @@ _ISO_2022 = re.compile(
 )
 _HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
 _UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
-_ATTRIBUTE = linear(
-    r"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+""",
-    re.ASCII,
-)
+_ATTRIBUTE = linear(r"""([^\s/>=]++)\s*+(?:=\s*+("[^"]*+"?+|'[^']*+'?+|[^\s>]*+))?+""", re.ASCII)
+_NO_ATTRIBUTES: Mapping[str, str] = {}
+_QUOTES = frozenset("\"'")
 _CONTROLS = frozenset({"a", "button"})
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-_NAME = re.compile(r"<[^\s/>]*+", re.ASCII)
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
 _TAGS = re.compile(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[^>]*+>|(<.*)", re.DOTALL)
 _ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
@@ -121,8 +121,10 @@ class PageTree:
         starts, ends: Byte range of the node with its tags.
         inner_starts, inner_ends: Byte range between its tags.
         spaced: Of each node, 1 for a run of text that white space of its own precedes, as in
-            ``<b>a</b> <b>b</b>``, or that begins a link or button right behind another one: menus
-            are often written without a space, and drawn with room between. Else 0.
+            ``<b>a</b> <b>b</b>``, else 0.
+        runs: The runs of text, in order.
+        link_ends: Of links that a block inside of them took out of their paragraph, and so ended,
+            the node behind their end tag: to browsers all between is link.
     """
 
     def __init__(self, body: bytes, encoding: str) -> None:
@@ -137,20 +139,36 @@ class PageTree:
         self.starts, self.inner_starts = nodes.starts, nodes.inner_starts
         self.inner_ends, self.ends = nodes.inner_ends, nodes.ends
         self.ends[0] = self.inner_ends[0] = len(body)
-        self.spaced = nodes.spaced
-        numbers = {tag: number for number, tag in enumerate(dict.fromkeys(self.tags))}
-        self._names = tuple(numbers)
-        self._name_numbers = np.fromiter(
-            map(numbers.__getitem__, self.tags), np.int32, len(self.tags)
-        )
-        self._part_controls()
+        self.spaced, self.runs, self.link_ends = nodes.spaced, nodes.runs, nodes.link_ends
         self._steps: dict[int, str] = {}  # of the paths asked for
         self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag: many are alike
 
-    def _part_controls(self) -> None:
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.tags))
+
+    @cached_property
+    def _name_numbers(self) -> NDArray[np.int32]:
+        numbers = {tag: number for number, tag in enumerate(self._names)}
+        return np.fromiter(map(numbers.__getitem__, self.tags), np.int32, len(self.tags))
+
+    @cached_property
+    def apart(self) -> bytearray:
+        """Of each node, 1 for a run of text that is drawn apart from the one before, else 0.
+
+        It is spaced, or begins a link or button right behind another one: menus are often written
+        without a space, and drawn with room between.
+        """
         inside = self.innermost(self.having(_CONTROLS))[self.runs]
         apart = (inside[:-1] > 0) & (inside[1:] > 0) & (inside[1:] != inside[:-1])
-        np.frombuffer(self.spaced, dtype=np.bool_)[self.runs[1:][apart]] = True
+        marked = bytearray(self.spaced)
+        np.frombuffer(marked, dtype=np.bool_)[self.runs[1:][apart]] = True
+        return marked
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the page ends within its last start tag, which browsers drop."""
+        return self.tags[-1] not in (TEXT, ROOT) and not FINISHED.match(self.start_tag(-1))
 
     def having(self, tags: Collection[str]) -> NDArray[np.bool_]:
         """Return of each node whether it has one of some tags."""
@@ -182,11 +200,6 @@ class PageTree:
         ended = np.bincount(np.asarray(self.after)[marked], minlength=len(self) + 1)[:-1]
         inside: NDArray[np.bool_] = np.cumsum(marked - ended) > 0
         return inside
-
-    @cached_property
-    def runs(self) -> NDArray[np.int32]:
-        """The runs of text, in order."""
-        return np.flatnonzero(self.having((TEXT,))).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.tags)
@@ -262,6 +275,15 @@ class PageTree:
                 yield node
             place = markup.find(word, place + 1)
 
+    def matching(self, pattern: Any) -> Iterator[int]:
+        """Yield the elements in whose start tags a pattern of bytes (of re2) is found, in order."""
+        starts, inner_starts, unit = self.starts, self.inner_starts, self._unit
+        for match in pattern.finditer(self._markup):
+            place = match.start() * unit
+            node = bisect_right(starts, place) - 1
+            if place < inner_starts[node]:
+                yield node
+
     @cached_property
     def _lowered(self) -> bytes:
         return self._markup.lower()
@@ -272,7 +294,10 @@ class PageTree:
 
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
-        written = self.written(node)
+        start, end = self.starts[node], self.inner_starts[node]
+        if end - start < len(self.tags[node]) + 3:  # as <p>
+            return _NO_ATTRIBUTES
+        written = self.body[start:end]
         known = self._attributes.get(written)
         if known is None:
             known = self._attributes[written] = self._read_attributes(node)
@@ -318,36 +343,39 @@ class PageTree:
         return RunTexts("\0".join(texts), len(runs))
 
     def _decoded(self, start: int, end: int, *, escaped: bool = True) -> str:
-        text = self.body[start:end].decode(self.encoding, "replace")
-        if escaped and "&" in text:
-            text = unescape(text)
-        return _clean(text)
+        text = self._text(start, end)
+        return unescape(text) if escaped and "&" in text else text
+
+    def _text(self, start: int, end: int) -> str:
+        written = self.body[start:end]
+        if self.encoding == "iso2022_kr":  # says once for a whole page what its shifts lead to
+            written = b"\x1b$)C" + written
+        return _clean(written.decode(self.encoding, "replace"))
 
     def _read_attributes(self, node: int) -> Mapping[str, str]:
+        if self._markup is not self.body:
+            return self._read_masked(node)
         found: dict[str, str] = {}
-        if node == 0 or self.tags[node] == TEXT:
-            return found
-        if self._markup is self.body:
-            written = _clean(self.start_tag(node).decode(self.encoding, "replace"))
-            for name, *values in _ATTRIBUTE.findall(written, _end_of_name(written)):
-                found.setdefault(name.lower(), "".join(values))
-            if "&" in written:
-                return {name: _unescape_value(value) for name, value in found.items()}
-            return found
-        # What is masked in the view is no name and no quote, and is decoded by itself.
-        start, written = self.starts[node], self.start_tag(node).decode("latin-1")
-        for match in _ATTRIBUTE.finditer(written, _end_of_name(written)):
-            group = match.lastindex or 1
-            first, last = match.span(group) if group > 1 else (0, 0)
-            value = self.body[start + first * self._unit : start + last * self._unit]
-            value_text = _clean(value.decode(self.encoding, "replace"))
-            found.setdefault(match[1].lower(), _unescape_value(value_text))
+        written = _clean(self.start_tag(node).decode(self.encoding, "replace"))
+        for name, value in _ATTRIBUTE.findall(written, len(self.tags[node]) + 1):
+            if value[:1] in _QUOTES:
+                value = value[1:-1] if value[1:].endswith(value[0]) else value[1:]  # noqa: PLW2901
+            found.setdefault(name.lower(), value)
+        if "&" in written:
+            return {name: _unescape_value(value) for name, value in found.items()}
         return found
 
-
-def _end_of_name(start_tag: str) -> int:
-    name = _NAME.match(start_tag)
-    return name.end() if name is not None else len(start_tag)
+    def _read_masked(self, node: int) -> Mapping[str, str]:
+        """Read attributes of which no name and no quote is masked, each value by itself."""
+        found: dict[str, str] = {}
+        start, written = self.starts[node], self.start_tag(node).decode("latin-1")
+        for match in _ATTRIBUTE.finditer(written, len(self.tags[node]) + 1):
+            first, last = match.span(2)
+            if written[first:last][:1] in _QUOTES:
+                first, last = first + 1, last - written[first + 1 : last].endswith(written[first])
+            value = self._text(start + first * self._unit, start + last * self._unit)
+            found.setdefault(match[1].lower(), _unescape_value(value))
+        return found
 
 
 def _clean(text: str) -> str:

@@ -46,7 +46,7 @@ BLOCK_TAGS = frozenset(
 SPECIAL = BLOCK_TAGS | frozenset("button object applet template noscript svg math title".split())
 """Elements that an end tag of an inline element does not reach across."""
 
-SCOPES = frozenset("table td th caption object applet marquee template html svg".split())
+SCOPES = frozenset("table td th caption object applet marquee template html".split())
 """Elements that most end tags do not reach across (HTML, "has an element in scope")."""
 
 _TABLE = frozenset("table template html".split())

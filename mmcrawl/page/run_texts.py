@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -40,17 +40,21 @@ class RunTexts:
 
     def __init__(self, joined: str, count: int) -> None:
         self._joined = joined
-        points = _points(joined)
-        starts = np.zeros(count + 1, dtype=np.int32)
-        if count:
-            starts[1:count] = np.flatnonzero(points == 0) + 1
-            starts[count] = len(points) + 1
+        self._count = count
         self._ink: Ink | None = None
-        self.starts = starts
+
+    @cached_property
+    def starts(self) -> NDArray[np.int32]:
         """Where each text begins among all, and what is behind the last."""
+        starts = np.zeros(self._count + 1, dtype=np.int32)
+        if self._count:
+            points = _points(self._joined)
+            starts[1:-1] = np.flatnonzero(points == 0) + 1
+            starts[-1] = len(points) + 1
+        return starts
 
     def __len__(self) -> int:
-        return len(self.starts) - 1
+        return self._count
 
     def __getitem__(self, run: int) -> str:
         return self._joined[self.starts[run] : self.starts[run + 1] - 1]

@@ -1,7 +1,7 @@
 """The table of nodes of a page, built from its tokens in one pass.
 
 Elements are put into the table as they begin, and are given their ends as they end, in the spirit
-of the HTML standard: see :mod:`mmcrawl.blocks.tree`, whose table it is. What the loop over the
+of the HTML standard: see :mod:`mmcrawl.page.tree`, whose table it is. What the loop over the
 tokens notes down are numbers of tokens; the bytes they stand at are found for all of them at once.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import defaultdict
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.tags import (
+from mmcrawl.page.tags import (
     CLOSED_BY,
     FORMATTING,
     HEAD_TAGS,
@@ -26,7 +27,7 @@ from mmcrawl.blocks.tags import (
     SPECIAL,
     VOID,
 )
-from mmcrawl.blocks.tokens import END_OF_RAW, NAME, START_TAG, windows
+from mmcrawl.page.tokens import END_OF_RAW, NAME, START_TAG, windows
 
 TEXT = "#text"
 """Tag of a run of text."""
@@ -37,11 +38,22 @@ ROOT = "#page"
 _LESS, _SLASH = b"</"
 _BLANK = b"\0 \t\n\v\f\r"
 _LOOK_UP = 256  # open elements that an end tag, or an implied end, looks through
+_NOTHING: frozenset[str] = frozenset()
 _TABLE_ONLY = frozenset({"table", "template"})
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 
 _SEEN_TO = HEADINGS | RAW | VOID | CLOSED_BY.keys() | {"html", "head", "body"}
-# Start tags that need no look at the open elements while none of the named is open.
+# The elements whose child another is without a look at the open elements.
+_CHILD_OF = {
+    "dd": frozenset({"dl"}),
+    "dt": frozenset({"dl"}),
+    "li": _LISTS,
+    "option": frozenset({"optgroup", "select"}),
+    "td": frozenset({"tr"}),
+    "th": frozenset({"tr"}),
+    "tr": frozenset({"table", "tbody", "tfoot", "thead"}),
+}
+# Start tags that need no such look while none of the named is open; the root always is.
 _QUICK = {
     **{
         tag: "p"
@@ -49,11 +61,13 @@ _QUICK = {
         if ended == {"p"} and tag not in HEADINGS | VOID
     },
     **dict.fromkeys(KNOWN - _SEEN_TO, ""),
+    **dict.fromkeys(_CHILD_OF, ROOT),
     "a": "a",
     "li": "li",
 }
 _QUICK_VOID = VOID - CLOSED_BY.keys()
 _LONGEST_KNOWN = 10  # bytes of a tag that is looked up whole
+_LONGEST_KEY = 20  # bytes of what is remembered from page to page
 
 _START, _END, _VOID, _OTHER, _TEXT = range(5)
 
@@ -65,7 +79,7 @@ _STRAY: _Kind = (_TEXT, "", "")  # "<" that begins no tag
 
 
 class Nodes(NamedTuple):
-    """The columns of :class:`~mmcrawl.blocks.tree.PageTree`, a number for each node."""
+    """The columns of :class:`~mmcrawl.page.tree.PageTree`, a number for each node."""
 
     tags: list[str]
     parents: array[int]
@@ -75,6 +89,8 @@ class Nodes(NamedTuple):
     inner_ends: array[int]
     ends: array[int]
     spaced: bytearray
+    runs: NDArray[np.int32]
+    link_ends: dict[int, int]
 
 
 def integers(values: NDArray[Any]) -> array[int]:
@@ -108,13 +124,15 @@ class TreeBuilder:
         self._closed_after = array("i")
         self._closed_by = array("i")
         self._raws: list[tuple[int, int, int]] = []  # nodes, where what they hold starts and ends
+        self._texts = array("i")
         self._spaced = array("i")
         self._lengths = array("i")  # of the tokens
         self._stack = [0]  # indices of the open elements
-        self._open: defaultdict[str, int] = defaultdict(int)  # how many are open, by tag
-        self._known: dict[bytes, _Kind] = {}
+        self._open = defaultdict[str, int](int, {ROOT: 1})  # how many are open, by tag
         # End tags of elements that the end of a link closed: where on the stack, and in which node.
         self._to_ignore: dict[str, list[tuple[int, int]]] = {}
+        self._cut_link = 0  # the last link that the end of a paragraph ended
+        self._link_ends: dict[int, int] = {}
         self._space = False  # since the last run of text
         self._once = {"html": False, "head": False, "body": False}
 
@@ -137,8 +155,9 @@ class TreeBuilder:
         after = np.arange(1, len(numbers) + 1, dtype=np.int32)
         starts = offsets[numbers]
         ends = offsets[numbers + 1] if len(offsets) > 1 else starts.copy()
-        is_text = np.fromiter(map(TEXT.__eq__, self._tags), np.bool_, len(numbers))
-        inner_starts: NDArray[np.integer] = np.where(is_text, starts, ends)
+        runs = np.frombuffer(self._texts, dtype=np.int32)
+        inner_starts = ends.copy()
+        inner_starts[runs] = starts[runs]
         inner_ends = ends.copy()
         closed = np.frombuffer(self._closed, dtype=np.int32)
         after[closed] = np.frombuffer(self._closed_after, dtype=np.int32)
@@ -162,12 +181,15 @@ class TreeBuilder:
             integers(inner_ends),
             integers(ends),
             bytearray(spaced.tobytes()),
+            runs,
+            self._link_ends,
         )
 
     def _read(self, tokens: list[bytes], first: int) -> None:
         """Put tokens into the table, of which the first has a number."""
         tags, parents, numbers, stack = self._tags, self._parents, self._numbers, self._stack
-        opened, known, to_ignore = self._open, self._known, self._to_ignore
+        opened, known, to_ignore = self._open, dict[bytes, _Kind](), self._to_ignore
+        texts = self._texts
         closed, closed_after, closed_by = self._closed, self._closed_after, self._closed_by
         in_head, nul = opened["head"], self._nul
         for number, token in enumerate(tokens, first):
@@ -181,16 +203,20 @@ class TreeBuilder:
                     if self._space:  # as _text does it where nothing else is to be seen to
                         self._spaced.append(len(tags))
                         self._space = False
+                    texts.append(len(tags))
                     parents.append(stack[-1])
                     tags.append(TEXT)
                     numbers.append(number)
                 continue
             key = token if len(token) < _LONGEST_KNOWN else token.split(None, 1)[0]
-            kind, tag, quick = known.get(key) or self._kind(token, key)
+            found = known.get(key)
+            if found is None:
+                found = known[key] = _kind(key) if len(key) < _LONGEST_KEY else _kind_of(key)
+            kind, tag, quick = found
             if (
                 kind == _START
                 and not in_head
-                and (not opened[quick] or (quick == "li" and tags[stack[-1]] in _LISTS))
+                and (not opened[quick] or tags[stack[-1]] in _CHILD_OF.get(tag, _NOTHING))
             ):
                 stack.append(len(tags))  # as _start_tag does it where nothing else is to be seen to
                 parents.append(stack[-2])
@@ -212,21 +238,6 @@ class TreeBuilder:
             elif tag:
                 self._tag(token, tag, number)
                 in_head = opened["head"]
-
-    def _kind(self, token: bytes, key: bytes) -> _Kind:
-        """Find out what a token is that begins as none did before."""
-        name = NAME.match(token)
-        if name is None:
-            return _NO_TAG if token[1:2] in (b"!", b"?", b"/") else _STRAY
-        tag = sys.intern(name[2].decode("latin-1").lower())
-        if name[1]:
-            found = (_OTHER if tag in ("html", "head", "body") else _END, tag, "")
-        elif tag in _QUICK:
-            found = (_START, tag, _QUICK[tag])
-        else:
-            found = (_VOID if tag in _QUICK_VOID else _OTHER, tag, "")
-        self._known[key] = found
-        return found
 
     def _tag(self, token: bytes, tag: str, number: int) -> None:
         if token[1] == _SLASH:
@@ -250,6 +261,7 @@ class TreeBuilder:
         if self._tags[self._stack[-1]] == "head":
             self._close_down_to(len(self._stack) - 1, number, own=False)
         node = self._add(TEXT, number)
+        self._texts.append(node)
         if self._space:
             self._spaced.append(node)
             self._space = False
@@ -281,7 +293,10 @@ class TreeBuilder:
             self._end_implied(frozenset({"head"}), frozenset(), number)
         ends = CLOSED_BY.get(tag)
         if ends is not None and any(opened.get(ended) for ended in ends[0]):
+            links = opened["a"]
             self._end_implied(*ends, number)
+            if opened["a"] < links and "p" in ends[0]:
+                self._cut_link = next(n for n in reversed(self._closed) if self._tags[n] == "a")
         if tag in HEADINGS:
             if self._tags[stack[-1]] in HEADINGS:
                 self._close_down_to(len(stack) - 1, number, own=False)
@@ -311,6 +326,9 @@ class TreeBuilder:
             self._close_down_to(len(stack) - 1, number, own=True)
             return
         if not self._open.get(tag) or tag in ("html", "body"):
+            if tag == "a" and self._cut_link and "a" not in tags[self._cut_link + 1 :]:
+                self._link_ends[self._cut_link] = len(tags)
+            self._cut_link = 0 if tag == "a" else self._cut_link
             return
         if tag == "a":
             self._end_link(number, own=True)
@@ -375,6 +393,22 @@ class TreeBuilder:
             self._closed.append(node)
             self._closed_after.append(after)
             self._closed_by.append(2 * number + (own and len(stack) == position))
+
+
+def _kind_of(key: bytes) -> _Kind:
+    """Return what a token is that begins so."""
+    name = NAME.match(key)
+    if name is None:
+        return _NO_TAG if key[1:2] in (b"!", b"?", b"/") else _STRAY
+    tag = sys.intern(name[2].decode("latin-1").lower())
+    if name[1]:
+        return (_OTHER if tag in ("html", "head", "body") else _END), tag, ""
+    if tag in _QUICK:
+        return _START, tag, _QUICK[tag]
+    return (_VOID if tag in _QUICK_VOID else _OTHER), tag, ""
+
+
+_kind = lru_cache(maxsize=1024)(_kind_of)
 
 
 def _beyond(tag: str) -> frozenset[str]:
