@@ -14,14 +14,15 @@ from urllib.parse import quote
 
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.stores.sqlite_files import (
+    FileKind,
     address_to_read,
     connected,
-    is_empty,
     raise_if_interrupted,
-    require_tables,
+    require_ours,
+    set_up,
+    why_not,
 )
 
-APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 9
 
 SCHEMA = """
@@ -100,6 +101,7 @@ CREATE TABLE pattern (
     hits INTEGER NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY (job, pattern)
 ) WITHOUT ROWID, STRICT;
 """
+KIND = FileKind("store", "mmcr", SCHEMA_VERSION, SCHEMA)
 
 # Columns that are named as the fields of the records.
 _PAGE_COLUMNS = (
@@ -207,41 +209,14 @@ def _opened(address: str, name: str) -> sqlite3.Connection:
 
 def _prepare(db: sqlite3.Connection, name: str) -> None:
     """Set up an empty database, or check that it is ours."""
-    if is_empty(db):
-        db.execute("PRAGMA page_size = 4096")
-        if name != ":memory:":
-            db.execute("PRAGMA journal_mode = WAL")
-        db.executescript(
-            f"BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
-            f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-        )
-    else:
-        _refuse_others(db, name)
-        require_tables(db, name, SCHEMA)
+    if not set_up(db, KIND, ("page_size = 4096",)):
+        require_ours(db, name, KIND)
         for check in ("PRAGMA integrity_check(1)", FAULTS):
             fault = (db.execute(check).fetchone() or ["ok"])[0]
             if fault != "ok":
                 raise damaged(name, fault.splitlines()[-1])
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -32000")
-
-
-def _refuse_others(db: sqlite3.Connection, name: str) -> None:
-    """Raise StoreError for a database of another program or of another version."""
-    application = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if application != APPLICATION_ID:
-        raise StoreError(f"{name} belongs to another program; name another file as the store")
-    if version < SCHEMA_VERSION:
-        raise StoreError(
-            f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
-        )
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}); use that version, or name another file as the store"
-        )
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
@@ -261,8 +236,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
         address = address_to_read(path)
         db = _opened(address, name)
         try:
-            _refuse_others(db, name)
-            require_tables(db, name, SCHEMA)
+            require_ours(db, name, KIND)
             db.execute("BEGIN")  # one state of the file until it is closed
         except BaseException:
             db.close()
@@ -290,7 +264,7 @@ def is_crawl_store(path: Path) -> bool:
     """Tell whether a file is the store of a crawl, as its header says."""
     try:
         with path.open("rb") as file:
-            return file.read(72)[68:] == APPLICATION_ID.to_bytes(4, "big")
+            return file.read(72)[68:] == KIND.mark.encode()
     except OSError:
         return False
 
@@ -304,7 +278,7 @@ def remove_own_file(path: Path) -> None:
     try:
         address = f"file:{quote(str(path.absolute()))}?mode=ro"
         with closing(sqlite3.connect(address, uri=True)) as db:
-            ours = db.execute("PRAGMA application_id").fetchone()[0] >> 16 == APPLICATION_ID >> 16
+            ours = db.execute("PRAGMA application_id").fetchone()[0] >> 16 == KIND.application >> 16
     except sqlite3.Error:  # there is none, or it is of another kind
         return
     try:
@@ -328,14 +302,6 @@ def why_it_failed(name: str, error: Exception) -> str:
     """Return what a user is told of an error of SQLite, or of a value of a store."""
     raise_if_interrupted(error)
     text = str(error)
-    if "disk is full" in text or "disk I/O" in text:
-        return f"store {name} cannot be written ({text}); make room and run the same command again"
-    if "not a database" in text:
-        return f"{name} is not a store of mmcrawl; name another file"
     if any(sign in text for sign in ("malformed", "corrupt", "decode", "no such")):
         return str(damaged(name, text))
-    if "unable to open" in text:
-        return f"store {name} cannot be opened; does its folder exist, and may you write there?"
-    if "readonly" in text:
-        return f"store {name} is read-only; change its permissions, or name another file"
-    return f"store {name} failed: {text}"
+    return why_not(KIND, name, text)

@@ -16,12 +16,13 @@ from typing import Any
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.stores.documents import KEY, Change, Condition, Contents, Document, Table
 from mmcrawl.stores.sqlite_files import (
+    FileKind,
     address_to_read,
     connected,
-    is_empty,
+    explained,
     may_be_written,
-    raise_if_interrupted,
-    require_tables,
+    require_ours,
+    set_up,
 )
 
 _PAGE = 1_000  # documents read at a time
@@ -53,6 +54,10 @@ class SqliteStore:
         self._tables = {table.name: table for table in contents.tables}
         self._json = {table.name: table.json for table in contents.tables}
         self._lock = threading.RLock()
+        schema = ";\n".join(line for table in contents.tables for line in _schema(table))
+        self._kind = FileKind(
+            contents.noun, contents.mark, contents.version, schema, contents.instead
+        )
         if not create and not path.is_file():
             raise MissingStoreError(f"there is no {contents.noun} {path}; {contents.missing}")
         try:
@@ -61,11 +66,12 @@ class SqliteStore:
             raise StoreError(
                 f"folder {path.parent} cannot be made ({error.strerror}); name {contents.instead}"
             ) from error
-        with self._explained():
+        with explained(self._kind, self.name):
             writes = create or may_be_written(path)
             self._db = connected(path.absolute().as_uri() if writes else address_to_read(path))
             try:
-                self._prepare()
+                set_up(self._db, self._kind)
+                require_ours(self._db, self.name, self._kind)
             except BaseException:
                 self._db.close()
                 raise
@@ -158,7 +164,7 @@ class SqliteStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._explained():
+        with self._lock, explained(self._kind, self.name):
             yield self._db
 
     @contextmanager
@@ -172,57 +178,6 @@ class SqliteStore:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-
-    def _prepare(self) -> None:
-        """Set up an empty file, or check that it is ours."""
-        db, contents = self._db, self._contents
-        schema = [statement for table in contents.tables for statement in _schema(table)]
-        marks = {
-            "application_id": int.from_bytes(contents.mark.encode()),
-            "user_version": contents.version,
-        }
-        if is_empty(db):
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("BEGIN IMMEDIATE")
-            if is_empty(db):  # else another process has set it up in the meantime
-                pragmas = [f"PRAGMA {name} = {mark}" for name, mark in marks.items()]
-                for statement in (*schema, *pragmas):
-                    db.execute(statement)
-            db.execute("COMMIT")
-        application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in marks)
-        if application != marks["application_id"]:
-            raise StoreError(self._is_none())
-        if version != contents.version:
-            raise StoreError(
-                f"{self.name} was made by another version of mmcrawl (schema {version}, this one"
-                f" has {contents.version}); use that version, or name {contents.instead}"
-            )
-        require_tables(db, self.name, ";\n".join(schema))
-        db.execute("PRAGMA synchronous = FULL")
-
-    def _is_none(self) -> str:
-        noun, instead = self._contents.noun, self._contents.instead
-        return f"{self.name} is not a {noun} of mmcrawl; name {instead}"
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise_if_interrupted(error)
-            raise StoreError(self._why(str(error))) from error
-
-    def _why(self, text: str) -> str:
-        if "not a database" in text:
-            return self._is_none()
-        for signs, what in (
-            (("disk is full", "disk I/O"), "make room and run the same command again"),
-            (("malformed", "corrupt"), "it is damaged: restore it from a copy, or remove it"),
-            (("locked", "busy"), "another process has it: wait for that, and go on"),
-        ):
-            if any(sign in text for sign in signs):
-                return f"{self.name} cannot be read or written ({text}); {what}"
-        return f"{self.name} cannot be read or written: {text}"
 
 
 def _schema(table: Table) -> Iterator[str]:

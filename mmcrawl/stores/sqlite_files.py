@@ -1,13 +1,15 @@
 """Opening an SQLite file, wherever it lies and whoever made it.
 
 The schema of a file is a program: a view in place of a table can run for ever. So every file is
-opened by `connected`, and used only if its tables are ours (`require_tables`).
+opened by `connected`, and used only if its tables are ours (`require_ours`).
 https://sqlite.org/security.html#untrusted_sqlite_database_files
 """
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,6 +19,30 @@ _WAIT = 30.0  # seconds for another process to finish its write
 _STEPS = 1_000_000  # of SQLite's machine, some 10 ms, between looks for a signal
 _LONGEST = 512 << 20  # bytes of a value or row
 _LONGEST_STATEMENT = 1_000_000  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What a file of ours is.
+
+    Attributes:
+        noun: How messages call it: ``archive``.
+        mark: Four letters by which its header tells it.
+        version: Of its tables; a file of another version is refused.
+        schema: Script that makes them.
+        instead: What is to be named where it cannot be used.
+    """
+
+    noun: str
+    mark: str
+    version: int
+    schema: str
+    instead: str = "another file"
+
+    @property
+    def application(self) -> int:
+        """Its mark as SQLite has it."""
+        return int.from_bytes(self.mark.encode())
 
 
 def connected(
@@ -52,6 +78,93 @@ def connected(
         db.close()
         raise
     return db
+
+
+def set_up(db: sqlite3.Connection, kind: FileKind, pragmas: Sequence[str] = ()) -> bool:
+    """Make the tables of an empty file; return whether it was empty.
+
+    Args:
+        db: Of the file.
+        kind: What it becomes.
+        pragmas: Run before there is a table.
+    """
+    if not is_empty(db):
+        return False
+    for pragma in (*pragmas, "journal_mode = WAL"):
+        db.execute(f"PRAGMA {pragma}")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if is_empty(db):  # else another process has set it up in the meantime
+            for statement in kind.schema.split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {kind.application}")
+            db.execute(f"PRAGMA user_version = {kind.version}")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return True
+
+
+def require_ours(db: sqlite3.Connection, name: str, kind: FileKind) -> None:
+    """Refuse a file that is none of a kind, or of another version.
+
+    Raises:
+        StoreError: it is not ours.
+    """
+    application, version = (
+        db.execute(f"PRAGMA {pragma}").fetchone()[0]
+        for pragma in ("application_id", "user_version")
+    )
+    if application != kind.application:
+        raise StoreError(why_not(kind, name, "not a database"))
+    if version != kind.version:
+        age = "a newer" if version > kind.version else "an older"
+        raise StoreError(
+            f"{kind.noun} {name} was written by {age} version of mmcrawl (schema {version}, this"
+            f" one has {kind.version}); use that version, or name {kind.instead}"
+        )
+    require_tables(db, name, kind.schema)
+    db.execute("PRAGMA synchronous = FULL")
+
+
+@contextmanager
+def explained(kind: FileKind, name: str) -> Iterator[None]:
+    """Turn what SQLite raises into a StoreError of one sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise_if_interrupted(error)
+        raise StoreError(why_not(kind, name, str(error))) from error
+
+
+def why_not(kind: FileKind, name: str, text: str) -> str:
+    """Return what a user is told, given what SQLite says."""
+    what = f"{kind.noun} {name}"
+    if "not a database" in text:
+        article = "an" if kind.noun[0] in "aeiou" else "a"
+        return f"{name} is not {article} {kind.noun} of mmcrawl; name {kind.instead}"
+    for signs, sentence in (
+        (
+            ("disk is full", "disk I/O"),
+            f"cannot be written ({text}); make room and run the same command again",
+        ),
+        (
+            ("malformed", "corrupt"),
+            f"is damaged ({text}); check it, restore it from a copy, or remove it",
+        ),
+        (
+            ("unable to open",),
+            "cannot be opened; does its folder exist, and may you write there?",
+        ),
+        (("readonly",), f"is read-only; change its permissions, or name {kind.instead}"),
+        (("locked", "busy"), "is locked by another process; wait for it, and go on"),
+        (("closed database",), "is closed; open it again"),
+    ):
+        if any(sign in text for sign in signs):
+            return f"{what} {sentence}"
+    return f"{what} failed: {text}"
 
 
 def is_empty(db: sqlite3.Connection) -> bool:

@@ -59,7 +59,7 @@ def test_what_would_write_there_is_a_sentence(client: TestClient, tmp_path: Path
     ):
         answer = client.post(path, data={"form_key": key, **form})
         assert answer.status_code == 503, path
-        assert "readonly" in answer.text, path
+        assert "read-only" in answer.text, path
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     with open_shelf(store, folder_of(store, None), create=False) as found:
         assert found.find(WAVES.id).title == WAVES.title

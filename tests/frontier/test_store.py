@@ -126,7 +126,7 @@ def test_the_database_of_another_program_is_left_alone(path):
         db.execute("CREATE TABLE bookmark (url TEXT)")
         db.commit()
     before = path.read_bytes()
-    assert "belongs to another program" in refusal(path)
+    assert "is not a store of mmcrawl" in refusal(path)
     assert path.read_bytes() == before
 
 

@@ -38,12 +38,12 @@ def store_of_a_later_version(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (foreign_database, "crawl.db belongs to another program; name another file as the store"),
+        (foreign_database, "crawl.db is not a store of mmcrawl; name another file"),
         (
             lambda path: path.write_text("This is my thesis. " * 500),
             "crawl.db is not a store of mmcrawl; name another file",
         ),
-        (store_of_a_later_version, "crawl.db was written by a newer version of mmcrawl"),
+        (store_of_a_later_version, "store crawl.db was written by a newer version of mmcrawl"),
     ],
     ids=["other program", "no SQLite", "later version"],
 )

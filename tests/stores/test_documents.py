@@ -262,7 +262,7 @@ def test_a_store_that_is_not_there_is_not_made_to_be_read(opener: Opener, tmp_pa
 @each(
     "statement, says",
     [
-        ("PRAGMA user_version = 2", r"another version of mmcrawl \(schema 2, this one has 3\)"),
+        ("PRAGMA user_version = 2", r"an older version of mmcrawl \(schema 2, this one has 3\)"),
         ("PRAGMA application_id = 7", "is not a shelf of pages of mmcrawl; name another file"),
         ("ALTER TABLE page ADD COLUMN more TEXT", "tables are not those of mmcrawl"),
         ("INSERT INTO page VALUES ('a', '', 0, 0, x'', '{')", "damaged .*; restore it from a copy"),

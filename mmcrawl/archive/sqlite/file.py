@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from mmcrawl.archive.sqlite.proofs import PROOFS
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.stores.sqlite_files import (
+    FileKind,
     address_to_read,
     connected,
+    explained,
     is_empty,
-    raise_if_interrupted,
-    require_tables,
+    require_ours,
+    set_up,
 )
 
-APPLICATION_ID = 0x6D6D6361  # "mmca"
 SCHEMA_VERSION = 3
 _FREE_PAGES = 8_192  # 32 MB: what sealing frees for the next pages while a crawl goes on
 _PAGES_AT_ONCE = 4_096
@@ -61,6 +60,8 @@ CREATE TABLE change (
 ) WITHOUT ROWID;
 """
 
+KIND = FileKind("archive", "mmca", SCHEMA_VERSION, f"{_SCHEMA}{PROOFS}")
+
 
 def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
     """Open the file, made and set up if wished.
@@ -76,7 +77,7 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
         raise StoreError(
             f"archive {path} cannot be made: there is no folder {path.parent}; make it first"
         )
-    with explained(str(path)):
+    with explained(KIND, str(path)):
         db = _opened(path, read_only)
         try:
             _prepare(db, path, create and not read_only)
@@ -95,22 +96,12 @@ def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
 
 
 def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
-    if is_empty(db) and may_create:
-        _create(db)
+    if may_create:
+        # Of 4,096 bytes: chunks are stored in large packs, and small rows waste little.
+        set_up(db, KIND, ("page_size = 4096", "auto_vacuum = INCREMENTAL"))
     elif is_empty(db):
         raise MissingStoreError(_NO_SUCH_FILE.format(path))
-    application = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if application != APPLICATION_ID:
-        raise StoreError(f"{path} is not an archive of mmcrawl; name another file")
-    if version != SCHEMA_VERSION:
-        age = "a newer" if version > SCHEMA_VERSION else "an older"
-        raise StoreError(
-            f"archive {path} was written by {age} version of mmcrawl (schema {version}, this one"
-            f" has {SCHEMA_VERSION}); use that version, or name another file"
-        )
-    require_tables(db, str(path), _SCHEMA + PROOFS)
-    db.execute("PRAGMA synchronous = FULL")
+    require_ours(db, str(path), KIND)
     db.execute("PRAGMA cache_size = -8000")
     db.execute("PRAGMA journal_size_limit = 16777216")
 
@@ -123,52 +114,3 @@ def give_back(db: sqlite3.Connection) -> None:
         db.executescript(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE});")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         before, free = free, db.execute("PRAGMA freelist_count").fetchone()[0]
-
-
-def _create(db: sqlite3.Connection) -> None:
-    # Of 4,096 bytes: chunks are stored in large packs, and small rows waste little.
-    db.execute("PRAGMA page_size = 4096")
-    db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        # Another process may have set it up in the meantime.
-        if is_empty(db):
-            for statement in (*_SCHEMA.split(";\n"), PROOFS):
-                if statement.strip():
-                    db.execute(statement)
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-
-
-@contextmanager
-def explained(name: str) -> Iterator[None]:
-    """Turn what SQLite raises into a StoreError of one sentence."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise_if_interrupted(error)
-        raise StoreError(_explain(name, str(error))) from error
-
-
-def _explain(name: str, text: str) -> str:
-    reasons = {
-        "disk is full": f"archive {name} cannot be written ({text}); make room and go on",
-        "disk I/O": f"archive {name} cannot be written or read ({text}); is the disk full?",
-        "not a database": f"{name} is not an archive of mmcrawl; name another file",
-        "malformed": f"archive {name} is damaged ({text}); check it, or restore it from a copy",
-        "corrupt": f"archive {name} is damaged ({text}); check it, or restore it from a copy",
-        "unable to open": f"archive {name} cannot be opened; may you read and write there?",
-        "readonly": f"archive {name} is read-only; change its permissions, or name another file",
-        "closed database": f"archive {name} is closed; open it again",
-        "locked": f"archive {name} is locked by another process; wait for it, and go on",
-        "busy": f"archive {name} is locked by another process; wait for it, and go on",
-    }
-    return next(
-        (reason for sign, reason in reasons.items() if sign in text),
-        f"archive {name} failed: {text}",
-    )

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from mmcrawl.archive.common import PAGE, CommonBackend, guarded
 from mmcrawl.archive.rows import SHIFT, UrlRow, VersionRow, VisitRow
-from mmcrawl.archive.sqlite.file import connect, explained
+from mmcrawl.archive.sqlite.file import KIND, connect
 from mmcrawl.archive.sqlite.proofs import Proofs
+from mmcrawl.stores.sqlite_files import explained
 
 _URL = "SELECT url.id, url, name, stream, last, late FROM url JOIN host ON host.id = url.host"
 _VISIT = "SELECT url, time, number, status, head FROM visit"
@@ -37,7 +38,7 @@ class UrlTables(CommonBackend):
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
-        with self._lock, explained(self.name):
+        with self._lock, explained(KIND, self.name):
             yield
 
     def writing(self) -> AbstractContextManager[None]:
