@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import unescape
 from itertools import chain, islice
 
@@ -20,9 +20,9 @@ _FEED = re.compile(rb"application/(?:(?:rss|atom)\+xml|feed\+json)|text/x-opml",
 _ANCHOR = re.compile(rb"<a\s[^>]{1,2000}>", re.IGNORECASE)
 _LINKED = 1024 * 1024  # bytes of a page in which links to feeds are looked for
 _FEED_PATH = re.compile(
-    r"\.(?:rss|atom|rdf|opml)\Z|/(?:rss|feeds?|atom|podcast|sitemap|index|news)[\w-]*\.xml\Z"
-    r"|/(?:rss2?|feed|atom)/?\Z|/(?:rss|feed|atom)\w{0,9}\.(?:php|aspx?|json)\Z|/feeds/posts/default\Z"
-    r"|[?&](?:feed|type|format)=(?:rss2?|atom|feed)(?:&|\Z)",
+    r"(?:\.(?:rss|atom|rdf|opml)|/(?:rss|feeds?|atom|podcast|sitemap|index|news)[\w-]*\.xml"
+    r"|/(?:rss2?|feed|atom)/?|/(?:rss|feed|atom)\w{0,9}\.(?:php|aspx?|json)|/feeds/posts/default)"
+    r"(?:\?|\Z)|[?&](?:feed|type|format)=(?:rss2?|atom|feed)(?:&|\Z)",
     re.IGNORECASE,
 )
 _OEMBED = re.compile(rb"application/json\+oembed", re.IGNORECASE)
@@ -61,29 +61,31 @@ def alternates(body: bytes, url: str) -> tuple[Link, ...]:
 
 def _linked(body: bytes, url: str) -> Iterator[str]:
     """Yield the addresses of the links of a page that lead to feeds."""
-    resolve = Resolver(url, "utf-8")
-    for element in _ANCHOR.findall(body[:_LINKED]):
-        href = _HREF.search(element)
-        if href is not None:
-            written = next(group for group in href.groups() if group is not None)
-            target = resolve(unescape(written.decode("utf-8", "replace")))
-            if target is None:
-                continue
-            path = target.url.partition("?")[0]
-            if _FEED.search(element) or any(map(_FEED_PATH.search, (path, target.url))):
-                yield target.url
+    for element, address in _addressed(_ANCHOR.findall(body[:_LINKED]), url):
+        if _FEED.search(element) or any(
+            map(_FEED_PATH.search, (address.partition("?")[0], address))
+        ):
+            yield address
 
 
 def _named(body: bytes, url: str, what: "re.Pattern[bytes]") -> Iterator[str]:
     """Yield the addresses of the link elements of a head that are of a kind."""
+    links = (
+        element
+        for element in _LINK.findall(body[:_HEAD])
+        if what.search(element) and not _CANONICAL.search(element)
+    )
+    return (address for _, address in _addressed(links, url))
+
+
+def _addressed(elements: Iterable[bytes], url: str) -> Iterator[tuple[bytes, str]]:
+    """Yield elements with the addresses that they lead to; none that leads nowhere."""
     resolve = Resolver(url, "utf-8")
-    for element in _LINK.findall(body[:_HEAD]):
-        href = _HREF.search(element) if what.search(element) else None
-        if href is not None and not _CANONICAL.search(element):
-            value = next(group for group in href.groups() if group is not None)
-            target = resolve(unescape(value.decode("utf-8", "replace")))
-            if target is not None:
-                yield target.url
+    for element in elements:
+        if href := _HREF.search(element):
+            written = next(group for group in href.groups() if group is not None)
+            if target := resolve(unescape(written.decode("utf-8", "replace"))):
+                yield element, target.url
 
 
 # -- oEmbed ---------------------------------------------------------------------------------------

@@ -48,39 +48,22 @@ _PLAYS = frozenset(
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _YOUTUBE, _VIMEO = "https://www.youtube.com/embed/", "https://player.vimeo.com/video/"
+_YOUKU, _GEOGEBRA = "https://player.youku.com/embed/", "https://www.geogebra.org/m/"
+_POLYV = "https://player.polyv.net/videos/player.html?vid="
+_TENCENT = "https://v.qq.com/txp/iframe/player.html?vid="
+_QUOTED, _MAY_BE_QUOTED = """["']""", """["']?"""
+_IN_VIMEO = r"Vimeo\.Player\([^;]{0,200}?\bid"
 # (what must be there, pattern of an item's name, its address, its kind)
-_CALLS = (
-    ("YT.Player", re.compile(r"""\bvideoId["']?\s*:\s*["']([\w-]{11})["']"""), _YOUTUBE, VIDEO),
-    (
-        "Vimeo.Player",
-        re.compile(r"""Vimeo\.Player\([^;]{0,200}?\bid["']?\s*:\s*["']?(\d{5,})"""),
-        _VIMEO,
-        VIDEO,
-    ),
-    (
-        "polyvPlayer",
-        re.compile(r"""\bvid["']?\s*:\s*["'](\w{32}_\w)["']"""),
-        "https://player.polyv.net/videos/player.html?vid=",
-        VIDEO,
-    ),
-    (
-        "YKU.Player",
-        re.compile(r"""\bvid["']?\s*:\s*["'](X\w{8,}={0,2})["']"""),
-        "https://player.youku.com/embed/",
-        VIDEO,
-    ),
-    (
-        "Txplayer",
-        re.compile(r"""\bvid["']?\s*:\s*["'](\w{11})["']"""),
-        "https://v.qq.com/txp/iframe/player.html?vid=",
-        VIDEO,
-    ),
-    (
-        "GGBApplet",
-        re.compile(r"""\bmaterial_id["']?\s*:\s*["'](\w{5,12})["']"""),
-        "https://www.geogebra.org/m/",
-        SIMULATION,
-    ),
+_CALLS = tuple(
+    (sign, re.compile(rf"""\b{key}["']?\s*:\s*{quote}({name}){quote}"""), address, kind)
+    for sign, key, quote, name, address, kind in (
+        ("YT.Player", "videoId", _QUOTED, r"[\w-]{11}", _YOUTUBE, VIDEO),
+        ("Vimeo.Player", _IN_VIMEO, _MAY_BE_QUOTED, r"\d{5,}", _VIMEO, VIDEO),
+        ("polyvPlayer", "vid", _QUOTED, r"\w{32}_\w", _POLYV, VIDEO),
+        ("YKU.Player", "vid", _QUOTED, r"X\w{8,}={0,2}", _YOUKU, VIDEO),
+        ("Txplayer", "vid", _QUOTED, r"\w{11}", _TENCENT, VIDEO),
+        ("GGBApplet", "material_id", _QUOTED, r"\w{5,12}", _GEOGEBRA, SIMULATION),
+    )
 )
 
 
