@@ -6,11 +6,9 @@ import subprocess
 import time
 
 import pytest
-from pymongo.collection import Collection
-from pymongo.errors import OperationFailure
 
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing import SCHEMA_VERSION, open_shared_store
+from mmcrawl.sharing import open_shared_store
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -115,66 +113,3 @@ def test_processes_that_open_a_new_store_at_the_same_time_agree(uri):
     looking = open_shared_store(uri, job="j", arguments=None)
     assert [row["owner"] for row in looking.at("log", [0])] == [str(winner)]
     looking.close()
-
-
-# -- what is refused --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("version", [0, 99])
-def test_another_schema_is_refused(database, uri, version):
-    open_shared_store(uri, job="j", arguments=ARGUMENTS).close()
-    database["crawl_about"].update_one({"_id": "schema"}, {"$set": {"version": version}})
-    age = "a newer" if version else "an older"
-    message = refusal(uri)
-    assert (
-        f"was written by {age} version of mmcrawl (schema {version}, this one has {SCHEMA_VERSION})"
-        in message
-    )
-    assert refusal(uri, arguments=None) == message
-    with pytest.raises(StoreError, match="version of mmcrawl"):
-        jobs(uri)
-
-
-def test_what_another_program_keeps_is_no_store(database, uri):
-    database["crawl_films"].insert_one({"_id": 1})
-    assert "is not a store of mmcrawl" in refusal(uri)
-    database.drop_collection("crawl_films")
-    database["crawl_about"].insert_one({"_id": "schema", "films": 7})
-    assert "is not a store of mmcrawl" in refusal(uri)
-    assert "crawl_job" not in database.list_collection_names()
-
-
-def test_a_server_that_does_not_answer_is_told_at_once():
-    message = refusal("mongodb://me:s3cret@127.0.0.1:9/crawls?serverSelectionTimeoutMS=200")
-    assert "store mongodb://127.0.0.1:9/crawls cannot be reached" in message
-
-
-@pytest.mark.parametrize(
-    ("uri", "reason"),
-    [
-        ("mongodb://me:s3cret@127.0.0.1:9", "names no database"),
-        ("mongodb://me:s3cret@127.0.0.1:9/a.b", "has a dot"),
-        ("mongodb://me:p@s3cret@127.0.0.1:9/a", "the URI of the store is not understood"),
-        ("mongodb://me:9:s3cret/a", "not understood"),
-        ("mongodb://[::1/a", "not understood"),
-        ("mongodb:///a", "not understood"),
-    ],
-)
-def test_a_uri_that_cannot_be_used(uri, reason):
-    assert reason in refusal(uri)
-
-
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (OperationFailure("Authentication failed.", 18), "refuses the user name or password"),
-        (OperationFailure("command insert requires authentication", 13), "asks who you are"),
-        (OperationFailure("not authorized on a to execute", 13), "give the role readWrite"),
-    ],
-)
-def test_a_server_that_refuses(uri, monkeypatch, error, reason):
-    def insert_one(self, *args, **kwargs):
-        raise error
-
-    monkeypatch.setattr(Collection, "insert_one", insert_one)
-    assert reason in refusal(uri)

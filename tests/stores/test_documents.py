@@ -282,20 +282,12 @@ def test_a_file_that_is_none_of_ours_is_a_sentence(
         store.get("page", ["a"])
 
 
-def test_text_and_a_database_of_others_are_left_alone(tmp_path: Path) -> None:
+def test_a_text_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "pages.db"
     path.write_bytes(b"no database at all, but a text of mine" * 50)
     with pytest.raises(StoreError, match="is not a shelf of pages of mmcrawl"):
         open_documents(CONTENTS, "", path)
     assert path.read_bytes().startswith(b"no database")
-    with mongodb_uri() as uri:
-        older = Contents("shelf of pages", "mmtt", 2, "pages_", CONTENTS.tables, missing="")
-        open_documents(older, uri, None).close()
-        with pytest.raises(StoreError, match="older version of mmcrawl"):
-            open_documents(CONTENTS, uri, None)
-        other = Contents("diary", "mmtd", 3, "pages_", CONTENTS.tables, missing="")
-        with pytest.raises(StoreError, match="is not a diary of mmcrawl"):
-            open_documents(other, uri, None)
 
 
 def test_a_full_disk_is_a_sentence_and_nothing_is_half_written(tmp_path: Path) -> None:
@@ -305,9 +297,3 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_half_written(tmp_path: Path) -
         with pytest.raises(StoreError, match=r"disk is full.*make room"):
             store.insert_new("page", {f"{n}": page(n, url="x" * 9_000) for n in range(20)})
         assert list(store.range("page")) == [("a", page(1))]
-
-
-def test_a_server_that_is_away_is_a_sentence() -> None:
-    uri = "mongodb://127.0.0.1:1/pages?serverSelectionTimeoutMS=50"
-    with pytest.raises(StoreError, match=r"shelf of pages mongodb://127\.0\.0\.1:1/pages cannot"):
-        open_documents(CONTENTS, uri, None)
