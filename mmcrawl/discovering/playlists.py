@@ -38,8 +38,8 @@ _IS_OTHER = re.compile(
 _NO_MEDIUM = re.compile(r"\.(?:[sx]?html?|txt|css|jpe?g|gif|png|xml)(?:\?|\Z)", re.IGNORECASE)
 _FILE = re.compile(r"\Afile:(?!/)", re.IGNORECASE)  # RealPlayer: in the folder of the playlist
 _ADDRESS = re.compile(r"\S*[./?:]\S*")
-_ENTRIES = frozenset({"entry", "entryref", "track"})
-_NAMED = frozenset({"ref", "location", "audio", "video", "media", "animation", "embed"})
+_ENTRIES = frozenset("entry entryref track audio video media animation embed".split())
+_NAMED = _ENTRIES | {"ref", "location"}
 _PLACES = ("href", "src", "playstring")
 _SAID = linear(r"#EXTINF:\s*+(-?[\d.]++)(?:[^\",]++|\"[^\"]*+\")*+,(.*)", re.IGNORECASE)
 _NUMBERED = re.compile(r"(file|ref|title|length)(\d{1,6})\s*=(.*)", re.IGNORECASE)
@@ -128,7 +128,7 @@ def _of_xml(body: bytes) -> Iterator[_Entry]:
         said = entry.attributes
         if entry.name == "base" or said.get("name", "").lower() == "base":
             base = said.get("href") or said.get("content", "")
-        named = [one for one in (entry, *entry.walk()) if one.name in _NAMED | _ENTRIES]
+        named = [one for one in (entry, *entry.walk()) if one.name in _NAMED]
         written = [one.attributes.get(name) for one in named for name in _PLACES]
         written += [one.text for one in named if one.name == "location"]
         urls = [(absolute_url(base, one) if base else None) or one for one in written if one]

@@ -43,7 +43,7 @@ CASES = {
             [("/1.wmv?MSWMExt=.asf", "video", "anchor")]),
     "asx of lines": ("x.asx", b"ASF http://h.test/1.asf", [("/1.asf", "video", "anchor")]),
     "smil": ("x.smil", b'<smil><head><meta name="base" content="http://h.test/s/"/></head><body><par>'
-             b'<video src="1.rm" dur="90s" title="Lever"/><img src="1.png"/><audio src=b.ra></par>',
+             b'<video src="1.rm" dur="90s" title="Lever"><img src="1.png"/><audio src=b.ra></par>',
              [("/s/1.rm", "audio", "Lever, 1:30"), ("/s/b.ra", "audio", "anchor")]),
     "wpl": ("x.wpl", b'<?wpl version="1.0"?><smil><body><media src="1.wmv"/></body></smil>',
             [("/a/1.wmv", "video", "anchor")]),
