@@ -77,7 +77,8 @@ def read_feed(body: bytes, url: str) -> Listing:
         if entry.name in _SAID:
             said.setdefault(entry.name, entry.text[:_LONGEST])
             if entry.attributes.get("rel", "").lower() == "next":
-                further.update((one.url, None) for one in _targets([entry], "href", base))
+                target = base(entry.attributes.get("href", ""))
+                further |= {target.url: None} if target is not None else {}
         if entry.name not in _ENTRIES:
             continue
         resolve = _resolver_of(entry, base)
@@ -85,7 +86,7 @@ def read_feed(body: bytes, url: str) -> Listing:
         titles.append(title)
         html = list(_html(entry, spare))
         spare -= sum(len(part) for _, part in html)
-        media = _media(entry, title, resolve, html, url)
+        media = _media(entry, title, resolve, html)
         target = _page_of(entry, resolve)
         if target is None or target.url == url:
             own += media
@@ -174,7 +175,7 @@ def _html(entry: Entry, spare: int) -> Iterator[tuple[Entry, bytes]]:
 
 
 def _media(
-    entry: Entry, title: str, resolve: Resolver, html: Iterable[tuple[Entry, bytes]], url: str
+    entry: Entry, title: str, resolve: Resolver, html: Iterable[tuple[Entry, bytes]]
 ) -> tuple[MediaResource, ...]:
     """Return the media of an entry, each once, with title, duration and date."""
     date, duration = _date(entry), entry.first("duration")
@@ -191,7 +192,7 @@ def _media(
         ]
         found.append(tuple(same))
     for one, part in html:
-        shown = media_in(part, "utf-8", _address_of(_resolver_of(one, resolve), url))
+        shown = media_in(part, "utf-8", _resolver_of(one, resolve).base)
         text = caption(title, "", date)
         found += ((replace(medium, text=medium.text or text),) for medium in shown)
     return merged(found)[:_MOST_ENCLOSURES]
@@ -214,16 +215,6 @@ def _medium(one: Entry, resolve: Resolver, duration: str) -> Iterator[tuple[Targ
         kind = kind or (medium or VIDEO)
     if kind and medium in ("", "audio", "video", "executable", "document"):
         yield target, kind, said.get("duration") or duration
-
-
-def _address_of(resolve: Resolver, url: str) -> str:
-    target = resolve("")
-    return target.url if target is not None else url
-
-
-def _targets(elements: Iterable[Entry], name: str, resolve: Resolver) -> Iterator[Target]:
-    values = (one.attributes.get(name, "") for one in elements)
-    return (target for value in values if value and (target := resolve(value)) is not None)
 
 
 def _date(entry: Entry) -> str:

@@ -143,7 +143,7 @@ class Resolver:
     """
 
     def __init__(self, base: str, encoding: str) -> None:
-        self._base = base
+        self.base = base
         self._encoding = "utf-8" if encoding.startswith(_NO_QUERY_ENCODINGS) else encoding
 
     def __call__(self, reference: str) -> Target | None:
@@ -151,7 +151,7 @@ class Resolver:
         reference = reference.strip(_ENDS)
         if len(reference) > _LONGEST or _LONG_AUTHORITY.match(reference):
             return None
-        url = absolute_url(self._base, reference, self._encoding)
+        url = absolute_url(self.base, reference, self._encoding)
         return _classify(url.partition("#")[0]) if url is not None else None
 
 
