@@ -14,11 +14,11 @@ _TOP = frozenset({"body", "frame", "frameset", "head", "html"})
 
 
 class TagPaths:
-    """The tag paths of one page."""
+    """The tag paths of one page, asked for in document order."""
 
     def __init__(self, tree: PageTree) -> None:
         self._tree = tree
-        self._paths: dict[int, list[str]] = {}  # of elements, innermost last
+        self._open: list[tuple[int, list[str]]] = []  # elements around the last, and their paths
 
     def of(self, node: int) -> str:
         """Return the tag path of an element.
@@ -26,25 +26,28 @@ class TagPaths:
         Elements that a page need not write are there: ``html``, ``body``. What is for browsers
         without frames is a page of its own.
         """
-        tags, parents, paths = self._tree.tags, self._tree.parents, self._paths
+        tree, opened = self._tree, self._open
+        while opened and tree.after[opened[-1][0]] <= node:
+            opened.pop()
+        known, path = opened[-1] if opened else (0, [])
         unknown: list[int] = []
-        while node not in paths and node > 0 and tags[node] != "noframes":
+        while node > known and tree.tags[node] != "noframes":
             unknown.append(node)
-            node = parents[node]
-        path = paths.get(node, [])
+            node = tree.parents[node]
+        path = path if node == known else []
         for node in reversed(unknown):
-            tag = tags[node]
+            tag = tree.tags[node]
             if len(path) >= _ONCE.get(tag, _LONGEST_PATH + 1):
-                paths[node] = path
                 continue
             if not path and tag != "html":
                 path = ["html"]
             if len(path) == 1 and tag not in _TOP:
                 path = [*path, "body"]
-            if attributes := self._tree.attributes(node):
+            if attributes := tree.attributes(node):
                 name, classes = attributes.get("id", ""), attributes.get("class", "")
                 tag = step(tag, name[:_LONGEST_STEP], classes[:200])
-            path = paths[node] = [*path[1 - _LONGEST_PATH :], tag[:_LONGEST_STEP]]
+            path = [*path[1 - _LONGEST_PATH :], tag[:_LONGEST_STEP]]
+            opened.append((node, path))
         return " ".join(path)
 
 

@@ -53,6 +53,7 @@ _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-
 _TAGS = re.compile(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[^>]*+>|(<.*)", re.DOTALL)
 _ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
 _LONGEST_PATH = 100  # steps
+_MOST_KNOWN = 5_000  # start tags whose attributes are remembered
 _SLICE = 10_000  # runs of text
 
 
@@ -300,7 +301,9 @@ class PageTree:
         written = self.body[start:end]
         known = self._attributes.get(written)
         if known is None:
-            known = self._attributes[written] = self._read_attributes(node)
+            known = self._read_attributes(node)
+            if len(self._attributes) < _MOST_KNOWN:
+                self._attributes[written] = known
         return known
 
     def path(self, node: int) -> str:
