@@ -1,6 +1,6 @@
 """The archive on series of versions, beside other ways to keep them.
 
-    python benchmarks/archive.py FOLDER [--only archive,warc] [--web] [--growth]
+    python benchmarks/archive.py FOLDER [--only archive,warc] [--web]
 
 FOLDER holds a folder for each page with its versions as `<unix time>.html`, or is a folder (or the
 variable MMCRAWL_CORPORA) with `series/` or `series.tar.zst` in it. All pages are stored in the
@@ -25,8 +25,6 @@ all is acknowledged. Rebuilding is timed for all versions in random
 order, each checked against its file. Memory is the peak of a process that does only this. `missed`
 counts versions that differ from the one before and were not kept as one, `false` those that were
 kept and do not differ.
-
-`--growth` prints the bytes of the archive per version after each doubling of versions per page.
 """
 
 from __future__ import annotations
@@ -365,20 +363,6 @@ def cells(result: Result, raw: int) -> Iterator[str]:
     yield "-" if result.false is None else str(result.false)
 
 
-def print_growth(events: list[Event]) -> None:
-    by_url: dict[str, list[Event]] = {}
-    for event in events:
-        by_url.setdefault(event.url, []).append(event)
-    print(f"\n{'versions a page':<18}{'bytes a version':>16}{'ratio':>9}")
-    count = 1
-    while count <= max(map(len, by_url.values())):
-        some = sorted((e for of in by_url.values() for e in of[:count]), key=lambda e: e.time)
-        raw = sum(event.path.stat().st_size for event in some)
-        size = measured("archive", some).size
-        print(f"{count:<18}{size / len(some):>16,.0f}{raw / size:>9.2f}", flush=True)
-        count *= 2
-
-
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
@@ -390,7 +374,6 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--only", default=",".join(WAYS), help="ways, parted by ,")
     parser.add_argument("--web", action="store_true", help="the folder is a stored web")
-    parser.add_argument("--growth", action="store_true", help="size by number of versions")
     given = parser.parse_args()
     if given.folder is None:
         parser.error("name the folder of the series, or set MMCRAWL_CORPORA")
@@ -415,8 +398,6 @@ def main() -> int:
         for name in given.only.split(","):
             row = "".join(f"{cell:>11}" for cell in cells(measured(name, events), raw))
             print(f"{name:<10}{row}", flush=True)
-        if given.growth:
-            print_growth(events)
     return 0
 
 

@@ -18,13 +18,6 @@ pages:
 All extractors start from bytes, and each has read a page before the clock starts. Pages/s is of CPU
 time on one core, the median of rounds in which the extractors take turns. Rows ending in
 `+comments` are the same peer told to keep comments, `justext-any` is jusText without a stop list.
-
-`--pages` prints one row a page, worst first, of the first two extractors named, and `--dump DIR`
-writes what the first of them took beside the truth; both go without clock. From a script:
-
-    from content import evaluate, mean_f1
-    pages = evaluate(lambda body, url: my_text(body), "pages", FOLDER)
-    print(mean_f1(page for page in pages if page.kind == "forum"))
 """
 
 from __future__ import annotations
@@ -55,8 +48,6 @@ from _content_scores import (
     set_scores,
     share_held,
     shingle_scores,
-    shingles,
-    tokens,
     word_f1,
 )
 from _language_pages import language_pages
@@ -67,7 +58,6 @@ Set = Literal["articles", "pages", "zh", "ja", "ru", "ar"]
 SETS: tuple[Set, ...] = ("articles", "pages", "zh")  # those the model is trained on
 LANGUAGES: tuple[Set, ...] = ("ja", "ru", "ar")  # those none is
 KINDS = ("article", "forum", "product", "collection", "listing", "documentation", "service")
-TOLD_BOTH = 0.5
 
 
 @dataclass(frozen=True)
@@ -138,21 +128,10 @@ def members(archive: tarfile.TarFile) -> Iterator[tuple[str, bytes]]:
 
 
 def evaluate(extract: Extract, name: Set, folder: Path | str | None = None) -> list[PageScore]:
-    """Score an extractor on a set of pages.
+    """Score an extractor on a set, one of SETS or LANGUAGES, in a folder or MMCRAWL_CORPORA.
 
-    Parameters
-    ----------
-    extract
-        Takes a page's bytes and its URL, None where that is not known; returns its text.
-    name
-        One of SETS or LANGUAGES.
-    folder
-        Where the sets are; MMCRAWL_CORPORA if None.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the set is not there.
+    The extractor is given a page's bytes and its URL, None where that is not known. Raises
+    FileNotFoundError if the set is not there.
     """
     pages = load(name, Path(folder or os.environ.get("MMCRAWL_CORPORA", ".")))
     return [
@@ -268,63 +247,6 @@ TABLES: dict[Set, tuple[str, Callable[[str, list[Result]], None]]] = {
 }
 
 
-def print_pages(name: Set, scored: dict[str, list[PageScore]]) -> None:
-    """Print a row for each page, the worst of the first extractor first."""
-    methods = list(scored)[:2]
-    heads = "".join(f"{method[:12]:>13}" for method in methods)
-    print(f"\n{name}\n{heads}{'precision':>11}{'recall':>8}{'text':>7}{'truth':>7}  page")
-    rows = zip(*(scored[method] for method in methods), strict=True)
-    for row in sorted(rows, key=lambda row: row[0].scores.f1):
-        first = row[0]
-        f1s = "".join(f"{page.scores.f1:>13.3f}" for page in row)
-        sides = f"{first.scores.precision:>11.3f}{first.scores.recall:>8.3f}"
-        sizes = f"{first.scores.in_text:>7}{first.scores.in_truth:>7}"
-        print(f"{f1s}{sides}{sizes}  {first.kind} {first.key} {first.url or ''}".rstrip())
-
-
-def dump(folder: Path, name: Set, pages: list[PageScore]) -> None:
-    """Write a file for each page: the text, then the truth.
-
-    A paragraph of the text that is not in the truth is marked +, one of the truth that is not in
-    the text is marked -.
-    """
-    unit = unit_of(name)
-    for page in pages:
-        file = folder / name / f"{page.kind}-{page.key.rpartition('/')[2]}.txt"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        scores = page.scores
-        figures = {
-            "F1": scores.f1,
-            "precision": scores.precision,
-            "recall": scores.recall,
-            "with": page.found,
-            "without": page.kept_out,
-        }
-        told = [f"{what} {share:.3f}" for what, share in figures.items() if share is not None]
-        parts = [
-            f"{page.url or page.key}\n{', '.join(told)}",
-            "======== text (+ not in the truth)",
-            *marked(page.text, page.truth, "+", unit),
-            "======== truth (- not in the text)",
-            *marked(page.truth, page.text, "-", unit),
-        ]
-        file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-
-
-def marked(text: str, other: str, mark: str, unit: Unit) -> Iterator[str]:
-    """Return the paragraphs of a text, those marked that the other text does not tell."""
-    words = tokens(other, unit)
-    known, joined = set(shingles(words)), f" {' '.join(words)} "
-    for paragraph in filter(str.strip, text.splitlines()):
-        own = tokens(paragraph, unit)
-        pieces = list(shingles(own).elements())
-        if len(pieces) <= 1:
-            told = f" {' '.join(own)} " in joined
-        else:
-            told = sum(piece in known for piece in pieces) >= TOLD_BOTH * len(pieces)
-        yield f"{' ' if told else mark} {paragraph.strip()}"
-
-
 def load_extractors(names: Iterable[str]) -> dict[str, Extract]:
     """Import the extractors named and tell which cannot be."""
     extractors = {}
@@ -358,13 +280,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", type=names_of, default=list(METHODS), help="names, parted by ,")
     parser.add_argument("--set", choices=SETS + LANGUAGES, help="one set (default: all)")
     parser.add_argument("--rounds", type=int, default=3, help="default 3")
-    parser.add_argument("--pages", action="store_true", help="a row for each page, worst first")
-    parser.add_argument("--dump", type=Path, metavar="DIR", help="write texts beside the truth")
     given = parser.parse_args()
     if given.folder is None:
         parser.error("name the folder of labelled pages, or set MMCRAWL_CORPORA")
-    if given.rounds < 1:
-        parser.error("--rounds must be 1 or more")
     return given
 
 
@@ -381,16 +299,8 @@ def main() -> int:
         except FileNotFoundError as error:
             print(f"No set {name}: {error}.", file=sys.stderr)
             continue
-        if not given.pages and not given.dump:
-            title, print_table = TABLES[name]
-            print_table(title, measure(extractors, name, given.folder, given.rounds))
-            continue
-        pair = list(extractors)[: 2 if given.pages else 1]
-        scored = {method: evaluate(extractors[method], name, given.folder) for method in pair}
-        if given.pages:
-            print_pages(name, scored)
-        if given.dump:
-            dump(given.dump, name, scored[pair[0]])
+        title, print_table = TABLES[name]
+        print_table(title, measure(extractors, name, given.folder, given.rounds))
     return 0
 
 

@@ -13,10 +13,9 @@ process of its own and with an empty store:
 Both run with the same concurrency and log level, without AutoThrottle and robots.txt, and with no
 bound on pages of one shape, so that both fetch every page; the table says how many each was served
 and whether they were the same. `pages/s` counts from spider_opened to spider_closed as Scrapy's
-statistics have it (`elapsed_time_seconds`), `with start` the whole process, `of CPU` is pages for
-each second of the process's CPU time, which a busy machine disturbs least. All are medians of the
-rounds. A ratio is the median of the rounds' ratios, focused to plain: 1 is as fast as the plain
-spider.
+statistics have it (`elapsed_time_seconds`), `of CPU` is pages for each second of the process's CPU
+time, which a busy machine disturbs least. All are medians of the rounds. A ratio is the median of
+the rounds' ratios, focused to plain: 1 is as fast as the plain spider.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,14 +43,13 @@ _ELAPSED = re.compile(r"'elapsed_time_seconds': ([0-9.]+)")
 
 @dataclass(frozen=True)
 class Run:
-    """One crawl: seconds inside the spider, of the process, of the CPU; and what it was served.
+    """One crawl: seconds inside the spider and of the CPU; and what it was served.
 
     `memory` is the most it took with the processes it started, in MB, as far as looks every half a
     second tell.
     """
 
     inside: float
-    whole: float
     cpu: float
     served: Served
     memory: float
@@ -61,11 +58,6 @@ class Run:
     def speed(self) -> float:
         """Pages a second while the spider was open."""
         return self.served.pages / self.inside
-
-    @property
-    def speed_with_start(self) -> float:
-        """Pages a second of the whole process."""
-        return self.served.pages / self.whole
 
     @property
     def speed_of_cpu(self) -> float:
@@ -114,7 +106,7 @@ def focused(
 
 def crawl(command: list[str], folder: Path, server: Running) -> Run:
     """Run a scrapy command in a folder, and time it."""
-    cpu, start = cpu_seconds(), time.perf_counter()
+    cpu = cpu_seconds()
     memory = 0.0
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
@@ -128,13 +120,12 @@ def crawl(command: list[str], folder: Path, server: Running) -> Run:
             memory = max(memory, megabytes_of(process.pid))
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_LOOK)
-        whole = time.perf_counter() - start
         log.seek(0)
         said = log.read()
     elapsed = _ELAPSED.search(said)
     if process.returncode or elapsed is None:
         raise SystemExit(f"{' '.join(command[:2])} failed:\n{said[-2000:]}")
-    return Run(float(elapsed[1]), whole, cpu_seconds() - cpu, server.served(), memory)
+    return Run(float(elapsed[1]), cpu_seconds() - cpu, server.served(), memory)
 
 
 def megabytes_of(pid: int) -> float:
@@ -156,7 +147,7 @@ def cpu_seconds() -> float:
 
 def report(runs: dict[str, list[Run]]) -> None:
     """Print the table."""
-    columns = {"pages/s": "speed", "with start": "speed_with_start", "of CPU": "speed_of_cpu"}
+    columns = {"pages/s": "speed", "of CPU": "speed_of_cpu"}
     print(f"{'':<10}{'pages':>8}{'requests':>10}{'MB':>8}" + "".join(f"{c:>12}" for c in columns))
     for name, rounds in runs.items():
         last = rounds[-1].served

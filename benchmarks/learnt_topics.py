@@ -31,9 +31,8 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 from topic_labels import LABELS, Pages, subjects
 
-from mmcrawl.learning.design import Design, Seen, seen_of
 from mmcrawl.learning.examples import Example
-from mmcrawl.learning.fitting import calibrated, fitted, folds_of, left_out
+from mmcrawl.learning.fitting import Design, Seen, calibrated, fitted, folds_of, left_out, seen_of
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.relevance import TopicTest

@@ -1,7 +1,5 @@
 """Writes a web of hosts of equal size, for a crawl by several processes.
 
-    python benchmarks/made_web.py FOLDER --hosts 12 --pages 3600
-
 Every host has an index and directories of pages. A page has some 50 links: to the directories, to
 pages beside it, to pages elsewhere on its host and to two other hosts; with its text and markup it
 comes to 25-60 KB. Some directories are lectures on optics, whose pages mostly show a video; pages
@@ -10,7 +8,6 @@ of the others rarely do. The same arguments write the same bytes.
 
 from __future__ import annotations
 
-import argparse
 import random
 from pathlib import Path
 
@@ -97,17 +94,3 @@ class _Host:
             text[5:5] = rng.choices(_TOPIC, k=3)
         sentences = " ".join(text)
         return f"<p class='text'><span style='color:#222'>{sentences}.</span></p>\n"
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--hosts", type=int, default=12)
-    parser.add_argument("--pages", type=int, default=3600)
-    arguments = parser.parse_args()
-    print(" ".join(write_web(arguments.folder, arguments.hosts, arguments.pages)))
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,6 +1,6 @@
 """Dates of publication and authors: ours beside htmldate and trafilatura, on labelled pages.
 
-    python benchmarks/metadata.py FOLDER [--half even|odd|all] [--wrong N] [--only ours]
+    python benchmarks/metadata.py FOLDER [--half even|odd|all] [--only ours]
 
 FOLDER holds checkouts of public evaluation sets (see _facts_pages.py). Pages are parted by site
 into two halves: what is chosen by hand was chosen looking at the even one, the odd one is to
@@ -33,7 +33,6 @@ class Answer:
 
     day: str
     authors: tuple[str, ...] | None
-    source: str = ""
 
 
 Reader = Callable[[FactsPage], Answer]
@@ -44,9 +43,7 @@ def ours() -> Reader:
 
     def read(page: FactsPage) -> Answer:
         facts = page_content(page.body, page.url).facts
-        dated = facts.dated
-        told = f"{dated.source if dated else '-'}; {facts.authors_source}"
-        return Answer(dated.value[:10] if dated else "", facts.authors, told)
+        return Answer(facts.dated.value[:10] if facts.dated else "", facts.authors)
 
     return read
 
@@ -89,7 +86,7 @@ def author_f1(known: tuple[str, ...], given: tuple[str, ...]) -> float:
     return 2 * len(wanted & got) / (len(wanted) + len(got)) if wanted or got else 1.0
 
 
-def report(name: str, pages: list[FactsPage], readers: dict[str, Reader], wrong: int) -> None:
+def report(name: str, pages: list[FactsPage], readers: dict[str, Reader]) -> None:
     dated = [page for page in pages if page.published]
     signed = [page for page in pages if page.authors]
     print(f"\n{name}: {len(dated)} pages with a date, {len(signed)} with authors")
@@ -113,8 +110,6 @@ def report(name: str, pages: list[FactsPage], readers: dict[str, Reader], wrong:
         else:
             row += f"{'–':>11}{'–':>10}"
         print(row + f"{1000 * spent / max(len(pages), 1):>8.1f}")
-        if wrong and method == "ours":
-            print_wrong(pages, answers, wrong)
 
 
 def answer_of(read: Reader, page: FactsPage) -> Answer:
@@ -123,25 +118,6 @@ def answer_of(read: Reader, page: FactsPage) -> Answer:
     except Exception as error:  # noqa: BLE001 - others' code raises anything
         print(f"{page.key}: {type(error).__name__}: {error}", file=sys.stderr)
         return Answer("", None)
-
-
-def print_wrong(pages: list[FactsPage], answers: dict[str, Answer], most: int) -> None:
-    shown = {"date": 0, "authors": 0}
-    for page in pages:
-        given = answers[page.key]
-        if page.published and given.day != page.published and shown["date"] < most:
-            shown["date"] += 1
-            print(
-                f"  date {page.published} not {given.day or '-'} ({given.source})"
-                f" {page.key} {page.url or ''}"
-            )
-        if (
-            page.authors
-            and author_f1(page.authors, given.authors or ()) < 1
-            and shown["authors"] < most
-        ):
-            shown["authors"] += 1
-            print(f"  authors {page.authors} not {given.authors} ({given.source}) {page.key}")
 
 
 def in_half(page: FactsPage, half: str) -> bool:
@@ -154,8 +130,6 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=["even", "odd", "all"], default="odd")
     parser.add_argument("--only", default=",".join(READERS), help="names, parted by ,")
-    parser.add_argument("--set", default="", help="one set (default: all that are there)")
-    parser.add_argument("--wrong", type=int, default=0, help="print so many wrong answers of ours")
     given = parser.parse_args()
     logging.disable(logging.CRITICAL)
     sets = load_sets(given.folder)
@@ -163,9 +137,7 @@ def main() -> int:
         parser.error(f"{given.folder} holds none of the sets; see _facts_pages.py")
     readers = {name: READERS[name]() for name in given.only.split(",")}
     for name, pages in sets.items():
-        if given.set in ("", name):
-            chosen = [page for page in pages if in_half(page, given.half)]
-            report(name, chosen, readers, given.wrong)
+        report(name, [page for page in pages if in_half(page, given.half)], readers)
     return 0
 
 

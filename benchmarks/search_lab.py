@@ -12,12 +12,10 @@ Tasks: `topic`, the words that the manifest gives; `any`, any media of the web's
 whatever it is about). What is printed for each web: pages, relevant pages, the area under recall as
 a share of the oracle's, recall after 20 % of the pages (`--share`), the area under the recall of
 distinct media instead of pages, and CPU time a page. Algorithms are given with parameters as to
-`scrapy experiment`: `urlrule:lift=0;s=0`. `hindsight` is `learned` that knows from the start what
-it knew at its end: what its features could tell. `--priors FOLDER` takes the weights of the
-evidence for each web from FOLDER/WEB.json: those that the other webs give (search_prior.py).
+`scrapy experiment`: `urlrule:lift=0;s=0`. `--priors FOLDER` takes the weights of the evidence for
+each web from FOLDER/WEB.json: those that the other webs give (tools/train_search_prior.py).
 `--blocks` cuts the pages into blocks, so that links know in what kind of block they stand; a page
 is cut once and that is kept as well. `breadth:links=related` follows no links off topic then.
-`--check` crawls the webs by `scrapy crawl` as well and compares the order of the pages.
 """
 
 import argparse
@@ -32,24 +30,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from statistics import mean
-from typing import Any
 from unittest.mock import patch
 
-from _lab_pages import METHOD, Pages
+from _lab_pages import Pages
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
-from mmcrawl.experiment.crawl import CrawlProcess
 from mmcrawl.experiment.measures import area_share, found_after
 from mmcrawl.experiment.plan import ExperimentError, algorithms_of
-from mmcrawl.experiment.stores import StoredPage, read_pages
+from mmcrawl.experiment.stores import StoredPage
 from mmcrawl.experiment.truth import truth_of
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.page.urls import physical_layer, resource_key
 from mmcrawl.replay.handler import replay_settings
-from mmcrawl.scoring.base import LinkSource, Scorer
+from mmcrawl.scoring.base import Scorer
 from mmcrawl.scoring.evidence import prior_of
 from mmcrawl.scoring.prospects import Prospects
 from mmcrawl.scoring.registry import algorithm_names, make_scorer
@@ -170,22 +166,6 @@ def _link_to(url: str, layer: int) -> NewLink:
     return NewLink(url=url, logical_layer=layer, physical_layer=physical_layer(url))
 
 
-class _Hindsight:
-    """Makes `learned` twice: the second time with what it had learnt at the end of the first."""
-
-    def __init__(self) -> None:
-        self._before: Any = None
-
-    def __call__(self, name: str, source: LinkSource, *others: Any, **options: Any) -> Scorer:
-        made: Any = make_scorer("learned", source, *others, **options)
-        if self._before is None:
-            self._before = made.knowledge
-        else:
-            self._before.teaching = False
-            made.adopt(self._before)
-        return made
-
-
 def measure(
     web: Web,
     algos: list[str],
@@ -213,7 +193,7 @@ def measure(
         run = (
             whole
             if algo == "breadth" and not blocks
-            else _run(web, algo, task, cache, blocks=blocks)
+            else crawl(web, algo, task, cache, blocks=blocks)
         )
         series = truth.judge(map(truth.kind, run.pages))
         after = max(1, round(share * number))
@@ -226,14 +206,6 @@ def measure(
             "ms_a_page": 1000 * run.seconds / max(len(run.pages), 1),
         }
     return row
-
-
-def _run(web: Web, algo: str, task: str, cache: Path, *, blocks: bool) -> Run:
-    if algo != "hindsight":
-        return crawl(web, algo, task, cache, blocks=blocks)
-    twice = _Hindsight()
-    crawl(web, "learned", task, cache, scorer=twice, blocks=blocks)
-    return crawl(web, "learned", task, cache, scorer=twice, blocks=blocks)
 
 
 def _media_area(media: list[frozenset[str]], wanted: frozenset[str], pages: int) -> float | None:
@@ -280,20 +252,6 @@ def table(rows: list[dict], algos: list[str], measure_name: str) -> None:
     print("| mean | | | |", " | ".join(f"{mean(columns[algo] or [0]):.3f}" for algo in algos), "|")
 
 
-def check(web: Web, algo: str, task: str, cache: Path, *, blocks: bool) -> None:
-    """Crawl a web by Scrapy as well, and see that the pages come in the same order."""
-    settings = {"MMCRAWL_BLOCKS": METHOD if blocks else "off"}
-    with tempfile.TemporaryDirectory() as folder:
-        run = CrawlProcess(Path(folder) / "crawl", web.arguments(algo, task, ""), settings)
-        while not run.ended():
-            time.sleep(0.1)
-        scrapys = [page.url for page in read_pages(run.files.store)]
-    own = [page.url for page in crawl(web, algo, task, cache, blocks=blocks).pages]
-    pairs = enumerate(zip(own, scrapys, strict=False))
-    alike = next((n for n, (mine, other) in pairs if mine != other), min(len(own), len(scrapys)))
-    print(f"{web.name}, {algo}: {len(own)} pages, {len(scrapys)} by Scrapy, first {alike} alike")
-
-
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -307,7 +265,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--priors", type=Path, help="folder of weights, a file a web")
     parser.add_argument("--blocks", action="store_true", help="links know their blocks")
-    parser.add_argument("--check", action="store_true", help="compare with crawls by Scrapy")
     parser.add_argument("--json", type=Path, help="write all that was measured here")
     args = parser.parse_args()
     args.cache.mkdir(parents=True, exist_ok=True)
@@ -318,18 +275,13 @@ def main() -> None:
         parser.error("there is no web of that name in these folders; give others, or --sims")
     algos = args.algos.split(",")
     try:
-        algorithms_of(args.algos, ["hindsight", *algorithm_names()])
+        algorithms_of(args.algos, algorithm_names())
     except ExperimentError as error:
         parser.error(str(error))
     if args.priors and (
         left := [w.name for w in webs if not (args.priors / f"{w.name}.json").is_file()]
     ):
         parser.error(f"{args.priors} has no weights for {', '.join(left)}")
-    if args.check:
-        for web in webs:
-            for algo in algos:
-                check(web, algo, args.task, args.cache, blocks=args.blocks)
-        return
     options = {"share": args.share, "priors": args.priors, "blocks": args.blocks}
     begun = time.monotonic()
     with ProcessPoolExecutor(max(1, args.jobs)) as pool:

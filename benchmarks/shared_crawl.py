@@ -25,7 +25,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -39,6 +38,7 @@ from statistics import mean, median
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from crawl_speed import cpu_seconds
 from delaying_proxy import delaying
 from made_web import write_web
 from page_server import Running, Served, running
@@ -171,10 +171,6 @@ class Laboratory:
         command = [sys.executable, "-m", "scrapy", *self._command(store, share)]
         logs = [self._folder / f"worker-{number}.log" for number in range(workers)]
         started = [_start(command, log) for log in logs]
-        if self._arguments.bind:
-            cores = sorted(os.sched_getaffinity(0))
-            for number, process in enumerate(started):
-                os.sched_setaffinity(process.pid, {cores[number % len(cores)]})
         failed = [log for log, process in zip(logs, started, strict=True) if process.wait()]
         texts = [log.read_text("utf-8") for log in logs]
         times = [_times(text) for text in texts]
@@ -225,12 +221,6 @@ def _start(command: list[str], log: Path) -> subprocess.Popen[bytes]:
 def _times(log: str) -> dict[str, datetime]:
     found = _TIME.findall(log)
     return {name: datetime(*map(int, numbers.strip(" ,").split(","))) for name, numbers in found}
-
-
-def cpu_seconds() -> float:
-    """Return the CPU time of the processes that were started here and have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 @contextmanager
@@ -314,7 +304,6 @@ def main() -> int:
     parser.add_argument("--algo", default="urlrule")
     parser.add_argument("--keywords", default="optics,lens,refraction,prism")
     parser.add_argument("--concurrency", type=int, default=16)
-    parser.add_argument("--bind", action="store_true", help="each worker to one core of its own")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
     many = f"{arguments.workers} workers"

@@ -11,10 +11,6 @@ For each subject: precision and recall, and both with the threshold chosen on th
 each web: on how many pages a subject was found rightly, wrongly, or missed. `--wrong` lists those.
 
 `--text main` has the test read the main text of each page in place of all its visible text.
-
-Two rules that are not in the test, for they make a verdict depend on the order of the crawl, and do
-not pay: `--led-here 0.25` adds so much evidence where the page that led here is on topic;
-`--higher-bar 2` asks for so much evidence, not 1, on webs where less than 5 % is on topic.
 """
 
 import argparse
@@ -35,7 +31,6 @@ from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 LABELS = Path(__file__).parent / "data" / "topic_labels.jsonl"
 NOT_LABELLED = {"science", "society"}  # they overlap with all other subjects
 SAME_SUBJECT = {"language": "chinese"}
-HARDLY_ANYTHING = 0.05
 THRESHOLDS = [0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
 
 
@@ -96,15 +91,9 @@ def nameless(topic: Topic) -> Topic:
     return Topic(topic.name, topic.title, topic.concepts, media=topic.media)
 
 
-def judge(
-    topic: Topic, subject: str, labels: list[dict], pages: Pages, led_here: float
-) -> list[Judged]:
+def judge(topic: Topic, subject: str, labels: list[dict], pages: Pages) -> list[Judged]:
     """Return what the test says of all pages that are labelled for a subject."""
     test = TopicTest(topic, MEDIA_KINDS)
-
-    @cache
-    def on_topic(web: str, path: str) -> bool:
-        return test.judge(page := pages.page(web, path), page.media).score >= test.threshold
 
     judged = []
     for label in labels:
@@ -112,26 +101,11 @@ def judge(
             continue
         page = pages.page(label["web"], label["path"])
         verdict = test.judge(page, page.media)
-        score = verdict.score
-        if led_here and label["parent"] and on_topic(label["web"], label["parent"]):
-            evidence = score / (1 - score) + led_here
-            score = evidence / (evidence + 1)
         about = subject in label["subjects"]
         why = label["reason"]
+        score = verdict.score
         judged.append(Judged(label["web"], label["path"], about, score, why, verdict.evidence))
     return judged
-
-
-def with_higher_bar(judged: list[Judged], bar: float) -> list[Judged]:
-    """Return the verdicts if webs where hardly anything is on topic need `bar` as evidence."""
-    of_web = defaultdict(list)
-    for one in judged:
-        of_web[one.web].append(one.score >= 0.5)
-    barren = {web for web, found in of_web.items() if sum(found) < HARDLY_ANYTHING * len(found)}
-    return [
-        replace(one, score=0.0) if one.web in barren and one.score < bar / (bar + 1) else one
-        for one in judged
-    ]
 
 
 def rates(judged: list[Judged], threshold: float | dict[str, float]) -> tuple[int, int, int]:
@@ -206,8 +180,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path, help="folders of stored sites")
     parser.add_argument("--wrong", action="store_true", help="list the pages judged wrongly")
-    parser.add_argument("--led-here", type=float, default=0.0, metavar="EVIDENCE")
-    parser.add_argument("--higher-bar", type=float, default=1.0, metavar="EVIDENCE")
     parser.add_argument("--text", choices=["whole", "main"], default="whole")
     args = parser.parse_args()
     pages = Pages(args.folders, args.text)
@@ -215,9 +187,8 @@ def main() -> None:
     labels = [label for label in map(json.loads, lines) if label["web"] in pages]
     results, unnamed = {}, {}
     for subject, topic in subjects().items():
-        judged = judge(topic, subject, labels, pages, args.led_here)
-        results[subject] = with_higher_bar(judged, args.higher_bar)
-        unnamed[subject] = judge(nameless(topic), subject, labels, pages, args.led_here)
+        results[subject] = judge(topic, subject, labels, pages)
+        unnamed[subject] = judge(nameless(topic), subject, labels, pages)
     print(f"{len(labels)} labelled pages\n")
     table_of_subjects(results)
     print("\nWithout the words that name the subject\n")

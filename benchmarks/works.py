@@ -1,15 +1,15 @@
 """What becomes of stored webs as works: how many there are, their titles, their licences.
 
-    python benchmarks/works.py FOLDER… [--pages 250] [--licences ROOT] [--sample 50]
+    python benchmarks/works.py FOLDER… [--pages 250] [--licences ROOT]
 
 A FOLDER holds a folder for each site. Of each site so many pages with media are read, chosen by
 seed. Printed are pages, addresses, works, works of several files, the largest; and of works that a
 feed of the site has as an enclosure, how many are titled as there: with 70 % of its words, numbers
-and "episode" aside. `--sample` prints some works of several files, to be read. `--first SOURCE`
-puts a source of titles before all others. `--licences` compares what is believed of the pages of
-data/works_licences.json, which were labelled by reading them, with their labels; ROOT holds the
-unpacked corpora. "chosen on" are the sites that rules were chosen on; "held out", those that were
-only looked at afterwards; "fresh", a sample drawn when all rules stood.
+and "episode" aside. `--first SOURCE` puts a source of titles before all others. `--licences`
+compares what is believed of the pages of data/works_licences.json, which were labelled by reading
+them, with their labels; ROOT holds the unpacked corpora. "chosen on" are the sites that rules were
+chosen on; "held out", those that were only looked at afterwards; "fresh", a sample drawn when all
+rules stood.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from mmcrawl.collecting.works.names import stem_of
 from mmcrawl.collecting.works.page_facts import facts_of_page
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.parse import parse_page
-from mmcrawl.text.scripts import unify
+from mmcrawl.text.words import unify
 
 LABELS = Path(__file__).parent / "data" / "works_licences.json"
 RESERVED = "all-rights-reserved"
@@ -81,13 +81,12 @@ def is_titled(work: Work, wanted: str) -> bool:
     return found >= 0.7 * telling.total() and len(work.title) <= 3 * len(wanted) + 60
 
 
-def report_site(site: Path, most: int, several: list[Work]) -> tuple[int, int]:
+def report_site(site: Path, most: int) -> tuple[int, int]:
     began = process_time()
     pages = list(pages_with_media(site, most))
     works = [work for work, _ in describe(pages, Sources())]
     seconds = process_time() - began
     sizes = [len(work.files) for work in works]
-    several += [work for work in works if len(work.files) > 1]
     wanted = feed_titles(site)
     told = [(w, wanted[s]) for w in works for f in w.files if (s := stem_of(f.url)[1]) in wanted]
     told = list({work.id: (work, title) for work, title in told}.values())
@@ -126,7 +125,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--pages", type=int, default=250, help="of a site")
-    parser.add_argument("--sample", type=int, default=0, help="works of several files, to read")
     parser.add_argument("--first", default="", help="source of titles before all others")
     parser.add_argument("--licences", type=Path, metavar="ROOT", help="of the corpora")
     told = parser.parse_args()
@@ -134,7 +132,6 @@ def main() -> None:
         titles.choose_titles.__defaults__ = ({**titles.WEIGHTS, told.first: 2.0},)
     if told.licences:
         report_licences(told.licences)
-    several: list[Work] = []
     right = all_ = 0
     if told.folders:
         print(
@@ -143,12 +140,10 @@ def main() -> None:
         )
     for folder in told.folders:
         for site in sorted(path for path in folder.iterdir() if path.name.endswith(".test")):
-            one, of = report_site(site, told.pages, several)
+            one, of = report_site(site, told.pages)
             right, all_ = right + one, all_ + of
     if all_:
         print(f"titled as in feeds: {right} of {all_}")
-    for work in random.Random(18).sample(several, min(told.sample, len(several))):
-        print(work.title, *(file.url for file in work.files[:6]), sep="\n    ")
 
 
 main()

@@ -17,7 +17,7 @@ CODE = ("mmcrawl", "spiders", "pipelines")
 # The rooms of the plan: what they may come to in lines, and where their code stands (the longest
 # name that fits counts).
 ROOMS: dict[str, tuple[int, tuple[str, ...]]] = {
-    "root": (500, ("mmcrawl", "mmcrawl/plugins")),
+    "root": (500, ("mmcrawl",)),
     "text, topic": (2_400, ("mmcrawl/text", "mmcrawl/topic", "mmcrawl/learning")),
     "page": (4_000, ("mmcrawl/page",)),
     "blocks": (7_500, ("mmcrawl/blocks",)),
