@@ -43,7 +43,7 @@ def commands() -> set[str]:
 def test_every_command_is_found_in_another_project() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     entries = tomllib.loads(text)["project"]["entry-points"]["scrapy.commands"]
-    assert entries == {name: f"mmcrawl.commands.{name}:Command" for name in commands()}
+    assert entries == {name: f"mmcrawl.commands.{name}:Later" for name in commands()}
 
 
 @cache

@@ -38,7 +38,7 @@ def warm() -> None:
         folder = importlib.import_module(package).__path__
         for module in pkgutil.walk_packages(folder, f"{package}."):
             if not module.name.startswith(NOT_WARMED):
-                importlib.import_module(module.name)
+                hasattr(importlib.import_module(module.name), "_")  # loads what is loaded when used
     from mmcrawl.experiment import crawl
     from mmcrawl.stores import child_process
     from mmcrawl.terminal import telling

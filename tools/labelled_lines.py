@@ -26,7 +26,7 @@ from mmcrawl.blocks.content.surroundings import words_around
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.page.tree import read_tree
-from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import split_host
 
 _WEIGHS = {"articles": 1.5, "small": 0.3}  # the labels of articles are the most careful
 _SMALL = 1  # small pages made of each page, more of the few articles and Chinese pages

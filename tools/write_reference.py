@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mmcrawl.commands.links import COLUMNS
-from mmcrawl.crawling.archive_params import RevisitParams
-from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling.spider_params import CollectParams, RevisitParams
 from mmcrawl.settings import declared
 from mmcrawl.terminal.arguments import spider_arguments
 

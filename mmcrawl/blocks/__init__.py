@@ -10,7 +10,7 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.blocks.content.content import PageContent, page_content
-    from mmcrawl.blocks.drawing import KIND_COLOURS, draw, printable, short_path
+    from mmcrawl.blocks.drawing import KIND_COLOURS, draw, short_path
     from mmcrawl.blocks.export import partition_json, partition_record
     from mmcrawl.blocks.facts.dates import Dated
     from mmcrawl.blocks.facts.facts import PageFacts

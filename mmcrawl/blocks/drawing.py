@@ -26,6 +26,7 @@ from mmcrawl.blocks.safe_copy import PICTURES, Wrapper, safe_copy, shown_nodes
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.tags import BLOCK_TAGS, VOID
 from mmcrawl.page.tree import PageTree
+from mmcrawl.text.writing import printable
 
 KIND_COLOURS = {
     "title": "#c2185b",
@@ -79,17 +80,6 @@ def draw(page: Partition) -> str:
         blocks="".join(_entry(n, b, b in marks.placed) for n, b in enumerate(page, 1)),
         frame=escape(frame),
     )
-
-
-def printable(text: str, longest: int | None = None) -> str:
-    """Return words of a page as they can be shown: white space collapsed, at most so long.
-
-    Whatever steers a terminal or the direction of writing is replaced.
-    """
-    text = " ".join((text if longest is None else text[: 4 * longest]).split())
-    if longest is not None and len(text) > longest:
-        text = text[: longest - 1].rstrip() + "…"
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def short_path(path: str) -> str:

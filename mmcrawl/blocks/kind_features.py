@@ -24,7 +24,7 @@ from mmcrawl.blocks.layout.features import BlockFacts
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.page.urls import absolute_url
-from mmcrawl.text.scripts import HAN, has_han
+from mmcrawl.text.words import HAN, has_han
 
 Floats = NDArray[np.float32]
 

@@ -35,7 +35,7 @@ from mmcrawl.blocks.kinds import (
 )
 from mmcrawl.blocks.layout.features import PageFacts
 from mmcrawl.blocks.page_blocks import PageBlocks
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.words import has_han
 
 Floats = NDArray[np.float32]
 

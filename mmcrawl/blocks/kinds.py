@@ -19,7 +19,7 @@ from mmcrawl.blocks.layout.block_words import begins_with, holds, lists_of
 from mmcrawl.blocks.layout.features import PageFacts
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.words import has_han
 
 Judgement = tuple[str, float]
 """Kind and score."""

@@ -14,9 +14,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from mmcrawl.text.scripts import HAN, has_han, unify
 from mmcrawl.text.segmentation import segment
-from mmcrawl.text.words import LONGEST_WORD, is_stop_word, stem
+from mmcrawl.text.words import HAN, LONGEST_WORD, has_han, is_stop_word, stem, unify
 
 _RUN = re.compile(rf"([{HAN}]+)|[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*")
 

@@ -26,11 +26,9 @@ from mmcrawl.browse.safety import guarded
 from mmcrawl.browse.views.collections import CollectionViews
 from mmcrawl.browse.views.crawls import CrawlViews
 from mmcrawl.browse.views.media import MediaViews
-from mmcrawl.browse.views.pages import PageViews
+from mmcrawl.browse.views.pages import PageViews, SiteViews
 from mmcrawl.browse.views.search import SearchViews
-from mmcrawl.browse.views.sites import SiteViews
-from mmcrawl.browse.views.topic_words import TopicWordViews
-from mmcrawl.browse.views.topics import TopicViews
+from mmcrawl.browse.views.topics import TopicViews, TopicWordViews
 from mmcrawl.browse.views.versions import VersionViews
 from mmcrawl.browse.views.watch import WatchViews
 from mmcrawl.browse.views.works import WorkViews

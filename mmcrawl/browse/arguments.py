@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from mmcrawl.browse.text import address
 from mmcrawl.browse.words import Words, words_for
-from mmcrawl.crawling.archive_params import as_time
+from mmcrawl.crawling.spider_params import as_time
 
 LANGUAGE_COOKIE = "mmcrawl_language"
 """The cookie that keeps the language that a reader chose."""
@@ -132,7 +132,7 @@ class Arguments:
     def time(self, name: str, *, end: bool = False) -> float | None:
         """Return Unix seconds, None if nothing is given; of a day with `end` when it ends.
 
-        A time is written as `mmcrawl.crawling.archive_params.as_time` reads it.
+        A time is written as `mmcrawl.crawling.spider_params.as_time` reads it.
         """
         text = self.text(name, longest=100)
         try:

@@ -19,7 +19,7 @@ from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.stores.uris import is_server
-from mmcrawl.text.scripts import unify
+from mmcrawl.text.words import unify
 
 FACETS = ("kind", "topic", "level", "language", "licence", "held")
 _MOST_PAGES = 20  # of a work at which it is found

@@ -23,7 +23,7 @@ from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.collecting.exporting.references import dublin_core
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.text.xml import xml_document, xml_text
+from mmcrawl.text.writing import xml_document, xml_text
 
 PER_PAGE = 100
 """Records of an answer; a token leads to the next ones."""

@@ -21,7 +21,7 @@ from mmcrawl.collecting.swf.model import PAGE
 from mmcrawl.errors import MediaError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.urls import absolute_url
-from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import split_host
 
 logger = logging.getLogger(__name__)
 

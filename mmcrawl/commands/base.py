@@ -8,6 +8,7 @@ and takes its own options alone.
 import argparse
 import os
 import sys
+from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
@@ -21,6 +22,7 @@ from rich.console import Console
 from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
+from mmcrawl.commands import SUMMARIES
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MissingStoreError, MmcrawlError, did_you_mean, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
@@ -31,11 +33,12 @@ from mmcrawl.terminal.telling import Telling, broken_off_in_time
 
 _WIDTH = 79
 
-# Scrapy takes every subclass of ScrapyCommand beside this module for a command to be listed.
+# Scrapy takes every subclass of ScrapyCommand beside this module for a command to be listed. Of an
+# object with the base that ScrapyCommand has, `Later` can become an instance.
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand as _Base
 else:
-    _Base = object
+    _Base = ABC
 
 
 class HelpFormatter(ScrapyHelpFormatter):
@@ -76,7 +79,8 @@ class MmcrawlCommand(_Base):
 
     Attributes:
         name: As it is typed.
-        usage, summary, details: For the help: what follows the name, and what it does.
+        usage, details: For the help: what follows the name, and what it does; without details the
+            line in the list of commands.
         arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
         has_operands: Whether words may follow that are no options.
         subcommands: By name; "" for the command without one, where that does something.
@@ -93,7 +97,6 @@ class MmcrawlCommand(_Base):
     name: ClassVar[str]
     telling: Telling
     usage: ClassVar[str]
-    summary: ClassVar[str]
     details: ClassVar[str] = ""
     arguments: ClassVar[tuple[str, ...]]
     model: ClassVar[type[BaseModel]] = FocusedParams
@@ -108,11 +111,11 @@ class MmcrawlCommand(_Base):
         return self.usage
 
     def short_desc(self) -> str:
-        return self.summary
+        return SUMMARIES[self.name]
 
     def long_desc(self) -> str:
         """Return what it does, and its subcommands, a line or two for each."""
-        details = self.details or self.summary
+        details = self.details or self.short_desc()
         if not self.subcommands:
             return details
         wide = max(map(len, self.subcommands)) + 2

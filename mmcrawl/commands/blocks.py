@@ -12,7 +12,7 @@ from rich.tree import Tree
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.blocks.drawing import draw, printable, short_path, summary
+from mmcrawl.blocks.drawing import draw, short_path, summary
 from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
 from mmcrawl.blocks.partition import Block, Partition, partition
@@ -26,8 +26,15 @@ from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 from mmcrawl.settings import value_of
 from mmcrawl.terminal import extraction
 from mmcrawl.terminal.archive import KIND_STYLES
-from mmcrawl.terminal.page_files import STANDARD, PageFile, is_address, page_problem
-from mmcrawl.terminal.targets import add_target, new_file
+from mmcrawl.terminal.files import (
+    STANDARD,
+    PageFile,
+    add_target,
+    is_address,
+    new_file,
+    page_problem,
+)
+from mmcrawl.text.writing import printable
 
 _READS_STYLES = "spcola"
 _TEXT = 200  # characters of a block's text that are shown, at most
@@ -45,7 +52,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         "Show the blocks of a page. With --format, write the content of a page, or of all pages in"
         " files, folders and WARC files: mmcrawl blocks --format md --output texts pages/"
     )
-    summary = "Show the blocks of a page: what is content, navigation, advertisement"
     arguments = ("web",)
     has_operands = True
 

@@ -42,7 +42,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     working = ""
     interrupted = ""
     usage = "[FILE.db|-a store=URI|-a archive=URI] [--port N] [--host H] [--open]"
-    summary = "Browse the archive: search, history, differences, media, running crawls"
     details = (
         "Starts a web server on this machine, until Ctrl-C. Other machines reach it only if"
         " --host says so; they need the token that is printed then. Flash animations play if"

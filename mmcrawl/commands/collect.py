@@ -18,12 +18,12 @@ from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
 from mmcrawl.commands.values import store_named, write_jsonl
 from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.collect_params import CollectParams
+from mmcrawl.crawling.spider_params import CollectParams
 from mmcrawl.engine.crawls import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.collecting import collection_tables, tree_of_parts
-from mmcrawl.text.spreadsheets import CsvWriter
+from mmcrawl.text.writing import CsvWriter
 
 _STATUS, _LIST, _PARTS = "status", "list", "parts"
 
@@ -45,7 +45,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {
         name: ("",) for name in CollectParams.model_fields if name != "store"
     }
-    summary = "Fetch and keep the media that a crawl found; what came of each"
     details = (
         "Fetches from where it stopped last; the crawl may be running. Exit codes: 0, it ended or"
         " was stopped, and the same command goes on; 1, a store failed; 2, an argument or a setting"

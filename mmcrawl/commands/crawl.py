@@ -22,10 +22,9 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.crawling.archive_params import ArchiveParams, RevisitParams
 from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling.spider_params import ArchiveParams, CollectParams, RevisitParams
 from mmcrawl.engine.browser import browser_program
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web

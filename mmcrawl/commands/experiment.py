@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
@@ -33,6 +33,7 @@ from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
 from mmcrawl.experiment.presets.yang2009_published import ALGORITHMS
 from mmcrawl.experiment.progress import steps
 from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.terminal.crawl import folded, right
 from mmcrawl.topic.loading import ANYTHING
 
 _NEEDED = ("matplotlib", "jinja2")
@@ -64,7 +65,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "experiment"
     working = ""
     usage = "[options] | --compare DIR1 DIR2"
-    summary = "Compare algorithms on a stored web; writes tables, figures and a report"
     arguments = ("web", *SHARED)
     interrupted = "stopped; run the same command to go on"
 
@@ -251,10 +251,9 @@ def _summary(outcome: Outcome) -> RenderableType:
     columns["pages/s"] = [f"{(speeds[row['label']] or 0) / 60:.0f}" for row in rows]
     alike = {t: c[0] for t, c in columns.items() if len(rows) > 1 and len(set(c)) == 1}
     alike.pop("area", None)  # by which rows are ranked
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("algorithm", overflow="fold")
-    for title in (shown := [title for title in columns if title not in alike]):
-        table.add_column(title, justify="right", no_wrap=True)
+    shown = [title for title in columns if title not in alike]
+    numbers = (Column(title, justify="right", no_wrap=True) for title in shown)
+    table = Table(folded("algorithm"), *numbers, box=box.SIMPLE_HEAD)
     for number, row in enumerate(rows):
         table.add_row(Text(row["label"]), *(columns[title][number] for title in shown))
     told = ", ".join(
@@ -265,10 +264,7 @@ def _summary(outcome: Outcome) -> RenderableType:
 
 
 def _differences(comparison: Comparison, first: Path, second: Path) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("algorithm")
-    for title in _COMPARED.values():
-        table.add_column(title, justify="right")
+    table = Table("algorithm", *map(right, _COMPARED.values()), box=box.SIMPLE_HEAD)
     for label, measures in comparison.algorithms.items():
         cells = (_change(name, measures[name]) for name in _COMPARED)
         table.add_row(Text(label), *cells)

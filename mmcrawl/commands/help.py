@@ -9,6 +9,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
+from mmcrawl.commands import SUMMARIES
 from mmcrawl.errors import did_you_mean
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.terminal.arguments import algorithm_help
@@ -26,7 +27,7 @@ class Command(ScrapyCommand):
 
     def short_desc(self) -> str:
         """Return what stands in the list of commands."""
-        return "Show what a command, a spider or an algorithm can be told"
+        return SUMMARIES["help"]
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Show what `scrapy`, `scrapy COMMAND --help` or `scrapy crawl SPIDER --help` shows."""

@@ -23,8 +23,8 @@ from mmcrawl.frontier.interlink import PlacedPage
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.terminal.crawl import facts_table, literal, sentence
-from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
-from mmcrawl.text.spreadsheets import CsvWriter
+from mmcrawl.terminal.files import add_overwrite, add_target, new_file
+from mmcrawl.text.writing import CsvWriter
 from mmcrawl.topic.similarity import BooleanModel
 
 _HEAD = "    place status      score   words  content layer clicks  URL"
@@ -49,7 +49,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             1,
         ),
     }
-    summary = "The links of a crawl: fetched, waiting, failed, and why"
     details = (
         "A crawl in MongoDB is read from the snapshots and logs of its parts, into a temporary"
         " file."

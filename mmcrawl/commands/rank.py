@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
@@ -20,7 +20,7 @@ from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.commands.values import PLACE, archive_params, whole
-from mmcrawl.crawling.archive_params import as_time
+from mmcrawl.crawling.spider_params import as_time
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import page_links
 from mmcrawl.rank.pages import RANK_COLUMNS, Ranked, RankJob, rank_pages
@@ -28,10 +28,10 @@ from mmcrawl.rank.parts import BLOCK_METHODS, PARTS
 from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
 from mmcrawl.stores.uris import file_of
-from mmcrawl.terminal.crawl import literal
-from mmcrawl.terminal.progress import ProgressBars
-from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
-from mmcrawl.text.spreadsheets import CsvWriter
+from mmcrawl.terminal.crawl import folded, literal, right
+from mmcrawl.terminal.files import add_overwrite, add_target, new_file
+from mmcrawl.terminal.telling import ProgressBars
+from mmcrawl.text.writing import CsvWriter
 from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20
@@ -46,7 +46,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "rank"
     working = ""
     usage = "[FILE.db|-a store=URI|-a archive=URI] [--method METHOD] [options]"
-    summary = "Rank pages, blocks or media of an archive by links and the blocks these stand in"
     details = "Ranks of pages are kept beside the archive. Methods: " + " ".join(
         f"{method.name}: {method.title};" for method in METHODS.values()
     )
@@ -221,11 +220,9 @@ def rank_table(ranked: Ranked, top: int, kept: str) -> RenderableType:
         top: How many to show.
         kept: Where the ranks are, "" if they are not kept.
     """
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("place", "rank", "× average"):
-        table.add_column(name, justify="right")
-    add_columns, cells = _TABLES[ranked.of]
-    add_columns(table)
+    columns, cells = _TABLES[ranked.of]
+    first = map(right, ("place", "rank", "× average"))
+    table = Table(*first, *columns(), box=box.SIMPLE_HEAD)
     for row in ranked.rows(top):
         numbers = (str(row["place"]), f"{row['score']:.3g}", f"{row['times_average']:.2f}")
         table.add_row(*numbers, *map(literal, cells(row)))
@@ -247,29 +244,19 @@ def rank_table(ranked: Ranked, top: int, kept: str) -> RenderableType:
     return Group(table, *(literal(line) for line in lines))
 
 
-def _page_columns(table: Table) -> None:
-    table.add_column("linked from", justify="right")
-    table.add_column("page", overflow="fold")
-
-
-def _block_columns(table: Table) -> None:
-    table.add_column("kind")
-    table.add_column("topic", overflow="ellipsis", no_wrap=True, max_width=_TOPIC)
-    table.add_column("bytes", justify="right")
-    table.add_column("page", overflow="fold")
-
-
-def _media_columns(table: Table) -> None:
-    table.add_column("kind")
-    table.add_column("pages", justify="right")
-    table.add_column("media", overflow="fold")
-    table.add_column("best page", overflow="fold")
-
-
-_TABLES: dict[str, tuple[Callable[[Table], None], Callable[[_Row], Iterable[str]]]] = {
-    "pages": (_page_columns, lambda row: (f"{row['in_links']:,}", row["url"])),
+_Columns = Callable[[], tuple[Column | str, ...]]
+_TABLES: dict[str, tuple[_Columns, Callable[[_Row], Iterable[str]]]] = {
+    "pages": (
+        lambda: (right("linked from"), folded("page")),
+        lambda row: (f"{row['in_links']:,}", row["url"]),
+    ),
     "blocks": (
-        _block_columns,
+        lambda: (
+            "kind",
+            Column("topic", overflow="ellipsis", no_wrap=True, max_width=_TOPIC),
+            right("bytes"),
+            folded("page"),
+        ),
         lambda row: (
             row["kind"] or "rest of page",
             row["topic"],
@@ -278,7 +265,7 @@ _TABLES: dict[str, tuple[Callable[[Table], None], Callable[[_Row], Iterable[str]
         ),
     ),
     "media": (
-        _media_columns,
+        lambda: ("kind", right("pages"), folded("media"), folded("best page")),
         lambda row: (row["kind"], f"{row['pages']:,}", row["url"], row["best_page"]),
     ),
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -22,8 +22,8 @@ from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
 from mmcrawl.stores.uris import is_server
-from mmcrawl.terminal.crawl import literal
-from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
+from mmcrawl.terminal.crawl import folded, literal, plain_table
+from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         ),
     }
     own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {"rules": ("test",)}
-    summary = "Rules for addresses: show and export what a crawl has learnt, test URLs"
     arguments = ("store", "job", "rules")
     has_operands = True
 
@@ -149,10 +148,9 @@ def _show(learnt: _Learnt, *, as_json: bool) -> None:
             numbers = {"pages": record.urls, "hits": record.hits, "misses": record.misses}
             print(json.dumps(told | numbers | {"rate": round(record.rate, 4)}, ensure_ascii=False))
         return
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("pages", "hits", "misses", "rate"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("glob, regular expression", overflow="fold")
+    names = ("pages", "hits", "misses", "rate")
+    columns = (Column(name, justify="right", no_wrap=True) for name in names)
+    table = plain_table(*columns, folded("glob, regular expression"))
     for record in learnt.patterns:
         glob = glob_of(record.pattern)
         cells = (f"{record.urls:,}", f"{record.hits:,}", f"{record.misses:,}")

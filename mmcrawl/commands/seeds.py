@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any, ClassVar, TextIO
 
 from rich.table import Table
-from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
@@ -21,8 +20,8 @@ from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.seeking import Candidate, Candidates, CheckedSeed, Source, open_source
 from mmcrawl.settings import value_of
-from mmcrawl.terminal.crawl import literal
-from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
+from mmcrawl.terminal.crawl import folded, literal, plain_table
+from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic
@@ -57,7 +56,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         **dict.fromkeys(("topic", "keywords", "media"), ("find",)),
         "web": ("check",),
     }
-    summary = "Find promising seeds in what is stored, and check seeds before a long crawl"
     details = (
         "Where to begin, and whether that is good. Exit code 1: nothing was found, or no seed is"
         " good."
@@ -199,10 +197,7 @@ def _told(seed: CheckedSeed) -> str:
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in columns:
-        table.add_column(Text(name), overflow="fold")
-    return table
+    return plain_table(*map(folded, columns))
 
 
 def _print(table: Table, opts: argparse.Namespace, stream: TextIO) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
@@ -25,7 +25,7 @@ from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, LearntTest, TopicTest, Verdict
 from mmcrawl.settings import value_of
-from mmcrawl.terminal.crawl import facts_table, literal
+from mmcrawl.terminal.crawl import facts_table, folded, literal, plain_table, right
 from mmcrawl.text import url_words
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import (
@@ -54,7 +54,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     requires_crawler_process = True
     name = "topic"
     usage = "WHAT [ARGUMENT] [options]"
-    summary = "Show topics, how a page fits them, and learn one from examples"
     subcommands: ClassVar[Mapping[str, Verb]] = {
         "list": Verb("", "topics there are"),
         "show": Verb("NAME", "words of a topic", 1, 1),
@@ -136,13 +135,12 @@ def _with_words(topics: list[Topic]) -> list[str]:
 
 
 def _topic_table(topics: list[Topic]) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("name", style="cyan", no_wrap=True)
-    table.add_column("topic", no_wrap=True)
-    table.add_column("in English", no_wrap=True)
     kinds = _with_words(topics)
-    for column in ("concepts", *kinds):
-        table.add_column(column, justify="right")
+    table = plain_table(
+        Column("name", style="cyan", no_wrap=True),
+        *(Column(name, no_wrap=True) for name in ("topic", "in English")),
+        *map(right, ("concepts", *kinds)),
+    )
     for topic in topics:
         counts = [len(topic.terms), *(len(topic.wanting([kind]).terms) for kind in kinds)]
         table.add_row(topic.name, topic.title, topic.title_en, *map(str, counts))
@@ -155,14 +153,11 @@ def _topic_table(topics: list[Topic]) -> RenderableType:
 
 def _places_of(word: str) -> RenderableType:
     """Return in which topics a word stands, and for which media it counts."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("topic", style="cyan", no_wrap=True)
-    table.add_column("in English")
     topics = [load_topic(name) for name in topic_names()]
     kinds = _with_words(topics)
-    for kind in kinds:
-        table.add_column(kind, justify="center")
-    table.add_column("concepts", overflow="fold")
+    ticked = (Column(kind, justify="center") for kind in kinds)
+    name = Column("topic", style="cyan", no_wrap=True)
+    table = plain_table(name, "in English", *ticked, folded("concepts"))
     for topic in topics:
         found = {kind: topic.wanting([kind]).concepts_in(word) for kind in kinds}
         if concepts := sorted(frozenset[str]().union(*found.values())):
@@ -240,31 +235,25 @@ def _about(page: Page) -> RenderableType:
 def _media(page: Page) -> RenderableType:
     if not page.media:
         return Text("\nno audio, video or swf on this page", style="bold")
-    table = Table(title="Media", title_justify="left")
-    for column in ("kind", "tag"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("text", max_width=30)
-    table.add_column("address", overflow="fold")
+    names = (Column(name, no_wrap=True) for name in ("kind", "tag"))
+    columns = (*names, Column("text", max_width=30), folded("address"))
+    table = Table(*columns, title="Media", title_justify="left")
     for resource in page.media:
         table.add_row(resource.kind, resource.tag, literal(resource.text), literal(resource.url))
     return table
 
 
 def _ranking(verdicts: list[tuple[Topic, Verdict]]) -> RenderableType:
-    table = Table(title="Nearest topics", title_justify="left")
-    table.add_column("score", justify="right")
-    table.add_column("topic", style="cyan")
-    table.add_column("words found", overflow="fold")
+    columns = (right("score"), Column("topic", style="cyan"), folded("words found"))
+    table = Table(*columns, title="Nearest topics", title_justify="left")
     for topic, verdict in verdicts:
         table.add_row(f"{verdict.score:.2f}", topic.name, literal(" ".join(verdict.words)))
     return table
 
 
 def _evidence(verdict: Verdict) -> RenderableType:
-    table = Table(title="Why", title_justify="left")
-    table.add_column("evidence", justify="right")
-    table.add_column("word")
-    table.add_column("where it stands (weight)", overflow="fold")
+    columns = (right("evidence"), "word", folded("where it stands (weight)"))
+    table = Table(*columns, title="Why", title_justify="left")
     for word in verdict.words:
         places = ", ".join(
             f"{field} ({FIELD_WEIGHTS[field]:g})" if field in FIELD_WEIGHTS else "all of the page"

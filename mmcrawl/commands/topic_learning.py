@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
@@ -22,8 +21,8 @@ from mmcrawl.learning.examples import Example, Examples, is_address, read_exampl
 from mmcrawl.learning.telling import TellingWord, telling_words
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.settings import SettingsLike, value_of
-from mmcrawl.terminal.crawl import facts_table, literal
-from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
+from mmcrawl.terminal.crawl import facts_table, literal, plain_table, right
+from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
 from mmcrawl.topic.page_model import PageModel
 
@@ -256,12 +255,9 @@ def _sites(count: int) -> str:
 
 
 def _words(title: str, words: Sequence[TellingWord], lesson: Lesson) -> RenderableType:
-    table = Table(title=f"\n{title}", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column("word")
-    first, second = (lesson.good, lesson.bad)
+    numbers = right(f"of {lesson.good} good"), right(f"of {lesson.bad} bad")
+    table = plain_table("word", *numbers, title=f"\n{title}")
     against = words is lesson.against
-    for column in (f"of {first} good", f"of {second} bad"):
-        table.add_column(column, justify="right")
     for word in words[:_SHOWN_WORDS]:
         on = (word.bad, word.good) if against else (word.good, word.bad)
         table.add_row(literal(word.word), *map(str, on))

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
 from mmcrawl.crawling.params import DEMO_STORE
+from mmcrawl.crawling.spider_params import ArchiveParams
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.stores.uris import file_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -23,7 +23,7 @@ from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.crawling.arguments import checked_store
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.uris import is_server
-from mmcrawl.terminal.crawl import facts_table, literal, sentence
+from mmcrawl.terminal.crawl import facts_table, folded, literal, sentence
 
 if TYPE_CHECKING:  # the driver of MongoDB is slow to load
     from mmcrawl.sharing.views.observing import (
@@ -56,7 +56,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     working = ""
     interrupted = ""
     usage = "-a store=mongodb://HOST/DATABASE [-a job=NAME] [--watch|--json]"
-    summary = "Who works on a crawl that several processes share, and how it goes"
     details = (
         "Without a job, the jobs of the store; the workers at once if there is only one. It"
         " looks for a few seconds, to see who is alive and how fast pages come."
@@ -172,11 +171,9 @@ def _store(opts: argparse.Namespace) -> str:
 
 def jobs_table(store: str, jobs: Sequence[JobView]) -> RenderableType:
     """Return the jobs of a store."""
-    table = Table(box=box.SIMPLE_HEAD, title=literal(store), title_justify="left")
-    table.add_column("job", overflow="fold")
-    table.add_column("begun", overflow="fold")
-    table.add_column("pages", justify="right", no_wrap=True)
-    table.add_column("state", overflow="fold")
+    pages = Column("pages", justify="right", no_wrap=True)
+    columns = (folded("job"), folded("begun"), pages, folded("state"))
+    table = Table(*columns, box=box.SIMPLE_HEAD, title=literal(store), title_justify="left")
     for job in jobs:
         table.add_row(literal(job.name), _time(job.started_at), f"{job.pages:,}", state_text(job))
     return table
@@ -235,19 +232,20 @@ def _parts(crawl: CrawlView) -> Text:
 
 
 def _workers(crawl: CrawlView) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0))  # the numbers leave little to a narrow terminal
-    table.add_column("worker", overflow="fold", min_width=len("silent"))
-    for name in ("parts", "busy", "links", "pages", "pages/s"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for worker in crawl.workers:
-        sign = worker.sign
+    names = ("parts", "busy", "links", "pages", "pages/s")
+    numbers = (Column(name, justify="right", no_wrap=True) for name in names)
+    worker = Column("worker", overflow="fold", min_width=len("silent"))
+    # The numbers leave little to a narrow terminal.
+    table = Table(worker, *numbers, box=None, padding=(0, 1, 0, 0))
+    for one in crawl.workers:
+        sign = one.sign
         table.add_row(
-            Text.assemble(literal(worker.name), " ", _life(worker)),
+            Text.assemble(literal(one.name), " ", _life(one)),
             f"{len(sign.parts):,}",
             f"{sign.active:,}",
             f"{sign.under_way:,}",
             f"{sign.pages:,}",
-            _rate(worker.pages_per_second),
+            _rate(one.pages_per_second),
         )
     return table
 

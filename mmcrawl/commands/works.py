@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
@@ -40,8 +40,8 @@ from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
 from mmcrawl.sharing.views.found import FoundMedia
 from mmcrawl.stores.uris import file_of
-from mmcrawl.terminal.crawl import facts_table, literal
-from mmcrawl.terminal.targets import add_overwrite, add_target, new_file
+from mmcrawl.terminal.crawl import facts_table, literal, right
+from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.text.media_kinds import KINDS
 
 _SHOWN = 20
@@ -52,7 +52,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     name = "works"
     usage = "WHAT [ARGUMENT] [FILE.db|-a store=URI] [options]"
-    summary = "What a crawl found as works: described, corrected, exported"
     subcommands: ClassVar[Mapping[str, Verb]] = {
         "describe": Verb(
             "",
@@ -327,9 +326,8 @@ def _facts(work: Work) -> Iterator[tuple[str, str]]:
 
 def collections_table(collections: Iterable[Collection]) -> RenderableType:
     """Return collections as a table, a line for each."""
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("id", "works", "name"):
-        table.add_column(name, justify="right" if name == "works" else "left", no_wrap=True)
+    columns = (Column("id", no_wrap=True), right("works"), Column("name", no_wrap=True))
+    table = Table(*columns, box=box.SIMPLE_HEAD)
     for one in collections:
         table.add_row(*map(literal, (one.id, f"{len(one.members):,}", one.name)))
     return table
@@ -337,10 +335,8 @@ def collections_table(collections: Iterable[Collection]) -> RenderableType:
 
 def described_table(works: Sequence[Work], pages: int, place: str) -> RenderableType:
     """Return what describing came to: how many works there are, and what is known of how many."""
-    table = Table(box=box.SIMPLE_HEAD)
     kinds = [kind for kind in KINDS if any(work.kind == kind for work in works)]
-    for name in ("", *kinds, "all"):
-        table.add_column(name, justify="right" if name else "left")
+    table = Table("", *map(right, (*kinds, "all")), box=box.SIMPLE_HEAD)
     count: dict[str, Callable[[Work], bool]] = {
         "works": lambda work: True,
         "of several files": lambda work: len(work.files) > 1,

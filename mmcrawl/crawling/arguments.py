@@ -10,7 +10,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, mod
 from mmcrawl.archive.uris import file_uri
 from mmcrawl.collecting.sizes import ALL
 from mmcrawl.errors import WebError, did_you_mean
-from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
 from mmcrawl.stores.uris import is_server
 from mmcrawl.text.media_kinds import CHINESE, kind_named
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
@@ -56,6 +55,8 @@ def checked_kinds(text: str) -> str:
 def checked_web(text: str) -> str:
     """Return the name of a stored web; ValueError if there is none."""
     if text not in {"", "demo"}:
+        from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
+
         try:
             check_web(text)
         except WebError as error:

@@ -22,7 +22,7 @@ from scrapy.http import Response
 
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import SettingsLike, value_of
-from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import split_host
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -10,7 +10,7 @@ from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCook
 from scrapy.http.cookies import CookieJar
 
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.text.public_suffixes import is_public_suffix, split_host
+from mmcrawl.text.resources import is_public_suffix, split_host
 
 _LONGEST = 4096  # characters of name and value
 _LONGEST_PATH = 1024

@@ -35,7 +35,7 @@ from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.model import IN_INDEX, Page
 from mmcrawl.page.urls import joined_url
-from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import split_host
 
 _ROBOTS, _SITEMAP, _LISTED = 3, 2, 1
 _STEP = "mmcrawl_step"  # in the meta of a list: how many lists led to it

@@ -40,7 +40,7 @@ from mmcrawl.terminal.crawl import (
     progress_panel,
     sentence,
 )
-from mmcrawl.text.spreadsheets import harmless
+from mmcrawl.text.writing import harmless
 
 logger = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from mmcrawl.experiment.measures import (
 from mmcrawl.experiment.plan import Algorithm, Plan
 from mmcrawl.experiment.series import Series
 from mmcrawl.experiment.truth import Truth
-from mmcrawl.text.spreadsheets import CsvWriter
+from mmcrawl.text.writing import CsvWriter
 
 FORMAT = 3
 _FEW = 5  # hosts and titles that are named

@@ -9,7 +9,7 @@ from mmcrawl.experiment.measures import best_pattern, pattern_of
 from mmcrawl.experiment.recorder import read_clock
 from mmcrawl.experiment.stores import read_end, read_pages, read_patterns
 from mmcrawl.experiment.truth import Truth
-from mmcrawl.text.spreadsheets import CsvWriter
+from mmcrawl.text.writing import CsvWriter
 
 _COLUMNS = ("url", "relevant", "media", "layer", "pattern", "seconds", "cpu_seconds")
 

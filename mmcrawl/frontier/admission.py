@@ -8,7 +8,7 @@ from functools import lru_cache
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.areas import Areas
 from mmcrawl.frontier.urls import shape
-from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import split_host
 
 TRAP = "trap: "
 """What reasons begin with that bound endless spaces of pages."""

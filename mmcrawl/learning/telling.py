@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from mmcrawl.learning.examples import Example
 from mmcrawl.scoring.page_features import page_texts
-from mmcrawl.text.scripts import has_han, unify
 from mmcrawl.text.segmentation import segment
-from mmcrawl.text.words import is_stop_word, stem
+from mmcrawl.text.words import has_han, is_stop_word, stem, unify
 
 _LONGEST = 20_000  # characters of a text
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")

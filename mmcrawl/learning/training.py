@@ -18,15 +18,17 @@ from typing import Any
 import numpy as np
 
 from mmcrawl.errors import TopicError
-from mmcrawl.learning.design import Design, Seen, seen_of
 from mmcrawl.learning.examples import Example
 from mmcrawl.learning.fitting import (
     FLAT,
+    Design,
+    Seen,
     average_precision,
     calibrated,
     fitted,
     folds_of,
     left_out,
+    seen_of,
 )
 from mmcrawl.learning.telling import TellingWord, telling_words
 from mmcrawl.text.segmentation import Lexicon

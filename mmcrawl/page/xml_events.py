@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from mmcrawl.page.encoding import decode_page
 from mmcrawl.text.patterns import linear
-from mmcrawl.text.xml import xml_text
+from mmcrawl.text.writing import xml_text
 
 _DECLARED = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']""")
 _WIDE = re.compile(

@@ -1,11 +1,14 @@
 """How near pages are to a topic, for Topic-PageRank over a finished crawl."""
 
+from collections.abc import Iterable
+
 from mmcrawl.rank.records import ReadPage
 from mmcrawl.text.url_words import url_text
 from mmcrawl.topic.similarity import BooleanModel
 from mmcrawl.topic.topic import Topic
 
-_OWN = frozenset({"title", "topic", "related-links", "image", "small"})
+OWN_KINDS = frozenset({"title", "topic", "related-links", "image", "small"})
+"""Kinds of blocks that are the page's own."""
 
 
 class TopicContent:
@@ -24,5 +27,9 @@ class TopicContent:
 
     def of(self, read: ReadPage) -> float:
         """Return the similarity of a page, in [0, 1]. Its blocks must have their topics."""
-        topics = (block.topic for block in read.blocks if block.kind in _OWN and block.topic)
-        return self._model.score(read.page.title, url_text(read.page.url), *topics)
+        topics = (block.topic for block in read.blocks if block.kind in OWN_KINDS and block.topic)
+        return self.score(read.page.title, read.page.url, topics)
+
+    def score(self, title: str, url: str, topics: Iterable[str]) -> float:
+        """Return the same, given the topics of the blocks that are the page's own."""
+        return self._model.score(title, url_text(url), *topics)

@@ -35,7 +35,7 @@ from mmcrawl.page.tree import read_tree
 from mmcrawl.rank.page_bodies import over_bodies
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.records import Body
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.words import has_han
 
 _HAN_FACTOR = 3  # Latin characters that say what a Chinese one says
 _BY_LINK = frozenset({"a", "area", "og", "schema"})

@@ -25,11 +25,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.rank.content import TopicContent
+from mmcrawl.rank.content import OWN_KINDS, TopicContent
 from mmcrawl.rank.graph import KIND_WEIGHTS, LEAST_CHARS, LEAST_DISTANCE, REST_WEIGHT
 from mmcrawl.rank.parquet import COLUMNS
 from mmcrawl.rank.ranks import MOST_STEPS, TOLERANCE
-from mmcrawl.rank.records import BlockRecord, PageRecord, ReadPage
 from mmcrawl.topic.loading import topic_of
 from mmcrawl.topic.topic import Topic
 
@@ -52,7 +51,6 @@ _LOCAL = {
     "spark.driver.memory": "4g",
     "spark.ui.enabled": "false",
 }
-_EVEN = "SELECT DISTINCT source, target, 1D AS weight FROM links"
 _ROWS_A_PARTITION = 500_000
 _LOOK_EVERY = 5  # steps: measuring the change takes one more pass over the ranks
 
@@ -136,34 +134,26 @@ def _topic_edges(
 
 def _page_content(spark: SparkSession, topic: Topic) -> DataFrame:
     """Return (id, content) of all pages, as :class:`mmcrawl.rank.content.TopicContent` says."""
-    rows = spark.sql(_SAID)
+    kinds = ", ".join(f"'{kind}'" for kind in OWN_KINDS)
+    rows = spark.sql(
+        f"""
+        SELECT id, url, title, coalesce(topics, array()) AS topics FROM pages LEFT JOIN (
+            SELECT page, collect_list(topic) AS topics FROM blocks
+            WHERE topic != '' AND kind IN ({kinds}) GROUP BY page
+        ) ON id = page
+        """
+    )
 
     def content(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
 
         told = TopicContent(topic)
         for batch in batches:
-            values = [told.of(_read(**row)) for row in batch.to_pylist()]
-            columns = [batch.column("id"), pyarrow.array(values, pyarrow.float64())]
-            yield pyarrow.RecordBatch.from_arrays(columns, ["id", "content"])
+            columns = (batch.column(name).to_pylist() for name in ("title", "url", "topics"))
+            values = pyarrow.array(map(told.score, *columns), pyarrow.float64())
+            yield pyarrow.RecordBatch.from_arrays([batch.column("id"), values], ["id", "content"])
 
     return rows.mapInArrow(content, "id long, content double")
-
-
-_SAID = """
-SELECT id, url, title, topics FROM pages LEFT JOIN (
-    SELECT page, collect_list(struct(kind, topic)) AS topics FROM blocks WHERE topic != ''
-    GROUP BY page
-) ON id = page
-"""
-
-
-def _read(id: int, url: str, title: str, topics: list[dict[str, str]] | None) -> ReadPage:
-    blocks = (
-        BlockRecord(id, number, 1, told["kind"], 1.0, 0, 0, 0, told["topic"])
-        for number, told in enumerate(topics or ())
-    )
-    return ReadPage(PageRecord(id, url, "", 1, 0.0, 200, "", title, 0), tuple(blocks), ())
 
 
 def _block_edges(
@@ -248,7 +238,10 @@ def _total(frame: DataFrame, what: str) -> float:
 _EDGES: Mapping[str, tuple[Callable[[SparkSession, Topic | None], DataFrame], float]] = {
     "quarkrank": (lambda spark, topic: _block_edges(spark, topic, KIND_WEIGHTS), 0.15),
     "block-pagerank": (_block_edges, 0.15),
-    "pagerank": (lambda spark, _: spark.sql(_EVEN), 0.15),
+    "pagerank": (
+        lambda spark, _: spark.sql("SELECT DISTINCT source, target, 1D AS weight FROM links"),
+        0.15,
+    ),
     "topic-pagerank": (_topic_edges, 0.2),
 }
 """By method of :mod:`mmcrawl.rank.ranks` its edges and ε; hits and hubs are for one machine."""

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay import web
-from mmcrawl.replay.simulated.markup import month_table
+from mmcrawl.replay.simulated.designs import month_table
 from mmcrawl.replay.web import content_type
 
 _HOSTS = ("wuli.demo.test", "physics.demo.test", "shop.demo.test", "music.demo.test")

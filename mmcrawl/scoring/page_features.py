@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from mmcrawl.page.model import Page
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
-from mmcrawl.text.scripts import HAN, unify
 from mmcrawl.text.url_words import url_text
-from mmcrawl.text.words import is_stop_word, stems
+from mmcrawl.text.words import HAN, is_stop_word, stems, unify
 
 PLACES = {
     "title": 3.0,

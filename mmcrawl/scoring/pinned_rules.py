@@ -21,13 +21,16 @@ from dataclasses import astuple, dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-import re2
 from w3lib.url import safe_url_string
 
 from mmcrawl.page.guessed_encoding import BIG5, GB
 from mmcrawl.scoring.patterns import ANY, url_parts
+
+if TYPE_CHECKING:
+    import re2
 
 REGEX = "re:"
 _SCHEMES = ("http://", "https://")
@@ -165,12 +168,14 @@ def _read(text: str, encoding: str, escapes: re.Pattern[str]) -> str:
     return escapes.sub(read, text)
 
 
-def compiled(regex: str) -> re2._Regexp:
+def compiled(regex: str) -> "re2._Regexp":
     """Return what looks for a regular expression in linear time.
 
     Raises:
         ValueError: it is none in RE2's syntax, or too large.
     """
+    import re2
+
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MOST_MEMORY

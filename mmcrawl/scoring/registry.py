@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.plugins.registry import Registry
+from mmcrawl.plugins import Registry
 from mmcrawl.scoring.base import LinkSource, Ranges, Scorer, Words, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 

@@ -20,7 +20,7 @@ from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.page.model import Link, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.relevance import TopicTest
-from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import split_host
 from mmcrawl.text.url_words import url_text
 
 _MOST_HOSTS = 200_000

@@ -5,7 +5,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import split_host
 
 PARTS = 1_024
 """Into so many parts a job is divided. All hosts of a registered domain are in one part."""

@@ -27,7 +27,7 @@ from mmcrawl.collecting.hosted import Players, YtDlp
 from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.opening import open_collection
 from mmcrawl.collecting.sizes import as_size
-from mmcrawl.crawling.collect_params import CollectParams
+from mmcrawl.crawling.spider_params import CollectParams
 from mmcrawl.engine.components import COLLECT, use_components
 from mmcrawl.engine.crawls import with_stored_web
 from mmcrawl.engine.downloads import (

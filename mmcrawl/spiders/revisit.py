@@ -23,7 +23,8 @@ from mmcrawl.archive.model import Version
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import NO_ANSWER, Due, in_order, is_answer, schedule
 from mmcrawl.archive.uris import shown
-from mmcrawl.crawling.archive_params import ALL, RevisitParams
+from mmcrawl.collecting.sizes import ALL
+from mmcrawl.crawling.spider_params import RevisitParams
 from mmcrawl.engine.captures import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import revisit_rules, with_stored_web
@@ -35,7 +36,7 @@ from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import Revisits, revisit_tables
-from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import split_host
 
 logger = logging.getLogger(__name__)
 

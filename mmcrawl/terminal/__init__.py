@@ -13,6 +13,6 @@ with lazy_imports(__name__):
         progress_panel,
     )
     from mmcrawl.terminal.extraction import run
+    from mmcrawl.terminal.files import Target
     from mmcrawl.terminal.program import as_called, complain
-    from mmcrawl.terminal.targets import Target
     from mmcrawl.terminal.telling import Telling

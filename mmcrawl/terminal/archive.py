@@ -7,9 +7,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from mmcrawl.archive.model import as_text
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.terminal.crawl import facts_table, literal, reason_table, sentence, size_of
 from mmcrawl.terminal.program import as_called
+from mmcrawl.text.writing import printable
 
 KIND_STYLES = {
     "title": "bold magenta",

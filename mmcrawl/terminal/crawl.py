@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from rich import box
 from rich.columns import Columns
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.text.media_kinds import KINDS
+from mmcrawl.text.writing import printable
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
@@ -170,16 +171,16 @@ def size_of(count: int) -> str:
 def _media_table(summary: Summary) -> Table:
     more = summary.progress.media_pages - len(summary.best)
     table = Table(
+        right("score"),
+        Column("media", no_wrap=True),
+        Column("title", max_width=34, no_wrap=True, overflow="ellipsis"),
+        folded("page"),
         box=box.SIMPLE_HEAD,
         caption=f"… and {more} more; -O media.jsonl or -O media.csv writes them all"
         if more > 0
         else None,
         caption_justify="left",
     )
-    table.add_column("score", justify="right")
-    table.add_column("media", no_wrap=True)
-    table.add_column("title", max_width=34, no_wrap=True, overflow="ellipsis")
-    table.add_column("page", overflow="fold")
     for page in summary.best[:_MOST_PAGES]:
         counts = {name: page.count(kind) for kind, name in _SHORT_NAMES.items()}
         table.add_row(
@@ -192,9 +193,7 @@ def _media_table(summary: Summary) -> Table:
 
 
 def _pattern_table(patterns: list[PatternRecord]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("media pages", justify="right")
-    table.add_column("pattern", overflow="fold")
+    table = Table(right("media pages"), folded("pattern"), box=box.SIMPLE_HEAD)
     for record in patterns[:_MOST_PATTERNS]:
         table.add_row(str(record.urls), literal(record.pattern))
     if len(patterns) > _MOST_PATTERNS:
@@ -204,9 +203,7 @@ def _pattern_table(patterns: list[PatternRecord]) -> Table:
 
 def reason_table(reasons: Counter[str]) -> Table:
     """Return how often something went wrong, by reason, the most frequent first."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(justify="right")
-    table.add_column(overflow="fold")
+    table = plain_table(right(""), folded(""), header=False)
     for reason, count in reasons.most_common(_MOST_REASONS):
         table.add_row(str(count), literal(reason))
     if len(reasons) > _MOST_REASONS:
@@ -227,14 +224,28 @@ def sentence(message: str) -> str:
 
 def facts_table(facts: Iterable[tuple[RenderableType, ...]]) -> Table:
     """Return names and what is known by them, a row each."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
+    table = plain_table(Column(style="dim", no_wrap=True), folded(""), header=False)
     for row in facts:
         table.add_row(*row)
     return table
 
 
+def plain_table(*columns: Column | str, header: bool = True, title: str | None = None) -> Table:
+    """Return a table without lines."""
+    form = {"box": None, "padding": (0, 2, 0, 0), "title_justify": "left"}
+    return Table(*columns, show_header=header, title=title, **form)  # type: ignore[arg-type]
+
+
+def right(name: str) -> Column:
+    """Return a column of numbers."""
+    return Column(name, justify="right")
+
+
+def folded(name: str) -> Column:
+    """Return a column of texts that go on in the next line."""
+    return Column(name, overflow="fold")
+
+
 def literal(text: str) -> Text:
     """Return words of a site as they stand: no markup, nothing a terminal would act upon."""
-    return Text("".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split())))
+    return Text(printable(text))

@@ -19,8 +19,16 @@ from typing import IO, get_args
 from mmcrawl.blocks.content.content import Form, page_content
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import codec_of
-from mmcrawl.terminal.page_files import PageFile, PageFiles, is_address, page_problem
-from mmcrawl.terminal.targets import add_overwrite, add_target, new_file, new_folder
+from mmcrawl.terminal.files import (
+    PageFile,
+    PageFiles,
+    add_overwrite,
+    add_target,
+    is_address,
+    new_file,
+    new_folder,
+    page_problem,
+)
 
 _ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json"}
 _NO_NAME = re.compile(r"[^\w.-]+")

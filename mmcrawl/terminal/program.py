@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from mmcrawl.blocks.drawing import printable
+from mmcrawl.text.writing import printable
 
 _COMMAND = re.compile(r"\bscrapy(?= [a-z<]|\")")
 

@@ -12,11 +12,8 @@ with lazy_imports(__name__):
     from mmcrawl.text.link_words import is_paging, names_kind, names_media
     from mmcrawl.text.media_kinds import ANIMATION, CHINESE, DEFAULT_KINDS, KINDS, kind_named
     from mmcrawl.text.patterns import greedy, linear
-    from mmcrawl.text.public_suffixes import is_public_suffix, split_host
-    from mmcrawl.text.resources import data_lines
-    from mmcrawl.text.scripts import has_han, unify
+    from mmcrawl.text.resources import data_lines, is_public_suffix, split_host
     from mmcrawl.text.segmentation import Lexicon, segment
-    from mmcrawl.text.spreadsheets import CsvWriter, harmless
     from mmcrawl.text.url_words import (
         UrlTable,
         UrlWord,
@@ -26,8 +23,8 @@ with lazy_imports(__name__):
         url_text,
         url_words,
     )
-    from mmcrawl.text.words import is_stop_word, stem
-    from mmcrawl.text.xml import xml_document, xml_text
+    from mmcrawl.text.words import has_han, is_stop_word, stem, unify
+    from mmcrawl.text.writing import CsvWriter, harmless, printable, xml_document, xml_text
 
 __all__ = [
     "Lexicon",

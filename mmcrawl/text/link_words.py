@@ -14,7 +14,7 @@ from mmcrawl.text.media_kinds import (
     SIMULATION,
 )
 from mmcrawl.text.resources import data_lines
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.words import has_han
 
 _ARROWS = re.compile(r"[\s»«>→<←‹›⟩⟨▶◀►◄⇒⇐|…. ]+")
 _BRACKETS = re.compile(r"[\[(【「（［](.*)[\])】」）］]")

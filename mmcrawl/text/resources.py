@@ -1,7 +1,15 @@
-"""Reading the data files that ship with mmcrawl, from a folder or from a zip."""
+"""Reading the data files that ship with mmcrawl, from a folder or a zip; the public suffix list."""
 
+from __future__ import annotations
+
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+    from tldextract.tldextract import ExtractResult
 
 
 def data_file(*parts: str) -> Traversable:
@@ -27,3 +35,33 @@ def data_lines(*parts: str) -> list[str]:
 def data_words(*parts: str) -> frozenset[str]:
     """All blank-separated words of a data file."""
     return frozenset(word for line in data_lines(*parts) for word in line.split())
+
+
+# -- the public suffix list -----------------------------------------------------------------------
+
+
+def split_host(host: str) -> ExtractResult:
+    """The subdomain, domain and public suffix of a host name; takes any string.
+
+    A port and a user name are left out, as browsers do.
+
+    >>> split_host("www.optics.co.uk:8080").domain
+    'optics'
+    """
+    return _list()(host)
+
+
+def is_public_suffix(host: str) -> bool:
+    """Whether `host` is a name that strangers share: ``co.uk``, ``github.io``; no cookie's domain.
+
+    >>> is_public_suffix("github.io"), is_public_suffix("optics.co.uk")
+    (True, False)
+    """
+    return not _list()(host, include_psl_private_domains=True).domain
+
+
+@cache
+def _list() -> TLDExtract:
+    from tldextract import TLDExtract  # which brings a client of HTTP along, and is slow to load
+
+    return TLDExtract(cache_dir=None, suffix_list_urls=())

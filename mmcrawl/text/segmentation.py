@@ -17,8 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text.scripts import HAN, has_han, unify
-from mmcrawl.text.words import LONGEST_WORD, base_forms, stems
+from mmcrawl.text.words import HAN, LONGEST_WORD, base_forms, has_han, stems, unify
 
 _SHORT_TEXT = 200  # characters: anchors and titles repeat on every page of a site, bodies do not
 _KEPT_TEXTS = 20_000

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from urllib.parse import unquote_to_bytes
 
-from mmcrawl.text.public_suffixes import split_host
-from mmcrawl.text.resources import data_lines, data_words
-from mmcrawl.text.scripts import HAN, has_han, unify
+from mmcrawl.text.resources import data_lines, data_words, split_host
 from mmcrawl.text.segmentation import segment
-from mmcrawl.text.words import stem
+from mmcrawl.text.words import HAN, has_han, stem, unify
 
 LONGEST_URL = 2048
 """Characters of a URL that are read."""

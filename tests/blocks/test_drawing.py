@@ -20,12 +20,12 @@ from mmcrawl.blocks import (
     PageTree,
     Partition,
     draw,
-    printable,
     read_tree,
     safe_copy,
     short_path,
 )
 from mmcrawl.blocks.partitioners import Cut
+from mmcrawl.text import printable
 from tests.waiting import HANG
 
 CHROMIUM = next(

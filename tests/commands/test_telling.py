@@ -66,7 +66,7 @@ STEPS = [
         signal.SIGTERM,
     ),
     (
-        ("hearing", "mmcrawl.text.spreadsheets", "CsvWriter", "writerow"),
+        ("hearing", "mmcrawl.text.writing", "CsvWriter", "writerow"),
         ("works", "export", "crawl.db", "--to", "csv"),
         "scrapy works: working",
         signal.SIGINT,

@@ -45,7 +45,7 @@ def test_rows_are_written_as_csv_does() -> None:
 def test_nothing_writes_csv_in_another_way() -> None:
     root = Path(mmcrawl.__file__).parent
     for path in root.rglob("*.py"):
-        if path.name != "spreadsheets.py" and "csv" in (text := path.read_text("utf-8")):
+        if path.name != "writing.py" and "csv" in (text := path.read_text("utf-8")):
             tree = ast.parse(text)
             used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
             assert not used & {"csv.writer", "csv.DictWriter"}, path

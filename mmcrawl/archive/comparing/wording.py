@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from mmcrawl.archive.comparing.changes import WordChange
-from mmcrawl.text.scripts import HAN
+from mmcrawl.text.words import HAN
 
 _MOST_WORDS = 4_000  # of a text; longer ones are compared from their two ends
 _SHORTEST_MOVED = 12  # characters

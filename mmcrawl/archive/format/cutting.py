@@ -19,7 +19,6 @@ from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.model import Capture, StoredBlock, Version, digest_of
 from mmcrawl.archive.rows import PackRow, VersionRow
-from mmcrawl.blocks.content.content import content_of
 from mmcrawl.blocks.partition import Block, Partition, partition, partition_of
 from mmcrawl.errors import BlockError, StoreError, raise_if_fatal
 from mmcrawl.page.tree import PageTree, read_tree
@@ -63,6 +62,8 @@ class ArchivedPage:
         """What :func:`mmcrawl.blocks.page_content` takes it to say, line by line; "" if no page."""
         if not self.version.method:
             return ""
+        from mmcrawl.blocks.content.content import content_of
+
         return "\n".join(content_of(self.tree, self.version.url).paragraphs)
 
     @cached_property

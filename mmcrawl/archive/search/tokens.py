@@ -15,8 +15,7 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from mmcrawl.text.scripts import HAN, has_han, unify
-from mmcrawl.text.words import stem
+from mmcrawl.text.words import HAN, has_han, stem, unify
 
 Run = tuple[str, ...]
 """Tokens one behind the other; the last may end in ``*``, for any token that begins so."""

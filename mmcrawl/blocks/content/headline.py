@@ -13,7 +13,7 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
 from mmcrawl.page.tags import HEADINGS
 from mmcrawl.page.tree import PageTree
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.words import has_han
 
 _SEPARATOR = re.compile(r"\s{1,99}[|·•»:—–-]\s+|[_|｜]|\s{0,99}--\s*")
 _LONGEST = 300  # characters of a headline

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.lines import JoinedTexts
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.words import has_han
 
 Floats = NDArray[np.float32]
 

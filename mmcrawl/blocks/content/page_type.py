@@ -22,7 +22,7 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
 from mmcrawl.page.tree import PageTree
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.words import has_han
 
 if TYPE_CHECKING:
     from mmcrawl.page.model import MediaResource

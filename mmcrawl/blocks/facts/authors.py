@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from mmcrawl.blocks.facts.said import Graph, Marked, Node, Said, first_text, types_of
 from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.text.scripts import HAN, has_han
+from mmcrawl.text.words import HAN, has_han
 
 _METAS = (
     "author article:author_name authors byl byline parsely-author sailthru.author dc.creator "

@@ -15,7 +15,7 @@ from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import absolute_url
-from mmcrawl.text.scripts import HAN, has_han
+from mmcrawl.text.words import HAN, has_han
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _KANA = re.compile("[぀-ヿ]")

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from mmcrawl.text.resources import data_lines
-from mmcrawl.text.scripts import HAN, unify
-from mmcrawl.text.words import is_stop_word, stem
+from mmcrawl.text.words import HAN, is_stop_word, stem, unify
 
 AREAS = (
     "advertisement",

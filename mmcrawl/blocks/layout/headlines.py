@@ -10,7 +10,7 @@ from mmcrawl.page.building import TEXT
 from mmcrawl.page.looks import PLAIN, STYLED_TAGS, look_of
 from mmcrawl.page.tags import BLOCK_TAGS, HEADINGS
 from mmcrawl.page.tree import PageTree
-from mmcrawl.text.scripts import unify
+from mmcrawl.text.words import unify
 
 LONGEST_HEADING = 160
 """Characters."""

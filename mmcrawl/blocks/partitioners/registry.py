@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mmcrawl.blocks.partitioners.base import Partitioner
 from mmcrawl.blocks.topics import TopicRules
 from mmcrawl.errors import BlockError
-from mmcrawl.plugins.registry import Registry
+from mmcrawl.plugins import Registry
 
 _NEXT_OPTION = re.compile(r";(?=\s*\w+\s*=)")
 

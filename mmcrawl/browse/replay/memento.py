@@ -19,13 +19,15 @@ from starlette.routing import Route
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import (
     REPLAY,
+    History,
+    Memento,
     archived_url,
+    history_of,
     http_date,
     moment,
     replay_address,
     written_url,
 )
-from mmcrawl.browse.replay.history import History, Memento, history_of
 
 LINK_FORMAT = "application/link-format"
 """Content type of a TimeMap (RFC 6690)."""

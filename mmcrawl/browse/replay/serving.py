@@ -20,7 +20,10 @@ from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import (
     REPLAY,
+    History,
+    Memento,
     Mode,
+    history_of,
     http_date,
     place_of,
     read_stamp,
@@ -36,7 +39,6 @@ from mmcrawl.browse.replay.answers import (
     policy,
     served_type,
 )
-from mmcrawl.browse.replay.history import History, Memento, history_of
 from mmcrawl.browse.replay.html import rewrite_html
 from mmcrawl.browse.replay.links import Links, rewrite_css
 from mmcrawl.browse.replay.memento import memento_links, origin_of, requested_url

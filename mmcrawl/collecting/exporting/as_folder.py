@@ -15,7 +15,7 @@ from mmcrawl.collecting.exporting.as_table import JsonLines
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.text.xml import xml_text
+from mmcrawl.text.writing import xml_text
 
 _SCRIPT = """
 const all=[...document.querySelectorAll('article')],root=document.documentElement;

@@ -20,7 +20,7 @@ from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.exporting.held_files import HeldFiles
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.media_kinds import CHINESE
-from mmcrawl.text.xml import xml_document, xml_text
+from mmcrawl.text.writing import xml_document, xml_text
 
 _PACKAGE = "http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1"
 _LOM = "http://ltsc.ieee.org/xsd/imsccv1p1/LOM/manifest"

@@ -12,7 +12,7 @@ from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in, folder_name
 from mmcrawl.collecting.works.licence_names import RESERVED
 from mmcrawl.collecting.works.model import Work, WorkFile
-from mmcrawl.text.spreadsheets import CsvWriter
+from mmcrawl.text.writing import CsvWriter
 
 _CHANNEL = "channel"
 _CHANNEL_COLUMNS = ("Title", "Description", "Domain", "Source ID", "Language", "Thumbnail")

@@ -11,8 +11,7 @@ from tempfile import TemporaryFile
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.errors import CollectionError
-from mmcrawl.text.spreadsheets import CsvWriter
-from mmcrawl.text.xml import xml_text
+from mmcrawl.text.writing import CsvWriter, xml_text
 
 Cell = str | int | float | datetime | None
 

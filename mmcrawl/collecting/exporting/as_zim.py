@@ -18,7 +18,7 @@ from mmcrawl.collecting.exporting.exporter import Shipment
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import CollectionError
-from mmcrawl.text.xml import xml_text
+from mmcrawl.text.writing import xml_text
 
 _PROGRAM = "mmcrawl.collecting.exporting.zim_program"
 _MAIN = "index.html"

@@ -13,7 +13,7 @@ from mmcrawl.archive.model import Capture
 from mmcrawl.collecting.parts import HeldPart
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.errors import CollectionError, MmcrawlError, StoreError, raise_if_fatal
-from mmcrawl.plugins.registry import Registry
+from mmcrawl.plugins import Registry
 
 ENTRY_POINT_GROUP = "mmcrawl.exporters"
 """Group under which a package registers `name = module:factory`."""

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.works.licence_names import RESERVED
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.text.xml import xml_text
+from mmcrawl.text.writing import xml_text
 
 _TYPES = {"audio": "audioRecording", "video": "videoRecording"}
 _DCMI_TYPES = {

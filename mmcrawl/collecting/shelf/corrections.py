@@ -14,7 +14,7 @@ from mmcrawl.collecting.works.model import AUDIENCES, Evidence, Licence, Work
 from mmcrawl.collecting.works.values import date_in, language_tag
 from mmcrawl.errors import CollectionError, EntryError
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.text.xml import xml_text
+from mmcrawl.text.writing import xml_text
 
 _LONGEST = 10_000
 

@@ -3,8 +3,7 @@
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.collecting.swf.bits import Bytes
-    from mmcrawl.collecting.swf.container import EndError
+    from mmcrawl.collecting.swf.container import Bytes, EndError
     from mmcrawl.collecting.swf.model import Reference, SwfFacts
     from mmcrawl.collecting.swf.programs import addresses_in_text
     from mmcrawl.collecting.swf.reading import read_swf

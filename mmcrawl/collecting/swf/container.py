@@ -1,4 +1,4 @@
-"""The body of a SWF file as a stream: uncompressed as it is read, never held as a whole."""
+"""What a Flash file is made of: its body, stored or compressed; the bytes and bits in it."""
 
 import lzma
 import zlib
@@ -120,3 +120,110 @@ _READERS: dict[bytes, Callable[[BinaryIO], Iterator[bytes]]] = {
 }
 SIGNATURES = frozenset(_READERS)
 """With which of these three bytes a file begins."""
+
+
+# -- reading bytes and bits -----------------------------------------------------------------------
+
+
+# Bytes of the filters of an object by their number, None for those that say it themselves.
+_FILTERS = {0: 23, 1: 9, 2: 15, 3: 27, 4: None, 5: None, 6: 80, 7: None}
+
+
+class Bytes:
+    """Bytes that are read from the front; `EndError` where too few are left."""
+
+    def __init__(self, data: bytes, encoding: str) -> None:
+        self._data = data
+        self._at = 0
+        self.encoding = encoding
+
+    @property
+    def left(self) -> int:
+        """How many are left."""
+        return len(self._data) - self._at
+
+    def take(self, count: int) -> bytes:
+        """Return so many bytes."""
+        if not 0 <= count <= self.left:  # sizes are what a file says, less what it must have
+            raise EndError
+        self._at += count
+        return self._data[self._at - count : self._at]
+
+    def number(self, size: int) -> int:
+        """Return a number of so many bytes."""
+        return int.from_bytes(self.take(size), "little")
+
+    def text(self) -> str:
+        """Return a text that ends with a zero byte."""
+        end = self._data.find(b"\0", self._at)
+        if end < 0:
+            raise EndError
+        text = self._data[self._at : end].decode(self.encoding, "replace")
+        self._at = end + 1
+        return text
+
+    def varied(self) -> int:
+        """Return a number of one to five bytes."""
+        value = 0
+        for shift in range(0, 35, 7):
+            byte = self.number(1)
+            value |= (byte & 0x7F) << shift
+            if not byte & 0x80:
+                break
+        return value
+
+    def rectangle(self) -> tuple[float, float]:
+        """Return width and height in pixels of a rectangle."""
+        bits = Bits(self)
+        size = bits.take(5)
+        left, right, top, bottom = (bits.signed(size) for _ in range(4))
+        return (right - left) / 20, (bottom - top) / 20
+
+    def skip_matrix(self) -> None:
+        """Pass over a matrix."""
+        bits = Bits(self)
+        for _ in range(2):  # scale, rotation
+            if bits.take(1):
+                bits.take(2 * bits.take(5))
+        bits.take(2 * bits.take(5))
+
+    def skip_colours(self) -> None:
+        """Pass over a change of colours with transparency."""
+        bits = Bits(self)
+        terms = bits.take(1) + bits.take(1)
+        bits.take(4 * terms * bits.take(4))
+
+    def skip_filters(self) -> None:
+        """Pass over a list of filters."""
+        for _ in range(self.number(1)):
+            number = self.number(1)
+            size = _FILTERS.get(number, 0)
+            if number == 5:
+                columns, rows = self.number(1), self.number(1)
+                size = 8 + 4 * columns * rows + 5
+            elif size is None:
+                size = 5 * self.number(1) + 19
+            self.take(size)
+
+
+class Bits:
+    """Bits of bytes, the highest first."""
+
+    def __init__(self, source: Bytes) -> None:
+        self._source = source
+        self._value = self._there = 0
+
+    def take(self, count: int) -> int:
+        """Return so many bits as a number."""
+        while self._there < count:
+            self._value = (self._value << 8) | self._source.number(1)
+            self._there += 8
+        self._there -= count
+        value = self._value >> self._there
+        self._value &= (1 << self._there) - 1
+        return value
+
+    def signed(self, count: int) -> int:
+        """Return so many bits as a number that may be below zero."""
+        value = self.take(count)
+        return value - (1 << count) if count and value >> (count - 1) else value

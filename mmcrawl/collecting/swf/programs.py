@@ -9,8 +9,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-from mmcrawl.collecting.swf.bits import Bytes
-from mmcrawl.collecting.swf.container import EndError
+from mmcrawl.collecting.swf.container import Bytes, EndError
 from mmcrawl.collecting.swf.model import DATA, IMAGE, MOVIE, PAGE, SOUND, VIDEO, Reference
 
 _KINDS = {

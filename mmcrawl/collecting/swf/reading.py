@@ -11,8 +11,7 @@ from typing import Any, BinaryIO
 
 from lxml import etree
 
-from mmcrawl.collecting.swf.bits import Bytes
-from mmcrawl.collecting.swf.container import Body, EndError
+from mmcrawl.collecting.swf.container import Body, Bytes, EndError
 from mmcrawl.collecting.swf.model import MOVIE, Reference, SwfFacts
 from mmcrawl.collecting.swf.programs import of_abc, of_actions
 from mmcrawl.errors import MediaError

@@ -23,7 +23,7 @@ from mmcrawl.collecting.works.values import level_of_topic
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.findings import MediaPageRecord
-from mmcrawl.text.xml import xml_text
+from mmcrawl.text.writing import xml_text
 
 _MOST_RESOURCES = 100_000  # of a page
 

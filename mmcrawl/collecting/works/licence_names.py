@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mmcrawl.text.scripts import unify
+from mmcrawl.text.words import unify
 
 RESERVED = "all-rights-reserved"
 UNSPECIFIED = "CC"

@@ -22,7 +22,7 @@ from mmcrawl.collecting.works.licence_names import (
 )
 from mmcrawl.collecting.works.model import Evidence, Licence
 from mmcrawl.collecting.works.structured import Item
-from mmcrawl.text.scripts import unify
+from mmcrawl.text.words import unify
 
 BELIEVED = 0.5
 """Score from which on a licence is taken to be that of the page."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mmcrawl.collecting.works.names import is_generic
 from mmcrawl.page.media import EXTENSION_PATTERN
-from mmcrawl.text.scripts import unify
+from mmcrawl.text.words import unify
 
 WEIGHTS: Mapping[str, float] = {
     "structured": 1.0,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import date
 
-from mmcrawl.text.scripts import HAN, unify
+from mmcrawl.text.words import HAN, unify
 
 _DATE = re.compile(r"(?<!\d)(\d{4})(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?!\d)")
 _ISO_DURATION = re.compile(

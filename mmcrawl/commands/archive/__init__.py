@@ -7,19 +7,15 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive import open_archive
-from mmcrawl.commands.archive.block import BLOCK
-from mmcrawl.commands.archive.check import CHECK, REPAIR, VERIFY
 from mmcrawl.commands.archive.diff import DIFF
-from mmcrawl.commands.archive.due import DUE, due_lines
-from mmcrawl.commands.archive.listing import LIST, STATS
+from mmcrawl.commands.archive.listing import LIST, STATS, VERSIONS, version_lines
 from mmcrawl.commands.archive.pages import CLASSES, DUPLICATES, EXPORT_PARQUET
 from mmcrawl.commands.archive.search import SEARCH
-from mmcrawl.commands.archive.show import REBUILD, SHOW
+from mmcrawl.commands.archive.show import BLOCK, REBUILD, SHOW
 from mmcrawl.commands.archive.subcommand import Option, Options, Subcommand
-from mmcrawl.commands.archive.upkeep import COPY, PURGE, REPACK, SEAL
-from mmcrawl.commands.archive.versions import VERSIONS, version_lines
+from mmcrawl.commands.archive.upkeep import CHECK, COPY, PURGE, REPACK, REPAIR, SEAL, VERIFY
 from mmcrawl.commands.archive.warc import EXPORT_WARC, IMPORT_WARC
-from mmcrawl.commands.archive.watch import WATCH
+from mmcrawl.commands.archive.watch import DUE, WATCH, due_lines
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.values import PLACE, archive_params
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
@@ -44,7 +40,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     name = "archive"
     usage = "WHAT [FILE.db|-a store=URI|-a archive=URI] [ARGUMENTS] [--json]"
-    summary = "Versions of archived pages: list, show, compare, rebuild, search, check, exchange"
     arguments = PLACE
     has_operands = True
     unknown_hint = " (a query with - stands in quotes, as 'lever -rope')"

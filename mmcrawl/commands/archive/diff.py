@@ -13,12 +13,13 @@ from mmcrawl.archive.comparing.change_kinds import shown_kinds, word_changes
 from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
 from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.model import as_text
-from mmcrawl.blocks.drawing import printable, short_path
+from mmcrawl.blocks.drawing import short_path
+from mmcrawl.commands.archive.listing import version_record
 from mmcrawl.commands.archive.subcommand import JSON, KINDS, Option, Options, Subcommand, as_json
-from mmcrawl.commands.archive.versions import version_record
 from mmcrawl.commands.values import whole
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive import KIND_STYLES
+from mmcrawl.text.writing import printable
 
 _SIGNS = {
     "kept": (" ", "dim"),

@@ -20,7 +20,7 @@ from mmcrawl.commands.archive.subcommand import (
 )
 from mmcrawl.rank.reading import Reading
 from mmcrawl.terminal.crawl import literal, size_of
-from mmcrawl.terminal.progress import ProgressBars
+from mmcrawl.terminal.telling import ProgressBars
 
 _GROUPS, _URLS = 20, 5  # that are shown
 

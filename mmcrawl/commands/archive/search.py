@@ -16,7 +16,6 @@ from mmcrawl.archive.search.finding import ORDERS, Order
 from mmcrawl.archive.search.hits import Hit
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.subcommand import (
     JSON,
     LIMIT,
@@ -32,7 +31,8 @@ from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import open_ranks
 from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.program import complain
-from mmcrawl.terminal.progress import ProgressBars
+from mmcrawl.terminal.telling import ProgressBars
+from mmcrawl.text.writing import printable
 
 _MOST_HITS = 20
 _MOST_PROCESSES = 4

@@ -16,11 +16,11 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.values import whole
-from mmcrawl.crawling.archive_params import as_time
+from mmcrawl.crawling.spider_params import as_time
+from mmcrawl.terminal.files import add_target
 from mmcrawl.terminal.program import complain
-from mmcrawl.terminal.targets import add_target
+from mmcrawl.text.writing import printable
 
 _TIME = "as 2024-05-17 or 2024-05-17T08:30"
 

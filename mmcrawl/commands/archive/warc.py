@@ -10,7 +10,6 @@ from rich.console import Console
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_text
 from mmcrawl.archive.warc.cdxj import index_beside
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.subcommand import (
     HOST,
     JSON,
@@ -26,7 +25,8 @@ from mmcrawl.commands.archive.subcommand import (
 )
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.crawl import size_of
-from mmcrawl.terminal.targets import new_file
+from mmcrawl.terminal.files import new_file
+from mmcrawl.text.writing import printable
 
 
 def _export_warc(archive: Archive, options: Options, console: Console) -> int:

@@ -1,5 +1,6 @@
-"""`scrapy archive watch`: which pages changed where somebody looks."""
+"""`scrapy archive due` and `watch`: what to visit again, and what changed."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
@@ -13,12 +14,14 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.atom import atom_feed, feed_title, is_own_feed
 from mmcrawl.archive.comparing.changes import BlockChange, WordChange
 from mmcrawl.archive.model import as_date, as_text
+from mmcrawl.archive.revisits import Due, in_order, schedule
 from mmcrawl.archive.uris import shown
 from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
-from mmcrawl.blocks.drawing import printable, short_path
+from mmcrawl.blocks.drawing import short_path
 from mmcrawl.blocks.selecting import ElementSelector
 from mmcrawl.commands.archive.diff import shown_words
 from mmcrawl.commands.archive.subcommand import (
+    AT,
     HOST,
     JSON,
     KINDS,
@@ -34,9 +37,10 @@ from mmcrawl.commands.archive.subcommand import (
     write_body,
 )
 from mmcrawl.errors import SearchError
-from mmcrawl.terminal.archive import KIND_STYLES
+from mmcrawl.terminal.archive import KIND_STYLES, next_due
 from mmcrawl.terminal.crawl import literal
-from mmcrawl.terminal.targets import new_file
+from mmcrawl.terminal.files import new_file
+from mmcrawl.text.writing import printable
 
 _IN_FEED = 100  # changes, the newest ones
 _LONGEST = 300  # characters of a run of words
@@ -188,4 +192,69 @@ WATCH = Subcommand(
     (0, 1),
     check=_check,
     options=(HOST, KINDS, CSS, SINCE, LIMIT, ATOM, BROWSER, OVERWRITE, JSON),
+)
+
+
+# -- due ------------------------------------------------------------------------------------------
+
+
+def _due(archive: Archive, options: Options, console: Console) -> int:
+    at = options[AT]
+    now = time.time() if at is None else at
+    found, later = [], inf
+    for one in schedule(archive, now, options.rules):
+        if one.next_visit <= now:
+            found.append(one)
+        else:
+            later = min(later, one.next_visit)
+    found = in_order(found)
+    shown = found[: options[LIMIT]]
+    if options[JSON]:
+        for item in shown:
+            print(as_json(_due_record(item)))
+        return 0
+    for line in due_lines(shown, now) if shown else ():
+        print_line(console, line)
+    more = f", of which the first {len(shown)} are shown" if len(shown) < len(found) else ""
+    console.print(Text(f"{len(found)} due at {as_text(now)}{more}", "bold"))
+    if later < inf:
+        print_line(console, next_due(later))
+    return 0
+
+
+def _due_record(due: Due) -> dict[str, Any]:
+    return {
+        "url": due.url,
+        "last_visit": as_date(due.last_visit),
+        "next_visit": as_date(due.next_visit),
+        "changes_per_day": due.rate,
+        "why": due.why,
+    }
+
+
+def due_lines(found: Iterable[Due], now: float) -> Iterator[Text]:
+    """Yield the visits that are due, each with its reason in a line below, under a head."""
+    yield Text(f"{'due since':>9}  {'last visit':<23}  {'changes a day':>13}  page", "bold")
+    for item in found:
+        rate = "" if item.rate is None else f"{item.rate:.2g}"
+        since, last = _ago(now - item.next_visit), as_text(item.last_visit)
+        yield Text.assemble(f"{since:>9}  ", (f"{last:<23}", "dim"), f"  {rate:>13}  ").append_text(
+            literal(item.url)
+        )
+        yield Text(f"{'':>9}  {item.why}", "dim")
+
+
+def _ago(seconds: float) -> str:
+    for size, unit in ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return "now"
+
+
+DUE = Subcommand(
+    "due",
+    _due,
+    "pages that `scrapy crawl revisit` would visit",
+    "[--at TIME]",
+    options=(AT, LIMIT, JSON),
 )

@@ -12,7 +12,7 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.tree import PageTree
-from mmcrawl.text.scripts import HAN
+from mmcrawl.text.words import HAN
 
 _REMOVED = frozenset(
     """

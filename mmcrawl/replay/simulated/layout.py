@@ -1,16 +1,87 @@
-"""Where everything is in a simulated web: its sites and their directories, but no page yet.
+"""Where everything is in a simulated web, its sites and directories, and what pages are made of.
 
-What is kept in memory grows with the directories, some √pages/2 a site, never with the pages.
-"""
+What is kept in memory grows with the directories, some √pages/2 a site, never with the pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import sqrt
+from urllib.parse import urlsplit
 
 from mmcrawl.replay.simulated.config import FEWEST_PAGES_PER_SITE, SimulationConfig
 from mmcrawl.replay.simulated.dice import QuickDice
-from mmcrawl.replay.simulated.model import Link, Style
-from mmcrawl.replay.simulated.words import NAMES, Subject
+from mmcrawl.replay.simulated.texts import NAMES, Lesson, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    url: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Links that stand together under a short title."""
+
+    title: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """A media file on a page; `form` tells how the page refers to it, see `markup`."""
+
+    form: str
+    url: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What pages of one part of a site have in common."""
+
+    design: str  # table, div or html5
+    language: str
+    site: str
+    nav: tuple[Link, ...]
+    charset: str = "utf-8"  # what the bytes are in
+    declared: str = "utf-8"  # what the page says they are in
+    banner_swf: str = ""  # the path of an animation above every page
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page before it is written out.
+
+    It speaks of `lesson`, or else of the subject `prose`; of nothing if it has neither.
+    """
+
+    url: str
+    title: str
+    style: Style
+    lesson: Lesson | None = None
+    prose: str = ""
+    keywords: tuple[str, ...] = ()  # of a page that is about no lesson
+    sentences: int = 8
+    groups: tuple[Group, ...] = ()
+    media: tuple[Medium, ...] = ()
+    relevant: bool = False
+    extra: str = ""  # HTML put below the text as it is
+
+    def reference(self, url: str) -> str:
+        """How this page writes a link: short on old pages, with the host only to other hosts."""
+        here, there = urlsplit(self.url), urlsplit(url)
+        if here.netloc != there.netloc:
+            return url
+        path = there.path + (f"?{there.query}" if there.query else "")
+        directory = here.path.rpartition("/")[0] + "/"
+        short = path.removeprefix(directory)
+        if self.style.design == "table" and short and "/" not in short:
+            return short
+        return path
+
+
+# -- what pages are made of -----------------------------------------------------------------------
+
 
 BANNER = "/images/welcome.swf"
 CALENDAR = "calendar.asp?month={month}&year={year}"

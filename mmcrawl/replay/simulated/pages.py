@@ -8,12 +8,19 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from mmcrawl.replay.simulated.config import SimulationConfig
+from mmcrawl.replay.simulated.designs import ENDINGS, HOSTED, month_table
 from mmcrawl.replay.simulated.dice import QuickDice
-from mmcrawl.replay.simulated.layout import CALENDAR, Directory, Site, month_of
-from mmcrawl.replay.simulated.markup import ENDINGS, HOSTED, month_table
-from mmcrawl.replay.simulated.model import Group, Link, Medium, Page
-from mmcrawl.replay.simulated.texts import Lesson, fill, lessons, prose
-from mmcrawl.replay.simulated.words import NAMES
+from mmcrawl.replay.simulated.layout import (
+    CALENDAR,
+    Directory,
+    Group,
+    Link,
+    Medium,
+    Page,
+    Site,
+    month_of,
+)
+from mmcrawl.replay.simulated.texts import NAMES, Lesson, fill, lessons, prose
 
 OFF_TOPIC_MEDIA = 0.4  # share of pages with media in directories of games, music and the like
 NUMBER = re.compile(r"([0-9]{1,9})(?:\.[a-z0-9]+)?\Z")

@@ -7,10 +7,8 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from mmcrawl.replay.simulated.config import SimulationConfig
-from mmcrawl.replay.simulated.designs import respond
-from mmcrawl.replay.simulated.layout import BANNER, Directory, Site, lay_out, number_of_month
-from mmcrawl.replay.simulated.markup import ENDINGS
-from mmcrawl.replay.simulated.model import Page
+from mmcrawl.replay.simulated.designs import ENDINGS, respond
+from mmcrawl.replay.simulated.layout import BANNER, Directory, Page, Site, lay_out, number_of_month
 from mmcrawl.replay.simulated.pages import PageMaker, list_url, month_url, number_in, tunnel_url
 from mmcrawl.replay.web import (
     StoredResponse,

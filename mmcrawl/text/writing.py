@@ -1,15 +1,48 @@
-"""CSV in which no spreadsheet finds a formula, whoever wrote the text of its cells.
-
-A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and a page
-can be titled ``=HYPERLINK(…)``. Such a text gets an apostrophe before it, since cells of CSV have
-no type: https://owasp.org/www-community/attacks/CSV_Injection
-"""
+"""Writing what pages say: texts that a terminal or XML can hold, documents of XML, and CSV."""
 
 import csv
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
+
+from lxml import etree
+
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def xml_text(text: str) -> str:
+    """Return a text without the characters that XML 1.0 has no way to write (section 2.2).
+
+    >>> xml_text(chr(11) + 'ab')
+    'ab'
+    """
+    return _FORBIDDEN.sub("", text)
+
+
+def xml_document(root: etree._Element) -> bytes:
+    """Return a document as UTF-8, with its declaration."""
+    document = etree.tostring(root, encoding="utf-8", xml_declaration=True, pretty_print=True)
+    return cast("bytes", document)
+
+
+def printable(text: str, longest: int | None = None) -> str:
+    """Return words of a page as they can be shown: white space collapsed, at most so long.
+
+    Whatever steers a terminal or the direction of writing is replaced.
+    """
+    text = " ".join((text if longest is None else text[: 4 * longest]).split())
+    if longest is not None and len(text) > longest:
+        text = text[: longest - 1].rstrip() + "…"
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+# -- spreadsheets ---------------------------------------------------------------------------------
+
+# A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and a page
+# can be titled ``=HYPERLINK(…)``. Such a text gets an apostrophe before it, since cells of CSV have
+# no type: https://owasp.org/www-community/attacks/CSV_Injection
+
 
 _SIGNS = frozenset("=+-@\u2212")  # after full-width and small forms were made plain
 _UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me"))

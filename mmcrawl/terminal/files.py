@@ -1,5 +1,7 @@
-"""Pages in files: of single ones, of a folder with all below it, of WARC files."""
+"""Files that a user names: pages to read, one by one, in a folder or in WARC files; and files to
+write, of which none takes the place of another without being told to."""
 
+import argparse
 import gzip
 import os
 import sys
@@ -7,12 +9,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 
 STANDARD = "-"
-"""Names standard input."""
+"""Names standard input, and standard output."""
 
 _PAGES = (".html", ".htm", ".xhtml", ".shtml", ".html.gz", ".htm.gz")
 _WARCS = (".warc", ".warc.gz", ".arc", ".arc.gz", ".wacz")
@@ -166,3 +169,71 @@ def _is_page(path: Path) -> bool:
 
 def _is_warc(path: Path | None) -> bool:
     return path is not None and path.name.lower().endswith(_WARCS)
+
+
+# -- files to write -------------------------------------------------------------------------------
+
+
+class Target(argparse._StoreAction):
+    """The action of an option that names a file to write; tests find these options by it."""
+
+
+def add_target(parser: argparse._ActionsContainer, *flags: str, **options: Any) -> None:
+    """Add an option that names a file to write, and `--overwrite` beside it."""
+    parser.add_argument(*flags, action=Target, **{"metavar": "FILE"} | options)
+
+
+def add_overwrite(parser: argparse._ActionsContainer) -> None:
+    """Add the option that lets a file be written that is there already."""
+    parser.add_argument(
+        "--overwrite", action="store_true", help="write a file that is there already anew"
+    )
+
+
+def new_file(
+    named: str | None,
+    option: str,
+    *,
+    overwrite: bool,
+    is_ours: Callable[[Path], bool] = lambda _: False,
+) -> Path | None:
+    """Check a file that is to be written, before the work begins; None for standard output.
+
+    An empty file may be written, and what is no file, as ``/dev/null`` or a pipe.
+
+    Args:
+        named: As it was typed; None, "" and ``-`` are standard output.
+        option: That named it, for messages.
+        overwrite: Whether a file that is there may be written anew.
+        is_ours: Tells of a file that is there whether the same command made it.
+
+    Raises:
+        MmcrawlError: there is one, or it cannot be one.
+    """
+    if named in (None, "", STANDARD):
+        return None
+    path = Path(os.path.expanduser(named))
+    if path.is_dir():
+        raise MmcrawlError(f"{option} {named} is a folder; give the name of a file")
+    if not path.absolute().parent.is_dir():
+        raise MmcrawlError(f"{option} {named}: there is no folder {path.parent}; make it first")
+    there = path.is_file() and path.stat().st_size > 0
+    if there and not overwrite and not is_ours(path):
+        raise MmcrawlError(
+            f"{option} {named} is there already; name another file, or give --overwrite"
+        )
+    return path
+
+
+def new_folder(path: Path, option: str, *, overwrite: bool) -> None:
+    """Check a folder that files are to be written into; one with files needs `overwrite`.
+
+    Raises:
+        MmcrawlError: it holds files, or is none.
+    """
+    if path.exists() and not path.is_dir():
+        raise MmcrawlError(f"{option} {path} is no folder; several pages are written into one")
+    if path.is_dir() and not overwrite and any(path.iterdir()):
+        raise MmcrawlError(
+            f"{option} {path} holds files already; name another folder, or give --overwrite"
+        )
