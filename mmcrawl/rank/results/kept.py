@@ -41,7 +41,8 @@ _CONTENTS = Contents(
     version=1,
     prefix="rank_",
     tables=(Table("result", {"written": int, "facts": dict}), Table("part", BLOB)),
-    missing="`scrapy rank` computes them",
+    missing="`scrapy rank` computes it",
+    instead="another archive, or move it away",
     damaged="compute the ranks anew with `scrapy rank`",
 )
 

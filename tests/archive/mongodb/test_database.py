@@ -8,13 +8,6 @@ from bson import ObjectId
 
 from mmcrawl.archive import PackRow, place
 
-# -- rows and packs ---------------------------------------------------------------------------
-
-
-def added(backend, url, key=1):
-    """Return the row of a URL that is made now."""
-    return backend.add_urls({url: (key, "a")})[url]
-
 
 def stream_of(backend):
     return backend.streams_named(["a"])["a"]
