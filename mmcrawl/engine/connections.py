@@ -18,7 +18,7 @@ from twisted.web.client import HTTPConnectionPool
 from zope.interface import implementer
 
 from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_address
-from mmcrawl.page.headers import bound_headers
+from mmcrawl.page.headers import NO_CODINGS, bound_headers, header_text
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -62,6 +62,8 @@ class DownloadHandler(HTTP11DownloadHandler):
         """Return the response to a request that may be made."""
         response = await super().download_request(request)
         bound_headers(response.headers)
+        if header_text(response.headers, "Content-Encoding").lower() in NO_CODINGS:
+            response.headers.pop("Content-Encoding", None)  # Scrapy warns that it cannot undo it
         return response
 
 

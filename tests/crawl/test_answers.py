@@ -101,6 +101,7 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
         )  # fmt: skip
     assert said.returncode == 0, said.stderr
     assert "Traceback" not in said.stderr
+    assert "cannot decode" not in said.stderr
     rows = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
     found = {
         row["url"].removeprefix(site.origin): {
