@@ -52,8 +52,8 @@ def lying_pages(count: int) -> Iterator[tuple[bytes, str | None]]:
         yield bytes(body), f"text/html; charset={header}" if header else None
 
 
-def test_a_thousand_pages_that_lie_about_their_encoding_are_read() -> None:
-    for body, content_type in lying_pages(1_000):
+def test_pages_that_lie_about_their_encoding_are_read() -> None:
+    for body, content_type in lying_pages(300):
         content = page_content(body, "http://h.test/", content_type=content_type)
         for form in ("md", "txt", "json"):
             content.write(form).encode()  # type: ignore[arg-type]

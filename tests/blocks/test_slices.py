@@ -60,8 +60,8 @@ def test_slices_of_lines_make_no_difference(monkeypatch, html, size):
 
 @each("piece", ["<tr><td>12<td>345</tr>\n", "a<br>", "<p>A lever lifts.</p>\n"])
 def test_memory_of_a_large_page_is_bounded(piece: str) -> None:
-    """Peak of what Python and numpy allocate, as a multiple of a page of half a megabyte."""
-    body = piece.encode() * (500_000 // len(piece))
+    """Peak of what Python and numpy allocate, as a multiple of a page of 200 kB."""
+    body = piece.encode() * (200_000 // len(piece))
     page_content(body[:1000])
     tracemalloc.start()
     try:

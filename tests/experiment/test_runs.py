@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, draw_figures, warnings
+from mmcrawl import experiment  # whose figures load matplotlib when they are drawn
+from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, warnings
 from mmcrawl.plugins import Registry
 from mmcrawl.scoring import Breadth
 from tests.experiment.conftest import FILMS, NEWS, Laboratory, page, plan_for, write_web
@@ -68,7 +69,7 @@ def test_an_algorithm_of_chance_is_run_with_several_seeds(laboratory: Laboratory
     percent = [f"{100 * area[part]:.1f}" for part in ("mean", "min", "max")]
     assert r"dice & {}\% ({}--{}) & ".format(*percent) in latex
     assert "3 of dice (seeds 0–2), 1 of each other algorithm" in text
-    [recall] = [f for name, f in draw_figures(outcome) if name == "recall-by-pages"]
+    [recall] = [f for name, f in experiment.draw_figures(outcome) if name == "recall-by-pages"]
     assert len(recall.axes[0].collections) == 1  # the band
     one = plan_for(laboratory.web, "dice", runs=1)
     again, _ = laboratory.run(replace(one, algorithms=(SEEDED,)), "seeded", report=False)
@@ -158,7 +159,7 @@ def test_of_other_hosts_those_are_told_that_many_links_lead_to(done: Done) -> No
 
 
 def test_precision_is_drawn_as_high_as_algorithms_reach(done: Done) -> None:
-    tops = {name: figure.axes[0].get_ylim()[1] for name, figure in draw_figures(done[0])}
+    tops = {name: figure.axes[0].get_ylim()[1] for name, figure in experiment.draw_figures(done[0])}
     end = FILMS / PAGES
     assert end < tops["precision-by-pages"] < 1.5 * end
     assert tops["recall-by-pages"] > 1

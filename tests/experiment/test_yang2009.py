@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment import ExperimentError, Outcome, Plan, draw_figures
+from mmcrawl import experiment  # whose figures load matplotlib when they are drawn
+from mmcrawl.experiment import ExperimentError, Outcome, Plan
 from mmcrawl.experiment.presets import (
     ALGORITHMS,
     LAYERS,
@@ -93,7 +94,8 @@ def test_several_sites_are_told_apart(tmp_path: Path, laboratory: Laboratory) ->
     rows = {row[:2]: row[2:] for row in by_site.rows}
     assert rows["other.test", "breadth"] == ("1", "0", "0.00%", "–")
     assert rows[HOST, "breadth"][1] == f"{FILMS}"
-    [axes] = dict(draw_figures(outcome))["recall-by-site"].axes  # the other has nothing to find
+    drawn = dict(experiment.draw_figures(outcome))
+    [axes] = drawn["recall-by-site"].axes  # the other has nothing to find
     assert axes.get_title() == HOST
     assert axes.lines[0].get_ydata()[-1] == 1
     assert {len(line.get_xdata()) for line in axes.lines} >= {PAGES + 1}
