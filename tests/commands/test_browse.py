@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from argparse import ArgumentParser
@@ -24,6 +23,7 @@ from mmcrawl.commands import read_arguments
 from tests.commands.running import Run, runner
 from tests.tables import each
 from tests.waiting import HANG
+from tests.warm import python
 
 PROGRAM = "from mmcrawl.commands.program import main; main()"
 PAGE = "http://optics.test/lens.html"
@@ -43,7 +43,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(desk: Path, *args: str) -> Iterator[str]:
     """Run the command in a process of its own; gives what it printed."""
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "browse", *args],
+        [python(), "-c", PROGRAM, "browse", *args],
         cwd=desk,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
@@ -84,20 +84,16 @@ def test_it_serves_until_interrupted(desk: Path) -> None:
         assert fetched(f"{address}static/style.css")[0] == 200
 
 
-def test_it_begins_where_nothing_was_crawled_yet(tmp_path: Path) -> None:
-    with started(tmp_path, "--port", "0") as line:
-        [address] = re.findall(r"http://127\.0\.0\.1:\d+/", line)
-        status, text = fetched(address)
-    assert status == 200
-    assert "Start a crawl" in text
-    assert (tmp_path / "crawl-archive.db").exists()
-
-
-def test_beyond_loopback_it_needs_the_token_it_prints(desk: Path) -> None:
-    with started(desk, "--port", "0", "--host", "0.0.0.0") as line:
+def test_it_begins_where_nothing_was_crawled_and_beyond_loopback_needs_the_token_it_prints(
+    tmp_path: Path,
+) -> None:
+    with started(tmp_path, "--port", "0", "--host", "0.0.0.0") as line:
         [(port, token)] = re.findall(r":(\d+)/\?token=([\w-]+)", line)
         assert fetched(f"http://127.0.0.1:{port}/")[0] == 401
-        assert fetched(f"http://127.0.0.1:{port}/", Authorization=f"Bearer {token}")[0] == 200
+        status, text = fetched(f"http://127.0.0.1:{port}/", Authorization=f"Bearer {token}")
+        assert status == 200
+    assert "Start a crawl" in text
+    assert (tmp_path / "crawl-archive.db").exists()
 
 
 @pytest.fixture
