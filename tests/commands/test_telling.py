@@ -20,6 +20,7 @@ from tests.collecting.serving import Desk
 from tests.commands.running import exit_code, ran
 from tests.tables import each
 from tests.waiting import HANG
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 
@@ -126,7 +127,7 @@ def test_what_takes_long_says_so_and_ctrl_c_ends_it_without_loss(step, words, to
     Warc(tmp_path / "page.warc").response(URL, BODY)
     files = names_in(tmp_path)
     with subprocess.Popen(
-        [sys.executable, "-c", LONG, *step, *words],
+        [python(), "-c", LONG, *step, *words],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
         stderr=subprocess.PIPE,

@@ -112,7 +112,7 @@ def test_examples_that_cannot_be_had_are_named(examples: Path) -> None:
     assert "gone.html" in made.stderr
 
 
-SITE = ("-a", "seeds=http://wuli.demo.test/", "-a", "algo=breadth", "-a", "max_pages=200")
+SITE = ("-a", "seeds=http://wuli.demo.test/", "-a", "algo=breadth", "-a", "max_pages=120")
 CRAWL = ("crawl", "focused", "-a", "web=demo", *SITE, "-s", "MMCRAWL_DISPLAY=False")
 
 

@@ -212,6 +212,8 @@ class Killed(ChildProcess):
     def send(self, question: object, bodies: Sequence[bytes] = ()) -> None:
         if "http://h.test/3" in str(question):
             self.process.kill()
+            assert self.process.stdout is not None
+            self.process.stdout.read()  # it is gone when its output ends
             self.process.wait()
         super().send(question, bodies)
 
