@@ -42,6 +42,7 @@ def hearing(*_, **__):
 for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have had one ignored
     signal.signal(number, signal.default_int_handler)
 how, module, owner, name, *words = sys.argv[1:]
+telling._SHOWN_AFTER = 0.1
 telling._BROKEN_OFF_AFTER = 0.1 if how == "deaf" else 1e6  # whatever else the machine does
 module = import_module(module)
 setattr(attrgetter(owner)(module) if owner else module, name, globals()[how])
