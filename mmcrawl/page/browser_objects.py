@@ -12,8 +12,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from lxml import html
 
+from mmcrawl.page.elements import elements_of
 from mmcrawl.page.javascript import UNKNOWN, Either, Evaluator, Function, text_of
 from mmcrawl.page.javascript_texts import FUNCTIONS, METHODS, OF_OBJECTS, url_parts
+from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import joined_url
 
 _AGENT = (
@@ -67,11 +69,11 @@ class Browser:
         refreshes: Contents of the refreshes that they have written into the page.
     """
 
-    def __init__(self, utf8: bytes, url: str) -> None:
+    def __init__(self, tree: PageTree, url: str) -> None:
         self.moves: list[tuple[str, bool]] = []
         self.refreshes: list[str] = []
-        self._utf8, self._url = utf8, url
-        self._tree: Any = None
+        self._tree, self._url = tree, url
+        self._elements: Any = None
         self._named = ""  # what a script says the page's address is
         self._at_load: list[tuple[Any, bool]] = []
         again = dict.fromkeys(("reload", "go"), lambda *_: self._move(self._named))
@@ -258,7 +260,8 @@ class Browser:
         return element
 
     def _write(self, text: Any, *_: Any, runs: bool = True) -> None:
-        root = html.fragment_fromstring(text if isinstance(text, str) else "", create_parent=True)
+        written = text.encode("utf-8", "replace") if isinstance(text, str) else b""
+        root = elements_of(PageTree(written, "utf-8"), make=html.Element)[0]
         for one in root.iter("meta", "script"):
             if one.get("http-equiv", "").lower() == "refresh":
                 self.refreshes.append(one.get("content", ""))
@@ -296,10 +299,13 @@ class Browser:
         return [self._element(one) for one in self._root().cssselect(selector[:100])]
 
     def _root(self) -> Any:
-        if self._tree is None:
-            parser = html.HTMLParser(encoding="utf-8")
-            self._tree = html.document_fromstring(self._utf8[:_LARGEST] or b"<p>", parser)
-        return self._tree
+        if self._elements is None:
+            self._elements = elements_of(self._tree, make=html.Element, end=_LARGEST)[0]
+            if "body" not in self._tree.tags:  # a page need not write it
+                body = html.Element("body")
+                body.extend(self._elements)
+                self._elements.append(body)
+        return self._elements
 
 
 def _first(found: list[Any]) -> Any:

@@ -92,8 +92,7 @@ class Moves:
         """
         made = [*self._refreshes]
         if self._is_moved:
-            utf8 = tree.body.decode(tree.encoding, "replace").encode("utf-8", "replace")
-            browser = self._shown(Browser(utf8, url))
+            browser = self._shown(Browser(tree, url))
             made += [Move(href, certain) for href, certain in browser.moves]
             for content in browser.refreshes:
                 if (found := refresh_in(content)) is not None:
