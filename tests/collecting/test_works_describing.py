@@ -12,8 +12,6 @@ from mmcrawl.page import parse_page
 from tests.collecting.pages_of_works import facts, found, works
 from tests.tables import each
 
-YOUTUBE = "https://www.youtube.com/embed/dQw4w9WgXcQ"
-
 
 def files(*pages: str, sources: Sources | None = None) -> list[set[str]]:
     """Return the files of each work on some pages, without host and folder."""
@@ -233,7 +231,7 @@ def seconds_for(number: int) -> float:
 
 
 def test_a_page_of_many_media_takes_time_in_proportion() -> None:
-    few, many = (min(seconds_for(number) for _ in range(3)) for number in (500, 2_000))
+    few, many = (min(seconds_for(number) for _ in range(3)) for number in (250, 1_000))
     assert many < 9 * few  # 16 times if each looked at all others
 
 
