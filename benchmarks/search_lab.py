@@ -91,11 +91,12 @@ class Web:
 
 @dataclass
 class Run:
-    """A crawl: its pages in order, for each the keys of its own media if it counted."""
+    """A crawl: its pages in order, for each the keys of its own media if it counted; patterns."""
 
     pages: list[StoredPage]
     media: list[frozenset[str]]
     seconds: float
+    patterns: int
 
 
 @lru_cache(maxsize=1)
@@ -155,11 +156,11 @@ def crawl(
             done.append(StoredPage(link.id, page.url, relevant, digest, physical_layer(page.url)))
             found = {resource_key(resource.url) for resource in verdict.media if relevant}
             media.append(frozenset(found))
-    seconds = time.process_time() - begun
+    seconds, patterns = time.process_time() - begun, len(job.scorer.patterns())
     job.stop("finished", finished=True)
     job.close()
     pages.keep()
-    return Run(done, media, seconds)
+    return Run(done, media, seconds, patterns)
 
 
 def _link_to(url: str, layer: int) -> NewLink:

@@ -98,6 +98,8 @@ def test_the_raw_series_is_the_same_in_csv_and_json(done: Done) -> None:
 
 
 def test_the_times_are_kept_apart(done: Done) -> None:
+    made = json.loads((done[1] / "experiment.json").read_text())["made"]
+    assert made.keys() >= {"date", "python", "scrapy", "numpy", "lxml"}
     [breadth, _] = json.loads((done[1] / "times.json").read_text())["algorithms"]
     assert breadth["pages_per_minute"]["mean"] == pytest.approx(
         60 * PAGES / breadth["seconds"]["mean"]

@@ -104,6 +104,7 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
     [
         "pages=200,adjacency=1,tunnel=10,dynamic=1",
         "pages=200,adjacency=0,media=0.5,noise=1,banner=1,languages=zh",
+        "pages=200,sites=2,topic=1,tunnel=1",
         "pages=200,media=0,banner=1,sites=12",
         "pages=50,sites=1,media=0.5,tunnel=10",
         "pages=200,flat=0.5,menu=20,languages=en,tunnel=0,noise=0,sites=1,seed=7",
@@ -229,6 +230,14 @@ def test_a_menu_stands_on_all_pages_of_its_directory(menu: int) -> None:
     for url in articles:
         on_all &= {url, *(link.url for link in page_at(web, url).links)}
     assert len(on_all) == menu
+
+
+@each("topic, share", [(0, 0.0), (0.25, 0.25), (1, 1.0)])
+def test_so_many_directories_without_tunnels_are_on_the_topic(topic: float, share: float) -> None:
+    web = simulated(f"pages=4000,sites=1,tunnel=0,media=0,languages=en,topic={topic}")
+    lists = {directory(url): url for url in web.page_urls() if directory(url).count("/") > 2}
+    on_topic = sum(re.search(r"(notes|physics)[0-9]*$", place) is not None for place in lists)
+    assert on_topic / (len(lists) - 1) == pytest.approx(share, abs=0.03)
 
 
 def media_directories(web: SimulatedWeb) -> set[str]:

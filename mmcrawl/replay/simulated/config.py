@@ -43,6 +43,10 @@ class SimulationConfig:
     tunnel: int = _number(2, 0, 10)
     """Pages off the topic to click through before each directory of media."""
 
+    topic: float = _number(0.25, 0, 1)
+    """Share of the directories without tunnels that are on the topic, with few media: on a school
+    site some are, on a site of one subject nearly all."""
+
     noise: float = _number(0.2, 0, 1)
     """Share of the cross links of a page that lead off the topic, to another site, or nowhere. One
     in ten of them is dead. The others stay in their directory or among its like."""

@@ -222,7 +222,9 @@ class _Planner:
     def _kind(self, number: int, *, last: bool) -> tuple[str, tuple[Subject, ...]]:
         if last:
             return "media", self._names.media
-        if number % 4 == 2:
+        # Evenly among them, but for the first: paths off the topic begin there.
+        share = self._config.topic
+        if number and int((number + 2) * share) > int((number + 1) * share):
             return "topic", self._names.topic
         return "other", self._names.other
 
