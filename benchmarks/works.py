@@ -30,7 +30,7 @@ from mmcrawl.collecting.works.describing import FoundPage, Sources, describe
 from mmcrawl.collecting.works.licences import best_first
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.collecting.works.names import stem_of
-from mmcrawl.collecting.works.page_facts import facts_of_page
+from mmcrawl.collecting.works.works_page import read_works_page
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.parse import parse_page
 from mmcrawl.text.words import unify
@@ -50,7 +50,7 @@ def pages_with_media(site: Path, most: int) -> Iterator[FoundPage]:
         media = parse_page(body, url).media
         if media:
             most -= 1
-            facts = facts_of_page(partition(body, url=url), url, media)
+            facts = read_works_page(partition(body, url=url), url, media)
             record = MediaPageRecord(url, facts.title, 1.0, (), 200, 0.0, ())
             yield FoundPage(record, facts)
 
@@ -107,7 +107,7 @@ def report_licences(root: Path) -> None:
         right, all_, wrong = Counter[str](), Counter[str](), 0
         for path, label in labels.items():
             body, url = (root / path).read_bytes(), f"http://{path.partition('/')[2]}"
-            found = best_first(facts_of_page(partition(body, url=url), url, ()).licences)
+            found = best_first(read_works_page(partition(body, url=url), url, ()).licences)
             code = found[0].code if found else "none"
             kind = label if label in ("none", RESERVED) else "open"
             is_right = any(

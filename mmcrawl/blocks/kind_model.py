@@ -33,7 +33,7 @@ from mmcrawl.blocks.kinds import (
     is_dated,
     judge,
 )
-from mmcrawl.blocks.layout.features import PageFacts
+from mmcrawl.blocks.layout.features import PageFeatures
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.text.words import has_han
 
@@ -212,7 +212,7 @@ def _of_text(blocks: PageBlocks, index: int) -> str:
     return "topic" if blocks.text_chars[index] * weight >= TOPIC_CHARS else "small"
 
 
-def learnt_kinds(page: PageFacts, ranges: Sequence[range]) -> list[BlockKind]:
+def learnt_kinds(page: PageFeatures, ranges: Sequence[range]) -> list[BlockKind]:
     """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
 
     Args:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mmcrawl.blocks.layout.block_words import begins_with, holds, lists_of
-from mmcrawl.blocks.layout.features import PageFacts
+from mmcrawl.blocks.layout.features import PageFeatures
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.text.words import has_han
@@ -329,7 +329,7 @@ class BlockKind(NamedTuple):
     score: float
 
 
-def block_kinds(page: PageFacts, blocks: Sequence[range]) -> list[BlockKind]:
+def block_kinds(page: PageFeatures, blocks: Sequence[range]) -> list[BlockKind]:
     """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
 
     Args:

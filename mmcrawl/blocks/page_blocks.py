@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import islice
 
 from mmcrawl.blocks.layout.block_words import TopicWords, begins_with, holds
-from mmcrawl.blocks.layout.features import PageFacts, is_topic_page
+from mmcrawl.blocks.layout.features import PageFeatures, is_topic_page
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 
 LINK_TEXT_RATIO = 1.0
@@ -49,7 +49,7 @@ class PageBlocks:
         purpose: The blocks a page of tags, of partners, … is there for: all under such a headline.
     """
 
-    def __init__(self, page: PageFacts, blocks: Sequence[range]) -> None:
+    def __init__(self, page: PageFeatures, blocks: Sequence[range]) -> None:
         self._page = page
         self._tree = tree = page.tree
         self._blocks = blocks

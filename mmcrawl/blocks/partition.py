@@ -15,7 +15,7 @@ from typing import Any
 
 from mmcrawl.blocks.kind_model import learnt_kinds
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
-from mmcrawl.blocks.layout.features import PageFacts
+from mmcrawl.blocks.layout.features import PageFeatures
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
 from mmcrawl.blocks.partitioners.registry import LEARNT, RULES, make_method
@@ -161,9 +161,9 @@ class Partition:
         return Measures(self.tree)
 
     @cached_property
-    def facts(self) -> PageFacts:
+    def facts(self) -> PageFeatures:
         """What is known of the page and its blocks."""
-        return PageFacts(self.tree, self.measures, self.url)
+        return PageFeatures(self.tree, self.measures, self.url)
 
     @cached_property
     def block_topics(self) -> PageTopics:

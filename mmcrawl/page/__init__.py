@@ -29,6 +29,7 @@ with lazy_imports(__name__):
         Page,
     )
     from mmcrawl.page.parse import media_in, page_of, parse_page
+    from mmcrawl.page.structured import Declared, Thing
     from mmcrawl.page.tags import HIDDEN, VOID
     from mmcrawl.page.tokens import START_TAG, TOKEN
     from mmcrawl.page.tree import PageTree, codec_name, markup_view, read_tree

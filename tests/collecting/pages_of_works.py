@@ -1,18 +1,18 @@
 """Pages with media, read as a crawl reads them, for tests of works."""
 
 from mmcrawl.blocks import partition
-from mmcrawl.collecting.works import FoundPage, PageFacts, Sources, Work, describe, facts_of_page
+from mmcrawl.collecting.works import FoundPage, Sources, Work, WorksPage, describe, read_works_page
 from mmcrawl.frontier import MediaPageRecord
 from mmcrawl.page import parse_page
 
 URL = "http://school.test/course/page.html"
 
 
-def facts(html: str, url: str = URL) -> PageFacts:
+def facts(html: str, url: str = URL) -> WorksPage:
     """Return what a page tells of its works."""
     body = html.encode()
     media = parse_page(body, url, "text/html; charset=utf-8").media
-    return facts_of_page(partition(body, encoding="utf-8", url=url), url, media)
+    return read_works_page(partition(body, encoding="utf-8", url=url), url, media)
 
 
 def found(html: str, url: str = URL, topic: str = "") -> FoundPage:

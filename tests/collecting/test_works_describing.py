@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.blocks import partition
 from mmcrawl.collecting import MediaFile, State
-from mmcrawl.collecting.works import FileTags, Sources, facts_of_page
+from mmcrawl.collecting.works import FileTags, Sources, read_works_page
 from mmcrawl.page import parse_page
 from tests.collecting.pages_of_works import facts, found, works
 from tests.tables import each
@@ -193,9 +193,11 @@ def test_tags_of_a_file_fill_what_its_pages_do_not_say() -> None:
 
 
 def test_a_work_survives_being_written_as_json() -> None:
-    html = """<footer>Licensed under CC BY 4.0</footer><video poster="p.jpg"><source src="x.mp4">
+    html = """<meta name=date content="2012-03-04T10:00Z"><meta name=author content="By Ann Lee">
+        <footer>Licensed under CC BY 4.0</footer><video poster="p.jpg"><source src="x.mp4">
         <track src="en.vtt"></video>"""
     (work,) = works(found(html))
+    assert (work.date, work.creator) == ("2012-03-04", "Ann Lee")
     assert type(work).from_plain(work.as_plain()) == work
 
 
@@ -215,7 +217,7 @@ def test_no_page_makes_reading_fail(html: str) -> None:
     url = "http://school.test/"
     body = html.encode()
     media = parse_page(body, url).media
-    read = facts_of_page(partition(body, url=url), url, media)
+    read = read_works_page(partition(body, url=url), url, media)
     assert len(read.mentions) <= len(media)
 
 

@@ -42,7 +42,7 @@ _LARGEST_HEAD = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class PageFacts:
+class BodyFacts:
     """Language and encoding, as in a Version; `is_page` says whether it has blocks."""
 
     is_page: bool
@@ -50,14 +50,14 @@ class PageFacts:
     encoding: str
 
 
-def facts_of_page(capture: Capture) -> PageFacts:
+def facts_of_page(capture: Capture) -> BodyFacts:
     """Find out what a body is, without reading all of it as a tree."""
     declared = capture.header("content-language").partition(",")[0].strip().lower()[:64]
     if not is_page(capture):
-        return PageFacts(False, declared, "")
+        return BodyFacts(False, declared, "")
     encoding = capture.blocks.encoding if capture.blocks is not None else ""
     encoding = encoding or page_encoding(capture.body, capture.media_type or None)
-    return PageFacts(True, _language(capture.body[:_HEAD], encoding) or declared, encoding)
+    return BodyFacts(True, _language(capture.body[:_HEAD], encoding) or declared, encoding)
 
 
 def is_page(capture: Capture) -> bool:
@@ -89,7 +89,7 @@ def _tree_with_start_tag(head: bytes, encoding: str) -> PageTree:
     return read_tree(head, encoding=encoding)
 
 
-def written_facts(capture: Capture, page: PageFacts, method: str, level: int) -> bytes:
+def written_facts(capture: Capture, page: BodyFacts, method: str, level: int) -> bytes:
     """Return what an entry keeps of a capture, in the order that :func:`as_version` reads it."""
     facts = [
         capture.reason,

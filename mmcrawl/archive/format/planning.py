@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeAlias
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.facts import (
-    PageFacts,
+    BodyFacts,
     facts_of_page,
     is_read_alike,
     location_of,
@@ -68,7 +68,7 @@ class Item:
     chunks: tuple[tuple[bytes, bytes], ...] = ()
     method: str | None = None
     level: int | None = None
-    page: PageFacts | None = None
+    page: BodyFacts | None = None
     cut: Blocks | None = None
 
     def cut_by(self, capture: Capture, method: str, level: int) -> tuple[str, int]:

@@ -102,10 +102,10 @@ class PageContent:
         """Authors, dates, site, language, licence, as the page gives them."""
         # Here and below: what many do not ask for is loaded when it is.
         from mmcrawl.blocks.facts.facts import page_facts
+        from mmcrawl.page.structured import Declared
 
-        return page_facts(
-            self._tree, self._measures, self._lines, title=self.title, url=self._url or ""
-        )
+        said = Declared(self._tree)
+        return page_facts(said, self._lines, title=self.title, url=self._url or "")
 
     @cached_property
     def document(self) -> Document:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
+from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree
 
-_TOLD_BY = ("title", "meta", "script")
 _TYPE = re.compile(r'"@type"\s*:\s*"([A-Za-z]{3,40})"')
 _TYPE_GROUPS = (
     "article newsarticle blogposting reportagenewsarticle opinionnewsarticle "
@@ -24,6 +22,8 @@ _TYPE_GROUPS = (
     "course event movie person",
 )
 _GROUP_OF = {name: i for i, group in enumerate(_TYPE_GROUPS) for name in group.split()}
+_HEADLINES = ("og:title", "twitter:title")
+_DESCRIPTIONS = ("description", "og:description", "twitter:description")
 _OG_TYPES = ("article", "product", "website")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\(.)", re.DOTALL)
 _LONGEST_DATA = 300_000
@@ -50,34 +50,17 @@ class PageMetadata:
 
 def page_metadata(tree: PageTree) -> PageMetadata:
     """Read the metadata of a page."""
-    title = ""
-    headlines: list[str] = []
-    descriptions: list[str] = []
-    data: list[str] = []
-    og_type = ""
-    for node in np.flatnonzero(tree.having(_TOLD_BY)).tolist():
-        tag = tree.tags[node]
-        if tag == "title":
-            title = title or " ".join(tree.raw_content(node).split())
-        elif tag == "meta":
-            attributes = tree.attributes(node)
-            name = (attributes.get("property") or attributes.get("name") or "").lower()
-            content = " ".join(attributes.get("content", "").split())
-            if name in ("description", "og:description", "twitter:description"):
-                descriptions.append(content)
-            elif name in ("og:title", "twitter:title"):
-                headlines.append(content)
-            elif name == "og:type":
-                og_type = content.lower()
-        elif b"ld+json" in tree.start_tag(node):
-            data.append(tree.raw_content(node)[:_LONGEST_DATA])
-    text = "\n".join(data)
+    said = Declared(tree)
+    headlines = (content for name, content in said.metas if name in _HEADLINES)
+    descriptions = [content for name, content in said.metas if name in _DESCRIPTIONS]
+    text = "\n".join(script[:_LONGEST_DATA] for _, script in said.scripts)
     named = {_GROUP_OF.get(name.lower()) for name in _TYPE.findall(text)}
     types = [float(i in named) for i in range(len(_TYPE_GROUPS))]
+    *_, og_type = "", *(content.lower() for _, content in said.meta("og:type"))
     types += [float(name in og_type) for name in _OG_TYPES]
     return PageMetadata(
-        title=title,
-        headline=next(filter(None, headlines), ""),
+        title=said.title,
+        headline=next(headlines, ""),
         description="\n".join(descriptions),
         data=_unescaped(text),
         types=(*types, float(bool(text)), float(bool(descriptions))),

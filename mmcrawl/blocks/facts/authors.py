@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
-from mmcrawl.blocks.facts.said import Graph, Marked, Node, Said, first_text, types_of
 from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.page.structured import Declared, Marked, Thing, said_by, text_of
 from mmcrawl.text.words import HAN, has_han
 
 _METAS = (
@@ -103,7 +103,9 @@ class AuthorReader:
         site_name: Of the site, which is often given where nobody signed.
     """
 
-    def __init__(self, said: Said, lines: PageLines, headline: int, site_name: str = "") -> None:
+    def __init__(
+        self, said: Declared, lines: PageLines, headline: int, site_name: str = ""
+    ) -> None:
         self._said, self._lines, self._headline = said, lines, headline
         self._site = _letters(site_name)
 
@@ -141,11 +143,8 @@ class AuthorReader:
     @cached_property
     def _organisations(self) -> frozenset[str]:
         """Names that its JSON-LD gives to organisations."""
-        found = set()
-        for node in self._said.graph.nodes:
-            if any("Organization" in one for one in types_of(node)):
-                found.add(_letters(first_text(node.get("name"))))
-        return frozenset(found)
+        things = (one for one in self._said.typed if "organization" in " ".join(one.types))
+        return frozenset(_letters(one.text("name")) for one in things)
 
     def _places(self) -> Iterator[tuple[str, list[str]]]:
         yield from self._in_graph()
@@ -162,15 +161,15 @@ class AuthorReader:
         yield "text", self._in_lines()
 
     def _in_graph(self) -> Iterator[tuple[str, list[str]]]:
-        graph = self._said.graph
-        for nodes in (graph.main(), graph.others()):
+        said = self._said
+        for things in (said.of_page, said.others):
             for name in ("author", "creator"):
-                for node in nodes:
-                    yield f"json-ld {name}", _people(graph, node.get(name))
+                for one in things:
+                    yield f"json-ld {name}", _people(map(said.resolved, one.values(name)))
         found = re.compile(
             r'"author"\s*+:[\[{\s]*+[^\]}]{0,200}?"name"\s{0,99}:\s{0,99}"([^"]{2,80})"'
         )
-        yield "json-ld author", [one for text in graph.broken for one in found.findall(text)[:1]]
+        yield "json-ld author", [one for _, text in said.broken for one in found.findall(text)[:1]]
 
     def _twitter(self) -> list[str]:
         labels = [content for _, content in self._said.meta("twitter:label1")]
@@ -199,7 +198,7 @@ class AuthorReader:
     def _in_links(self) -> list[str]:
         tree = self._said.tree
         return [
-            self._said.text_of(node, {})
+            said_by(tree, node)
             for node, rel, _ in self._said.links
             if "author" in rel and tree.tags[node] == "a"
         ][:3]
@@ -213,7 +212,7 @@ class AuthorReader:
 
         found = [
             one
-            for one in self._said.marked(*_MARKS)
+            for one in self._said.named(*_MARKS)
             if 2 < len(one.text) <= 120
             and not _NO_MARKS.search(one.name)
             and (distance(one) > _NEAR) == far
@@ -243,23 +242,16 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
-def _people(graph: Graph, value: object) -> list[str]:
-    people = value if isinstance(value, list) else [value]
-    found = []
-    for one in people[:_MOST]:
-        resolved = graph.resolved(one)
-        if isinstance(resolved, dict):
-            name: Node | object = resolved.get("name") or " ".join(
-                filter(None, (first_text(resolved.get(key)) for key in ("givenName", "familyName")))
-            )
-            found += (
-                [first_text(part) for part in name]
-                if isinstance(name, list)
-                else [first_text(name)]
-            )
+def _people(values: Iterable[str | Thing]) -> list[str]:
+    found: list[str] = []
+    for one in islice(values, _MOST):
+        if isinstance(one, Thing):
+            parts = (one.text("givenname"), one.text("familyname"))
+            names = list(map(text_of, one.values("name"))) or [" ".join(filter(None, parts))]
         else:
-            found.append(first_text(resolved))
-    return [name for name in found if name]
+            names = [text_of(one)]
+        found += filter(None, names)
+    return found
 
 
 def names_in(written: Iterable[str]) -> Iterator[str]:

@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 from mmcrawl.blocks.facts.authors import AuthorReader
 from mmcrawl.blocks.facts.dates import Dated, month_comes_first
 from mmcrawl.blocks.facts.published import DateReader
-from mmcrawl.blocks.facts.said import Node, Said, first_text, types_of
 from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.page.structured import Declared, Thing, text_of
 from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.text.words import HAN, has_han
@@ -24,7 +23,7 @@ _HAN = re.compile(f"[{HAN}]")
 _LEAST_KANA = 0.2  # for each Chinese character, in a Japanese text
 _CC = re.compile(r"https?://creativecommons\.org/(?:licenses|publicdomain)/[^\s\"'<>]{1,60}")
 _LONGEST = 2_000
-_PRODUCTS = frozenset({"Product", "ProductGroup", "ProductModel", "Book", "Vehicle"})
+_PRODUCTS = frozenset("product productgroup productmodel book vehicle".split())
 _NUMBER = re.compile(r"\d[\d.,' ]*")
 _LONGEST_PRICE = 30  # characters
 
@@ -65,18 +64,15 @@ class PageFacts:
         return self.published or self.modified
 
 
-def page_facts(
-    tree: PageTree, measures: Measures, lines: PageLines, *, title: str = "", url: str = ""
-) -> PageFacts:
+def page_facts(said: Declared, lines: PageLines, *, title: str = "", url: str = "") -> PageFacts:
     """Read the facts of a page; never raises, whatever the page says.
 
     Args:
-        tree, measures, lines: The page.
+        said, lines: The page.
         title: Its headline: dates and bylines near it are the article's.
         url: Of the page, "" if it has none.
     """
-    said = Said(tree, measures)
-    headline = _row_of(title, tree, lines)
+    headline = _row_of(title, said.tree, lines)
     language = _language(said, lines)
     base = url or next(_canonical(said), "")
     month_first = month_comes_first(language, _host(base))
@@ -113,20 +109,16 @@ def _first(values: Iterator[str]) -> str:
     return next((" ".join(value.split())[:_LONGEST] for value in values if value.strip()), "")
 
 
-def _of_nodes(said: Said, *names: str) -> Iterator[str]:
-    for node in said.graph.main():
-        for name in names:
-            yield first_text(node.get(name))
+def _of_nodes(said: Declared, *names: str) -> Iterator[str]:
+    yield from (thing.text(name) for thing in said.of_page for name in names)
 
 
-def _site_name(said: Said) -> Iterator[str]:
+def _site_name(said: Declared) -> Iterator[str]:
     yield from (content for _, content in said.meta("og:site_name"))
-    for node in said.graph.nodes:
-        if "WebSite" in types_of(node):
-            yield first_text(node.get("name"))
-    for node in said.graph.main():
-        publisher = said.graph.resolved(node.get("publisher"))
-        yield first_text(publisher.get("name")) if isinstance(publisher, dict) else ""
+    yield from (one.text("name") for one in said.typed if "website" in one.types)
+    for thing in said.of_page:
+        for publisher in map(said.resolved, thing.values("publisher")):
+            yield publisher.text("name") if isinstance(publisher, Thing) else ""
     yield from (
         content
         for _, content in said.meta(
@@ -135,13 +127,13 @@ def _site_name(said: Said) -> Iterator[str]:
     )
 
 
-def _description(said: Said) -> Iterator[str]:
+def _description(said: Declared) -> Iterator[str]:
     names = ("description", "og:description", "twitter:description", "dc.description")
     yield from (content for _, content in said.meta(*names))
     yield from _of_nodes(said, "description")
 
 
-def _image(said: Said) -> Iterator[str]:
+def _image(said: Declared) -> Iterator[str]:
     names = (
         "og:image:secure_url",
         "og:image",
@@ -150,19 +142,13 @@ def _image(said: Said) -> Iterator[str]:
         "twitter:image:src",
     )
     yield from (content for _, content in said.meta(*names))
-    for node in said.graph.main():
-        value = node.get("image")
-        first = value[0] if isinstance(value, list) and value else value
-        resolved = said.graph.resolved(first)
-        yield (
-            first_text(resolved.get("url") or resolved.get("contentUrl"))
-            if isinstance(resolved, dict)
-            else first_text(resolved)
-        )
+    for thing in said.of_page:
+        for one in map(said.resolved, thing.values("image")):
+            yield one.text("url", "contenturl") if isinstance(one, Thing) else text_of(one)
     yield from (href for _, rel, href in said.links if "image_src" in rel)
 
 
-def _licence(said: Said) -> Iterator[str]:
+def _licence(said: Declared) -> Iterator[str]:
     yield from (
         href
         for _, rel, href in said.links
@@ -183,17 +169,17 @@ def _licence(said: Said) -> Iterator[str]:
         yield found[0]
 
 
-def _canonical(said: Said) -> Iterator[str]:
+def _canonical(said: Declared) -> Iterator[str]:
     yield from (href for _, rel, href in said.links if "canonical" in rel)
     yield from (content for _, content in said.meta("og:url"))
 
 
-def _language(said: Said, lines: PageLines) -> str:
-    declared = [said.html_language]
+def _language(said: Declared, lines: PageLines) -> str:
+    declared = [said.language]
     declared += [
         content for _, content in said.meta("content-language", "og:locale", "dc.language")
     ]
-    declared += _of_nodes(said, "inLanguage")
+    declared += _of_nodes(said, "inlanguage")
     for one in declared:
         if found := _LANGUAGE.match(one.strip()):
             return found[0].replace("_", "-")
@@ -223,7 +209,7 @@ def _host(url: str) -> str:
         return ""
 
 
-def price_of(said: Said, title: str) -> str:
+def price_of(said: Declared, title: str) -> str:
     """Return the price of the product that a page is about, as ``49.90 EUR``; "" for none.
 
     Args:
@@ -236,10 +222,10 @@ def price_of(said: Said, title: str) -> str:
     return ""
 
 
-def _prices(said: Said, title: str) -> Iterator[tuple[str, str]]:
-    products = [node for node in said.graph.nodes if not _PRODUCTS.isdisjoint(types_of(node))]
-    names = [(node, first_text(node.get("name")).casefold()) for node in products]
-    named = [node for node, name in names if name and name in title]
+def _prices(said: Declared, title: str) -> Iterator[tuple[str, str]]:
+    products = [one for one in said.typed if not _PRODUCTS.isdisjoint(one.types)]
+    names = [(one, one.text("name").casefold()) for one in products]
+    named = [one for one, name in names if name and name in title]
     if len(products) == 1 or named:
         yield from _offers(said, (named or products)[0])
     for name in ("product:price", "og:price"):
@@ -251,13 +237,9 @@ def _prices(said: Said, title: str) -> Iterator[tuple[str, str]]:
         yield marked[0].text, next(currencies, "")
 
 
-def _offers(said: Said, product: Node) -> Iterator[tuple[str, str]]:
-    offers = product.get("offers")
-    for one in offers if isinstance(offers, list) else [offers]:
-        offer = said.graph.resolved(one)
-        given = offer.get("priceSpecification") if isinstance(offer, dict) else None
-        for place in (offer, given[0] if isinstance(given, list) and given else given):
-            if isinstance(place, dict):
-                price = place.get("price") or place.get("lowPrice") or ""
-                if isinstance(price, str | int | float):
-                    yield str(price), first_text(place.get("priceCurrency"))
+def _offers(said: Declared, product: Thing) -> Iterator[tuple[str, str]]:
+    for offer in map(said.resolved, product.values("offers")):
+        if isinstance(offer, Thing):
+            for place in (offer, *offer.values("pricespecification")):
+                if isinstance(place, Thing) and (price := place.text("price", "lowprice")):
+                    yield price, place.text("pricecurrency")

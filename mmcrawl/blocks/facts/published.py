@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from mmcrawl.blocks.facts.dates import Dated, date_in_address, dates_in, read_date
-from mmcrawl.blocks.facts.said import Marked, Said
 from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.page.structured import Declared, Marked
 
 PUBLISHED_METAS = (
     "article:published_time article:published og:article:published_time og:published_time "
@@ -74,7 +74,7 @@ class DateReader:
     """
 
     def __init__(
-        self, said: Said, lines: PageLines, headline: int, url: str, *, month_first: bool
+        self, said: Declared, lines: PageLines, headline: int, url: str, *, month_first: bool
     ) -> None:
         self._said, self._lines = said, lines
         self._headline, self._url = headline, url
@@ -126,15 +126,12 @@ class DateReader:
             yield Dated(value, source, " ".join(written.split())[:100])
 
     def _in_graph(self, *names: str) -> Iterator[Dated]:
-        graph = self._said.graph
-        for nodes in (graph.main(), graph.others()):
+        for things in (self._said.of_page, self._said.others):
             for name in names:
-                for node in nodes:
-                    value = node.get(name)
-                    written = str(value) if isinstance(value, (str, int)) else ""
+                for written in (text for one in things for text in one.texts(name.lower())):
                     yield from self._dated(written, f"json-ld {name}")
         for name in names:
-            for written in graph.texts(name):
+            for written in self._said.texts_in_broken(name):
                 yield from self._dated(written, f"json-ld {name}")
 
     def _in_metas(self, names: list[str]) -> Iterator[Dated]:
@@ -156,7 +153,7 @@ class DateReader:
         """Elements whose class says what they are, those nearest to the headline first."""
         found = [
             one
-            for one in self._said.marked(*_DATE_NAMES)
+            for one in self._said.named(*_DATE_NAMES)
             if one.text and names.search(one.name) and not self._is_elsewhere(one.node)
         ]
         for one in self._nearest(found, within):
@@ -164,7 +161,7 @@ class DateReader:
                 yield from self._dated(one.text, f"element {one.name.strip()[:60]}")
 
     def _in_times(self) -> Iterator[Dated]:
-        for one in self._nearest([one for one in self._said.times() if one.text]):
+        for one in self._nearest(self._said.times):
             if not self._is_elsewhere(one.node):
                 yield from self._dated(one.text, "time")
 

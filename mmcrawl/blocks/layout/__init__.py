@@ -16,7 +16,7 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.layout.features import (
         FEATURES,
         WINDOW_HEIGHT,
-        PageFacts,
+        PageFeatures,
         is_topic_page,
         pixels,
     )

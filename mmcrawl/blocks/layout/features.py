@@ -91,7 +91,7 @@ def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
     return link_chars < link_text_ratio * (int(measures.chars[-1]) - link_chars)
 
 
-class PageFacts:
+class PageFeatures:
     """What is known of a page, whichever way it is cut into blocks. What is not asked is not found.
 
     Args:
@@ -201,7 +201,7 @@ class BlockFacts:
 
     numbers: object = None
 
-    def __init__(self, page: PageFacts, nodes: range) -> None:
+    def __init__(self, page: PageFeatures, nodes: range) -> None:
         first, after = nodes.start, nodes.stop
         self._page = page
         self.nodes = nodes

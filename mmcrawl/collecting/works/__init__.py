@@ -1,7 +1,7 @@
 """Works: a record for each recording, film or animation that was found, not for each address.
 
 A page *mentions* addresses of media (:mod:`.mentions`) and says who made it, when, and under which
-licence (:mod:`.page_facts`, :mod:`.licences`). Mentions of one work are grouped (:mod:`.grouping`)
+licence (:mod:`.works_page`, :mod:`.licences`). Mentions of one work are grouped (:mod:`.grouping`)
 and described (:mod:`.describing`).
 """
 
@@ -20,6 +20,6 @@ with lazy_imports(__name__):
         Work,
         WorkFile,
     )
-    from mmcrawl.collecting.works.page_facts import PageFacts, facts_of_page
+    from mmcrawl.collecting.works.works_page import WorksPage, read_works_page
 
 __all__ = ["Evidence", "Licence", "Sighting", "Subtitles", "Work", "WorkFile"]

@@ -17,9 +17,9 @@ from mmcrawl.collecting.works.licences import best_first
 from mmcrawl.collecting.works.mentions import Mention, mentions_of
 from mmcrawl.collecting.works.model import Evidence, Licence, Sighting, Work, WorkFile
 from mmcrawl.collecting.works.names import is_file, title_of_file
-from mmcrawl.collecting.works.page_facts import PageFacts, facts_of_page
 from mmcrawl.collecting.works.titles import SiteTitles, choose_titles
 from mmcrawl.collecting.works.values import level_of_topic
+from mmcrawl.collecting.works.works_page import WorksPage, read_works_page
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.findings import MediaPageRecord
@@ -42,7 +42,7 @@ class FoundPage:
     """
 
     record: MediaPageRecord
-    facts: PageFacts
+    facts: WorksPage
     topic: str = ""
 
 
@@ -168,9 +168,9 @@ class _Describer:
             files=tuple(group.files),
             pages=self._sightings(group),
             caption=_first(m.caption for m in mentions)
-            or _first(p.description for p in alone)
+            or _first(p.facts.description for p in alone)
             or _first(m.beside for m in mentions if m.beside not in title),
-            poster=_first(m.poster for m in mentions) or _first(p.picture for p in alone),
+            poster=_first(m.poster for m in mentions) or _first(p.facts.image for p in alone),
             subtitles=tuple(dict.fromkeys(chain.from_iterable(m.subtitles for m in mentions))),
             topic=topic,
             level=_first(p.level for p in pages) or level_of_topic(topic),
@@ -220,7 +220,7 @@ def _kind(files: Sequence[WorkFile]) -> str:
 
 
 def _languages(
-    group: _Group, mentions: Iterable[Mention], pages: Iterable[PageFacts]
+    group: _Group, mentions: Iterable[Mention], pages: Iterable[WorksPage]
 ) -> tuple[str, ...]:
     """Return what is said of the work itself, or else the languages of its pages."""
     own = [mention.language for mention in mentions] + [group.tags.language]
@@ -262,7 +262,7 @@ def found_pages(
         yield FoundPage(record, facts or _noted_facts(record), topic)
 
 
-def _archived_facts(record: MediaPageRecord, archive: Archive) -> PageFacts | None:
+def _archived_facts(record: MediaPageRecord, archive: Archive) -> WorksPage | None:
     version = archive.get(record.url)
     if not version.method:
         return None
@@ -274,9 +274,9 @@ def _archived_facts(record: MediaPageRecord, archive: Archive) -> PageFacts | No
         encoding=version.encoding or None,
         url=record.url,
     )
-    return facts_of_page(page, record.url, record.resources[:_MOST_RESOURCES])
+    return read_works_page(page, record.url, record.resources[:_MOST_RESOURCES])
 
 
-def _noted_facts(record: MediaPageRecord) -> PageFacts:
+def _noted_facts(record: MediaPageRecord) -> WorksPage:
     mentions = mentions_of(record.resources[:_MOST_RESOURCES])
-    return PageFacts(record.url, record.title, mentions=tuple(mentions.values()))
+    return WorksPage(record.url, record.title, mentions=tuple(mentions.values()))

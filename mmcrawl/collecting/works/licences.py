@@ -21,7 +21,7 @@ from mmcrawl.collecting.works.licence_names import (
     licences_in_text,
 )
 from mmcrawl.collecting.works.model import Evidence, Licence
-from mmcrawl.collecting.works.structured import Item
+from mmcrawl.page.structured import Declared, Thing
 from mmcrawl.text.words import unify
 
 BELIEVED = 0.5
@@ -63,19 +63,17 @@ _MOST_LICENCES = 2  # of a page that has them: one of texts, one of pictures
 _STATEMENT = 700  # characters of the line a statement stands in
 
 
-def declared_licences(
-    items: Iterable[Item], metas: dict[str, list[str]], url: str
-) -> Iterator[Licence]:
+def declared_licences(items: Iterable[Thing], page: Declared, url: str) -> Iterator[Licence]:
     """Yield the licences that structured data and meta tags of a page declare for all of it."""
     for item in items:
         for said in item.texts("license", "licence"):
             yield from _licences([*_named(said)], item.source, _SCORES[item.source], url)
     for names, weight in ((_META, 1.0), (_META_NOTICES, 0.9)):
-        for said in (one for name in names for one in metas.get(name, ())):
+        for _, said in page.meta(*names):
             yield from _licences([*_named(said)], "meta", _SCORES["meta"] * weight, url)
 
 
-def item_licences(item: Item, url: str) -> tuple[Licence, ...]:
+def item_licences(item: Thing, url: str) -> tuple[Licence, ...]:
     """Return what the description of a medium says of its licence."""
     found = [
         licence

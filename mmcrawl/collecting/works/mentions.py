@@ -12,10 +12,10 @@ from mmcrawl.blocks.partition import Partition
 from mmcrawl.collecting.works.licences import LicenceReader, item_licences
 from mmcrawl.collecting.works.model import Licence, Subtitles
 from mmcrawl.collecting.works.names import stem_of, work_key
-from mmcrawl.collecting.works.structured import Item
 from mmcrawl.collecting.works.values import date_in, language_tag, seconds_in
 from mmcrawl.page.media import media_in_values
 from mmcrawl.page.model import MediaResource
+from mmcrawl.page.structured import Thing
 from mmcrawl.page.urls import Resolver, base_url
 
 _ATTRIBUTES = {
@@ -120,7 +120,7 @@ class MentionReader:
         self._headings = [n for n, tag in enumerate(self._tree.tags) if tag in _HEADINGS]
 
     def read(
-        self, resources: Iterable[MediaResource], items: Iterable[tuple[Item, tuple[Item, ...]]]
+        self, resources: Iterable[MediaResource], items: Iterable[tuple[Thing, tuple[Thing, ...]]]
     ) -> list[Mention]:
         """Return a mention of each of some media of the page, in their order."""
         found = mentions_of(resources)
@@ -271,7 +271,7 @@ class MentionReader:
         return 0
 
     def _note_items(
-        self, found: Mapping[str, Mention], items: Iterable[tuple[Item, tuple[Item, ...]]]
+        self, found: Mapping[str, Mention], items: Iterable[tuple[Thing, tuple[Thing, ...]]]
     ) -> None:
         for item, around in items:
             for address in item.texts("contenturl", "embedurl", "url"):
@@ -279,7 +279,7 @@ class MentionReader:
                 if mention is not None:
                     self._note_item(mention, item, around)
 
-    def _note_item(self, mention: Mention, item: Item, around: tuple[Item, ...]) -> None:
+    def _note_item(self, mention: Mention, item: Thing, around: tuple[Thing, ...]) -> None:
         wider = [item, *(one for one in reversed(around) if _is_of_one(one))]
         for one in wider:
             mention.add_title("structured", one.text("name", "headline"))
@@ -301,7 +301,7 @@ class MentionReader:
         return target.url if target is not None else ""
 
 
-def _is_of_one(item: Item) -> bool:
+def _is_of_one(item: Thing) -> bool:
     """Whether a thing is about one work, so that what is said of it is said of its medium."""
     return not item.types.isdisjoint(
         "podcastepisode episode clip learningresource movie tvepisode musicrecording".split()

@@ -1,0 +1,365 @@
+"""What a page declares for programs: JSON-LD, microdata, RDFa Lite and meta tags, read here alone.
+
+Things of all three vocabularies come in one form, named as schema.org does whatever the prefix:
+contexts are not resolved, as no search engine resolves those of pages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import unescape
+from typing import Any
+
+import numpy as np
+
+from mmcrawl.page.tree import PageTree
+
+_LARGEST = 2_000_000  # characters of a script that are read
+_LONGEST_TEXT = 2_000
+_MOST_THINGS = 5_000
+_DEEPEST = 20
+_LONGEST_MARKED = 300  # characters of an element that is a date, a name
+_COMMENTED = re.compile(r"^(?://)?\s*(?:<!\[CDATA\[|<!--)|(?://)?\s{0,99}(?:\]\]>|-->)\s{0,99};?$")
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_ARTICLES = re.compile(
+    r"article$|posting$|^report$|^review(?:newsarticle)?$|^opinion|^scholarly|^learningresource$|"
+    r"^course$|^recipe$|^podcastepisode$|^claimreview$|^howto$"
+)
+_PAGES = re.compile(r"(?:web|item|about|faq|qa|profile|collection|medical)page$")
+_PARTS = re.compile(r"comment|breadcrumb|imageobject|listitem|rating|offer")
+_FIELD = r'"%s"\s*:\s*"((?:[^"\\]|\\.){1,300})"'
+_UNREAD = frozenset({"script", "style", "noscript", "svg"})
+# Of marked elements: the attribute that has the value, by element; others have it as their text.
+_VALUES = {
+    **dict.fromkeys(("a", "area", "link"), "href"),
+    **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "track", "video"), "src"),
+    **{"object": "data", "data": "value", "meter": "value", "time": "datetime"},
+}
+_MARKS = {"itemscope": "microdata", "typeof": "rdfa"}
+
+
+@dataclass(slots=True, eq=False)
+class Thing:
+    """A thing that a page describes.
+
+    Attributes:
+        types: Names in lower case, without vocabulary: ``videoobject``.
+        source: ``json-ld``, ``microdata`` or ``rdfa``.
+        node: Its element, that of its script in JSON-LD.
+        properties: Values by name in lower case, in their order; a thing in a thing is a `Thing`.
+    """
+
+    types: frozenset[str]
+    source: str
+    node: int
+    properties: dict[str, list[str | Thing]] = field(default_factory=lambda: defaultdict(list))
+
+    def values(self, *names: str) -> Iterator[str | Thing]:
+        """Yield the values of some properties."""
+        for name in names:
+            yield from self.properties.get(name, ())
+
+    def text(self, *names: str) -> str:
+        """Return the first text of some properties; of a thing, its name; "" for none."""
+        return next(filter(None, map(text_of, self.values(*names))), "")
+
+    def texts(self, *names: str) -> list[str]:
+        """Return all texts of some properties."""
+        return [value for value in self.values(*names) if isinstance(value, str)]
+
+    def inner(self) -> list[Thing]:
+        """Return the things in it."""
+        return [one for one in self.values(*self.properties) if isinstance(one, Thing)]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """An element that an attribute names the meaning of.
+
+    Attributes:
+        node: Index into the tree.
+        name: The value of the attribute, lower case.
+        text: What it says: its ``content`` or ``datetime``, else its text.
+    """
+
+    node: int
+    name: str
+    text: str
+
+
+class Declared:
+    """What a page declares, each part read when it is asked for; nothing raises.
+
+    Args:
+        tree: The page.
+    """
+
+    def __init__(self, tree: PageTree) -> None:
+        self.tree = tree
+
+    def _elements(self, tag: str) -> list[int]:
+        found: list[int] = np.flatnonzero(self.tree.having((tag,))).tolist()
+        return found
+
+    @property
+    def title(self) -> str:
+        """Of its head, white space collapsed."""
+        titles = map(self.tree.raw_content, self._elements("title"))
+        return next(filter(None, (" ".join(title.split()) for title in titles)), "")
+
+    @cached_property
+    def language(self) -> str:
+        """What the outermost element says."""
+        for node in self._elements("html")[:1]:
+            attributes = self.tree.attributes(node)
+            return attributes.get("lang") or attributes.get("xml:lang") or ""
+        return ""
+
+    @cached_property
+    def links(self) -> list[tuple[int, frozenset[str], str]]:
+        """Node, words of ``rel`` and address of its links that have both."""
+        found = []
+        for node in sorted({*self.tree.mentioning(b"rel=")}):
+            attributes = self.tree.attributes(node)
+            if attributes.get("href") and attributes.get("rel"):
+                words = frozenset(attributes["rel"].lower().split())
+                found.append((node, words, attributes["href"]))
+        return found
+
+    def named(self, *words: str) -> Iterator[Marked]:
+        """Yield the elements whose class, id or rel has one of these words in it, in order."""
+        nodes = {node for word in words for node in self.tree.mentioning(word.encode())}
+        for node in sorted(nodes):
+            attributes = self.tree.attributes(node)
+            keys = ("class", "id", "rel", "data-testid")
+            name = " ".join(attributes.get(key, "") for key in keys).lower()
+            if self.tree.tags[node] != "meta" and any(word in name for word in words):
+                yield Marked(node, name, said_by(self.tree, node))
+
+    @cached_property
+    def times(self) -> list[Marked]:
+        """Its ``time`` elements."""
+        return [
+            Marked(node, self.tree.attributes(node).get("class", "").lower(), text)
+            for node in self._elements("time")
+            if (text := said_by(self.tree, node))
+        ]
+
+    @cached_property
+    def metas(self) -> list[tuple[str, str]]:
+        """Name (or property, itemprop, http-equiv; lower case) and content of its meta tags."""
+        found: list[tuple[str, str]] = []
+        for node in self._elements("meta"):
+            attributes = self.tree.attributes(node)
+            content = " ".join(unescape(attributes.get("content", "")).split())
+            keys = ("property", "name", "itemprop", "http-equiv") if content else ()
+            names = (attributes.get(key, "").lower().strip() for key in keys)
+            found += ((name, content) for name in dict.fromkeys(names) if name)
+        return found
+
+    def meta(self, *names: str) -> Iterator[tuple[str, str]]:
+        """Yield name and content of the meta tags with these names, in the order of the names."""
+        for name in names:
+            yield from (meta for meta in self.metas if meta[0] == name)
+
+    @cached_property
+    def scripts(self) -> list[tuple[int, str]]:
+        """Its scripts of JSON-LD: their elements and texts."""
+        return [
+            (node, self.tree.raw_content(node)[:_LARGEST])
+            for node in self._elements("script")
+            if b"ld+json" in self.tree.start_tag(node).lower()
+        ]
+
+    @cached_property
+    def things(self) -> list[tuple[Thing, tuple[Thing, ...]]]:
+        """The things it describes, each with those it stands in, outermost first."""
+        found: list[tuple[Thing, tuple[Thing, ...]]] = []
+        outermost = [*self._read[0], *self._marked[0]]
+        waiting: list[tuple[Thing, tuple[Thing, ...]]] = [(one, ()) for one in reversed(outermost)]
+        while waiting and len(found) < _MOST_THINGS:
+            thing, around = waiting.pop()
+            found.append((thing, around))
+            if len(around) < _DEEPEST:
+                waiting += [(one, (*around, thing)) for one in reversed(thing.inner())]
+        return found
+
+    @cached_property
+    def typed(self) -> list[Thing]:
+        """The things of its JSON-LD that say what they are."""
+        return [one for one, _ in self.things if one.types and one.source == "json-ld"]
+
+    @cached_property
+    def of_page(self) -> list[Thing]:
+        """Those that describe the page itself: articles before pages before other things."""
+        articles = [one for one in self.typed if any(map(_ARTICLES.search, one.types))]
+        pages = [one for one in self.typed if any(map(_PAGES.search, one.types))]
+        return articles[:1] + pages[:1] + articles[1:2]
+
+    @cached_property
+    def others(self) -> list[Thing]:
+        """What else has a date or an author, but for comments and parts of pages."""
+        return [one for one in self.typed if not any(map(_PARTS.search, one.types))]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Thing]:
+        """Things that others may refer to, by their ``@id``."""
+        found: dict[str, Thing] = {}
+        for thing, _ in self.things:
+            if len(thing.properties) > 1:
+                found.setdefault(thing.text("@id"), thing)
+        return found
+
+    def resolved(self, value: str | Thing) -> str | Thing:
+        """Return the thing that a reference names, else the value."""
+        if isinstance(value, Thing) and "name" not in value.properties:
+            return self.by_id.get(value.text("@id") or "?", value)
+        return value
+
+    @property
+    def broken(self) -> list[tuple[int, str]]:
+        """Scripts of JSON-LD that are no JSON: their elements and texts."""
+        return self._read[1]
+
+    def texts_in_broken(self, name: str) -> list[str]:
+        """Return what broken scripts give for a key."""
+        pattern = re.compile(_FIELD % re.escape(name))
+        return [found[1] for _, script in self.broken for found in pattern.finditer(script)]
+
+    @cached_property
+    def properties(self) -> list[Marked]:
+        """Its elements with ``itemprop`` or ``property``, also those that stand in no thing."""
+        return [Marked(node, name, said_by(self.tree, node)) for node, name in self._marked[1]]
+
+    @cached_property
+    def _read(self) -> tuple[list[Thing], list[tuple[int, str]]]:
+        things: list[Thing] = []
+        broken: list[tuple[int, str]] = []
+        for node, script in self.scripts:
+            try:
+                things += [_thing(one, node) for one in _flat(_json(script)) if type(one) is dict]
+            except (ValueError, RecursionError):
+                broken.append((node, script))
+        return things, broken
+
+    @cached_property
+    def _marked(self) -> tuple[list[Thing], list[tuple[int, str]]]:
+        """The outermost things of microdata and RDFa; all marked elements, and their names."""
+        tree = self.tree
+        outermost: list[Thing] = []
+        marked: list[tuple[int, str]] = []
+        around: list[Thing] = []
+        words = (b"itemscope", b"itemprop", b"typeof", b"property")
+        for node in sorted({node for word in words for node in tree.mentioning(word)}):
+            while around and tree.after[around[-1].node] <= node:
+                around.pop()
+            attributes = tree.attributes(node)
+            mark = next((one for one in _MARKS if one in attributes), "")
+            types = attributes.get("itemtype", "") + " " + attributes.get("typeof", "")
+            thing = Thing(_names(types), _MARKS[mark], node) if mark else None
+            given = f"{attributes.get('itemprop', '')} {attributes.get('property', '')}".split()
+            if names := " ".join(given).lower():
+                marked.append((node, names))
+            if around and names:
+                value = thing or _value(tree, node)
+                for name in _names(names):
+                    around[-1].properties[name].append(value)
+            elif thing:
+                outermost.append(thing)
+            if thing:
+                around.append(thing)
+        return outermost, marked
+
+
+def text_of(value: str | Thing) -> str:
+    """Return a text with white space collapsed; of a thing, its name or address."""
+    for _ in range(4):
+        if isinstance(value, Thing):
+            value = next(value.values("name", "url", "@id"), "")
+    return " ".join(unescape(value).split())[:_LONGEST_TEXT] if isinstance(value, str) else ""
+
+
+def said_by(tree: PageTree, node: int) -> str:
+    """Return what an element says, "" for one that says much, which is no date and no name."""
+    attributes = tree.attributes(node)
+    if said := attributes.get("datetime") or attributes.get("content"):
+        return said
+    pieces: list[str] = []
+    size, inner = 0, node + 1
+    while inner < tree.after[node] and size <= _LONGEST_MARKED:
+        if tree.tags[inner] in _UNREAD:
+            inner = tree.after[inner]
+            continue
+        pieces.append(tree.text(inner))
+        size += len(pieces[-1])
+        inner += 1
+    return "" if size > _LONGEST_MARKED else " ".join(filter(None, pieces))
+
+
+def _value(tree: PageTree, node: int) -> str:
+    """Return the value of a property: what microdata and RDFa Lite take it from."""
+    attributes = tree.attributes(node)
+    for name in ("content", "resource", _VALUES.get(tree.tags[node], "")):
+        if value := attributes.get(name):
+            return value
+    texts = map(tree.text, range(node, min(tree.after[node], node + 200)))
+    return " ".join(filter(None, texts))[:_LONGEST_TEXT]
+
+
+def _json(text: str) -> Any:
+    """Return the data of a script, also with a comma or a comment too many.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return json.loads(text, strict=False)
+    except ValueError:
+        plain = _COMMENTED.sub("", text.strip())
+        return json.loads(_TRAILING_COMMA.sub(r"\1", plain), strict=False)
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    """Yield the members of lists in lists, and of graphs."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        inner = value.get("@graph", value.get("@list")) if isinstance(value, dict) else value
+        if isinstance(inner, list):
+            waiting += reversed(inner)
+        else:
+            yield value
+
+
+def _thing(data: Mapping[str, Any], node: int) -> Thing:
+    thing = Thing(_names(" ".join(filter(_is_text, _flat(data.get("@type"))))), "json-ld", node)
+    for name, values in data.items():
+        for value in _flat(values):
+            if isinstance(value, dict):
+                given = str(value["@value"]) if "@value" in value else _thing(value, node)
+                thing.properties[_name(name)].append(given)
+            elif isinstance(value, str | int | float) and not isinstance(value, bool):
+                thing.properties[_name(name)].append(str(value))
+    return thing
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _names(written: str) -> frozenset[str]:
+    return frozenset(map(_name, written.split()))
+
+
+def _name(name: str) -> str:
+    """Return a name without its vocabulary, in lower case; those of JSON-LD itself as they are.
+
+    >>> _name("https://schema.org/VideoObject"), _name("og:title"), _name("@id")
+    ('videoobject', 'title', '@id')
+    """
+    return name.rstrip("/").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2].lower()
