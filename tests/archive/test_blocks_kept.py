@@ -69,6 +69,11 @@ def test_what_is_kept_is_what_is_cut_on_demand(uri, page):
         assert archive.page(again).kept == wanted
 
 
+def test_a_page_whose_encoding_is_known_is_read_in_it(archive, page):
+    capture = given(archive, page("é"), encoding="cp1251")
+    assert archive.store(replace(capture, url=OTHER)).version.encoding == "cp1251"
+
+
 @pytest.mark.parametrize("wished", [{"level": 1}, {"method": "quark"}])
 def test_a_page_that_was_cut_otherwise_than_wished_is_cut_again(archive, page, cuts, wished):
     capture = given(archive, page())

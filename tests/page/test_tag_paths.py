@@ -67,9 +67,11 @@ def test_frames_areas_and_iframes_have_paths():
             "html body form#f select option",
         ),
         ("<noscript><p class=n><a href=x.htm>x</a></noscript>", "html body noscript p.n a"),
+        ("<frameset><noframes><body class=n><a href=x.htm>x</a></noframes>", "html body.n a"),
+        ("<body class=n><html><p><a href=x.htm>x</a>", "html body.n p a"),
     ],
 )
-def test_links_of_scripts_and_menus_have_paths(html, path):
+def test_links_of_scripts_menus_and_odd_places_have_paths(html, path):
     assert paths(html)["x.htm"] == path
 
 
