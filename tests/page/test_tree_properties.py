@@ -122,6 +122,7 @@ def test_any_bytes(body: bytes) -> None:
         "<ul><li></ol>",
         "&",
         "<p><button>",
+        "<p><a><h2></a>",
     ],
 )
 def test_time_is_proportional_to_the_page(piece: str) -> None:
