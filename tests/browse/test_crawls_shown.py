@@ -84,7 +84,7 @@ def test_a_finished_crawl_does_not_come_again(tmp_path: Path) -> None:
 def test_without_a_store_or_its_file_the_page_says_so(tmp_path: Path) -> None:
     uri = fill(tmp_path)
     with browsing(uri) as (client, _):
-        assert "No crawl store was named" in client.get("/crawls").text
+        assert "No crawl store was given" in client.get("/crawls").text
     with browsing(uri, Options(store=f"sqlite:///{tmp_path}/none.db")) as (client, _):
         assert "The store has no crawls" in client.get("/crawls").text
     assert not (tmp_path / "none.db").exists()

@@ -97,7 +97,7 @@ def test_only_what_changed_since_is_harvested(harvester, tmp_path, monkeypatch):
     now = datetime.fromtimestamp(later, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     with pytest.raises(NoRecordsMatch):
         list(harvester.list_identifiers(metadata_prefix="oai_dc", from_=now))
-    monkeypatch.setattr("mmcrawl.collecting.shelf.opening.time.time", lambda: later)
+    monkeypatch.setattr("mmcrawl.collecting.shelf.shelf.time.time", lambda: later)
     correct(tmp_path, TONE, title="A tone of 440 Hz")
     correct(tmp_path, WAVES, hidden=True)
     monkeypatch.undo()
