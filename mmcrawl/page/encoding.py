@@ -69,8 +69,10 @@ def page_encoding(body: bytes, content_type: str | None = None) -> str:
     """
     bom_encoding, _ = read_bom(body)
     if bom_encoding == "utf-32-le":
-        return "utf-16-le"  # as browsers read these bytes
-    return bom_encoding or _encoding_without_bom(body, content_type)
+        return "utf-16-le"  # as browsers read these bytes; the mark of utf-32-be is none to them
+    if bom_encoding is None or bom_encoding == "utf-32-be":
+        return _encoding_without_bom(body, content_type)
+    return bom_encoding
 
 
 def text_of_utf_32(body: bytes) -> str | None:

@@ -34,6 +34,7 @@ def test_the_language_is_that_of_the_start_tag_wherever_it_stands(body: bytes) -
         b"<!-- <html lang=en>",
         b"<html><html>",
         b" " * 5_000 + b"<html lang=en>",
+        "\ufeff<html lang=en>".encode("utf-32-be"),
     ],
 )
 def test_no_language_is_made_up(body: bytes) -> None:
