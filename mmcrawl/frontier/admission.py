@@ -141,15 +141,17 @@ class Admission:
         """Return by how many steps a link comes after others, for what its area brought."""
         return 0 if self._areas is None else self._areas.steps_behind(shape(url))
 
-    def crawled(self, url: str, *, relevant: bool) -> bool:
-        """Count a fetched page against the bounds; tell whether it lifts some."""
+    def crawled(self, url: str, *, relevant: bool, failed: bool = False) -> bool:
+        """Count a page that was fetched, or failed, against the bounds; tell if it lifts some."""
         self._pages_of_host[host_of(url)] += 1
-        return self._areas is not None and self._areas.crawled(shape(url), relevant=relevant)
+        if self._areas is None:
+            return False
+        return self._areas.crawled(shape(url), relevant=relevant, failed=failed)
 
     def failed(self, url: str, reason: str) -> None:
         """Count a page that cannot be had against the bounds: dead links can be endless too."""
         if not reason.startswith((TRAP, REDIRECT)):
-            self.crawled(url, relevant=False)
+            self.crawled(url, relevant=False, failed=True)
 
     def revised(self, url: str) -> None:
         """Note that a page counted as relevant is not."""

@@ -15,6 +15,9 @@ brought something is never bounded. Of the others the budget shrinks, and is sha
   a site with a thousand pages at its root may have few sections.
 * Before that an area falls behind: by a step with 10 pages in vain, with 20, with 40 and so on,
   its own ones and those of areas around it, and where very many like it were begun before.
+
+Dead links are counted by themselves: endless ones have the same bounds, but they do not tell what
+the pages beside them hold.
 """
 
 from __future__ import annotations
@@ -34,11 +37,13 @@ class _Pool:
     Attributes:
         rich, poor: how many brought something, and how many nothing.
         pages: fetched in poor ones.
+        dead: links there that were.
     """
 
     rich: int = 0
     poor: int = 0
     pages: int = 0
+    dead: int = 0
 
     @property
     def patience(self) -> int:
@@ -48,12 +53,14 @@ class _Pool:
 
 @dataclass(slots=True)
 class _Area:
-    """Pages fetched in an area, the relevant ones among them, and what it consists of.
+    """Pages fetched in an area, the relevant ones among them, links that were dead, and what it
+    consists of.
 
     Its place is how many like it had brought nothing when it was begun.
     """
 
     pages: int = 0
+    dead: int = 0
     relevant: int = 0
     place: int = 0
     below: dict[str, _Area] = field(default_factory=dict)
@@ -76,12 +83,13 @@ class Areas:
         self._per_shape = per_shape
         self._hosts: dict[str, _Area] = {}
 
-    def crawled(self, form: str, *, relevant: bool) -> bool:
+    def crawled(self, form: str, *, relevant: bool, failed: bool = False) -> bool:
         """Count a fetched page; tell whether it is the first find of an area.
 
         Args:
             form: `shape` of its address.
             relevant: whether it was.
+            failed: whether it could not be had.
         """
         host, *names = _names(form)
         area, first = self._hosts.setdefault(host, _Area()), False
@@ -94,13 +102,15 @@ class Areas:
                 inner = area.below[name] = _Area(place=pool.poor)
                 pool.poor += 1
             was_rich = inner.relevant > 0
-            inner.pages += 1
+            inner.pages += not failed
+            inner.dead += failed
             inner.relevant += relevant
             if not was_rich:
-                pool.pages += 1
+                pool.pages += not failed
+                pool.dead += failed
                 if relevant:
                     first = True
-                    _move(pool, inner.pages, to_rich=True)
+                    _move(pool, inner, to_rich=True)
             area = inner
         return first
 
@@ -114,7 +124,7 @@ class Areas:
                 return
             inner.relevant -= 1
             if not inner.relevant:
-                _move(area.pool(of_pages=depth == len(names)), inner.pages, to_rich=False)
+                _move(area.pool(of_pages=depth == len(names)), inner, to_rich=False)
             area = inner
 
     def exhausted(self, form: str) -> bool:
@@ -131,12 +141,13 @@ class Areas:
 
     def _is_over(self, inner: _Area, pool: _Pool, is_directory: bool) -> bool:
         learnt = _LEARNT * self._per_shape
-        if inner.pages >= (learnt if is_directory else self._per_shape):
+        pages = max(inner.pages, inner.dead)
+        if pages >= (learnt if is_directory else self._per_shape):
             return True
         budget = learnt * pool.patience
-        if pool.pages < budget:
+        if max(pool.pages, pool.dead) < budget:
             return False
-        return inner.pages * pool.poor >= budget if inner.pages else pool.poor >= _MANY
+        return pages * pool.poor >= budget if pages else pool.poor >= _MANY
 
     def _steps(self, form: str) -> list[tuple[_Area, _Pool, bool]]:
         """Return those of a page that brought nothing, with their like; whether directories."""
@@ -156,11 +167,12 @@ class Areas:
         return steps
 
 
-def _move(pool: _Pool, pages: int, *, to_rich: bool) -> None:
+def _move(pool: _Pool, area: _Area, *, to_rich: bool) -> None:
     sign = 1 if to_rich else -1
     pool.rich += sign
     pool.poor -= sign
-    pool.pages -= sign * pages
+    pool.pages -= sign * area.pages
+    pool.dead -= sign * area.dead
 
 
 def _names(form: str) -> list[str]:

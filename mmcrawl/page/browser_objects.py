@@ -13,8 +13,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from lxml import html
 
 from mmcrawl.page.elements import elements_of
-from mmcrawl.page.javascript import UNKNOWN, Either, Evaluator, Function, text_of
+from mmcrawl.page.javascript import Evaluator
 from mmcrawl.page.javascript_texts import FUNCTIONS, METHODS, OF_OBJECTS, url_parts
+from mmcrawl.page.javascript_values import UNKNOWN, Either, Function, text_of
 from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import joined_url
 

@@ -1,17 +1,15 @@
 """A small part of JavaScript: what the scripts of a page do at once, as far as texts decide it.
 
-Nothing of a page runs: its syntax tree (tree-sitter) is walked once. Values are Python's: strings,
+Nothing of a page runs: its syntax tree (tree-sitter) is walked. Values are Python's: strings,
 numbers, lists, dictionaries (objects), `Function` (of a script), callables (of the browser), and
-`UNKNOWN` for all else. Loops are walked once, of a condition that cannot be known both branches,
-and the walk ends after so many nodes.
+`UNKNOWN` for all else. Loops go round as long as that is known, else once; of a condition that
+cannot be known both branches are walked, and the walk ends after so many nodes.
 """
 
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from operator import add, eq, ge, gt, le, lt, mod, mul, ne, sub, truediv
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import re2
 import tree_sitter_javascript
@@ -19,7 +17,19 @@ from cssselect import SelectorError
 from lxml.etree import LxmlError
 from tree_sitter import Language, Node, Parser
 
-Scope = ChainMap[str, Any]
+from mmcrawl.page.javascript_values import (
+    LONGEST,
+    UNKNOWN,
+    Either,
+    Function,
+    Regex,
+    Scope,
+    result,
+    text_of,
+    truth,
+    type_of,
+)
+
 _NOT_UNDERSTOOD = (
     ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError,
     ValueError, LxmlError, SelectorError, re2.error,
@@ -27,51 +37,10 @@ _NOT_UNDERSTOOD = (
 _MOST_NODES = 5_000
 _DEEPEST = 60
 _MOST_CALLS = 14  # in one another: a countdown from ten
-LONGEST = 8_192
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "-": sub, "*": mul, "/": truediv, "%": mod, "<": lt, ">": gt, "<=": le, ">=": ge,
-    "==": eq, "===": eq, "!=": ne, "!==": ne,
-}  # fmt: skip
 _SIDES = ["consequence", "alternative"]
-_CONSTANTS = {"true": True, "false": False, "null": None, "undefined": None}
-
-
-class _Unknown:
-    """A value that cannot be known."""
-
-    __slots__ = ()
-
-
-UNKNOWN: Final = _Unknown()
 _END: Final = object()
 _OTHERWISE: Final = object()
-
-
-class Function(NamedTuple):
-    """A function or a class that a script has made, with what is to be had of it by name."""
-
-    node: Node
-    scope: Scope
-    members: dict[str, Any]
-
-    @classmethod
-    def of(cls, node: Node, scope: Scope) -> "Function":
-        """Return one whose prototype is empty."""
-        return cls(node, scope, {"prototype": {}})
-
-
-class Regex(NamedTuple):
-    """A regular expression, as it is written."""
-
-    pattern: str
-    flags: str
-
-
-class Either(NamedTuple):
-    """One of two values."""
-
-    one: Any
-    other: Any
+_CONSTANTS = {"true": True, "false": False, "null": None, "undefined": None}
 
 
 class _EnoughError(Exception):
@@ -99,7 +68,7 @@ class Evaluator:
     def run(self, code: str) -> None:
         """Walk a script."""
         tree = self._parser.parse(code.encode("utf-8", "replace"))
-        self._walk(lambda: self._block(tree.root_node.named_children, ChainMap(self._window)))
+        self._walk(lambda: self._block(tree.root_node.named_children, Scope(self._window)))
 
     def begin(self, function: Any) -> None:
         """Call a function from outside of all scripts."""
@@ -323,7 +292,7 @@ class Evaluator:
                 value = self.value(node.child_by_field_name("argument"), scope)
                 operator = node.children[0].type
                 if operator == "typeof":
-                    return _type_of(value)
+                    return type_of(value)
                 if operator == "-" and isinstance(value, int | float):
                     return -value
                 return UNKNOWN if operator != "!" or value is UNKNOWN else not truth(value)
@@ -374,7 +343,7 @@ class Evaluator:
             # What is false on one side is false whatever the other is.
             certain = holds is None and truth(right) is (operator != "&&")
             return right if holds is not None or certain else UNKNOWN
-        return _result(operator, left, self.value(node.child_by_field_name("right"), scope))
+        return result(operator, left, self.value(node.child_by_field_name("right"), scope))
 
     def _assign(self, node: Node, scope: Scope) -> Any:
         left = node.child_by_field_name("left") or node.child_by_field_name("argument")
@@ -389,7 +358,7 @@ class Evaluator:
         if node.type != "assignment_expression":  # n++ counts up before it is read
             operator = _source(node.child_by_field_name("operator"))
             more = 1 if operator in ("++", "--") else value
-            value = _result(operator[0], self._member(owner, name), more)
+            value = result(operator[0], self._member(owner, name), more)
         owner = owner.members if isinstance(owner, Function) else owner
         if isinstance(owner, dict):
             owner[name] = value
@@ -439,54 +408,6 @@ def _language() -> Language:
 
 def _plain_object(owner: Any) -> Any:
     return owner if isinstance(owner, dict) else None
-
-
-def _type_of(value: Any) -> Any:
-    if value is UNKNOWN:
-        return UNKNOWN
-    if value is None:
-        return "undefined"
-    if callable(value) or isinstance(value, Function):
-        return "function"
-    names = {bool: "boolean", str: "string", int: "number", float: "number"}
-    return names.get(type(value), "object")
-
-
-def truth(value: Any) -> bool | None:
-    """Tell whether a value counts as true in JavaScript, None if that is not known."""
-    if value is UNKNOWN:
-        return None
-    return bool(value) if value is None or isinstance(value, str | int | float) else True
-
-
-def text_of(value: Any) -> Any:
-    """Return a value as text, as JavaScript writes it; `UNKNOWN` if it is not known."""
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    if isinstance(value, str | int | float):
-        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
-    if isinstance(value, list):
-        texts = [text_of(one) for one in value]
-        return UNKNOWN if UNKNOWN in texts else ",".join(texts)
-    return value.get("href", UNKNOWN) if isinstance(value, dict) else UNKNOWN  # location, links
-
-
-def _result(operator: str, left: Any, right: Any) -> Any:
-    if operator == "+":
-        return _sum(left, right)
-    plain = all(one is None or isinstance(one, str | int | float) for one in (left, right))
-    if operator not in _OPERATORS or not plain:
-        return UNKNOWN
-    with suppress(TypeError, ArithmeticError):
-        return _OPERATORS[operator](left, right)
-    return UNKNOWN
-
-
-def _sum(left: Any, right: Any) -> Any:
-    if all(isinstance(one, int | float) for one in (left, right)):
-        return add(left, right)
-    texts = text_of(left), text_of(right)
-    return UNKNOWN if UNKNOWN in texts else "".join(texts)
 
 
 def _source(node: Node | None) -> str:

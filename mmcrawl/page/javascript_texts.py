@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import re2
 
-from mmcrawl.page.javascript import LONGEST, UNKNOWN, Regex, text_of
+from mmcrawl.page.javascript_values import LONGEST, UNKNOWN, Regex, text_of
 
 
 def url_parts(url: str) -> dict[str, str]:

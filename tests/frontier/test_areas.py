@@ -107,3 +107,11 @@ def test_an_area_comes_before_those_that_were_begun_when_there_were_very_many() 
         admission.crawled(HOST + path, relevant=False)
     assert admission.steps_behind(f"{HOST}/lessons/b.htm") == 0
     assert admission.steps_behind(f"{HOST}/other/b.htm") > 0
+
+
+def test_links_that_are_dead_let_their_area_not_fall_behind() -> None:
+    admission = Admission(Limits(per_shape=PER_SHAPE), [HOST])
+    for number in range(PER_SHAPE):
+        admission.failed(f"{HOST}/lessons/{number}", "HTTP 404")
+    assert admission.steps_behind(f"{HOST}/lessons/lever.htm") == 0
+    assert admission.exhausted(f"{HOST}/lessons/{PER_SHAPE}") is not None
