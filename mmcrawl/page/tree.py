@@ -45,6 +45,7 @@ _ISO_2022 = re.compile(
 _HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
 _UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
 _ATTRIBUTE = linear(r"""([^\s/>=]++)\s*+(?:=\s*+("[^"]*+"?+|'[^']*+'?+|[^\s>]*+))?+""", re.ASCII)
+_NAME = re.compile(r"^<[^\s/>]*+", re.ASCII)
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 _QUOTES = frozenset("\"'")
 _CONTROLS = frozenset({"a", "button"})
@@ -301,7 +302,7 @@ class PageTree:
         written = self.body[start:end]
         known = self._attributes.get(written)
         if known is None:
-            known = self._read_attributes(node)
+            known = self._read_attributes(node, written)
             if len(self._attributes) < _MOST_KNOWN:
                 self._attributes[written] = known
         return known
@@ -355,16 +356,18 @@ class PageTree:
             written = b"\x1b$)C" + written
         return _clean(written.decode(self.encoding, "replace"))
 
-    def _read_attributes(self, node: int) -> Mapping[str, str]:
+    def _read_attributes(self, node: int, written: bytes) -> Mapping[str, str]:
         if self._markup is not self.body:
             return self._read_masked(node)
         found: dict[str, str] = {}
-        written = _clean(self.start_tag(node).decode(self.encoding, "replace"))
-        for name, value in _ATTRIBUTE.findall(written, len(self.tags[node]) + 1):
+        tag = _clean(written.decode(self.encoding, "replace"))
+        is_plain = len(tag) == len(written)  # a byte a character
+        tag = tag[len(self.tags[node]) + 1 :] if is_plain else _NAME.sub("", tag, count=1)
+        for name, value in _ATTRIBUTE.findall(tag):
             if value[:1] in _QUOTES:
                 value = value[1:-1] if value[1:].endswith(value[0]) else value[1:]  # noqa: PLW2901
             found.setdefault(name.lower(), value)
-        if "&" in written:
+        if "&" in tag:
             return {name: _unescape_value(value) for name, value in found.items()}
         return found
 
