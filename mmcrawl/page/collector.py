@@ -6,13 +6,14 @@ element.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
-from functools import partial
 
 import re2
 
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
+from mmcrawl.page.described import Described
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
@@ -20,8 +21,10 @@ from mmcrawl.page.media import media_kind
 from mmcrawl.page.moves import Moves
 from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import Reference
+from mmcrawl.page.schema_org import declared_media
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.simulations import SimulationSigns
+from mmcrawl.page.structured import Declared
 from mmcrawl.page.tag_paths import TagPaths
 from mmcrawl.page.tags import VOID
 from mmcrawl.page.tree import PageTree
@@ -42,12 +45,12 @@ _BLOCKS = (
 )
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _MUTED = ("noscript", "svg", "template")
-_NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "onload", "itemscope", "itemprop"}
+_NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "onload"}
 # What begins the names of attributes that tell scripts what to play.
 _DATA = re.compile("^(?:data-|video-?id|rel:animated|server)", re.MULTILINE)
 # In the start tags of all that have one of either; re2 reads no byte twice, and much faster.
 _COUNTS = re2.compile(
-    rb"""(?i)[\s"'/](?:style\s*=|bgcolor|on(?:click|load)|item(?:scope|prop)|data-|video-?id"""
+    rb"""(?i)[\s"'/](?:style\s*=|bgcolor|on(?:click|load)|data-|video-?id"""
     rb"""|rel:animated|server)|wistia_async_"""
 )
 _NO_ATTRIBUTES: Attributes = {}
@@ -106,6 +109,7 @@ class PageCollector:
         self._links: list[_OpenLink] = []
         self.simulation = SimulationSigns()
         self._captions = Captions(self.references)
+        self._declared: defaultdict[int, list[Described]] = defaultdict(list)
         self._jump_menu = False
         self._in_title = self._in_heading = self._muted = 0
 
@@ -115,7 +119,10 @@ class PageCollector:
         closers, tags, after = self._closers, tree.tags, tree.after
         spaced, link_ends = tree.spaced, tree.link_ends
         texts = iter(tree.texts)
-        counting = set(tree.matching(_COUNTS))
+        self._declared = defaultdict(list)
+        for node, described in declared_media(Declared(tree)):
+            self._declared[node].append(described)
+        counting = {*tree.matching(_COUNTS), *self._declared}
         for node in range(len(tree) - tree.is_cut_off):
             while closers and closers[-1][0] <= node:
                 closers.pop()[1]()
@@ -217,6 +224,8 @@ class PageCollector:
 
     def _note_attributes(self, tag: str, attributes: Attributes) -> None:
         """Take what counts on any element, before what counts on those of its tag."""
+        for described in self._declared.get(self._node, ()):
+            self.media.declared(described)
         if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
             self._note_events(tag, attributes)
         if attributes and ("-" in tag or _tells_scripts(attributes)):
@@ -225,16 +234,10 @@ class PageCollector:
     def _note_events(self, tag: str, attributes: Attributes) -> None:
         if tag not in STYLED_TAGS and not STYLED_ATTRIBUTES.isdisjoint(attributes):
             self._open_styled(tag, attributes)
-        if "itemscope" in attributes or "itemprop" in attributes:
-            closer = self.media.item(tag, attributes)
-            if closer is not None:
-                self._when_closed(closer)
         if "onclick" in attributes and tag not in ("a", "area"):
             self._open_clickable(tag, attributes)
         if "onload" in attributes:
             self.moves.event(attributes)
-        if "itemprop" in attributes and (item := self.media.unnamed_item(attributes)):
-            self._when_closed(self._captions.open(partial(setattr, item, "name")))
 
     def _note_data(self, tag: str, attributes: Attributes) -> None:
         references = self.media.data(tag, attributes)
@@ -398,7 +401,8 @@ class PageCollector:
             self.simulation.script_file(address)
             self.media.script_file(address)
         if code := self._tree.raw_content(self._node):
-            self.media.script(code, kind)
+            if kind != "application/ld+json":
+                self.media.script(code)
             self.simulation.code(code)
             self.moves.script(code, kind)
 

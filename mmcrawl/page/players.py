@@ -10,7 +10,6 @@ from mmcrawl.page.described import Described, described_media, kind_of_address
 from mmcrawl.page.looks import Attributes
 from mmcrawl.page.media import is_banner, media_in_values, media_kind
 from mmcrawl.page.references import Reference
-from mmcrawl.page.schema_org import URL_PROPERTIES, Item, json_ld_media, schema_kind
 from mmcrawl.page.simulations import applet_address
 from mmcrawl.text.link_words import names_kind
 from mmcrawl.text.media_kinds import ANIMATION, AUDIO, IMAGE_ANIMATION, SIMULATION, VIDEO
@@ -80,7 +79,6 @@ class MediaElements:
         self._references = references
         self._objects: list[_Object] = []
         self._players: list[_Player] = []
-        self._items: list[Item] = []  # the open ones of microdata
         self._last_medium = 0
         self._declared: dict[str, tuple[int, set[str]]] = {}
         self._card = ""
@@ -232,41 +230,12 @@ class MediaElements:
             self._add(self._card, "twitter", {}, kind=VIDEO, medium=medium)
         self._card = ""
 
-    def item(self, tag: str, attributes: Attributes) -> Closer | None:
-        """Take the microdata attributes of any element."""
-        around = self._items[-1] if self._items else None
-        if around is not None and around.kind and "itemprop" in attributes:
-            properties = attributes["itemprop"].lower().split()
-            if not URL_PROPERTIES.isdisjoint(properties):
-                sources = (attributes.get(name) for name in ("href", "src", "content"))
-                value = next(filter(None, sources), None)
-                around.references += self._add(
-                    value, "schema", attributes, kind=around.kind, medium=around.medium
-                )
-            if "name" in properties:
-                around.name = around.name or attributes.get("content", "")
-        if "itemscope" not in attributes:
-            return None
-        self._items.append(Item(schema_kind(attributes.get("itemtype", "")), self._new_medium()))
-        return self._close_item
+    def declared(self, described: Described) -> None:
+        """Take a medium that structured data describe."""
+        self._add_described(described, "schema", {})
 
-    def _close_item(self) -> None:
-        closed = self._items.pop()
-        for reference in closed.references:
-            reference.text = reference.text or closed.name[:200]
-
-    def unnamed_item(self, attributes: Attributes) -> Item | None:
-        """Return the item that the text of an element is the name of, if it has none yet."""
-        names_it = "name" in attributes.get("itemprop", "").lower().split()
-        around = self._items[-1] if names_it and self._items else None
-        return around if around is not None and around.kind and not around.name else None
-
-    def script(self, code: str, mime: str) -> None:
+    def script(self, code: str) -> None:
         """Take the text of an inline script."""
-        if mime == "application/ld+json":
-            for described in json_ld_media(code):
-                self._add_described(described, "schema", {})
-            return
         for described in described_media(code):
             if _VARIABLES.match(described.addresses[0]):
                 for address in described.addresses:

@@ -288,7 +288,7 @@ def test_microdata_counts_inside_its_item_only():
         <meta itemprop="contentUrl" content="not-this"></div></div>
         <meta itemprop="contentUrl" content="nor-this">"""
     [film] = parse_page(html.encode(), URL).media
-    assert (film.url, film.others) == ("http://h.test/e/1", ("http://school.test/physics/v",))
+    assert (film.url, film.others) == ("http://school.test/physics/v", ("http://h.test/e/1",))
 
 
 @each(
