@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mmcrawl import __version__
-from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
-from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.uris import archive_beside, archive_uri, shown
 from mmcrawl.blocks.metadata_rules import MetadataRules
@@ -82,6 +80,8 @@ def _revisit_kinds(given: str | Sequence[str]) -> frozenset[str] | None:
     kinds = frozenset(name.strip() for name in names)
     if kinds == {_ALL_KINDS}:
         return None
+    from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS  # slow to load
+
     if not kinds <= {*CHANGE_KINDS}:
         known = ", ".join(CHANGE_KINDS)
         why = f"name kinds of blocks of {known}, or {_ALL_KINDS} alone"
@@ -170,6 +170,8 @@ def _holds_nothing(uri: str) -> bool:
     path = Path(file_of(uri))
     if not path.is_file() or not path.stat().st_size:
         return True
+    from mmcrawl.archive.opening import open_archive  # slow to load
+
     with open_archive(uri, read_only=True) as archive:
         return next(archive.urls(), None) is None
 

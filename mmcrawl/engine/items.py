@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mmcrawl.archive.model import Capture, StoredBlock
-from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.tree import read_tree
 from mmcrawl.text.media_kinds import KINDS
+
+if TYPE_CHECKING:
+    from mmcrawl.blocks.partition import Partition
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,10 @@ class BlockSource:
     encoding: str
 
     @cached_property
-    def page(self) -> Partition:
+    def page(self) -> "Partition":
         """The tree of the page, in no blocks."""
+        from mmcrawl.blocks.partition import Partition  # slow to load
+
         tree = read_tree(self.body, encoding=self.encoding)
         return Partition(tree, (), method=DEFAULT_METHOD, level=DEFAULT_LEVEL)
 
@@ -54,6 +58,8 @@ class ItemBlock(StoredBlock):
     @property
     def text(self) -> str:
         """The visible text of the block, white space collapsed."""
+        from mmcrawl.blocks.partition import Block  # slow to load
+
         return Block(self.source.page, self.start, self.end, self.level, node=0).text
 
 

@@ -32,7 +32,6 @@ from twisted.internet.error import DNSLookupError
 
 from mmcrawl.errors import WebError
 from mmcrawl.page.headers import bound_headers
-from mmcrawl.replay.opening import open_web
 from mmcrawl.replay.web import StoredResponse, StoredWeb, host_of, split_url
 from mmcrawl.settings import value_of
 
@@ -187,6 +186,8 @@ def web_of(crawler: "Crawler") -> StoredWeb:
         spec = value_of(crawler.settings, "MMCRAWL_WEB")
         if not spec:
             raise WebError("The setting MMCRAWL_WEB is empty: name the stored web, or 'demo'.")
+        from mmcrawl.replay.opening import open_web  # slow to load
+
         web = open_web(str(spec))
         crawler.mmcrawl_web = web  # type: ignore[attr-defined]
     return web

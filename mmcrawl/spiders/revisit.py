@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from time import time
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from scrapy import Request, Spider, signals
@@ -18,9 +18,7 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_spider_metadata import Args
 from twisted.python.failure import Failure
 
-from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
-from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import NO_ANSWER, Due, in_order, is_answer, schedule
 from mmcrawl.archive.uris import shown
 from mmcrawl.collecting.sizes import ALL
@@ -37,6 +35,9 @@ from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import Revisits, revisit_tables
 from mmcrawl.text.resources import split_host
+
+if TYPE_CHECKING:
+    from mmcrawl.archive.archive import Archive
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         return spider
 
     private_hosts = PrivateHosts()  # those of the pages that are due
-    _archive: Archive | None
+    _archive: Any  # an `Archive`, which is slow to load, or None
     _due: int
     _next: float | None
     _reasons: Counter[str]
@@ -175,13 +176,15 @@ class RevisitSpider(Args[RevisitParams], Spider):
     def _plans(self) -> list[_Plan]:
         """Find out what is due; runs in a thread."""
         # Opened for writing: which versions changed in what is found once, and noted there.
+        from mmcrawl.archive.opening import open_archive  # slow to load
+
         archive = self._archive = open_archive(self.args.archive_uri or "", create=False)
         found = in_order(self._chosen(archive))
         self._due = len(found)
         self.crawler.stats.set_value("mmcrawl/revisit/due", len(found))
         return [_Plan(item, archive.get(item.url)) for item in found[: self.args.limit or None]]
 
-    def _chosen(self, archive: Archive) -> Iterator[Due]:
+    def _chosen(self, archive: "Archive") -> Iterator[Due]:
         """Yield what is to be visited now; keep when the first of the others is."""
         named = self.args.due if self.args.due != ALL else ""
         only = archive.get(named).url if named else ""
