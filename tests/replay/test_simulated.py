@@ -105,7 +105,7 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
         "pages=200,adjacency=1,tunnel=10,dynamic=1",
         "pages=200,adjacency=0,media=0.5,noise=1,banner=1,languages=zh",
         "pages=200,sites=2,topic=1,tunnel=1",
-        "pages=200,media=0,banner=1,sites=12",
+        "pages=600,media=0,banner=1,sites=12",
         "pages=50,sites=1,media=0.5,tunnel=10",
         "pages=200,flat=0.5,menu=20,languages=en,tunnel=0,noise=0,sites=1,seed=7",
     ],
