@@ -42,6 +42,7 @@ KINDS = {
     "media on 2 %, a tunnel": "media=0.02,tunnel=1",
     "half of the media anywhere, a tunnel": "adjacency=0.5,tunnel=1",
     "80 % of directories on topic": "topic=0.8",
+    "80 % of directories on topic, a tunnel": "topic=0.8,tunnel=1",
 }
 """Webs by name, as changes to `BASE`: those without more are 5 sites, media on 4.1 %, no tunnel."""
 
