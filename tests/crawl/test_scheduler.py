@@ -283,7 +283,7 @@ def test_a_large_page_does_not_hold_up_the_reactor(tools, body):
     arguments = {"seeds": site.url("/"), "algo": "urlrule", "max_pages": 1}
     [outcome] = tools.crawl(arguments, spider=TICKING)
     [[longest, whole]] = outcome.seen
-    assert longest < whole / 4
+    assert longest < whole / 2  # taken in at once, it would be nearly all
     assert outcome.reason in ("finished", "max_pages")
 
 
