@@ -59,6 +59,12 @@ class RunTexts:
     def __getitem__(self, run: int) -> str:
         return self._joined[self.starts[run] : self.starts[run + 1] - 1]
 
+    def joined(self, first: int, after: int, most: int) -> str:
+        """Return the texts from one to another, a space between two, cut after some characters."""
+        start = self.starts[first]
+        text = self._joined[start : min(self.starts[after] - 1, start + most)]
+        return text.replace("\0", " ")
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._joined.split("\0") if len(self) else ())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -139,7 +140,7 @@ class Declared:
             keys = ("class", "id", "rel", "data-testid")
             name = " ".join(attributes.get(key, "") for key in keys).lower()
             if self.tree.tags[node] != "meta" and any(word in name for word in words):
-                yield Marked(node, name, said_by(self.tree, node))
+                yield Marked(node, name, self.said_by(node))
 
     @cached_property
     def times(self) -> list[Marked]:
@@ -147,7 +148,7 @@ class Declared:
         return [
             Marked(node, self.tree.attributes(node).get("class", "").lower(), text)
             for node in self._elements("time")
-            if (text := said_by(self.tree, node))
+            if (text := self.said_by(node))
         ]
 
     @cached_property
@@ -234,7 +235,31 @@ class Declared:
     @cached_property
     def properties(self) -> list[Marked]:
         """Its elements with ``itemprop`` or ``property``, also those that stand in no thing."""
-        return [Marked(node, name, said_by(self.tree, node)) for node, name in self._marked[1]]
+        return [Marked(node, name, self.said_by(node)) for node, name in self._marked[1]]
+
+    def said_by(self, node: int) -> str:
+        """Return what an element says, "" for one that says much, which is no date and no name."""
+        attributes = self.tree.attributes(node)
+        if said := attributes.get("datetime") or attributes.get("content"):
+            return said
+        runs, sizes = self._readable
+        first, after = (bisect_left(runs, place) for place in (node, self.tree.after[node]))
+        if sizes[after] - sizes[first] > _LONGEST_MARKED:
+            return ""
+        return " ".join(map(self.tree.text, runs[first:after]))
+
+    @cached_property
+    def _readable(self) -> tuple[list[int], list[int]]:
+        """The runs of text that are read, and how long all before each, and before the end, are.
+
+        Elements stand in elements: the text of each is measured without being read.
+        """
+        tree = self.tree
+        runs = np.asarray(tree.runs, dtype=np.int64)
+        read = ~tree.inside(tree.having(_UNREAD))[runs]
+        lengths = tree.texts.lengths()[read]
+        lengths[np.diff(tree.texts.starts)[read] > 10 * _LONGEST_MARKED] = _LONGEST_MARKED + 1
+        return runs[read].tolist(), [0, *np.cumsum(lengths).tolist()]
 
     @cached_property
     def _read(self) -> tuple[list[Thing], list[tuple[int, str]]]:
@@ -284,31 +309,13 @@ def text_of(value: str | Thing) -> str:
     return " ".join(unescape(value).split())[:_LONGEST_TEXT] if isinstance(value, str) else ""
 
 
-def said_by(tree: PageTree, node: int) -> str:
-    """Return what an element says, "" for one that says much, which is no date and no name."""
-    attributes = tree.attributes(node)
-    if said := attributes.get("datetime") or attributes.get("content"):
-        return said
-    pieces: list[str] = []
-    size, inner = 0, node + 1
-    while inner < tree.after[node] and size <= _LONGEST_MARKED:
-        if tree.tags[inner] in _UNREAD:
-            inner = tree.after[inner]
-            continue
-        pieces.append(tree.text(inner))
-        size += len(pieces[-1])
-        inner += 1
-    return "" if size > _LONGEST_MARKED else " ".join(filter(None, pieces))
-
-
 def _value(tree: PageTree, node: int) -> str:
     """Return the value of a property: what microdata and RDFa Lite take it from."""
     attributes = tree.attributes(node)
     for name in ("content", "resource", _VALUES.get(tree.tags[node], "")):
         if value := attributes.get(name):
             return value
-    texts = map(tree.text, range(node, min(tree.after[node], node + 200)))
-    return " ".join(filter(None, texts))[:_LONGEST_TEXT]
+    return " ".join(tree.texts_in(node, 2 * _LONGEST_TEXT).split())[:_LONGEST_TEXT]
 
 
 def _json(text: str) -> Any:

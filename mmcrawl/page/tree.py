@@ -222,6 +222,11 @@ class PageTree:
         """Return the text of a run with its white space; "" for an element."""
         return self.texts[bisect_left(self.runs, node)] if self.tags[node] == TEXT else ""
 
+    def texts_in(self, node: int, most: int) -> str:
+        """Return the text of an element with its white space, cut after some characters."""
+        first, after = (bisect_left(self.runs, place) for place in (node, self.after[node]))
+        return self.texts.joined(first, after, most)
+
     def preformatted(self, nodes: range) -> str:
         """Return the text of some nodes in a row with all white space, as in ``<pre>``.
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from mmcrawl.page import Declared, PageTree, Thing
+from tests.blocks.growth import assert_linear
 
 LECTURE = {
     "@type": "https://schema.org/VideoObject",
@@ -73,3 +74,16 @@ def test_what_is_broken_or_too_deep_is_no_error(broken: str) -> None:
     page = declared(f"<script type=application/ld+json>{broken}</script>{WAYS['microdata']}")
     assert [one for one, _ in page.things if one.source == "microdata"]
     assert page.texts_in_broken("name") == []
+
+
+@pytest.mark.parametrize("nested", ["<b itemprop=name class=byline>", "<time>"])
+def test_elements_in_elements_are_read_in_linear_time(nested: str) -> None:
+    def read(size: int) -> None:
+        page = declared(f"<div itemscope>{nested * size}{'much text ' * size}")
+        assert page.things
+        assert (
+            len(page.properties) == len(list(page.named("byline"))) == size * ("byline" in nested)
+        )
+        assert page.times == []  # each says much
+
+    assert_linear(read, 2_000)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice, pairwise
 
 from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.page.structured import Declared, Marked, Thing, said_by, text_of
+from mmcrawl.page.structured import Declared, Marked, Thing, text_of
 from mmcrawl.text.words import HAN, has_han
 
 _METAS = (
@@ -183,22 +184,20 @@ class AuthorReader:
     def _in_properties(self) -> list[str]:
         tree, found = self._said.tree, []
         properties = self._said.properties
+        names = [one for one in properties if one.name == "name"]
         for one in properties:
             if "author" not in one.name.split():
                 continue
-            inside = [
-                name.text
-                for name in properties
-                if one.node < name.node < tree.after[one.node] and name.name == "name"
-            ]
-            found.append((tree.parents[one.node], inside[0] if inside else one.text))
+            first = bisect_right(names, one.node, key=lambda name: name.node)
+            inside = first < len(names) and names[first].node < tree.after[one.node]
+            found.append((tree.parents[one.node], names[first].text if inside else one.text))
         # Those who answer are authors of their answers.
         return [text for parent, text in found if parent == found[0][0]]
 
     def _in_links(self) -> list[str]:
         tree = self._said.tree
         return [
-            said_by(tree, node)
+            self._said.said_by(node)
             for node, rel, _ in self._said.links
             if "author" in rel and tree.tags[node] == "a"
         ][:3]
