@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from mmcrawl.frontier import (
+    HELD,
     REDIRECT,
     LinkScores,
     NewLink,
@@ -34,7 +35,8 @@ class MadeUpCrawl:
 
     Addresses without a host are of `h.test`. `content` gives the content score of a link,
     `tag_path` where it stands on its page; `media` says which pages besides relevant ones hold
-    media.
+    media. With topic scores by address, a page is on topic if its own is above 1/2, and relevant
+    if it holds media as well, which none does whose address ends in `-`.
     """
 
     def __init__(
@@ -46,9 +48,10 @@ class MadeUpCrawl:
         *,
         tag_path: Callable[[str], str] = lambda url: "",
         media: Callable[[str], bool] = lambda url: False,
+        topic: Mapping[str, float] | None = None,
         **parameters: object,
     ) -> None:
-        self.web, self.is_relevant, self.content = web, relevant, content
+        self.web, self.is_relevant, self.content, self.topic = web, relevant, content, topic
         self.tag_path, self.has_media = tag_path, media
         self.store = open_store("memory:")
         self.frontier = SqliteFrontier(self.store, self.store.job("crawl", {}))
@@ -58,9 +61,13 @@ class MadeUpCrawl:
         self.scorer: Scorer = self._make()
         self.fetched: list[str] = []
         self.answer = LinkScores([], [], [])
+        self.answers: list[LinkScores] = []
 
     def apply(self, answer: LinkScores) -> None:
+        assert len(set(answer.ids)) == len(answer.ids)
+        assert all(score == HELD or 0 <= score < 1000 for score in answer.score)
         self.answer = answer
+        self.answers.append(answer)
         self.frontier.apply(answer)
 
     def link(self, url: str) -> NewLink:
@@ -76,8 +83,8 @@ class MadeUpCrawl:
         links = map(self.link, urls)
         return list(dict.fromkeys(n for n, _ in self.frontier.add(list(links), parent)))
 
-    def seed(self, *urls: str) -> None:
-        self.apply(self.scorer.added(self.add(*urls)))
+    def seed(self, *urls: str, parent: int | None = None) -> None:
+        self.apply(self.scorer.added(self.add(*urls, parent=parent)))
 
     def start(self) -> tuple[int, str] | None:
         """Take the next link; return its id and its address in the web."""
@@ -89,19 +96,23 @@ class MadeUpCrawl:
         self.fetched.append(url)
         return link.id, url
 
-    def finish(self, link: int, url: str) -> None:
+    def finish(self, link: int, url: str) -> CrawledPage:
         links = self.add(*self.web.get(url, ()), parent=link)
-        relevant = self.is_relevant(url)
-        media = relevant or self.has_media(url)
-        full = self.frontier.url(link)
+        topic = 0.0 if self.topic is None else self.topic.get(url, 0.0)
+        if self.topic is None:
+            on_topic = relevant = self.is_relevant(url)
+            media = relevant or self.has_media(url)
+        else:
+            on_topic, media = topic > 0.5, not url.endswith("-")
+            relevant = on_topic and media
+        new, full = int(relevant), self.frontier.url(link)
         record = PageRecord(
-            full, "", "", "", media, relevant, len(links), 1.0, new_media=int(relevant)
+            *(full, "", "", "", media, relevant, len(links), 1.0), topic_score=topic, new_media=new
         )
         self.frontier.complete(link, record, links)
-        page = CrawledPage(
-            link, full, relevant, media, links, new_media=int(relevant), on_topic=relevant
-        )
+        page = CrawledPage(link, full, relevant, media, links, topic, new, on_topic)
         self.apply(self.scorer.crawled(page))
+        return page
 
     def fail(self, link: int) -> None:
         self.frontier.fail(link, "404")
@@ -154,16 +165,23 @@ class MadeUpCrawl:
                     if self.frontier.known(target).parent == past.id:
                         answers.append(scorer.added([target]))
                 continue
-            answers.append(scorer.crawled(CrawledPage.again(past, on_topic=past.relevant)))
+            on_topic = past.relevant if self.topic is None else past.topic_score > 0.5
+            answers.append(scorer.crawled(CrawledPage.again(past, on_topic=on_topic)))
         answers.append(scorer.added(self.frontier.waiting()))
         for answer in answers:
             scores |= dict(zip(answer.ids, answer.score, strict=True))
         return scorer, scores
 
-    def scores(self) -> dict[str, float]:
-        """Return the scores of the waiting links."""
+    def id(self, url: str) -> int | None:
+        return self.frontier.lookup(self.link(url).url)
+
+    def scores(self, kind: str = "score") -> dict[str, float]:
+        """Return the scores of the waiting links, or their structure scores."""
         records = map(self.frontier.record, self.frontier.waiting())
-        return {record.url.removeprefix("http://h.test"): record.score for record in records}
+        return {r.url.removeprefix("http://h.test"): getattr(r, kind) for r in records}
+
+    def structures(self) -> dict[str, float]:
+        return self.scores("structure_score")
 
     def layers(self) -> dict[int, int]:
         """Return how many pages were fetched of each physical layer."""

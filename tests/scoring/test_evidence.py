@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import COLUMNS, FLAGS, UNITS, WIDTH, Evidence, prior_of, shipped_prior
 
 NO_FLAGS = np.zeros(1, dtype=np.uint8)
@@ -144,11 +143,6 @@ def test_weights_go_to_the_columns_they_are_named_after():
     assert (relevance[at], leads[at]) == (0.5, 0.25)
     assert (relevance[-1], leads[-1]) == (-1.0, 2.0)
     assert np.count_nonzero(relevance) == np.count_nonzero(leads) == 2
-
-
-def test_weights_of_evidence_there_is_none_of_are_refused():
-    with pytest.raises(MmcrawlError, match=r"not collected: list: age, pageing; .* train them"):
-        prior_of({"paging": (0.5, 0.25), "pageing": (1.0, 0.0), "list: age": (0.0, 0.0)})
 
 
 def test_every_shipped_weight_is_of_a_column_there_is():

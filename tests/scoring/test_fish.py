@@ -124,30 +124,6 @@ def test_revision_takes_back_depth_and_place(made_up_crawl):
     assert crawl.run() == ["/q", "/shared"]
 
 
-@pytest.mark.parametrize("revised", [False, True])
-@pytest.mark.parametrize("pages", [4, 20, 45])
-def test_a_scorer_that_is_told_the_history_is_where_it_was(made_up_crawl, pages, revised):
-    web = {f"/{n}": [f"/{(n * k + k) % 60}" for k in range(2, 6)] for n in range(60)}
-    crawl = made_up_crawl("fish", web, lambda url: url.endswith(("3", "7")), depth=2)
-    crawl.seed("/1", "/3")
-    crawl.run(pages // 2)
-    if (taken := crawl.start()) is not None:
-        crawl.fail(taken[0])
-    crawl.run(pages - pages // 2)
-    if revised:
-        good = [link for link in range(60) if _was_relevant(crawl, link)]
-        crawl.frontier.revise(good[::2])
-        crawl.apply(crawl.scorer.revised(good[::2]))
-    _, scores = crawl.replayed()
-    waiting = crawl.frontier.waiting()
-    assert [scores[link] for link in waiting] == [crawl.frontier.record(n).score for n in waiting]
-    assert all(0 <= s < 1000 or s == HELD for s in scores.values())
-
-
-def _was_relevant(crawl, link):
-    return link < len(crawl.frontier) and crawl.frontier.record(link).relevant
-
-
 def test_a_missing_page_dies_without_offspring(made_up_crawl):
     crawl = made_up_crawl("fish", {"/": ["/gone", "/b"]})
     crawl.seed("/")

@@ -14,7 +14,6 @@ from mmcrawl.scoring.graph import (
     TopicCentricPageRank,
     TopicRank,
     WeightedPageRank,
-    shares_within,
 )
 from mmcrawl.topic import Topic
 from tests.tables import each
@@ -111,12 +110,6 @@ def test_the_comparators_go_by_structure_alone(kind):
     _, answer = told(kind, {0: [1, 2]}, WORDS)
     assert answer.score == answer.structure
     assert max(answer.score) == 1
-
-
-def test_shares_are_of_each_run_on_its_own():
-    values = np.array([1, 3, 0, 0, 5], dtype=np.float32)
-    shares = shares_within(values, np.array([0, 2, 4, 5]))
-    assert shares.tolist() == [0.25, 0.75, 0.5, 0.5, 1.0]
 
 
 @each(
@@ -243,26 +236,6 @@ def test_lambda_is_a_number_or_the_share_of_its_links_that_a_page_holds(lambda_,
     found = shares_of(scorer)
     for page, shares in expected.items():
         assert found.get(page, {}) == pytest.approx(shares, abs=1e-6)
-
-
-@each("pages_on_topic", [1, 3])
-@given(web=webs())
-def test_the_score_is_that_of_3_6_as_printed_whatever_number_of_pages_n_is(pages_on_topic, web):
-    """x = (1 − d)/N + d Pᵀ x with N as in the paper, and nothing for what is not passed on."""
-    pages, words, dead = web
-    _, answer = told(TopicRank, pages, words, dead, alpha=0)
-    nodes = sorted({*pages, *(link for links in pages.values() for link in links)})
-    place, matrix = {node: i for i, node in enumerate(nodes)}, np.eye(len(nodes))
-    for page, shares in plain_shares(TopicRank, pages, words, dead).items():
-        for link, share in shares.items():
-            matrix[place[link], place[page]] -= 0.8 * share
-    ranks = np.linalg.solve(matrix, np.full(len(nodes), 0.2 / pages_on_topic))
-    waiting = [node for node in nodes if node not in pages and node not in dead]
-    largest = max((ranks[place[node]] for node in waiting), default=1.0)
-    expected = {node: ranks[place[node]] / largest for node in waiting}
-    found = dict(zip(answer.ids, answer.score, strict=True))
-    assert found == pytest.approx({node: expected[node] for node in found}, abs=1e-6)
-    assert max(found.values(), default=1) == pytest.approx(1)
 
 
 @each("kind", KINDS)

@@ -1,15 +1,15 @@
 """`learned`: what it makes of a crawl, in the real frontier."""
 
-import numpy as np
 import pytest
 
-from mmcrawl.errors import MmcrawlError
-from mmcrawl.scoring import LinkSimilarity, make_scorer
-from mmcrawl.topic import Topic
+from mmcrawl.scoring import default_parameters
 
 FOLDERS = ("films", "texts", "more", "talks")
 SITE = {"/": [f"/{folder}/" for folder in FOLDERS]}
 SITE |= {f"/{folder}/": [f"/{folder}/{n}.htm" for n in range(30)] for folder in FOLDERS}
+
+
+NOVELTY = default_parameters("learned")["novelty"]
 
 
 def is_film(url: str) -> bool:
@@ -69,9 +69,8 @@ def test_finds_of_one_host_leave_it_worth_while_to_try_others(made_up_crawl):
     crawl = made_up_crawl("learned", web, relevant=lambda url: "films" in url)
     crawl.seed(*web)
     crawl.fetch(*web, *films)
-    ids = np.array([crawl.frontier.lookup(url) for url in untried])
-    worth = [crawl.scorer._prospects.worth(ids, novelty=novelty)[0] for novelty in (1, 0)]
-    assert worth[0] - worth[1] == pytest.approx([5 / 25, 1], abs=1e-5)
+    novelty = [crawl.scorer.parts(crawl.id(url))["novelty of its directory"] for url in untried]
+    assert novelty == pytest.approx([NOVELTY * 5 / 25, NOVELTY], abs=1e-5)
 
 
 def test_dead_links_are_learnt_from(made_up_crawl):
@@ -90,7 +89,7 @@ def test_the_frontier_knows_the_scores_but_for_small_changes(made_up_crawl):
     crawl.run(80)
     while waiting := crawl.frontier.waiting():
         scorer, _ = crawl.replayed()
-        now = scorer._scores_of(waiting).score
+        now = scorer.added(waiting).score
         assert [*crawl.scores().values()] == pytest.approx(now, abs=0.0101)
         crawl.run(7)
 
@@ -108,45 +107,3 @@ def test_only_scores_that_changed_noticeably_are_passed_on(made_up_crawl, weighe
     assert moved <= named
     assert all(abs(after[url] - before[url]) > 0.01 for url in moved)
     assert len(named) < len(after)
-
-
-@pytest.mark.parametrize("pages", [7, 80])
-def test_a_scorer_that_is_told_the_history_is_where_it_was(made_up_crawl, pages):
-    crawl = made_up_crawl("learned", SITE, relevant=is_film)
-    crawl.seed("/")
-    crawl.run(pages)
-    assert_replayed(crawl)
-
-
-@pytest.mark.parametrize("pages", [3, 12, 40])
-def test_a_scorer_that_is_told_of_redirects_and_failures_is_where_it_was(made_up_crawl, pages):
-    hosts = [f"http://{name}.test" for name in ("north", "south")]
-    kinds = ("go", "gone", "films", "old")
-    web = {f"{host}/": [f"{host}/{kind}/{n}" for n in range(9) for kind in kinds] for host in hosts}
-    crawl = made_up_crawl("learned", web, relevant=lambda url: "/films/" in url)
-    crawl.seed(*web)
-    for _ in range(pages):
-        link, url = crawl.start()
-        if "/gone/" in url:
-            crawl.fail(link)
-        elif "/go/" in url:
-            crawl.redirect(link, url.replace("/go/", "/films/new"))
-        elif "/old/" in url:
-            crawl.redirect(link, url.replace("/old/", "/films/"))  # waits, or was fetched
-        else:
-            crawl.finish(link, url)
-    assert_replayed(crawl)
-
-
-def assert_replayed(crawl) -> None:
-    scorer, _ = crawl.replayed()
-    waiting = crawl.frontier.waiting()
-    assert waiting
-    crawl.scorer.added([])  # of a failure is learnt once it is known to be no redirect
-    assert scorer._scores_of(waiting) == crawl.scorer._scores_of(waiting)
-
-
-def test_a_variance_that_makes_no_sense_is_refused():
-    similarity = LinkSimilarity(Topic("optics", "光学", (("光学",),)))
-    with pytest.raises(MmcrawlError, match="variance must be a number from 1e-06 to 100, not 0"):
-        make_scorer("learned", None, similarity, variance=0.0)

@@ -191,8 +191,8 @@ def test_a_page_taken_back_is_evidence_as_if_it_had_never_been_relevant(made_up_
     talks = [p.id for p in taken_back.frontier.history() if p.relevant and "talks" in p.url]
     taken_back.apply(taken_back.scorer.revised(talks))
     waiting = never.frontier.waiting()
-    expected = never.scorer._scores_of(waiting)
-    revised = taken_back.scorer._scores_of(waiting)
+    expected = never.scorer.added(waiting)
+    revised = taken_back.scorer.added(waiting)
     assert revised.ids == expected.ids
     assert revised.score == pytest.approx(expected.score, abs=1e-4)
     assert revised.structure == pytest.approx(expected.structure, abs=1e-6)

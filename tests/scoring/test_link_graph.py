@@ -8,7 +8,7 @@ import pytest
 
 from mmcrawl.frontier import HELD
 from mmcrawl.scoring import CrawledPage
-from mmcrawl.scoring.graph import LinkGraph, RescoreSchedule, converge
+from mmcrawl.scoring.graph import LinkGraph, RescoreSchedule
 
 ALGORITHMS = ["pagerank", "weighted-pagerank", "topic-centric-pagerank", "hits", "topicrank"]
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -164,52 +164,6 @@ def test_taking_back_that_a_page_is_relevant_changes_nothing(made_up_crawl, algo
 # -- replay ---------------------------------------------------------------------------------------
 
 
-def crawl_with_accidents(crawl, seed, steps):
-    """Crawl with several fetches under way; some fail, are tried again, or lead elsewhere."""
-    dice, under_way = Random(seed), []
-    crawl.seed("/", "/7")
-    for step in range(steps):
-        while len(under_way) < 4 and (taken := crawl.start()) is not None:
-            under_way.append(taken)
-        if not under_way:
-            break
-        link, url = under_way.pop(dice.randrange(len(under_way)))
-        fate = dice.random()
-        if fate < 0.1:
-            crawl.fail(link)
-        elif fate < 0.2:
-            crawl.frontier.leave(link, "redirects")
-            crawl.apply(crawl.scorer.failed(link))
-            crawl.apply(crawl.scorer.added(crawl.add(f"/{dice.randrange(90)}", parent=link)))
-        elif fate < 0.3:
-            crawl.frontier.requeue(link, None, 0)
-        else:
-            crawl.finish(link, url)
-        if step == steps // 2:
-            crawl.seed("/5", "/late")
-
-
-@pytest.mark.parametrize("growth", [0.05])
-@pytest.mark.parametrize("seed", range(2))
-@every_algorithm
-def test_a_replay_comes_to_the_same_ranks_and_answers(made_up_crawl, algorithm, seed, growth):
-    web = random_web(seed, 80)
-    crawl = made_up_crawl(algorithm, web, content=word_score, growth=growth)
-    crawl_with_accidents(crawl, seed, 45)
-    again, _ = crawl.replayed()
-    assert (again.ranks == crawl.scorer.ranks).all()
-    for _ in range(12):
-        taken = crawl.start()
-        if taken is None:
-            break
-        link, url = taken
-        again.started(link)
-        crawl.finish(link, url)
-        links = crawl.add(*web.get(url, ()))
-        page = CrawledPage(link, crawl.frontier.url(link), False, False, links)
-        assert again.crawled(page) == crawl.answer
-
-
 # -- parts ----------------------------------------------------------------------------------------
 
 
@@ -229,31 +183,3 @@ def test_batches_come_when_the_graph_has_grown_and_often_while_it_is_small():
     assert max(np.diff(small)) == 10
     large = [pages for pages in due if pages > 1_260]
     assert np.diff(large) / large[:-1] == pytest.approx(0.1, rel=0.02)
-
-
-def test_the_graph_counts_links_pages_and_degrees():
-    graph = LinkGraph()
-    assert graph.admit(ids(4)).tolist() == [4]
-    assert graph.admit(ids(1, 4, 2)).tolist() == [1, 2]
-    graph.add_page(4, ids(1, 4, 2))
-    graph.add_page(1, ids())
-    graph.add_page(2, ids(1))
-    assert (graph.nodes, graph.pages, graph.edges) == (3, 3, 4)
-    assert [link in graph for link in (0, 1, 4, 5)] == [False, True, True, False]
-    assert graph.indegree.values.tolist() == [0, 2, 1, 0, 1]
-    assert graph.outdegree.values.tolist() == [0, 0, 1, 0, 3]
-    assert graph.sources.values.tolist() == [4, 2]
-    dense = graph.matrix(np.array([0.1, 0.2, 0.3, 1.0])).toarray()
-    assert dense.tolist() == [[0, 0.1, 0.3, 0, 0.2], [0, 1.0, 0, 0, 0]]
-
-
-def test_iteration_stops_at_the_tolerance_or_after_the_most_steps():
-    steps = []
-
-    def halve(ranks):
-        steps.append(1)
-        return ranks / 2
-
-    assert converge(halve, np.array([1.0]), tolerance=0.1, most=50).tolist() == [1 / 16]
-    assert len(steps) == 4
-    assert converge(halve, np.array([1.0]), tolerance=0.0, most=3).tolist() == [1 / 8]

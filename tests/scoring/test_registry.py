@@ -52,19 +52,6 @@ def test_an_algorithm_is_free_of_chance_unless_it_says_otherwise(plug_in):
     assert is_random("deepest")
 
 
-def test_an_unknown_name_is_answered_with_the_names_there_are():
-    with pytest.raises(
-        MmcrawlError, match=r"unknown algorithm 'depth'; there are breadth, .*urlrule"
-    ):
-        make_scorer("depth", None, SIMILARITY)
-
-
-@each("name", ["breadth", "urlrule"])
-def test_a_parameter_the_algorithm_does_not_have_is_named(name):
-    with pytest.raises(MmcrawlError, match=rf"^algorithm {name} has no parameter 'speed'; it has "):
-        make_scorer(name, None, SIMILARITY, speed=3)
-
-
 @pytest.mark.usefixtures("plug_in")
 def test_another_package_can_register_an_algorithm():
     assert "deepest" in algorithm_names()
@@ -91,33 +78,6 @@ def test_a_parameter_may_be_true_or_false():
     assert parse_parameters("deepest", {"loud": "yes"}) == {"loud": True}
     with pytest.raises(MmcrawlError, match=r"^loud: 'maybe' .*; it may be true or false$"):
         parse_parameters("deepest", {"loud": "maybe"})
-
-
-@each(
-    "parameter, text, told",
-    [
-        ("alpha", "nan", "alpha: 'nan' is not allowed; it may be a number"),
-        ("alpha", "much", "alpha: 'much' is not allowed; it may be a number"),
-        ("m", "0.5", "m: '0.5' is not allowed; it may be a whole number"),
-    ],
-)
-def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
-    with pytest.raises(MmcrawlError, match=f"^{told}$"):
-        parse_parameters("urlrule", {parameter: text})
-
-
-@each(
-    "name, parameter, value",
-    [
-        ("pagerank", "d", 1.0),
-        ("fish", "depth", -1),
-        ("urlrule-2009", "num2", -1),
-        ("learned", "variance", float("inf")),
-    ],
-)
-def test_a_parameter_out_of_range_is_refused(name, parameter, value):
-    with pytest.raises(MmcrawlError, match=f"algorithm {name}: {parameter} must be a number from"):
-        make_scorer(name, None, SIMILARITY, **{parameter: value})
 
 
 @each("name", algorithm_names())

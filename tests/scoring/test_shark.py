@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmcrawl.frontier import KnownLink, NewLink, PageRecord, SqliteFrontier, open_store
+from mmcrawl.frontier import KnownLink
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText, Shark
 from mmcrawl.topic import Topic
 from tests.tables import each
@@ -100,6 +100,14 @@ def test_the_target_of_a_redirect_takes_the_place_of_the_link_that_led_to_it():
     assert scores(scorer.added([4])) == {4: 1.0}  # a seed that redirects
 
 
+def test_a_waiting_link_moves_when_a_better_page_holds_it(made_up_crawl):
+    web = {"/": ["/a", "/b", "/c"], "/a": ["/x", "/c"], "/b": ["/y"], "/c": ["/z", "/x", "/a"]}
+    topic = {"/": 0.3, "/a": 0.9, "/c": 0.0}
+    crawl = made_up_crawl("shark", web, content=lambda url: len(url) % 3 / 4, topic=topic)
+    crawl.seed("/")
+    assert crawl.run(4) == ["/", "/a", "/c", "/x"]  # /a lifts /c over /b
+
+
 def test_revision_and_failure_change_nothing():
     scorer = made({0: None, 1: 0, 2: 0})
     scorer.added([0])
@@ -107,41 +115,3 @@ def test_revision_and_failure_change_nothing():
     assert scorer.revised([0]).ids == []
     assert scorer.failed(1).ids == []
     assert scorer.patterns() == []
-
-
-def test_waiting_links_move_when_a_better_page_holds_them_and_a_replay_agrees():
-    web = {"/": ["/a", "/b", "/c"], "/a": ["/x", "/c"], "/b": ["/y"], "/c": ["/z", "/x", "/a"]}
-    topic = {"/": 0.3, "/a": 0.9, "/c": 0.0}
-    store = open_store("memory:")
-    frontier = SqliteFrontier(store, store.job("crawl", {}))
-
-    def add(urls, parent=None):
-        links = [NewLink(f"http://h.test{url}", content_score=len(url) % 3 / 4) for url in urls]
-        return [number for number, _ in frontier.add(links, parent)]
-
-    scorer = Shark(frontier, LinkSimilarity(OPTICS))
-    frontier.apply(scorer.added(add(["/"])))
-    fetched, given = [], []
-    for _ in range(4):
-        link = frontier.next()
-        url = link.url.removeprefix("http://h.test")
-        fetched.append(url)
-        links = add(web.get(url, ()), link.id)
-        value = topic.get(url, 0.0)
-        record = PageRecord(url, "", "", "", False, False, len(links), 1.0, topic_score=value)
-        frontier.complete(link.id, record, links)
-        answer = scorer.crawled(page(link.id, links, value))
-        given += answer.score
-        frontier.apply(answer)
-    assert fetched == ["/", "/a", "/c", "/x"]  # /a lifts /c over /b
-    assert all(0 <= score < 1000 for score in given)
-
-    again = Shark(frontier, LinkSimilarity(OPTICS))
-    again.added(frontier.without_parent())
-    for past in frontier.history():
-        again.started(past.id)
-        again.crawled(page(past.id, past.links, past.topic_score))
-    waiting = frontier.waiting()
-    assert len(waiting) == 3 - 1
-    assert scores(again.added(waiting)) == {n: frontier.record(n).score for n in waiting}
-    store.close()

@@ -166,27 +166,6 @@ def test_links_found_late_have_the_same_chance_as_those_that_wait(site_crawl):
 # -- going on, and cost
 
 
-@pytest.mark.parametrize("revised", [False, True])
-@pytest.mark.parametrize("pages", [7, 60])
-def test_a_scorer_that_is_told_the_history_is_where_it_was(site_crawl, pages, revised):
-    web = SITE | {f"/film/{n}": [f"/late/{n}", f"/go/{n}"] for n in range(40)}
-    crawl = site_crawl(web, seed=3)
-    crawl.run(pages // 2)
-    crawl.fail(crawl.start()[0])
-    crawl.run(pages - pages // 2)
-    for taken in reversed([crawl.start() for _ in range(3)]):
-        crawl.finish(*taken)
-    if revised:
-        films = [n for n in range(len(crawl.frontier)) if crawl.frontier.record(n).relevant]
-        crawl.frontier.revise(films[::2])
-        crawl.apply(crawl.scorer.revised(films[::2]))
-    _, scores = crawl.replayed()
-    waiting = crawl.frontier.waiting()
-    assert waiting
-    assert [scores[link] for link in waiting] == [crawl.frontier.record(n).score for n in waiting]
-    assert all(0 <= score < 1000 for score in scores.values())
-
-
 def test_the_waiting_links_of_an_arm_are_rarely_scored_anew(site_crawl, monkeypatch):
     number, told = 3_000, []
     crawl = site_crawl({"/": [f"/film/{n}" for n in range(number)]})

@@ -199,20 +199,3 @@ def test_what_was_found_beside_pages_that_turn_out_irrelevant_sinks_without_a_pa
     after = crawl.scores()
     assert len(after) > 12
     assert all(after[url] < before[url] - 0.1 for url in after if is_video(url))
-
-
-@pytest.mark.parametrize("pages", [0, 5, 22])
-def test_a_scorer_that_is_told_the_history_is_where_it_was(school, pages):
-    crawl = school()
-    crawl.content = lambda url: len(url) % 3 / 3
-    crawl.web = {"/": [*NEWS, *VIDEOS], **{page: ["/", *NEWS[:3], "/w/1"] for page in NEWS}}
-    crawl.run(pages // 2)
-    if pages:
-        crawl.fail(crawl.start()[0])
-    crawl.run(pages - pages // 2)
-    scorer, _ = crawl.replayed()
-    waiting = crawl.frontier.waiting()
-    assert waiting
-    assert scorer.added(waiting) == crawl.scorer.added(waiting)
-    assert scorer.patterns() == crawl.scorer.patterns()
-    assert scorer.started(waiting[0]) == crawl.scorer.started(waiting[0])

@@ -4,9 +4,8 @@ from collections import Counter
 
 import pytest
 
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import HELD, PatternRecord
-from mmcrawl.scoring import layer_of, parse_parameters
+from mmcrawl.scoring import layer_of
 
 VIDEOS = [f"/v/{n}" for n in range(20)]
 NEWS = [f"/n/{n}" for n in range(20)]
@@ -35,11 +34,6 @@ def crawl(made_up_crawl):
         return crawl
 
     return make
-
-
-def let_go(crawl):
-    """Return the waiting links that are not held."""
-    return {url for url, score in crawl.scores().items() if score != HELD}
 
 
 # -- probing ------------------------------------------------------------------------------------
@@ -104,9 +98,6 @@ def test_a_probe_that_leads_to_a_known_page_is_given_back(crawl):
 
 
 def test_the_target_of_a_probe_takes_its_place(crawl):
-    made = crawl(*deep(4, 2), num2=0)
-    made.run()
-    assert made.scorer._sites[0].patterns.learnt == []
     made = crawl(*deep(3, 2), num2=1, web={"/else/where/1": deep(2, 1)})
     made.run(3)
     made.redirect(made.start()[0], "/else/where/1")
@@ -167,23 +158,6 @@ def test_sites_without_a_pattern_are_told_and_what_to_do(crawl):
     assert with_pattern.scorer.remarks() == []
 
 
-@pytest.mark.parametrize("pages", [0, 8, 22])
-def test_a_scorer_that_is_told_the_history_is_where_it_was(crawl, pages):
-    links = [f"/a{url}" for pair in zip(NEWS, VIDEOS, strict=True) for url in pair]
-    web = {page: ["/", links[3], f"{page}/more", "http://i.test/x"] for page in links}
-    made = crawl(*links, num2=9, relevant=lambda url: url.startswith("/a/v"), web=web)
-    made.run(pages // 2)
-    if pages:
-        made.fail(made.start()[0])
-    made.run(pages - pages // 2)
-    waiting = made.frontier.waiting()
-    scorer, scores = made.replayed()
-    assert waiting
-    assert [scores[link] for link in waiting] == [made.frontier.record(n).score for n in waiting]
-    assert scorer.patterns() == made.scorer.patterns()
-    assert scorer.started(waiting[0]) == made.scorer.started(waiting[0])
-
-
 def test_directories_come_to_the_pattern_of_the_paper(crawl):
     directories = [f"/xy/{name}/" for name in ("jc", "wxs", "wz", "more")]
     made = crawl(*directories, relevant=lambda url: url.startswith("/xy"), m=2, num2=3)
@@ -192,12 +166,3 @@ def test_directories_come_to_the_pattern_of_the_paper(crawl):
 
 
 # -- its parameters -----------------------------------------------------------------------------
-
-
-def test_num2_is_a_whole_number():
-    assert parse_parameters("urlrule-2009", {"num2": "60"}) == {"num2": 60}
-    for wrong in ("all", "auto", "0.5", ""):
-        with pytest.raises(MmcrawlError, match="it may be a whole number"):
-            parse_parameters("urlrule-2009", {"num2": wrong})
-    with pytest.raises(MmcrawlError, match="num2 must be a number from 0 up, not -1"):
-        parse_parameters("urlrule-2009", {"num2": "-1"})

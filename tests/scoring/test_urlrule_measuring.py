@@ -6,7 +6,17 @@ from random import Random
 
 import pytest
 
-from mmcrawl.scoring import NO_PATTERN, Links, Pattern, UrlRule, site_state, url_parts, urlrule
+from mmcrawl.scoring import (
+    NO_PATTERN,
+    Links,
+    LinkSimilarity,
+    Pattern,
+    UrlRule,
+    WaitingUrls,
+    url_parts,
+    urlrule,
+)
+from tests.scoring.conftest import OPTICS
 
 
 class OneByOne(Links):
@@ -45,7 +55,7 @@ def test_all_at_once_comes_to_the_same_as_one_by_one(made_up_crawl, monkeypatch,
     options = {"m": dice.choice([1, 2]), "near": 9}
     crawl, twin = (made_up_crawl("urlrule", web, good.__contains__, **options) for _ in "12")
     monkeypatch.setattr(urlrule, "Links", lambda: OneByOne(twin.frontier))
-    twin.scorer = UrlRule(twin.frontier, crawl.scorer._similarity, **options)
+    twin.scorer = UrlRule(twin.frontier, LinkSimilarity(OPTICS), **options)
     for each in (crawl, twin):
         each.seed("/")
     kinds = Counter()
@@ -61,11 +71,8 @@ def test_all_at_once_comes_to_the_same_as_one_by_one(made_up_crawl, monkeypatch,
                 each.apply(each.scorer.revised([link]))
             assert crawl.answer == twin.answer
             kinds["revised"] += 1
-        assert crawl.scorer._links.pattern == twin.scorer._links.pattern
-        assert crawl.scorer._links.distance == twin.scorer._links.distance
-        for own, other in zip(crawl.scorer._sites, twin.scorer._sites, strict=True):
-            assert own.urls.links().tolist() == other.urls.links().tolist()
-            assert len(own.urls) == len(own.urls.links())
+        waiting = crawl.frontier.waiting()
+        assert crawl.scorer.added(waiting) == twin.scorer.added(waiting)
         kinds["several"] += len(crawl.scorer.patterns()) > 2
     assert crawl.scorer.patterns() == twin.scorer.patterns()
     assert kinds["several"]
@@ -106,13 +113,13 @@ def test_only_patterns_that_changed_are_measured_again(made_up_crawl, monkeypatc
     crawl = made_up_crawl("urlrule", web, lambda url: url != "/", m=1)
     crawl.seed("/")
     measured = []
-    original = site_state._measure_against
+    gaps = WaitingUrls.gaps
 
-    def noted(site, index, *arguments):
-        measured.append(index)
-        original(site, index, *arguments)
+    def noted(waiting, pattern):
+        measured.append(str(pattern))
+        return gaps(waiting, pattern)
 
-    monkeypatch.setattr(site_state, "_measure_against", noted)
+    monkeypatch.setattr(WaitingUrls, "gaps", noted)
     crawl.run()
     assert len(crawl.scorer.patterns()) == 6
-    assert measured == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]  # the last one had grown since
+    assert len(measured) == 11  # each when it is new and when it has grown, but for the last one

@@ -1,0 +1,73 @@
+"""A scorer that is told the history of a crawl goes on as if it had seen all of it."""
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from mmcrawl.scoring import algorithm_names
+from tests.tables import each
+
+FOLDERS = ("film", "text", "film/a", "list")
+
+
+def made_up_site(dice):
+    names = [f"/{folder}/{n}" for n in range(20) for folder in FOLDERS]
+    names += [f"http://i.test{name}" for name in names[::5]]
+    return {name: dice.sample(names, dice.randrange(7)) for name in ["/", *names]} | {
+        "/": [*names[:9], *names[-3:]]
+    }
+
+
+def crawl_with_accidents(crawl, dice, steps, at_once):
+    """Crawl with some fetches under way; some fail, or lead to a new page or a known one."""
+    under_way = []
+    crawl.seed("/", "/text/7")
+    for step in range(steps):
+        while len(under_way) < at_once and (taken := crawl.start()) is not None:
+            under_way.append(taken)
+        if not under_way:
+            break
+        link, url = under_way.pop(dice.randrange(len(under_way)))
+        fate = dice.random()
+        if fate < 0.1:
+            crawl.fail(link)
+        elif fate < 0.2:
+            crawl.redirect(link, f"/film/new{dice.randrange(20)}")
+        else:
+            crawl.finish(link, url)
+        if step == steps // 2 and at_once > 1:
+            crawl.seed("/text/5", "/late")
+    for taken in under_way:
+        crawl.finish(*taken)
+
+
+@pytest.mark.parametrize("algorithm", algorithm_names())
+@each("pages, revises, seed", product([0, 4, 40], [False, True], range(2)))
+def test_it_is_where_it_was(made_up_crawls, algorithm, pages, revises, seed):
+    dice = Random(seed)
+    crawl = made_up_crawls(
+        algorithm,
+        made_up_site(dice),
+        lambda url: "film" in url and "list" not in url,
+        content=lambda url: len(url) * ord(url[-1]) % 5 / 8,
+        tag_path=lambda url: f"html body div.{url.split('/')[1]} ul li a",
+    )
+    # What `urlrule` knows when a fetch begins, or a seed is late, is on no record.
+    crawl_with_accidents(crawl, dice, pages, at_once=1 if "urlrule" in algorithm else 4)
+    if revises and "urlrule" not in algorithm and algorithm != "learned":  # `Prospects.revised`
+        good = [past.id for past in crawl.frontier.history() if getattr(past, "relevant", False)]
+        crawl.frontier.revise(good[::2])
+        crawl.apply(crawl.scorer.revised(good[::2]))
+    again, _ = crawl.replayed()
+    waiting = crawl.frontier.waiting()
+    crawl.scorer.added([])  # of a failure is learnt once it is known to be no redirect
+    assert again.added(waiting) == crawl.scorer.added(waiting)
+    for _ in range(15):
+        if (taken := crawl.start()) is None:
+            break
+        again.started(taken[0])
+        page = crawl.finish(*taken)
+        assert again.crawled(page) == crawl.answer
+    assert again.patterns() == crawl.scorer.patterns()
+    crawl.store.close()
