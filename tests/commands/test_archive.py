@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
@@ -65,7 +64,7 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     return runner(module.Command, capfd)
 
 
-def test_urls_are_listed_all_or_those_of_a_host_or_with_a_prefix(run) -> None:  # type: ignore[no-untyped-def]
+def test_urls_are_listed_all_or_those_of_a_host_or_with_a_prefix(run):
     said = run("list")
     assert said.code == 0
     assert [line.split()[-1] for line in said.out.splitlines()[1:]] == [FILE, URL, OTHER, GBK]
@@ -77,7 +76,7 @@ def test_urls_are_listed_all_or_those_of_a_host_or_with_a_prefix(run) -> None:  
     assert found[0]["last_visit"] == "2024-03-02T00:00:00.000Z"
 
 
-def test_the_versions_of_a_url_with_their_visits(run) -> None:  # type: ignore[no-untyped-def]
+def test_the_versions_of_a_url_with_their_visits(run):
     said = run("versions", "http://OPTICS.test/lens.html")
     assert "1 1 2024-03-01 00:00:00 UTC 200" in said.words
     assert "2 2 2024-05-01 00:00:00 UTC 200" in said.words
@@ -87,7 +86,7 @@ def test_the_versions_of_a_url_with_their_visits(run) -> None:  # type: ignore[n
     assert lines[1]["anew"]["new_blocks"] < lines[0]["anew"]["new_blocks"]
 
 
-def test_facts_and_blocks_of_a_version(run) -> None:  # type: ignore[no-untyped-def]
+def test_facts_and_blocks_of_a_version(run):
     said = run("show", URL)
     assert "version 2 of 2024-05-01 00:00:00 UTC" in said.words
     assert "status 200 OK" in said.words
@@ -103,7 +102,7 @@ def test_facts_and_blocks_of_a_version(run) -> None:  # type: ignore[no-untyped-
     assert {"navigation", "copyright"} <= {block["kind"] for block in blocks}
 
 
-def test_layout_and_blocks_of_a_version_in_order_are_the_page(run) -> None:  # type: ignore[no-untyped-def]
+def test_layout_and_blocks_of_a_version_in_order_are_the_page(run):
     said = run("show", URL, "--blocks", "--json").json()
     blocks = said["blocks"]
     inner = [
@@ -125,7 +124,7 @@ def test_layout_and_blocks_of_a_version_in_order_are_the_page(run) -> None:  # t
     assert "written in chunks before compression" in words
 
 
-def test_the_life_of_a_block(run) -> None:  # type: ignore[no-untyped-def]
+def test_the_life_of_a_block(run):
     def digest(words: str, *version: str) -> str:
         blocks = run("show", URL, *version, "--blocks", "--json").json()["blocks"]
         return next(b["digest"] for b in reversed(blocks) if words in b["text"])
@@ -148,13 +147,9 @@ def test_the_life_of_a_block(run) -> None:  # type: ignore[no-untyped-def]
         "2024-03-01T00:00:00.000Z",
         "2024-05-01T00:00:00.000Z",
     )
-    for wrong, why in (("lens", "no digest of a block"), ("0" * 16, "there is no block 0000")):
-        said = run("block", wrong)
-        assert said.code == 1
-        assert why in said.err
 
 
-def test_a_page_is_given_back_byte_for_byte(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_page_is_given_back_byte_for_byte(run, desk: Path):
     said = run("rebuild", URL, "--version", "1", "-o", "old.html")
     assert "old.html: version 1 of 2024-03-01 00:00:00 UTC" in said.out
     assert (desk / "old.html").read_bytes() == page("Lenses", "The hall is open on Monday.")
@@ -162,7 +157,7 @@ def test_a_page_is_given_back_byte_for_byte(run, desk: Path) -> None:  # type: i
     assert shown.stdout == bytes(range(256))
 
 
-def test_a_difference_shows_changed_blocks_with_their_words(run) -> None:  # type: ignore[no-untyped-def]
+def test_a_difference_shows_changed_blocks_with_their_words(run):
     said = run("diff", URL, "1", "2")
     assert said.code == 0
     assert "version 1 of 2024-03-01 00:00:00 UTC → version 2 of 2024-05-01" in said.words
@@ -181,7 +176,7 @@ def test_a_difference_shows_changed_blocks_with_their_words(run) -> None:  # typ
     assert "the same, byte for byte" in run("diff", URL, "1", "1").out
 
 
-def test_a_difference_begins_with_what_changed_by_kind(run) -> None:  # type: ignore[no-untyped-def]
+def test_a_difference_begins_with_what_changed_by_kind(run):
     said = run("diff", URL, "1", "2")
     record = run("diff", URL, "1", "2", "--json").json()
     (kind,) = record["summary"]["changed"]
@@ -191,7 +186,7 @@ def test_a_difference_begins_with_what_changed_by_kind(run) -> None:  # type: ig
     assert sum(sum(kinds.values()) for kinds in record["summary"].values()) >= len(record["blocks"])
 
 
-def test_a_change_of_markup_or_encoding_is_one_line(run) -> None:  # type: ignore[no-untyped-def]
+def test_a_change_of_markup_or_encoding_is_one_line(run):
     said = {}
     old = page("Füße", "Fließend")
     for name, new in (
@@ -212,7 +207,7 @@ def test_a_change_of_markup_or_encoding_is_one_line(run) -> None:  # type: ignor
         assert "~" not in one.out
 
 
-def test_advertisements_are_left_out_of_a_difference_unless_wished(run) -> None:  # type: ignore[no-untyped-def]
+def test_advertisements_are_left_out_of_a_difference_unless_wished(run):
     for number, offer in enumerate(("Buy lenses now", "Buy mirrors now")):
         with open_archive("sqlite:///crawl-archive.db") as archive:
             body = page("Ads", "x").replace(b"Buy lenses now", offer.encode())
@@ -225,7 +220,7 @@ def test_advertisements_are_left_out_of_a_difference_unless_wished(run) -> None:
     assert "mirrors" in run("diff", "http://ads.test/", "--kinds", "advertisement").out
 
 
-def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
+def test_numbers_and_a_check(run):
     said = run("stats").words
     assert "URLs 4" in said
     counts = run("stats", "--json").json()
@@ -265,7 +260,7 @@ def test_a_method_that_is_none_takes_nothing_in(run: Run) -> None:
     assert not Path("copy.db").exists()
 
 
-def test_pages_whose_blocks_are_not_kept_are_cut_on_demand(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_pages_whose_blocks_are_not_kept_are_cut_on_demand(run, desk: Path):
     with open_archive("sqlite:///crawl-archive.db", keep_blocks=False) as archive:
         archive.store(Capture(OTHER, page("Mirrors", "Some."), day("2024-07-01"), headers=HTML))
     assert "and those of 1 page that are cut on demand" in run("stats").words
@@ -275,7 +270,7 @@ def test_pages_whose_blocks_are_not_kept_are_cut_on_demand(run, desk: Path) -> N
     assert "on demand" not in run("stats").words
 
 
-def test_damage_is_found_and_is_exit_code_1(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_damage_is_found_and_is_exit_code_1(run, desk: Path):
     with closing(sqlite3.connect(desk / "crawl-archive.db")) as db, db:
         db.execute("UPDATE pack SET data = zeroblob(length(data))")
     checked = run("check")
@@ -287,7 +282,7 @@ def test_damage_is_found_and_is_exit_code_1(run, desk: Path) -> None:  # type: i
     assert not (desk / "x.html").exists()
 
 
-def test_what_is_due(run) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_due(run):
     said = run("due", "--at", "2024-03-02T12:00")
     assert "1 due at 2024-03-02 12:00:00 UTC" in said.words
     assert "12.0 h 2024-03-01 00:00:00 UTC" in said.words
@@ -312,30 +307,25 @@ def test_what_is_due(run) -> None:  # type: ignore[no-untyped-def]
     )
 
 
-def test_a_search_finds_blocks(run) -> None:  # type: ignore[no-untyped-def]
+def test_a_search_finds_blocks(run):
     said = run("search", "折射")
     assert (said.code, GBK in said.out) == (0, True)
     assert "1 page found" in said.out
     assert [hit["url"] for hit in run("search", "mirrors", "--json").lines()] == [OTHER]
     nothing = run("search", "zzzz")
     assert (nothing.code, nothing.words) == (1, "0 pages found")
-    wrong = run("search", "kind:nonsense")
-    assert wrong.code == 2
-    assert "there is no kind 'nonsense'" in wrong.err
 
 
-def test_a_search_shows_portions_in_an_order(run) -> None:  # type: ignore[no-untyped-def]
+def test_a_search_shows_portions_in_an_order(run):
     def found(*options: str) -> list[str]:
         return [hit["url"] for hit in run("search", "lens", *options, "--json").lines()]
 
     assert found("--order", "newest") == [URL, OTHER]
     assert found("--order", "oldest") == [URL, OTHER]
     assert found("--order", "newest", "--limit", "1", "--skip", "1") == [OTHER]
-    wrong = run("search", "lens", "--order", "best")
-    assert (wrong.code, "there is no order 'best'" in wrong.err) == (2, True)
 
 
-def test_a_damaged_search_index_is_made_anew(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_damaged_search_index_is_made_anew(run, desk: Path):
     before = run("search", "lens", "--json").lines()
     with closing(sqlite3.connect(desk / "crawl-archive.db-search")) as db:
         db.execute("UPDATE word_data SET block = x'00' WHERE id > 10")
@@ -345,7 +335,7 @@ def test_a_damaged_search_index_is_made_anew(run, desk: Path) -> None:  # type: 
     assert "it is made anew from the archive" in said.err
 
 
-def test_a_purge_takes_words_out_of_the_search_index(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_purge_takes_words_out_of_the_search_index(run, desk: Path):
     index = desk / "crawl-archive.db-search"
     run("purge", "--host", "files.test", "--yes")
     assert not index.exists()
@@ -355,7 +345,7 @@ def test_a_purge_takes_words_out_of_the_search_index(run, desk: Path) -> None:  
     assert b"wuli.test" not in index.read_bytes()
 
 
-def test_warc_files_carry_an_archive_elsewhere(run) -> None:  # type: ignore[no-untyped-def]
+def test_warc_files_carry_an_archive_elsewhere(run):
     said = run("export-warc", "all.warc.gz")
     assert "all.warc.gz: 4 URLs, 5 responses, 1 revisits" in said.words
     said = run("import-warc", "all.warc.gz", "-a", "archive=copy.db")
@@ -365,27 +355,11 @@ def test_warc_files_carry_an_archive_elsewhere(run) -> None:  # type: ignore[no-
     assert [line["digest"] for line in after] == before
     some = run("export-warc", "some.warc", "--host", "optics.test", "--since", "2024-04-01")
     assert "1 URLs, 1 responses, 1 revisits" in some.words
-    missing = run("import-warc", "none.warc")
-    assert (missing.code, missing.err.count("\n")) == (2, 1)
-    assert "none.warc" in missing.err
-    nowhere = run("export-warc", "none.warc", "--host", "nowhere.test")
-    assert (nowhere.code, "no page is of host nowhere.test" in nowhere.err) == (1, True)
-    turned = run("export-warc", "none.warc", "--since", "2025", "--until", "2024")
-    assert (
-        turned.code,
-        "--since 2025-01-01 00:00:00 UTC is not before --until 2024-01" in turned.err,
-    ) == (2, True)
-    assert "give a name" in run("export-warc", "-").err
+    assert Path("all.warc.gz").read_bytes()[:3] == b"\x1f\x8b\x08"
+    assert Path("some.warc").read_bytes()[:8] == b"WARC/1.1"
 
 
-def test_a_warc_file_is_compressed_as_its_name_says(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
-    run("export-warc", "plain.warc")
-    run("export-warc", "packed.warc.gz")
-    assert (desk / "plain.warc").read_bytes()[:8] == b"WARC/1.1"
-    assert (desk / "packed.warc.gz").read_bytes()[:3] == b"\x1f\x8b\x08"
-
-
-def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path):
     run("export-warc", "all.warc")
     whole = (desk / "all.warc").read_bytes()
     (desk / "cut.warc").write_bytes(whole[:-60])
@@ -398,7 +372,7 @@ def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path) -> No
     assert len(run("list", "--json", "-a", "archive=copy.db").lines()) >= 3
 
 
-def test_a_purge_needs_a_yes(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_purge_needs_a_yes(run, desk: Path):
     asked = typed("archive", "purge", "--host", "wuli.test", folder=desk, answer="")
     assert asked.returncode == 1
     assert "nothing was removed; say --yes" in asked.stderr
@@ -410,93 +384,7 @@ def test_a_purge_needs_a_yes(run, desk: Path) -> None:  # type: ignore[no-untype
     assert [line["number"] for line in run("versions", URL, "--json").lines()] == [2]
 
 
-@pytest.mark.parametrize(
-    ("args", "sentence"),
-    [
-        (["versions", "http://none.test/"], "http://none.test/ is not in archive crawl-archive.db"),
-        (["show", URL, "--version", "7"], f"{URL} has no version 7"),
-        (
-            ["show", URL, "--at", "2020-01-01T00:00"],
-            f"{URL} was not stored yet at 2020-01-01 00:00:00 UTC; its first version is of"
-            " 2024-03-01 00:00:00 UTC",
-        ),
-        (["diff", GBK], "has one version only"),
-        (["diff", URL, "1", "9"], f"{URL} has no version 9"),
-        (["list", "none.test"], "no page is of host none.test"),
-        (["list", "-a", "archive=newer.db"], "written by a newer version of mmcrawl"),
-        (["list", "-a", "archive=text.db"], "text.db is not an archive of mmcrawl"),
-        (["purge", "--host", "none.test", "--yes"], "no page is of host none.test"),
-    ],
-)
-def test_what_fails_is_one_sentence_and_exit_code_1(
-    run,  # type: ignore[no-untyped-def]
-    desk: Path,
-    args: list[str],
-    sentence: str,
-) -> None:
-    (desk / "text.db").write_text("no database" * 1000)
-    with open_archive("sqlite:///newer.db"):
-        pass
-    with closing(sqlite3.connect(desk / "newer.db")) as db, db:
-        db.execute("PRAGMA user_version = 99")
-    said = run(*args)
-    assert said.code == 1
-    assert said.out == ""
-    assert said.err.startswith("scrapy archive: ")
-    assert sentence in said.err
-    assert said.err.count("\n") == 1
-    assert not (desk / "none-archive.db").exists()
-
-
-@each(
-    "args, sentence",
-    [
-        (["rebuild", URL, "-o", "no/such/x"], "-o no/such/x: there is no folder no/such"),
-        (["show", URL, "--at", "someday"], "--at: 'someday' is no time; give one as 2024-05-17"),
-        (["show", URL, "--version", "0"], "--version 0: give a whole number from 1"),
-        (["diff", URL, "1", "two"], "version two: give a whole number from 1"),
-        (["diff", URL, "--kinds", "good"], "--kinds good: there is none; there are title"),
-        (["list", "-a", "crawl.db"], "-a crawl.db: give NAME=VALUE"),
-        (
-            ["list", "-a", "stroe=crawl.db"],
-            "there is no argument 'stroe'; there are store, archive",
-        ),
-        (["list", "-a", "store=memory:"], "a store in memory has no archive"),
-        (["list", "-a", "archive=redis://a"], "'redis://a' is not understood"),
-    ],
-)
-def test_a_wrong_value_is_one_sentence_and_exit_code_2(
-    run,  # type: ignore[no-untyped-def]
-    args: list[str],
-    sentence: str,
-) -> None:
-    said = run(*args)
-    assert (said.code, said.out) == (2, "")
-    assert sentence in said.err
-    assert said.err.count("\n") == 1
-
-
-@each(
-    "args, sentence",
-    [
-        ([], "say one of list, versions, show"),
-        (["lst"], "there is no 'lst'"),
-        (["versions"], "it is scrapy archive versions [FILE.db] URL"),
-        (["diff", URL, "1"], "give two versions of the page, V1 V2"),
-        (["list", "--at", "2024"], "scrapy archive list takes no --at"),
-        (["list", "--nonsense"], "there is no option --nonsense"),
-        (["show", URL, "--at", "2024", "--version", "1"], "either --at or --version"),
-        (["rebuild", URL], "say where to with -o FILE"),
-        (["purge", "--yes"], "say what to remove"),
-    ],
-)
-def test_wrong_usage_is_told(run, args: list[str], sentence: str) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(UsageError) as told:
-        run(*args)
-    assert sentence in str(told.value)
-
-
-def test_nothing_a_page_says_reaches_the_terminal(run) -> None:  # type: ignore[no-untyped-def]
+def test_nothing_a_page_says_reaches_the_terminal(run):
     evil = "http://evil.test/"
     with open_archive("sqlite:///crawl-archive.db") as archive:
         for number in range(2):
@@ -527,12 +415,6 @@ def test_times_are_given_in_many_ways(text: str, expected: str) -> None:
     assert as_time(text) == datetime.fromisoformat(expected).timestamp()
 
 
-@each("text", ["", "yesterday", "2024-13-01", "@", "@1e99", "99999", "@nan"])
-def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no time; give one as"):
-        as_time(text)
-
-
 def test_an_archive_is_copied_and_the_copy_goes_on(run: Run, desk: Path) -> None:
     copied = [run("copy", "crawl-archive.db", "copy.db", "--json") for _ in range(2)]
     assert [code for code, _, _ in copied] == [0, 0]
@@ -557,12 +439,3 @@ def test_another_level_says_what_it_gains(run: Run) -> None:
     assert code == 0
     assert re.search(r"at level 19: .+ become about .+, after some 0 s of one core", out)
     assert "what is not sealed: 0 bytes" in run("seal").out
-    code, _, errors = run("repack", "--level", "20")
-    assert code == 2
-    assert "--level 20: give a whole number from 1 to 19" in errors
-
-
-def test_an_archive_is_not_copied_to_itself(run: Run) -> None:
-    code, _, errors = run("copy", "crawl-archive.db", "crawl-archive.db")
-    assert code == 1
-    assert "an archive is not copied to itself" in errors

@@ -10,7 +10,6 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive, rank
 from tests.commands.running import exit_code
-from tests.tables import each
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 TEXT = "A lens bends light towards its axis, and the image stands where the rays meet again. " * 4
@@ -72,13 +71,6 @@ def test_duplicates_for_programs(run: Run) -> None:
         "exact": True,
         "hosts": 2,
     }
-
-
-@each("near", ["0", "1.1", "much", "nan"])
-def test_a_share_that_is_none_is_told(run: Run, near: str) -> None:
-    code, _, err = run("duplicates", "--near", near)
-    assert code == 2
-    assert err == (f"scrapy archive: --near {near}: give a number above 0 and at most 1, as 0.8\n")
 
 
 def test_search_goes_by_rank(run: Run) -> None:

@@ -11,7 +11,6 @@ from mmcrawl.archive import open_archive
 from mmcrawl.commands import archive as module
 from tests.archive.conftest import STORES, URL, lesson, opened_uri
 from tests.commands.running import Run, runner
-from tests.tables import each
 
 OTHER = "http://optics.test/lens.html"
 DAY = 86_400.0
@@ -111,22 +110,3 @@ def test_a_feed_is_written(run: Run, tmp_path: Path) -> None:
     assert links[0] == "https://archive.test/mm/"
     assert links[1].startswith("https://archive.test/mm/diff?url=http%3A%2F%2Foptics.test%2F")
     assert run("--atom", "-", "--browser", "https://archive.test/mm")[1] == text
-
-
-@each(
-    "args, says",
-    [
-        (["--kind", "poems"], "--kinds poems: there is none; there are title, topic"),
-        (["--css", "p >"], "--css: 'p >' is no CSS selector"),
-        (["--css", "p::text"], "--css: 'p::text' is no CSS selector"),
-        (["--since", "soon"], "--since: 'soon' is no time"),
-        (["http://nowhere.test/"], "http://nowhere.test/ is not in the archive"),
-        (["no URL"], "no URL is not in the archive"),
-        (["--host", "nowhere.test"], "the archive has no page of the host nowhere.test"),
-        (["--browser", "here"], "--browser here: give an address as http://"),
-    ],
-)
-def test_what_cannot_be_watched_is_one_line_and_exit_code_2(run, args, says):
-    code, out, err = run(*args)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert says in err

@@ -10,10 +10,9 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.commands import add_arguments, main, rank, read_arguments
+from mmcrawl.commands import main, rank, read_arguments
 from mmcrawl.commands.archive import Command as ArchiveCommand
 from mmcrawl.crawling import FocusedParams, as_time
-from mmcrawl.errors import MmcrawlError
 from tests.commands.running import exit_code, runner
 from tests.tables import each
 
@@ -55,22 +54,6 @@ def test_a_command_takes_arguments_of_the_crawl_in_both_forms(command, names):
             assert getattr(opts, name) == "x"
 
 
-@each(
-    "given, told",
-    [
-        (["-a", "store"], "-a store: give NAME=VALUE, as -a store=VALUE"),
-        (["-a", "topics=x"], "there is no argument 'topics'; there are store, job"),
-        (["-a", "stroe=x"], "there is no argument 'stroe'; .*; did you mean store?"),
-        (["-a", "store=x", "--store", "y"], "store is given twice: y and x"),
-    ],
-)
-def test_a_wrong_argument_is_a_sentence(given: list[str], told: str) -> None:
-    parser = argparse.ArgumentParser()
-    add_arguments(parser, ("store", "job"))
-    with pytest.raises(MmcrawlError, match=told):
-        read_arguments(parser.parse_args(given), ("store", "job"))
-
-
 @each("form", ["file", "uri", "option", "-a"])
 def test_the_archive_of_a_file_is_opened_where_it_is_named(form, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -105,15 +88,6 @@ def test_commands_that_take_an_archive_take_its_name_alone(command, place, monke
     assert [one.archive for one in taken] == [place]
     with pytest.raises(UsageError, match="'mine' is not understood"):
         made.run(["mine"], parser.parse_args([]))
-
-
-@each("command", ["links", "rank", "rules", "seeds", "topic", "works"])
-def test_an_option_that_is_none_is_named(command: str) -> None:
-    made = import_module(f"mmcrawl.commands.{command}").Command()
-    made.settings = Settings()
-    options = parser_of(command).parse_args([])
-    with pytest.raises(UsageError, match="there is no option --jsn"):
-        made.run(["list", "--jsn"], options)
 
 
 @each(

@@ -155,20 +155,3 @@ def test_a_host_is_asked_for_sheets_as_slowly_as_by_a_crawl(web: str) -> None:
     (settings,) = asked
     assert settings["AUTOTHROTTLE_ENABLED"] is not bool(web)
     assert settings["CONCURRENT_REQUESTS_PER_DOMAIN"] == 1
-
-
-@each(
-    "args, said",
-    [
-        (
-            ["--format", "md"],
-            "--format reads the page as a whole; leave out --method, --level, --sty",
-        ),
-        (["--method", "quark"], "partitioner quark has no option 'styles'; it has"),
-    ],
-)
-def test_who_reads_no_sheets_is_given_none(args: list[str], said: str, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_bytes(page())
-    shown = blocks("--styles", str(tmp_path / "page.html"), *args)
-    assert shown.returncode == 2
-    assert said in shown.stderr

@@ -14,14 +14,12 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
 from mmcrawl.commands import read_arguments
 from tests.commands.running import Run, runner
-from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -124,31 +122,7 @@ def test_without_a_crawl_of_ones_own_the_demo_is_shown(tmp_path, monkeypatch):
     assert places() == own
 
 
-@each(
-    "args, code, said",
-    [
-        (["-a", "archive=none.db"], 2, "there is no archive none.db"),
-        (["-a", "store=memory:"], 2, "a store in memory has no archive"),
-        (["-a", "shop=x"], 2, "there is no argument 'shop'"),
-        (["-a", "store"], 2, "give NAME=VALUE"),
-        (["--port", "http"], 2, "--port http: give a whole number from 0 to 65535"),
-        (["--port", "65536"], 2, "give a whole number"),
-        (["--reports", "none"], 2, "--reports none: there is no such folder"),
-        (["--host", "256.0.0.1"], 1, "cannot listen on 256.0.0.1"),
-    ],
-)
-def test_what_cannot_be_served_is_one_sentence(
-    run,  # type: ignore[no-untyped-def]
-    args: list[str],
-    code: int,
-    said: str,
-) -> None:
-    found, _, errors = run(*args)
-    assert (found, said in errors) == (code, True), errors
-    assert len(errors.strip().splitlines()) == 1
-
-
-def test_a_port_that_is_taken_is_one_sentence(run) -> None:  # type: ignore[no-untyped-def]
+def test_a_port_that_is_taken_is_one_sentence(run):
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -157,15 +131,10 @@ def test_a_port_that_is_taken_is_one_sentence(run) -> None:  # type: ignore[no-u
     assert "cannot listen on 127.0.0.1" in errors
 
 
-def test_ruffle_must_be_where_the_setting_says(run) -> None:  # type: ignore[no-untyped-def]
+def test_ruffle_must_be_where_the_setting_says(run):
     code, _, errors = run(MMCRAWL_RUFFLE="nowhere")
     assert code == 2
     assert "there is no ruffle.js" in errors
-
-
-def test_words_are_not_understood(run) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(UsageError, match="'lens' is not understood"):
-        run("lens")
 
 
 def test_what_is_not_installed_is_named(  # type: ignore[no-untyped-def]

@@ -59,37 +59,6 @@ def test_an_experiment_and_the_comparison_of_two(folder, capsys):
     assert "(+0.0)" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (["--algos", "nope"], "there is no algorithm 'nope'; there are breadth, "),
-        (["--budget", "300%"], "--budget 300%: give a whole number from 1, or a share from 1% to"),
-        (["--task", "any-media"], "--task any-media is about no topic; leave out"),
-        (["--runs", "many"], "--runs many: give a whole number from 1"),
-        (["--parallel", "-1"], "--parallel -1: give a whole number from 1"),
-        (["--web", "nowhere"], "web: 'nowhere' does not exist; it may be demo, "),
-        (["--seeds", "http://else.test/"], "seed http://else.test/ is not in the web web, which"),
-        (["--web", "sim:seed=1-3"], "web: seed=1-3 does not describe a simulated web"),
-        (["--out", "notes"], "the folder notes holds other files (letter.txt); name another with"),
-        (["--cache", "letter.txt/x"], "the cache letter.txt/x cannot be written"),
-        (["--compare", "notes", "notes"], "notes holds no finished experiment"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_input_is_one_sentence_and_code_2(folder, capsys, args, said):
-    (folder / "notes").mkdir()
-    (folder / "notes" / "letter.txt").write_text("Dear")
-    (folder / "letter.txt").write_text("Dear")
-    before = {path for path in folder.rglob("*") if "experiment" not in path.parts}
-    assert run(*WEB, "--algos", "breadth", *args) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    [line] = err.splitlines()
-    assert line.startswith(f"scrapy experiment: {said}")
-    after = {p for p in folder.rglob("*") if "experiment" not in p.relative_to(folder).parts}
-    assert after == before
-
-
 def test_seeds_that_lead_nowhere_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*WEB, "--algos", "breadth", "--seeds", "http://site.test/no.htm") == 2
     last = capsys.readouterr().err.splitlines()[-1]
@@ -140,10 +109,3 @@ def test_a_user_there_is_none_of_is_the_name_of_a_folder(folder, capsys):
     for option in ("--out", "--cache"):
         assert run(*WEB, "--algos", "breadth", option, "~nouser/x") == 2
         assert "~nouser/x cannot be written" in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_an_algorithm_out_of_its_range_is_told_before_anything_is_fetched(folder, capsys):
-    assert run(*WEB, "--algos", "breadth,learned:variance=0") == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("scrapy experiment: algorithm learned: variance must be ")
-    assert [path.name for path in folder.iterdir()] == ["web"]

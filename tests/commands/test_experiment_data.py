@@ -12,7 +12,6 @@ from mmcrawl.commands import experiment as module
 from mmcrawl.experiment import Plan
 from mmcrawl.experiment.presets import LABELLED, PaperTable
 from tests.commands.test_experiment import run
-from tests.tables import each
 
 BODY = b"<h1>Levers</h1><p>A bar.</p>"
 REGIONS = [{"start": 0, "end": 15, "kind": "title"}, {"start": 15, "end": 28, "kind": "topic"}]
@@ -39,13 +38,6 @@ def test_given_pages_are_measured(data, preset, capsys):
     assert written
     assert all(table["title"] in shown for table in written)
     assert any("100.0%" in row for table in written for row in table["rows"])
-
-
-@each("preset", ["wang2012", "quark"])
-def test_a_folder_without_labelled_pages_is_told(tmp_path, preset, capsys):
-    out = ("--out", str(tmp_path / "out"))
-    assert run("--preset", preset, "--data", str(tmp_path), *out) == 2
-    assert "has no pages.json that can be read" in capsys.readouterr().err
 
 
 ENDED = """
@@ -94,22 +86,3 @@ def test_one_preset_compares_crawls_of_webs_of_several_seeds(tmp_path, monkeypat
     (out / "letter.txt").write_text("Dear")
     assert run("--preset", "yang2009", "--keywords", "optics", "--web", web) == 2
     assert "holds other files (letter.txt)" in capsys.readouterr().err
-
-
-@each(
-    "arguments, told",
-    [
-        (("--preset", "quark", "--algos", "breadth"), "takes --data and --out; leave out --algos"),
-        (("--preset", "song2008", "-a", "max_layer=3"), "--data and --out; leave out --max-layer"),
-        (("--preset", "yang2009", "--web", "sim:seed=9-3"), "seed=9-3 is no range of 1 to 100"),
-        (
-            ("--preset", "yang2009", "--algos", "fish"),
-            "has algorithms of its own; leave out --algos",
-        ),
-        (("--preset", "yang2009", "--data", "x"), "--data is for --preset song2008 or wang2012"),
-        (("--data", "x"), "--data is for --preset song2008 or wang2012 or quark"),
-    ],
-)
-def test_options_that_a_preset_does_not_take_are_told(arguments, told, capsys):
-    assert run(*arguments) == 2
-    assert told in " ".join(capsys.readouterr().err.split())

@@ -11,9 +11,7 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from mmcrawl.commands import blocks as module
 from mmcrawl.terminal import run
-from tests.commands.running import exit_code
 from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
@@ -115,29 +113,6 @@ def test_what_is_damaged_of_a_warc_file_is_told(folder, capfdbinary):
     out, err = capfdbinary.readouterr()
     assert json.loads(out.splitlines()[0])["url"] == "http://h.test/a"
     assert b"Traceback" not in err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nothing.html"], "there is no file nothing.html; give a file, or a URL"),
-        (["pages"], "several pages as md: name a folder with --output"),
-        (["pages", "--output", "pages/one.html"], "--output pages/one.html is no folder"),
-        (["pages/one.html", "--output", "pages"], "--output pages is a folder; give the name"),
-        (["pages/one.html", "--output", "no/x.md"], "--output no/x.md: there is no folder no"),
-        (["pages", "--output", "x.jsonl"], "--output x.jsonl goes with --format json"),
-        (["pages/one.html", "--processes", "0"], "--processes 0: give a whole number from 1"),
-        (["pages/one.html", "--encoding", "rot13"], "--encoding rot13: unknown"),
-        (["texts"], "texts: no file in it ends in .html"),
-    ],
-)
-def test_wrong_input_is_one_sentence(folder, capsys, words, said):
-    (folder / "texts").mkdir()
-    assert run(["--format", "md", *words]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert said in line
-    assert exit_code(module.Command, "--format", "md", *words) == 2
-    assert said in capsys.readouterr().err
 
 
 @each(

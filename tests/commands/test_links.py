@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -38,9 +37,7 @@ from mmcrawl.sharing.views import opened_to_look
 from tests.commands.running import Run, Said, runner
 from tests.databases import MONGODB, mongodb_uri
 from tests.tables import each
-from tests.warm import python
 
-ROOT = Path(__file__).parents[2]
 SITE = "http://site.test"
 FETCHED = 12
 
@@ -556,23 +553,6 @@ def test_an_algorithm_that_adds_nothing_up_says_so(run: Run, tmp_path: Path) -> 
 # -- what is wrong ----------------------------------------------------------------------------
 
 
-@each(
-    "options, told",
-    [
-        (["--status", "lost"], "there is no status 'lost'; there are waiting, held, running"),
-        (["--format", "xml"], "--format xml: there is none; there are table, json, jsonl, csv"),
-        (["--min-score", "good"], "--min-score good: give a number"),
-        (["why", "http://["], "'http://[' is no URL; write it as http://host/path"),
-        (["why", SITE, "--format", "csv"], "--format csv: `why` takes table or json"),
-        (["-a", "store=memory:"], "memory: keeps nothing"),
-    ],
-)
-def test_a_wrong_option_is_a_sentence(run: Run, options: list[str], told: str) -> None:
-    said = run(*options)
-    assert (said.code, said.out) == (2, "")
-    assert told in said.err
-
-
 def test_a_store_that_is_not_there_is_not_made(run: Run, tmp_path: Path) -> None:
     said = run("-a", f"store={tmp_path}/none.db")
     assert said.code == 2
@@ -639,17 +619,3 @@ def test_ctrl_c_leaves_nothing_behind(run, shared, monkeypatch, tmp_path):
     assert (said.code, said.out) == (130, "")
     assert "stopped" in said.err
     assert not list(tmp_path.iterdir())
-
-
-def test_who_reads_may_stop_reading(alone: str) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    process = subprocess.run(
-        [python(), "-m", "scrapy", "links", "-a", f"store={alone}", "--format", "jsonl"],
-        cwd=ROOT,
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    os.close(writing)
-    assert (process.returncode, process.stderr) == (1, b"")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import rank as module
@@ -18,7 +17,6 @@ from tests.commands.running import Run, runner
 from tests.programs import typed
 from tests.tables import each
 
-ROOT = Path(__file__).parents[2]
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 HUB = "http://optics.test/lens.html"
 
@@ -45,7 +43,7 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
 
 
 @each("method", [name for name in METHODS if name != "topic-pagerank"])
-def test_the_first_pages_are_shown_and_ranks_are_kept(run, method: str) -> None:  # type: ignore[no-untyped-def]
+def test_the_first_pages_are_shown_and_ranks_are_kept(run, method: str):
     said = run("--method", method, "--limit", "2")
     assert (said.code, said.err) == (0, "")
     rows = [line.split() for line in said.out.splitlines() if "http://" in line]
@@ -59,7 +57,7 @@ def test_the_first_pages_are_shown_and_ranks_are_kept(run, method: str) -> None:
         assert (ranks.method, len(ranks)) == (method, 6)
 
 
-def test_a_program_gets_all_pages_or_the_first(run) -> None:  # type: ignore[no-untyped-def]
+def test_a_program_gets_all_pages_or_the_first(run):
     lines = [json.loads(line) for line in run("--json").out.splitlines()]
     assert len(lines) == 6
     assert lines[0]["url"] == HUB
@@ -69,7 +67,7 @@ def test_a_program_gets_all_pages_or_the_first(run) -> None:  # type: ignore[no-
     assert float(rows[0]["score"]) == lines[0]["score"]
 
 
-def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path):
     with open_archive("sqlite:///crawl-archive.db") as archive:
         body = b"<p>A film: <a href=/a.mp4>light</a></p>"
         archive.store(Capture("http://optics.test/9.html", body, 200.0, headers=HTML))
@@ -92,7 +90,7 @@ def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path) -> None:  # t
 
 
 @pytest.mark.parametrize("of", ["pages", "blocks"])
-def test_parquet_has_the_rows_of_json(run, desk: Path, of: str) -> None:  # type: ignore[no-untyped-def]
+def test_parquet_has_the_rows_of_json(run, desk: Path, of: str):
     parquet = pytest.importorskip("pyarrow.parquet")
     lines = [json.loads(line) for line in run("--of", of, "--json").out.splitlines()]
     done = typed("rank", "--of", of, "--parquet", folder=desk, encoding=None)
@@ -100,7 +98,7 @@ def test_parquet_has_the_rows_of_json(run, desk: Path, of: str) -> None:  # type
     assert parquet.read_table(desk / "ranks.parquet").to_pylist() == lines
 
 
-def test_topic_pagerank_takes_a_topic_or_words(run) -> None:  # type: ignore[no-untyped-def]
+def test_topic_pagerank_takes_a_topic_or_words(run):
     said = run("--method", "topic-pagerank", "--keywords", "lens, light")
     assert (said.code, said.err) == (0, "")
     assert run("--method", "topic-pagerank", "--topic", "physics-senior").code == 0
@@ -108,59 +106,26 @@ def test_topic_pagerank_takes_a_topic_or_words(run) -> None:  # type: ignore[no-
         assert ranks.topic == "physics-senior"
 
 
-def test_the_archive_is_ranked_as_of_a_time(run) -> None:  # type: ignore[no-untyped-def]
+def test_the_archive_is_ranked_as_of_a_time(run):
     assert "4 pages" in run("--at", "@102").out
 
 
-def test_the_archive_may_be_named(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_archive_may_be_named(run, desk: Path):
     (desk / "crawl-archive.db").rename(desk / "mine.db")
     assert run("-a", "archive=mine.db").code == 0
     assert (desk / "mine.db-rank").exists()
     assert run(MMCRAWL_ARCHIVE="mine.db").code == 0
 
 
-def test_a_figure_is_drawn(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_figure_is_drawn(run, desk: Path):
     assert run("--figure", "ranks.svg").code == 0
     assert (desk / "ranks.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
-def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no-untyped-def]
+def test_without_links_all_are_said_to_be_equal(run):
     with open_archive("sqlite:///lone.db") as archive:
         archive.store(Capture(HUB, b"<h1>A lens</h1>", 1.0, headers=HTML))
     assert "all ranks are equal" in run("-a", "archive=lone.db").out
-
-
-@each(
-    "args, code, sentence",
-    [
-        (("--method", "pagerang"), 2, "no method 'pagerang'; did you mean pagerank?"),
-        (("--method", "topic-pagerank"), 2, "needs --topic or --keywords"),
-        (("--topic", "physics-senior"), 2, "quarkrank takes no topic; topic-pagerank does"),
-        (("--figure", "a.doc"), 2, "end the name with .png, .svg, .pdf"),
-        (("--of", "words"), 2, "--of words: give one of pages, blocks, media"),
-        (("--of", "blocks", "--method", "hits"), 2, "take --method quarkrank or block-pagerank"),
-        (("--of", "media"), 1, "no page of the archive shows or links to media"),
-        (("-a", "archive=none.db"), 2, "there is no archive none.db"),
-        (("-a", "archive=empty.db"), 1, "the archive is empty"),
-    ],
-)
-def test_a_mistake_is_told_in_one_sentence(  # type: ignore[no-untyped-def]
-    run, args: tuple[str, ...], code: int, sentence: str
-) -> None:
-    open_archive("sqlite:///empty.db").close()
-    said = run(*args)
-    assert said.code == code
-    assert said.out == ""
-    [line] = said.err.splitlines()
-    assert line.startswith("scrapy rank: ")
-    assert sentence in line
-
-
-def test_arguments_and_two_formats_are_refused(run) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(UsageError, match="all is said with options"):
-        run("pagerank")
-    with pytest.raises(UsageError, match="only one of --json, --csv"):
-        run("--json", "--csv")
 
 
 def test_missing_pyarrow_is_told_before_the_work(run, desk, monkeypatch):

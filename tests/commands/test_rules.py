@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import rules as module
 from mmcrawl.crawling import Totals, read_rules
@@ -12,7 +11,6 @@ from mmcrawl.frontier import Findings, PatternRecord, open_store
 from mmcrawl.sharing import Learnt, LearntStore, Sign, open_shared_store
 from tests.commands.running import Run, Said, runner
 from tests.databases import mongodb_uri
-from tests.tables import each
 
 LEARNT = [
     PatternRecord("h.test", "http://h.test/show.php?id=*", 7, 6, 2),
@@ -100,53 +98,12 @@ def test_test_says_which_rules_match_and_what_follows(run: Run, store: str, tmp_
     }
 
 
-@each(
-    "words, told",
-    [
-        ([], "say one of show, export, test"),
-        (["list"], "there is no 'list'; say one of show, export, test"),
-        (["test"], "it is scrapy rules test URL…"),
-        (["show", "x"], "it is scrapy rules show"),
-        (
-            ["show", "-a", "rules=x"],
-            "scrapy rules show takes no --rules, which belongs to scrapy rules test",
-        ),
-        (["test", "u", "--rules", "x", "--job", "y"], "give either a file, with -a rules=, or"),
-        (
-            ["show", "-o", "x"],
-            "scrapy rules show takes no -o, which belongs to scrapy rules export",
-        ),
-        (["export", "--json"], "scrapy rules export takes no --json, which belongs to"),
-    ],
-)
-def test_what_does_not_fit_is_told(run: Run, words: list[str], told: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        run(*words)
-    assert str(caught.value).startswith(told)
-
-
-@each("url", ["http://[", "", "example.org/wuli/1.htm", "ftp://h.test/a"])
-def test_what_is_no_address_is_not_tested(run: Run, store: str, url: str) -> None:
-    said = run("test", url, "--store", store)
-    assert (said.code, said.out) == (2, "")
-    assert f"{url!r} is no URL; write it as http://host/path" in said.err
-
-
-def test_a_crawl_that_is_not_there_is_told(run: Run, store: str, tmp_path: Path) -> None:
-    assert run("show", "--store", "no.db") == Said(
-        2,
-        "",
-        "scrapy rules: there is no store no.db; name the file of a crawl (-a store=FILE.db)\n",
-    )
-    assert "there is no job 'x' in" in run("show", "--job", "x").err
+def test_the_crawl_that_is_meant_must_be_said(run: Run, store: str) -> None:
     with open_store(store) as opened:
         opened.job("sound", {})
     assert "crawl.db has several jobs: say -a job=NAME; there are films, sound" in run("show").err
     shown = run("show", "--job", "sound").out
     assert shown.startswith("Crawl sound has learnt no patterns: algorithms with urlrule in the")
-    (tmp_path / "other.db").write_text("text")
-    assert "other.db is not a store of mmcrawl" in run("export", "--store", "other.db").err
-    assert run("test", "u", "-a", "rules=none.txt").code == 2
 
 
 def test_rules_of_a_shared_crawl_are_shown_and_exported(run: Run) -> None:

@@ -15,7 +15,6 @@ from mmcrawl.crawling import read_seeds
 from tests.commands.running import ran
 from tests.programs import typed
 from tests.serving import Answer, Request, Server
-from tests.tables import each
 
 _GOOD = "<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>"
 _LINKS = """<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>
@@ -102,24 +101,6 @@ def test_what_is_found_can_be_written_as_a_list_that_a_crawl_takes(tmp_path: Pat
     assert said.returncode == 0, said.stderr
     seeds = read_seeds(str(tmp_path / "found.txt"))
     assert [seed.url for seed in seeds] == ["http://good.example.org/x.htm"]
-
-
-@each(
-    "words, told",
-    [
-        (("find", "--keywords", "x"), "--from is missing"),
-        (("find", "--from", "none.db", "--keywords", "x"), "there is no none.db"),
-        (("find", "--from", "."), "--topic NAME"),
-        (("find", "--from", ".", "--keywords", "x"), "folder without WARC files"),
-        (("check", "none.txt"), "there is no seed file"),
-        (("guess",), "there is no 'guess'; say one of find, check"),
-    ],
-)
-def test_a_mistake_is_a_sentence(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
-    said = ran("seeds", *words, folder=tmp_path)
-    assert said.returncode == 2
-    assert told in said.stderr + said.stdout
-    assert "Traceback" not in said.stderr
 
 
 def test_nothing_promising_is_said_and_is_no_success(tmp_path: Path) -> None:

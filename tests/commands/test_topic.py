@@ -102,21 +102,6 @@ def test_a_relevant_page_is_said_to_be_judged_by_itself(tmp_path: Path) -> None:
         assert ("a crawl leaves out media that stand on most pages of a site" in shown) is said
 
 
-@each(
-    "name, mime",
-    [
-        ("song.mp3", "audio/mpeg"),
-        ("a.png", "image/png"),
-    ],
-)
-def test_a_file_that_is_no_page_is_refused(name: str, mime: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(b"<title>lens</title>")
-    shown = topic("score", "--keywords", "lens", str(tmp_path / name))
-    assert shown.returncode == 1
-    assert f"{name}: no page: {mime}" in shown.stderr
-    assert shown.stdout == ""
-
-
 def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
     hostile = "[red]lens[/red] \x1b]0;owned\x07\x1b[2J\x9b31m"
     file = tmp_path / "page.html"
@@ -128,30 +113,6 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
     shown = topic("score", "--keywords", "lens", str(file)).stdout
     assert not [c for c in shown if not c.isprintable() and c != "\n"]
     assert shown.count("[red]lens[/red]") >= 4
-
-
-@each(
-    "args, code, said",
-    [
-        (["show", "physic-senior"], 2, "did you mean physics-senior"),
-        (["score", "nothing.html"], 2, "there is no file nothing.html"),
-        (["score", "--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
-        (["score", "--topic", "nope", "http://h.test/"], 2, "unknown topic 'nope'"),
-        (["score", "--web", "demo", "http://wuli.demo.test/neibu/"], 1, "forbidden by robots.txt"),
-        (["score"], 2, "it is scrapy topic score URL-or-file"),
-        (["score", "~nosuchuser/x.html"], 2, "there is no file ~nosuchuser/x.html"),
-        (["score", "--media", "film", "x.html"], 2, "--media: there is no media kind 'film'"),
-        (["score", "-s", "MMCRAWL_TOPIC_THRESHOLD=1", "x"], 2, "MMCRAWL_TOPIC_THRESHOLD must be"),
-        (["list", "extra"], 2, "it is scrapy topic list"),
-        (["find"], 2, "it is scrapy topic find WORD"),
-        (["paint"], 2, "there is no 'paint'; say one of list, show, find, score, learn, suggest"),
-    ],
-)
-def test_wrong_input_is_one_clear_sentence(args: list[str], code: int, said: str) -> None:
-    shown = topic(*args)
-    assert shown.returncode == code
-    assert said in shown.stdout + shown.stderr
-    assert "Traceback" not in shown.stderr
 
 
 @each("terminal", ["ascii", "latin-1"])

@@ -13,11 +13,8 @@ from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.learning import sampled
 from tests.commands.running import ran
 from tests.programs import run
-from tests.tables import each
 from tests.topic.test_learning import BAD, GOOD, markup
 from tests.warm import python
-
-ROOT = Path(__file__).parents[2]
 
 
 def scrapy(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -79,27 +76,6 @@ def test_words_are_suggested_as_lines_of_a_topic_file(examples: Path) -> None:
     found = tomllib.loads((examples / "w").read_text(encoding="utf-8"))["words"]
     assert ["erhu"] not in found
     assert found
-
-
-@each(
-    "args, said",
-    [
-        (("learn", "x"), "--good PAGES is missing"),
-        (("learn", "physics-senior", "--good", "good"), "ships with mmcrawl"),
-        (("learn", "a/b", "--good", "good"), "is no name for a topic"),
-        (("learn", "x", "--good", "none", "--bad", "bad"), "there is no file or folder none"),
-        (("learn", "x", "--good", "good"), "--bad PAGES is missing, and there is no archive"),
-        (("learn", "x", "--good", "good", "--bad", "good"), "among the good pages and the bad"),
-        (("learn", "x", "--good", "good", "--bad", "bad", "-o", "x.pkl"), "ends in .json"),
-        (("suggest",), "--good PAGES is missing"),
-    ],
-)
-def test_what_is_wrong_is_said_in_a_sentence(args, said, examples):
-    made = topic(*args, cwd=examples)
-    assert made.returncode in (1, 2)
-    assert said in made.stderr
-    assert "Traceback" not in made.stderr
-    assert not (examples / "topics").exists()
 
 
 def test_examples_that_cannot_be_had_are_named(examples: Path) -> None:

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 from pymongo import MongoClient
 from rich.console import Console
-from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import crawl_tables, jobs_table
 from mmcrawl.commands import workers as module
@@ -84,7 +83,7 @@ def tell(shared: SharedStore, *, number: int, gone: bool = False, **more: Any) -
 # -- jobs and one of them ---------------------------------------------------------------------
 
 
-def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str) -> None:  # type: ignore[no-untyped-def]
+def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str):
     first, second = begin(store, "optics"), begin(store, "sound")
     tell(first, number=9, gone=True)
     first.stop_job("max_pages", finished=False)
@@ -103,7 +102,7 @@ def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str) -> None
     second.close()
 
 
-def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str) -> None:  # type: ignore[no-untyped-def]
+def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str):
     shared = begin(store, "optics")
     tell(shared, number=75, aside=[1_001])
     said = run("-a", f"store={store}")
@@ -125,7 +124,7 @@ def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str) 
     shared.close()
 
 
-def test_an_empty_store_has_no_job(run, store: str) -> None:  # type: ignore[no-untyped-def]
+def test_an_empty_store_has_no_job(run, store: str):
     shared = begin(store, "optics")
     with MongoClient(os.environ[MONGODB]) as client:
         client[store.rpartition("/")[2]]["crawl_job"].delete_many({})
@@ -157,7 +156,7 @@ def crawl(store: str, tmp_path: Path) -> Iterator[str]:
         worker.wait()
 
 
-def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str) -> None:  # type: ignore[no-untyped-def]
+def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str):
     end = time.monotonic() + HANG
     alive: list[dict[str, Any]] = []
     while len(alive) < 2:
@@ -268,27 +267,7 @@ def test_narrow_terminals_lose_no_numbers(width: int) -> None:
 # -- mistakes ---------------------------------------------------------------------------------
 
 
-@each(
-    "args, code, sentence",
-    [
-        ((), 2, "say which store"),
-        (("-a", "stroe=mongodb://h/d"), 2, "there is no argument 'stroe'; there are store, job"),
-        (("-a", "store=crawl.db"), 2, "only a crawl in MongoDB is shared; this one has one worker"),
-        (("-a", "store=mongodb://127.0.0.1:1/d?serverSelectionTimeoutMS=100"), 1, "cannot be reac"),
-        (("-a", "store=mongodb://127.0.0.1:1"), 1, "names no database"),
-    ],
-)
-def test_a_mistake_is_told_in_one_sentence(  # type: ignore[no-untyped-def]
-    run, args: tuple[str, ...], code: int, sentence: str
-) -> None:
-    said = run(*args)
-    assert (said.code, said.out) == (code, "")
-    [line] = said.err.splitlines()
-    assert line.startswith("scrapy workers: ")
-    assert sentence in line
-
-
-def test_a_store_or_a_job_that_is_not_there(run, store: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_store_or_a_job_that_is_not_there(run, store: str):
     said = run("-a", f"store={store}")
     assert (said.code, said.out) == (2, "")
     assert "there is no store mongodb://" in said.err
@@ -296,10 +275,3 @@ def test_a_store_or_a_job_that_is_not_there(run, store: str) -> None:  # type: i
     said = run("-a", f"store={store}", "-a", "job=sound")
     assert (said.code, said.out) == (1, "")
     assert "there is no job 'sound' in store mongodb://" in said.err
-
-
-def test_arguments_and_two_forms_are_refused(run) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(UsageError, match="all is said with options"):
-        run("optics")
-    with pytest.raises(UsageError, match="either --watch or --json"):
-        run("--watch", "--json")

@@ -16,7 +16,6 @@ from mmcrawl.collecting import MediaFile, MediaIndex, State, media_beside, open_
 from mmcrawl.collecting.shelf import Collections, open_shelf
 from tests.commands.running import ran
 from tests.programs import typed
-from tests.tables import each
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -118,27 +117,7 @@ def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_pa
     assert [path.stat().st_size for path in (target / "media").iterdir()] == [size]
 
 
-@each(
-    "words, says",
-    [
-        (("export",), "--to FORMAT is missing"),
-        (("export", "--to", "paper"), "unknown format 'paper'"),
-        (("export", "--to", "csv", "-o", "crawl.db"), "is there already"),
-        (("export", "--to", "csv", "-o", "no/where.csv"), "there is no folder no"),
-        (("export", "--to", "csv", "-o", "x" * 300), "name too long"),
-        (("list", "--limit", "some"), "whole number"),
-        (("explain",), "describe, list"),
-        (("show",), "it is scrapy works show ID"),
-    ],
-)
-def test_what_is_told_wrongly_is_one_sentence(crawl, words, says):
-    told = scrapy(crawl, "works", *words, code=2)
-    assert says in told
-    assert "Traceback" not in told
-
-
 def test_an_unknown_work_is_one_sentence(crawl: Path) -> None:
-    assert "`scrapy works describe` makes it" in scrapy(crawl, "works", "list", "no.db", code=2)
     assert "there is no work 'x'" in scrapy(crawl, "works", "show", "x", code=1)
 
 

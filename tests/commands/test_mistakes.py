@@ -1,0 +1,270 @@
+"""What is typed wrongly is answered with one sentence and an exit code, and changes nothing.
+
+A row is a command line, its exit code (2 if what was typed cannot be right, 1 if it does not fit
+what is there), and words of the sentence.
+"""
+
+import shlex
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.frontier import open_store
+from tests.commands.running import ran
+from tests.tables import each
+from tests.topic.test_learning import BAD, GOOD, markup
+
+PAGE = "<title>Lenses</title><h1>Lenses</h1><p>A lens bends light towards its axis.</p>"
+LONG = "x" * 300
+OPTICS = "experiment --web web --keywords x --algos breadth"
+
+ARCHIVE = """
+archive versions http://none.test/ | 1 | http://none.test/ is not in archive crawl-archive.db
+archive show http://a.test/ --version 7 | 1 | http://a.test/ has no version 7
+archive show http://a.test/ --at 2020-01-01T00:00 | 1 | not stored yet at 2020-01-01 00:00:00 UTC;
+archive diff http://b.test/ | 1 | has one version only
+archive diff http://a.test/ 1 9 | 1 | http://a.test/ has no version 9
+archive list none.test | 1 | no page is of host none.test
+archive list -a archive=newer.db | 1 | written by a newer version of mmcrawl
+archive list -a archive=text.db | 1 | text.db is not an archive of mmcrawl
+archive purge --host none.test --yes | 1 | no page is of host none.test
+archive copy crawl-archive.db crawl-archive.db | 1 | an archive is not copied to itself
+archive block lens | 1 | no digest of a block
+archive block 0000000000000000 | 1 | there is no block 0000
+archive export-warc none.warc --host nowhere.test | 1 | no page is of host nowhere.test
+archive rebuild http://a.test/ -o no/such/x | 2 | -o no/such/x: there is no folder no/such
+archive show http://a.test/ --at someday | 2 | --at: 'someday' is no time; give one as 2024-05-17
+archive show http://a.test/ --version 0 | 2 | --version 0: give a whole number from 1
+archive diff http://a.test/ 1 two | 2 | version two: give a whole number from 1
+archive diff http://a.test/ --kinds good | 2 | --kinds good: there is none; there are title
+archive list -a crawl.db | 2 | -a crawl.db: give NAME=VALUE, as -a store=VALUE
+archive list -a stroe=crawl.db | 2 | there is no argument 'stroe'; there are store, archive
+archive list -a store=x --store y | 2 | store is given twice: y and x
+archive list -a store=memory: | 2 | a store in memory has no archive
+archive list -a archive=redis://a | 2 | 'redis://a' is not understood
+archive import-warc none.warc | 2 | none.warc
+archive export-warc x.warc --since 2025 --until 2024 | 2 | --since 2025-01-01 00:00:00 UTC is not
+archive export-warc - | 1 | give a name
+archive repack --level 20 | 2 | --level 20: give a whole number from 1 to 19
+archive search kind:nonsense | 2 | there is no kind 'nonsense'
+archive search lens --order best | 2 | there is no order 'best'
+archive duplicates --near 0 | 2 | --near 0: give a number above 0 and at most 1, as 0.8
+archive duplicates --near nan | 2 | --near nan: give a number above 0 and at most 1, as 0.8
+archive | 2 | say one of list, versions, show
+archive lst | 2 | there is no 'lst'
+archive versions | 2 | it is scrapy archive versions [FILE.db] URL
+archive diff http://a.test/ 1 | 2 | give two versions of the page, V1 V2
+archive list --at 2024 | 2 | scrapy archive list takes no --at
+archive list --nonsense | 2 | there is no option --nonsense
+archive show http://a.test/ --at 2024 --version 1 | 2 | either --at or --version
+archive rebuild http://a.test/ | 2 | say where to with -o FILE
+archive purge --yes | 2 | say what to remove
+archive watch --kind poems | 2 | --kinds poems: there is none; there are title, topic
+archive watch --css 'p >' | 2 | --css: 'p >' is no CSS selector
+archive watch --css p::text | 2 | --css: 'p::text' is no CSS selector
+archive watch --since soon | 2 | --since: 'soon' is no time
+archive watch http://nowhere.test/ | 2 | http://nowhere.test/ is not in the archive
+archive watch 'no URL' | 2 | no URL is not in the archive
+archive watch --host nowhere.test | 2 | the archive has no page of the host nowhere.test
+archive watch --browser here | 2 | --browser here: give an address as http://
+"""
+
+BLOCKS = f"""
+blocks nothing.html | 2 | there is no file nothing.html; give a file, or a URL
+blocks ftp://h.test/ | 2 | there is no file ftp://h.test/
+blocks {LONG} | 2 | there is no file xxx
+blocks . | 2 | . is a folder; give an HTML file in it
+blocks empty.html | 1 | empty.html: the page is empty
+blocks picture.html | 1 | picture.html: no HTML page: binary data
+blocks wide.html | 1 | wide.html: the page is in UTF-32, which browsers do not read; --form
+blocks '' | 2 | the argument is empty; give one URL or file, or -
+blocks | 2 | give one URL or file, or - for standard input
+blocks page.html --format txt --method quark | 2 | --format reads the page as a whole
+blocks page.html --format txt --level 3 | 2 | --format reads the page as a whole
+blocks page.html --format md --styles | 2 | leave out --method, --level, --sty
+blocks page.html --styles --method quark | 2 | partitioner quark has no option 'styles'; it has
+blocks page.html --web demo | 2 | --web demo goes with a URL; page.html is
+blocks - --web demo | 2 | --web demo goes with a URL; - is
+blocks page.html --method vips | 2 | --method vips: there is none; there are bwap,
+blocks page.html --method quark:least=1 | 2 | least
+blocks page.html --level 0 | 2 | --level 0: give a whole number from 1
+blocks page.html --level ² | 2 | --level ²: give a whole number from 1
+blocks page.html --level {"9" * 5000} | 2 | --level 999
+blocks page.html --encoding rot13 | 2 | --encoding rot13: unknown; give one of the
+blocks page.html --encoding utf-7 | 2 | --encoding utf-7: unknown; give one of the
+blocks page.html --html . | 2 | --html . is a folder; give the name of a file
+blocks page.html --html no/x.html | 2 | --html no/x.html: there is no folder no
+blocks page.html --html page.html | 2 | --html page.html is there already
+blocks page.html --html /proc/x.html | 1 | --html /proc/x.html:
+blocks --html page.html | 2 | give the page before --html
+blocks --nope page.html | 2 | there is no option --nope
+blocks page.html --metadata broken.json | 2 | no JSON
+blocks --web /nowhere http://h.test/ | 2 | '/nowhere' does not exist
+blocks --format md good | 2 | several pages as md: name a folder with --output
+blocks --format md good --output page.html | 2 | --output page.html is no folder
+blocks --format md page.html --output notes | 2 | --output notes is a folder; give the name
+blocks --format md page.html --output no/x.md | 2 | --output no/x.md: there is no folder no
+blocks --format md good --output x.jsonl | 2 | --output x.jsonl goes with --format json
+blocks --format md page.html --processes 0 | 2 | --processes 0: give a whole number from 1
+blocks --format md notes | 2 | notes: no file in it ends in .html
+"""
+
+OTHERS = f"""
+browse -a archive=none.db | 2 | there is no archive none.db
+browse -a store=memory: | 2 | a store in memory has no archive
+browse -a shop=x | 2 | there is no argument 'shop'
+browse --port http | 2 | --port http: give a whole number from 0 to 65535
+browse --port 65536 | 2 | give a whole number
+browse --reports none | 2 | --reports none: there is no such folder
+browse --host 256.0.0.1 | 1 | cannot listen on 256.0.0.1
+browse lens | 2 | 'lens' is not understood
+{OPTICS} --algos nope | 2 | there is no algorithm 'nope'; there are breadth,
+{OPTICS},learned:variance=0 | 2 | algorithm learned: variance must be
+{OPTICS} --budget 300% | 2 | give a whole number from 1, or a share from
+{OPTICS} --task any-media | 2 | --task any-media is about no topic; leave
+{OPTICS} --runs many | 2 | --runs many: give a whole number from 1
+{OPTICS} --parallel -1 | 2 | --parallel -1: give a whole number from 1
+experiment --keywords x --algos breadth --web nowhere | 2 | web: 'nowhere' does not exist; it may
+{OPTICS} --seeds http://e.test/ | 2 | is not in the web web
+experiment --keywords x --algos breadth --web sim:seed=1-3 | 2 | seed=1-3 does not describe a simulated
+{OPTICS} --out notes | 2 | the folder notes holds other files (letter.txt); name
+experiment --compare notes notes | 2 | notes holds no finished experiment
+experiment --preset quark --data notes | 2 | has no pages.json that can be read
+experiment --preset quark --algos breadth | 2 | takes --data and --out; leave out --algos
+experiment --preset song2008 -a max_layer=3 | 2 | --data and --out; leave out --max-layer
+experiment --preset yang2009 --web sim:seed=9-3 | 2 | seed=9-3 is no range of 1 to 100
+experiment --preset yang2009 --algos fish | 2 | has algorithms of its own; leave out --algos
+experiment --preset yang2009 --data x | 2 | --data is for --preset song2008 or wang2012
+experiment --data x | 2 | --data is for --preset song2008 or wang2012 or quark
+links --status lost | 2 | there is no status 'lost'; there are waiting, held, running
+links --format xml | 2 | --format xml: there is none; there are table, json, jsonl, csv
+links --min-score good | 2 | --min-score good: give a number
+links why http://[ | 2 | 'http://[' is no URL; write it as http://host/path
+links why http://h.test --format csv | 2 | --format csv: `why` takes table or json
+links -a store=memory: | 2 | memory: keeps nothing
+links -a store=none.db | 2 | there is no store none.db
+links -a job=college | 1 | there is no job 'college'
+links --jsn | 2 | there is no option --jsn
+rank --method pagerang | 2 | no method 'pagerang'; did you mean pagerank?
+rank --method topic-pagerank | 2 | needs --topic or --keywords
+rank --topic physics-senior | 2 | quarkrank takes no topic; topic-pagerank does
+rank --figure a.doc | 2 | end the name with .png, .svg, .pdf
+rank --of words | 2 | --of words: give one of pages, blocks, media
+rank --of blocks --method hits | 2 | take --method quarkrank or block-pagerank
+rank --of media | 1 | no page of the archive shows or links to media
+rank -a archive=empty.db | 1 | the archive is empty
+rank pagerank | 2 | all is said with options
+rank --json --csv | 2 | only one of --json, --csv
+rules | 2 | say one of show, export, test
+rules list | 2 | there is no 'list'; say one of show, export, test
+rules test | 2 | it is scrapy rules test URL…
+rules show x | 2 | it is scrapy rules show
+rules show -a rules=x | 2 | scrapy rules show takes no --rules, which belongs to scrapy rules test
+rules test u --rules x --job y | 2 | give either a file, with -a rules=, or
+rules show -o x | 2 | scrapy rules show takes no -o, which belongs to scrapy rules export
+rules export --json | 2 | scrapy rules export takes no --json, which belongs to
+rules test http://[ | 2 | 'http://[' is no URL; write it as http://host/path
+rules test example.org/wuli/1.htm | 2 | 'example.org/wuli/1.htm' is no URL; write it as http://host
+rules show --store no.db | 2 | there is no store no.db; name the file of a crawl (-a store=FILE.db)
+rules show --job x | 1 | there is no job 'x' in
+rules export --store text.db | 1 | text.db is not a store of mmcrawl
+rules test http://h.test/ -a rules=none.txt | 2 | none.txt
+seeds find --keywords x | 2 | --from is missing
+seeds find --from none.db --keywords x | 2 | there is no none.db
+seeds find --from . | 2 | --topic NAME
+seeds find --from notes --keywords x | 2 | folder without WARC files
+seeds check none.txt | 2 | there is no seed file
+seeds guess | 2 | there is no 'guess'; say one of find, check
+topic show physic-senior | 2 | did you mean physics-senior
+topic score nothing.html | 2 | there is no file nothing.html
+topic score --topic nope page.html | 2 | unknown topic 'nope'
+topic score | 2 | it is scrapy topic score URL-or-file
+topic score ~nosuchuser/x.html | 2 | there is no file ~nosuchuser/x.html
+topic score --media film x.html | 2 | --media: there is no media kind 'film'
+topic score --keywords lens song.mp3 | 1 | song.mp3: no page: audio/mpeg
+topic list extra | 2 | it is scrapy topic list
+topic find | 2 | it is scrapy topic find WORD
+topic paint | 2 | there is no 'paint'; say one of list, show, find, score, learn, suggest
+topic learn x | 2 | --good PAGES is missing
+topic learn physics-senior --good good | 2 | ships with mmcrawl
+topic learn a/b --good good | 2 | is no name for a topic
+topic learn x --good none --bad bad | 2 | there is no file or folder none
+topic learn x --good good -a archive=none.db | 2 | none.db
+topic learn x --good good --bad good | 2 | among the good pages and the bad
+topic learn x --good good --bad bad -o x.pkl | 2 | ends in .json
+topic suggest | 2 | --good PAGES is missing
+workers | 2 | say which store
+workers -a stroe=mongodb://h/d | 2 | there is no argument 'stroe'; there are store, job
+workers -a store=crawl.db | 2 | only a crawl in MongoDB is shared; this one has one worker
+workers -a store=mongodb://127.0.0.1:1/d?serverSelectionTimeoutMS=100 | 1 | cannot be reac
+workers -a store=mongodb://127.0.0.1:1 | 1 | names no database
+workers optics | 2 | all is said with options
+workers --watch --json | 2 | either --watch or --json
+works export | 2 | --to FORMAT is missing
+works export --to paper | 2 | unknown format 'paper'
+works export --to csv -o page.html | 2 | is there already
+works export --to csv -o no/where.csv | 2 | there is no folder no
+works export --to csv -o {LONG} | 2 | name too long
+works list --limit some | 2 | whole number
+works list no.db | 2 | `scrapy works describe` makes it
+works explain | 2 | describe, list
+works show | 2 | it is scrapy works show ID
+"""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an archive, a crawl, pages good and bad, and files that are none of it."""
+    folder = tmp_path_factory.mktemp("desk")
+    html = (("Content-Type", "text/html; charset=utf-8"),)
+    with open_archive(f"sqlite:///{folder}/crawl-archive.db") as archive:
+        for time in (1.7e9, 1.8e9):
+            archive.store(Capture("http://a.test/", f"{PAGE}{time}".encode(), time, headers=html))
+        archive.store(Capture("http://b.test/", PAGE.encode(), 1.7e9, headers=html))
+    for name in ("newer", "empty"):
+        open_archive(f"sqlite:///{folder}/{name}.db").close()
+    with closing(sqlite3.connect(folder / "newer.db")) as db, db:
+        db.execute("PRAGMA user_version = 99")
+    with open_store(f"sqlite:///{folder}/crawl.db") as opened:
+        opened.job("school", {"topic": "physics-senior", "seeds": [["http://h.test/", ""]]})
+        opened.commit()
+    files = {
+        "page.html": PAGE.encode(),
+        "empty.html": b" \n",
+        "picture.html": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4,
+        "wide.html": PAGE.encode("utf-32-be"),
+        "song.mp3": b"<title>lens</title>",
+        "broken.json": b"{",
+        "text.db": b"no database" * 1000,
+        "notes/letter.txt": b"Dear",
+        "web/site.test/index.htm": PAGE.encode(),
+        **{f"good/g{n % 2}.test/{n}.html": markup(GOOD, n, "") for n in range(4)},
+        **{f"bad/b{n % 2}.test/{n}.html": markup(BAD, 100 + n, "") for n in range(4)},
+    }
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    """Return the files in a folder, but for search indexes and what SQLite has beside its own."""
+    return {
+        path: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.endswith(("-shm", "-wal", "-search"))
+    }
+
+
+@each("row", [row for rows in (ARCHIVE, BLOCKS, OTHERS) for row in rows.strip().splitlines()])
+def test_a_mistake_is_a_sentence(row: str, desk: Path) -> None:
+    line, code, sentence = row.rsplit(" | ", 2)
+    name, *words = shlex.split(line)
+    before = files_in(desk)
+    done = ran(name, *words, folder=desk)
+    assert (done.returncode, done.stdout) == (int(code), ""), done.stderr
+    assert sentence in " ".join(done.stderr.split())
+    assert files_in(desk) == before
