@@ -3,7 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from pydantic import ValidationError
+from scrapy.settings import Settings
 
+from mmcrawl.crawling import FocusedParams, explain_arguments
+from mmcrawl.engine import check_settings, make_job
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import (
     LinkSimilarity,
@@ -77,9 +81,33 @@ SCORING = [
 ]
 
 
-@each("call, sentence", SCORING)
+def arguments(**given: str) -> Call:
+    return lambda: make_job(FocusedParams(keywords="optics", store="memory:", **given), OFF, None)
+
+
+def setting(**values: str) -> Call:
+    return lambda: check_settings(Settings(values))
+
+
+OFF = Settings({"MMCRAWL_BLOCKS": "off"})
+CRAWL = [
+    (arguments(seeds="http://h.test/", links="related"), "links=related goes by "),
+    (arguments(links="none"), "'none' is not allowed; it may be all or related"),
+    (setting(MMCRAWL_BLOCKS="sieve"), "unknown partitioner 'sieve'"),
+    (setting(MMCRAWL_BLOCKS="quark:least=1"), "no option 'least'"),
+    (setting(MMCRAWL_BLOCKS="bwap:min_size=x"), "min_size must be a number"),
+    *(
+        (setting(MMCRAWL_METRICS=text), "must be an address with a port, as 127.0.0.1:9410")
+        for text in ("9410", "127.0.0.1", "127.0.0.1:", "host:port")
+    ),
+]
+
+
+@each("call, sentence", [*SCORING, *CRAWL])
 def test_a_wrong_call_is_answered_with_a_sentence(call: Call, sentence: str) -> None:
     with pytest.raises((MmcrawlError, ValueError)) as told:
         call()
-    assert sentence in str(told.value)
-    assert "\n" not in str(told.value)
+    error = told.value
+    [said] = explain_arguments(error) if isinstance(error, ValidationError) else [str(error)]
+    assert sentence in said
+    assert "\n" not in said

@@ -102,6 +102,8 @@ def test_commands_that_take_an_archive_take_its_name_alone(command, place, monke
         (["crawl", "focused", "-a", "topik=x"], "no argument 'topik'; .*; did you mean topic"),
         (["crawl", "revisit", "--due", "all"], "an argument of a spider is given as -a due=…"),
         (["fetch", "--spider", "focused", "-s", "MMCRAWL_WEP=x"], "did you mean MMCRAWL_WEB"),
+        (["crawl", "revisit", "-a", "stor=x.db"], "no argument 'stor'; there are store, archive"),
+        (["crawl", "focused", "-a", "discover=cdx"], "discover=cdx and cdx=URL"),
         (["crawl", "revisit", "-a", "archive=none.db"], "there is no archive none.db"),
         (["crawl", "collect", "-a", "store=none.db"], "there is no store none.db"),
         (["list", "-s", "NO=1"], ""),

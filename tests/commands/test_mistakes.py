@@ -128,8 +128,8 @@ browse lens | 2 | 'lens' is not understood
 {OPTICS} --runs many | 2 | --runs many: give a whole number from 1
 {OPTICS} --parallel -1 | 2 | --parallel -1: give a whole number from 1
 experiment --keywords x --algos breadth --web nowhere | 2 | web: 'nowhere' does not exist; it may
-{OPTICS} --seeds http://e.test/ | 2 | is not in the web web
-experiment --keywords x --algos breadth --web sim:seed=1-3 | 2 | seed=1-3 does not describe a simulated
+{OPTICS} --seeds http://e.test/ | 2 | is not in the web
+experiment --keywords x --algos breadth --web sim:seed=1-3 | 2 | seed=1-3 does not describe a
 {OPTICS} --out notes | 2 | the folder notes holds other files (letter.txt); name
 experiment --compare notes notes | 2 | notes holds no finished experiment
 experiment --preset quark --data notes | 2 | has no pages.json that can be read

@@ -8,10 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-from pydantic import ValidationError
-from scrapy.settings import Settings
-
 from mmcrawl.archive import digest_of, open_archive
 from mmcrawl.blocks import partition
 from mmcrawl.crawling import (
@@ -24,9 +20,6 @@ from mmcrawl.crawling import (
     UncutPage,
     cut_page,
 )
-from mmcrawl.crawling import explain_arguments as explain
-from mmcrawl.engine import check_settings, make_job
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import (
     Limits,
     open_store,
@@ -46,11 +39,11 @@ URL = "http://h.test/"
 BAR = "<nav><ul><li><a href=/home>Home</a><li><a href=/news>News</a></ul></nav>"
 TEXT = f"<p>{'A lever is a beam on a pivot. ' * 9}<a href=/oar>Oars</a>, <a href=/crane>cranes</a>"
 PAGE = f"<title>Levers</title><body>{BAR}<main><h1>Levers</h1>{TEXT}</main>"
-ADVERTISEMENT = (
+WITH_ADVERTISEMENT = PAGE.replace(
+    "<main>",
     "<div class=ads><a href=/buy><img src=a.png width=300 height=250></a>"
-    "<a href=/sale><img src=b.png width=300 height=250></a></div>"
+    "<a href=/sale><img src=b.png width=300 height=250></a></div><main>",
 )
-WITH_ADVERTISEMENT = PAGE.replace("<main>", f"{ADVERTISEMENT}<main>")
 ON = {"MMCRAWL_ARCHIVE": "none", "CONCURRENT_REQUESTS": 1}
 
 
@@ -62,41 +55,26 @@ def stored_blocks(store: Path) -> dict[str, str]:
 # -- in a crawl -----------------------------------------------------------------------------------
 
 
-def asked(
-    tools: Tools, pages: dict[str, str], links: str = "all", **settings: Any
-) -> tuple[list[str], Path]:
-    server = tools.serve()
-    server.pages |= pages
-    [outcome] = tools.crawl({"seeds": server.url(), "links": links, "settings": ON | settings})
-    return server.asked, outcome.store
-
-
-def test_links_of_advertisements_are_fetched_after_all_others(tools: Tools) -> None:
-    paths, store = asked(tools, {"/": WITH_ADVERTISEMENT})
-    assert paths == ["/", "/home", "/news", "/oar", "/crane", "/buy", "/sale"]
-    kinds = stored_blocks(store)
-    assert kinds["/oar"] == "topic"
-    assert kinds["/home"] == "navigation"
-    assert kinds["/buy"] == "advertisement"
-
-
-def test_of_related_links_those_of_the_text_come_first_and_those_off_topic_never(tools):
-    paths, _ = asked(tools, {"/": WITH_ADVERTISEMENT}, "related")
-    assert paths == ["/", "/oar", "/crane", "/home", "/news"]
-
-
-def test_links_come_as_they_stand_where_no_page_is_cut(tools: Tools) -> None:
-    paths, store = asked(tools, {"/": WITH_ADVERTISEMENT}, MMCRAWL_BLOCKS="off")
-    assert paths == ["/", "/home", "/news", "/buy", "/sale", "/oar", "/crane"]
-    assert set(stored_blocks(store).values()) == {""}
-
-
-def test_a_finished_crawl_of_related_links_goes_on_with_all_of_them(tools: Tools) -> None:
-    server = tools.serve()
+def test_the_order_of_links_goes_by_their_blocks(tools: Tools) -> None:
+    server, again = tools.serve(), str(tools.folder() / "crawl.db")
     server.pages["/"] = WITH_ADVERTISEMENT
-    crawl = {"seeds": server.url(), "settings": ON, "store": str(tools.folder() / "crawl.db")}
-    tools.crawl(crawl | {"links": "related"}, crawl)
-    assert server.asked == ["/", "/oar", "/crane", "/home", "/news", "/buy", "/sale"]
+    crawl = {"seeds": server.url(), "settings": ON}
+    cut, uncut, _, _ = tools.crawl(
+        crawl,
+        crawl | {"settings": ON | {"MMCRAWL_BLOCKS": "off"}},
+        crawl | {"links": "related", "store": again},
+        crawl | {"store": again},
+    )
+    assert server.asked == [
+        *("/", "/home", "/news", "/oar", "/crane", "/buy", "/sale"),
+        *("/", "/home", "/news", "/buy", "/sale", "/oar", "/crane"),
+        *("/", "/oar", "/crane", "/home", "/news"),
+        *("/buy", "/sale"),
+    ]
+    kinds = stored_blocks(cut.store)
+    found = [kinds[path] for path in ("/oar", "/home", "/buy")]
+    assert found == ["topic", "navigation", "advertisement"]
+    assert set(stored_blocks(uncut.store).values()) == {""}
 
 
 # -- every crawl ----------------------------------------------------------------------------------
@@ -139,10 +117,7 @@ def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(tools,
         told = partition(body, method=method, url=f"http://h.test/{address}")
         assert blocks == [
             [
-                b.start,
-                b.end,
-                b.kind,
-                " ".join(b.topic.split()),
+                *(b.start, b.end, b.kind, " ".join(b.topic.split())),
                 b.level,
                 digest_of(b.content),
                 b.text,
@@ -242,22 +217,6 @@ def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(caplog, monk
     assert caplog.text.count("does not start (Cannot allocate memory)") == 1
 
 
-# -- settings -------------------------------------------------------------------------------------
-
-
-@each(
-    "settings, says",
-    [
-        ({"MMCRAWL_BLOCKS": "sieve"}, "unknown partitioner 'sieve'"),
-        ({"MMCRAWL_BLOCKS": "quark:least=1"}, "no option 'least'"),
-        ({"MMCRAWL_BLOCKS": "bwap:min_size=x"}, "min_size must be a number"),
-    ],
-)
-def test_a_wrong_setting_is_told(settings: dict[str, Any], says: str) -> None:
-    with pytest.raises(MmcrawlError, match=says):
-        check_settings(Settings(settings))
-
-
 # -- the job and the frontier ---------------------------------------------------------------------
 
 
@@ -321,18 +280,6 @@ def test_a_page_frees_the_links_it_has_in_its_text() -> None:
         taken = crawl.next()
         assert taken is not None
         assert taken.url == offer.url
-
-
-def test_related_links_are_refused_where_no_page_is_cut() -> None:
-    args = FocusedParams(seeds=URL, keywords="optics", store="memory:", links="related")
-    with pytest.raises(MmcrawlError, match=r"links=related goes by .*MMCRAWL_BLOCKS is off"):
-        make_job(args, Settings({"MMCRAWL_BLOCKS": "off"}), None)
-
-
-def test_another_word_for_links_is_answered_with_those_there_are() -> None:
-    with pytest.raises(ValidationError) as told:
-        FocusedParams(seeds=URL, keywords="optics", links="none")
-    assert explain(told.value) == ["links: 'none' is not allowed; it may be all or related"]
 
 
 def test_which_links_are_followed_does_not_tell_crawls_apart() -> None:

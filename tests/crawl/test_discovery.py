@@ -49,9 +49,8 @@ def crawl(web: Path, **arguments: str) -> dict[str, tuple[str, int]]:
     return {path: (status, layer) for path, status, layer in rows}
 
 
-@pytest.mark.parametrize("algo", ["breadth", "learned"])
-def test_pages_of_a_sitemap_and_a_feed_are_found_one_click_from_the_seed(web, algo):
-    found = crawl(web, algo=algo, discover="sitemap,feeds")
+def test_pages_of_a_sitemap_and_a_feed_are_found_one_click_from_the_seed(web):
+    found = crawl(web, algo="learned", discover="sitemap,feeds")
     assert found["/mapped.html"] == found["/fed.html"] == ("C", 2)
     assert found["/private.html"][0] == "E"
     assert not {"/map.xml", "/x.html"} & found.keys()
@@ -101,13 +100,6 @@ def test_a_cdx_server_that_is_named_tells_pages_that_no_link_leads_to(web: Path)
     (archive / "cdx").write_text(line)
     found = crawl(web, discover="cdx", cdx="http://cdx.test/cdx")
     assert found["/mapped.html"][0] == "C"
-
-
-def test_the_way_cdx_and_its_server_go_together(web: Path) -> None:
-    options = ["-a", "seeds=http://h.test/", "-a", "keywords=optics", "-a", "discover=cdx"]
-    said = typed("crawl", "focused", *options, folder=web.parent)
-    assert "discover=cdx and cdx=URL" in said.stderr
-    assert "Traceback" not in said.stderr
 
 
 def test_a_list_of_feeds_leads_to_feeds_and_these_to_pages(web: Path) -> None:

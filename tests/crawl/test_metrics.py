@@ -9,15 +9,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from mmcrawl.engine import Metrics
-from mmcrawl.errors import MmcrawlError
-from mmcrawl.settings import value_of
 from mmcrawl.spiders import FocusedSpider
 from tests.programs import typed
-from tests.tables import each
 
 
 @pytest.fixture
@@ -76,12 +72,6 @@ def test_figures_are_those_of_the_stats_while_the_crawl_runs(crawler, caplog):
 def test_an_address_that_is_taken_is_told_and_stops_no_crawl(crawler: Crawler, port: int) -> None:
     with pytest.raises(NotConfigured, match=f"served at 127.0.0.1:{port}: Address already in use"):
         Metrics(crawler, f"127.0.0.1:{port}")
-
-
-@each("address", ["9410", "127.0.0.1", "127.0.0.1:", "host:port"])
-def test_what_is_no_address_with_a_port_is_refused(address: str) -> None:
-    with pytest.raises(MmcrawlError, match=r"must be an address with a port, as 127\.0\.0\.1:9410"):
-        value_of(Settings({"MMCRAWL_METRICS": address}), "MMCRAWL_METRICS")
 
 
 def test_a_crawl_serves_them_and_says_where(tmp_path) -> None:  # type: ignore[no-untyped-def]

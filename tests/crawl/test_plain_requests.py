@@ -137,15 +137,19 @@ class Bomb:
 
 
 @each("version", ["2", str(SCHEMA_VERSION)])
-def test_a_pickle_in_a_store_is_never_loaded(tools: Any, tmp_path: Path, version: str) -> None:
+def test_a_pickle_in_a_store_is_never_loaded_nor_another_address_asked(
+    tools: Any, tmp_path: Path, version: str
+) -> None:
     server = tools.serve()
-    server.pages = {"/": tools.links("/a", "/b"), "/a": "<p>a</p>", "/b": "<p>b</p>"}
+    server.pages = {"/": tools.links("/a", "/b", "/c")} | dict.fromkeys(["/a", "/b", "/c"], "<p>")
     store = tmp_path / "crawl.db"
     crawl = {"seeds": server.url(), "store": str(store)}
     tools.crawl(crawl | {"max_pages": "1"})
     with closing(sqlite3.connect(store)) as db, db:
         bomb = pickle.dumps(Bomb(tmp_path / "went off"))
         assert db.execute("UPDATE link SET request = ? WHERE path = '/a'", (bomb,)).rowcount == 1
+        other = as_json(Request(server.url("/d")), Shop())
+        db.execute("UPDATE link SET request = ? WHERE path = '/c'", (other,))
         db.execute(f"PRAGMA user_version = {version}")
     (outcome,) = tools.crawl(crawl)
     assert not (tmp_path / "went off").exists()
@@ -154,23 +158,11 @@ def test_a_pickle_in_a_store_is_never_loaded(tools: Any, tmp_path: Path, version
         status, reason = outcome.links[server.url("/a")]
         assert (status, reason[:32]) == ("E", "stored request: it is no request")
         assert outcome.links[server.url("/b")] == ("C", "")
+        assert outcome.links[server.url("/c")][0] == "E"
+        assert server.asked == ["/", "/b"]
     else:
         assert f"{store} was written by an older version of mmcrawl (schema 2" in outcome.log
         assert server.asked == ["/"]
-
-
-def test_a_stored_request_for_another_address_is_not_sent(tools: Any, tmp_path: Path) -> None:
-    server = tools.serve()
-    server.pages = {"/": tools.links("/a"), "/a": "<p>a</p>", "/b": "<p>b</p>"}
-    store = tmp_path / "crawl.db"
-    crawl = {"seeds": server.url(), "store": str(store)}
-    tools.crawl(crawl | {"max_pages": "1"})
-    other = as_json(Request(server.url("/b")), Shop())
-    with closing(sqlite3.connect(store)) as db, db:
-        db.execute("UPDATE link SET request = ? WHERE path = '/a'", (other,))
-    (outcome,) = tools.crawl(crawl)
-    assert server.asked == ["/"]
-    assert outcome.links[server.url("/a")][0] == "E"
 
 
 def test_a_store_cannot_name_files_of_this_machine(tools: Any, tmp_path: Path) -> None:
