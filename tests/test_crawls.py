@@ -1,18 +1,13 @@
 """What settings mean for a crawl, and how its progress is told."""
 
-import logging
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from scrapy.settings import Settings
 
 from mmcrawl.crawling import CrawlJob, FetchedPage, FocusedParams
 from mmcrawl.engine import (
-    CrawlProgress,
-    FocusedScheduler,
     check_settings,
-    extensions,
     make_job,
     with_stored_web,
 )
@@ -89,18 +84,6 @@ def test_a_shared_crawl_is_gone_on_with_by_the_rules_it_was_begun_with(tmp_path:
                 open_job(**arguments, **changed)
 
 
-@each(
-    "name",
-    ["MMCRAWL_PAGES_PER_HOST", "MMCRAWL_HEAD_REQUESTS", "MMCRAWL_BARREN_PAGES_PER_SHAPE"],
-)
-@each("value", ["abc", "", "1.5", "-1", -1, [1]])
-def test_a_setting_that_is_no_whole_number_is_told(name: str, value: object) -> None:
-    with pytest.raises(MmcrawlError, match=f"^{name} must be a whole number from 0, as"):
-        check_settings(Settings({name: value}))
-    with pytest.raises(MmcrawlError, match=name):
-        open_job({name: value})
-
-
 def test_good_settings_pass() -> None:
     check_settings(Settings())
     check_settings(Settings({"MMCRAWL_PAGES_PER_HOST": "7", "MMCRAWL_HEAD_REQUESTS": 0}))
@@ -119,28 +102,3 @@ def test_good_settings_pass() -> None:
 def test_a_stored_web_may_be_named_by_a_setting(given, setting, web):
     arguments = with_stored_web({"topic": "x", **given}, Settings({"MMCRAWL_WEB": setting}))
     assert (arguments["topic"], arguments.get("web")) == ("x", web)
-
-
-def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(monkeypatch, caplog):
-    clock = [100.0]
-    monkeypatch.setattr(extensions, "monotonic", lambda: clock[0])
-    ticks = SimpleNamespace(start=lambda seconds, now: None)
-    monkeypatch.setattr(extensions, "create_looping_call", lambda call: ticks)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
-    scheduler = FocusedScheduler.__new__(FocusedScheduler)
-    scheduler._at_work = None
-    crawler = SimpleNamespace(
-        settings=Settings({"MMCRAWL_DISPLAY": True}),
-        signals=SimpleNamespace(connect=lambda *arguments: None),
-        stats=SimpleNamespace(set_value=lambda *arguments: None),
-        engine=SimpleNamespace(scheduler=scheduler),
-    )
-    progress = CrawlProgress(crawler)  # type: ignore[arg-type]
-    scheduler.job = open_job()
-    with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.engine.extensions"):
-        crawl_chain(scheduler.job, most=3)  # in an earlier run
-        progress._opened()
-        crawl_chain(scheduler.job, most=5)
-        clock[0] += 10
-        progress._tick()
-    assert "8 pages (0.5/s)" in caplog.text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter
+from mmcrawl.crawling import CrawlJob, FetchedPage
 from mmcrawl.frontier import (
     TWIN,
     Findings,
@@ -22,8 +22,9 @@ from mmcrawl.frontier import (
     page_digest,
 )
 from mmcrawl.page import Page, parse_page
-from mmcrawl.scoring import Breadth, CrawledPage, LinkSimilarity, TopicTest, make_scorer
+from mmcrawl.scoring import Breadth, CrawledPage, LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
+from tests.jobs import job_of
 from tests.tables import each
 
 SEED = "http://site.test/"
@@ -40,36 +41,20 @@ def page(*hrefs: str, media: str = "", title: str = "optics", head: str = "") ->
 def opened() -> Iterator[Callable[..., CrawlJob]]:
     """Open a job. The same store once more: it is left as a kill leaves it, and taken up again."""
     stores: dict[str, SqliteStore] = {}
+    parameters = {
+        "urlrule": {"m": 2},
+        "urlrule-2009": {"m": 2, "num2": 2},
+        "shark-improved": {"with_media": False},
+    }
 
     def make(
-        store: str = "memory:",
-        algo: str = "breadth",
-        seeds: tuple[str, ...] = (SEED,),
-        limits: Limits | None = None,
-        aliases: dict[str, str] | None = None,
-        **more: Any,
+        store: str = "memory:", algo: str = "breadth", seeds: tuple[str, ...] = (SEED,), **more: Any
     ) -> CrawlJob:
-        topic = topic_from_keywords("optics, lens")
-        similarity, limits = LinkSimilarity(topic), limits or Limits()
-        parameters = {
-            "urlrule": {"m": 2},
-            "urlrule-2009": {"m": 2, "num2": 2},
-            "shark-improved": {"with_media": False},
-        }.get(algo, {})
         if store in stores:
             stores[store].close()
         stores[store] = open_store(store)
-        return CrawlJob(
-            stores[store],
-            stores[store].job("test", {}),
-            reporter=Reporter(
-                TopicTest(topic, {"video", "animation"}), similarity, aliases or {}, limits.per_page
-            ),
-            make_scorer=lambda source: make_scorer(algo, source, similarity, **parameters),
-            limits=limits,
-            seeds=seeds,
-            **more,
-        )
+        given = {"media": ("video", "animation"), "parameters": parameters.get(algo)} | more
+        return job_of(stores[store], algo, seeds, **given)
 
     yield make
     for store in stores.values():
@@ -175,15 +160,20 @@ def test_a_relevant_page_is_kept_with_its_media(opened: Any) -> None:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Return how many new media the algorithm was told of each page, the last time it was."""
-    new: dict[str, int] = {}
+    return told_of(monkeypatch, "new_media")
+
+
+def told_of(monkeypatch: pytest.MonkeyPatch, what: str) -> dict[str, Any]:
+    """Note what the algorithm is told of each page from here on, the last time it is."""
+    noted: dict[str, Any] = {}
     crawled = Breadth.crawled
 
     def note(self: Breadth, page: CrawledPage) -> LinkScores:
-        new[page.url.removeprefix(SEED)] = page.new_media
+        noted[page.url.removeprefix(SEED)] = getattr(page, what)
         return crawled(self, page)
 
     monkeypatch.setattr(Breadth, "crawled", note)
-    return new
+    return noted
 
 
 def test_media_that_lists_repeat_are_new_once_also_when_a_crawl_goes_on(opened, tmp_path, told):
@@ -551,11 +541,11 @@ def test_an_algorithm_that_fails_at_a_page_loses_no_link(opened: Any) -> None:
 @pytest.mark.parametrize("pages", [3, 501])
 def test_word_counts_are_those_of_all_pages_also_after_a_kill(opened, tmp_path, pages):
     store, names = f"sqlite:///{tmp_path / 'crawl.db'}", [str(n) for n in range(600)]
-    job = opened(store, limits=Limits(per_shape=0))
+    one, other = (LinkSimilarity(topic_from_keywords("optics, lens")) for _ in "12")
     web = {f"{SEED}{n}": page(title=f"optics {n}") for n in names} | {SEED: page(*names)}
-    crawl(job, web, most=pages)
-    counts = job._similarity.state()
-    assert opened(store, limits=Limits(per_shape=0))._similarity.state() == counts
+    crawl(opened(store, limits=Limits(per_shape=0), similarity=one), web, most=pages)
+    opened(store, limits=Limits(per_shape=0), similarity=other)
+    assert one.state() == other.state()
 
 
 def test_probes_under_way_at_a_kill_hold_nothing_back(opened: Any, tmp_path: Path) -> None:
@@ -815,21 +805,20 @@ def test_what_the_algorithm_remarks_is_logged_when_a_crawl_stops(opened, caplog)
     assert "urlrule-2009: No pattern was learnt on site.test: after probing," in caplog.text
 
 
-def test_a_page_is_told_to_be_on_topic_whether_it_holds_media_or_not(opened, tmp_path):
-    store = f"sqlite:///{tmp_path}/crawl.db"
+def test_a_page_is_told_to_be_on_topic_whether_it_holds_media_or_not(opened, tmp_path, monkeypatch):
+    store, on_topic = f"sqlite:///{tmp_path}/crawl.db", told_of(monkeypatch, "on_topic")
     web = {
         SEED: page("film", "words", "other", title="cooking"),
         f"{SEED}film": page(title="optics", media="f.mp4"),
         f"{SEED}words": page(title="optics"),
         f"{SEED}other": page(title="cooking", media="g.mp4"),
     }
-    job = opened(store, algo="shark-improved")
-    crawl(job, web)
-    pages = job.scorer._pages
-    assert list(pages.is_good) == [0, 1, 1, 0]
-    job.commit()
-    again = opened(store, algo="shark-improved")
-    assert again.scorer._pages.is_good == pages.is_good
+    crawl(opened(store), web)
+    expected = {"": False, "film": True, "words": True, "other": False}
+    assert on_topic == expected
+    on_topic.clear()
+    opened(store)
+    assert on_topic == expected
 
 
 def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any) -> None:

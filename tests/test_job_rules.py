@@ -7,18 +7,15 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter, read_rules, rules_text
-from mmcrawl.frontier import Limits, NewLink, SqliteStore, Status, open_store
+from mmcrawl.crawling import CrawlJob, FetchedPage, read_rules, rules_text
+from mmcrawl.frontier import NewLink, SqliteStore, Status, open_store
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import (
-    LinkSimilarity,
     PinnedRule,
     PinnedRules,
-    TopicTest,
     algorithm_names,
-    make_scorer,
 )
-from mmcrawl.topic import topic_from_keywords
+from tests.jobs import job_of
 from tests.tables import each
 
 SEED = "http://h.test/"
@@ -47,20 +44,10 @@ def opened() -> Iterator[Callable[..., CrawlJob]]:
     stores: dict[str, SqliteStore] = {}
 
     def make(rules: PinnedRules, store: str = "memory:", algo: str = "breadth") -> CrawlJob:
-        topic = topic_from_keywords("optics, lens")
-        similarity = LinkSimilarity(topic)
         if store in stores:
             stores[store].close()
         stores[store] = open_store(store)
-        return CrawlJob(
-            stores[store],
-            stores[store].job("test", {}),
-            reporter=Reporter(TopicTest(topic, {"video"}), similarity),
-            make_scorer=lambda source: make_scorer(algo, source, similarity),
-            limits=Limits(),
-            seeds=[SEED],
-            rules=rules,
-        )
+        return job_of(stores[store], algo, rules=rules)
 
     yield make
     for store in stores.values():
@@ -111,21 +98,11 @@ def test_rules_count_with_every_algorithm(opened: Any, algo: str) -> None:
 
 
 def test_with_hard_focus_a_rule_frees_what_is_held(tmp_path: Path) -> None:
-    topic = topic_from_keywords("optics, lens")
-    similarity = LinkSimilarity(topic)
-
     def fetched(given: PinnedRules | None) -> list[str]:
-        with open_store("memory:") as store:
-            job = CrawlJob(
-                store,
-                store.job("test", {}),
-                reporter=Reporter(TopicTest(topic, {"video"}), similarity),
-                make_scorer=lambda source: make_scorer("urlrule-2009", source, similarity, num2=1),
-                limits=Limits(),
-                seeds=[START],  # all links of a seed's page would be probed
-                rules=given,
+        with open_store("memory:") as store:  # all links of a seed's page would be probed
+            return crawl(
+                job_of(store, "urlrule-2009", [START], parameters={"num2": 1}, rules=given)
             )
-            return crawl(job)
 
     assert len(set(fetched(None)) & set(FILMS)) < 12
     assert set(fetched(rules((f"{SEED}films/*", 1)))) >= set(FILMS)

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.crawling import FocusedParams, explain_arguments
+from mmcrawl.crawling import FocusedParams, as_time, explain_arguments, read_seeds
 from mmcrawl.engine import check_settings, make_job
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import (
@@ -89,16 +89,92 @@ def setting(**values: str) -> Call:
     return lambda: check_settings(Settings(values))
 
 
+def crawl(**given: str) -> Call:
+    """Arguments of a crawl that has seeds and a topic unless others are given."""
+    return lambda: FocusedParams(**({"seeds": "http://a.test/", "topic": "physics-senior"} | given))
+
+
+def alone(**given: str) -> Call:
+    return lambda: FocusedParams(**given)
+
+
+def seeds(text: str) -> Call:
+    return lambda: read_seeds(text)
+
+
 OFF = Settings({"MMCRAWL_BLOCKS": "off"})
+LONG = "x" * 300
+NO_NAME = "letters, digits, dots, dashes and underscores"
+WHOLE = ("MMCRAWL_PAGES_PER_HOST", "MMCRAWL_HEAD_REQUESTS", "MMCRAWL_BARREN_PAGES_PER_SHAPE")
 CRAWL = [
     (arguments(seeds="http://h.test/", links="related"), "links=related goes by "),
-    (arguments(links="none"), "'none' is not allowed; it may be all or related"),
+    (crawl(links="none"), "links: 'none' is not allowed; it may be all or related"),
+    (crawl(algo="nope"), "algo: there is no algorithm 'nope'; it may be breadth, fish"),
+    (
+        crawl(media="film"),
+        "audio (音频), video (视频), animation (动画), simulation (仿真), document",
+    ),
+    (crawl(sites="all"), "sites: 'all' is not allowed; it may be hosts, domains or anywhere"),
+    *(
+        (crawl(expand=one), "all, on-topic, or score:S")
+        for one in ("some", "score:1.5", "score:nan")
+    ),
+    (crawl(job="a/b"), NO_NAME),
+    (crawl(job="a\u202eb"), NO_NAME),
+    (crawl(max_pages="-1"), "max_pages: '-1' is not allowed; it may be a whole number from 0"),
+    (crawl(max_pages="9" * 5000), "a whole number from 0"),
+    (crawl(max_layer="1.5"), "a whole number from 0"),
+    (crawl(store="redis://host/0"), "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
+    (crawl(archive="memory:"), "sqlite:///FILE, mongodb://HOST/DATABASE or none"),
+    (crawl(seeds=""), "a seed file, a URL, or URLs parted by commas"),
+    (crawl(web="/no/such/folder"), "demo, a folder with one folder per host, or a .warc"),
+    *((crawl(web=name), "does not exist") for name in (LONG, "~nosuchuser/x", "物" * 100)),
+    *((crawl(seeds=name), "no seed file") for name in (LONG, "~nosuchuser/x", "物" * 100)),
+    (crawl(topic=LONG), "topic"),
+    (crawl(topic="nosuch"), "unknown topic 'nosuch'"),
+    (crawl(topic="physics-senio"), "did you mean physics-senior"),
+    (crawl(topic=","), "no topic is named"),
+    (crawl(topic="/no/topic.toml"), "there is no topic file /no/topic.toml"),
+    (crawl(keywords="lens"), "either topic or keywords, not both"),
+    (crawl(algo="urlrule", alpha="-5"), "alpha must be a number from 0 to 1, not -5"),
+    (crawl(colour="red"), "there is no argument 'colour'; there are algo, "),
+    (crawl(seeds="nosuch.txt"), "there is no seed file nosuch.txt"),
+    (alone(keywords=" , "), "topic 'keywords' holds no words"),
+    (alone(seeds="http://a.test/"), "no topic: give -a topic=NAME"),
+    (alone(web="demo", seeds="http://a.test/"), "no topic: give -a topic=NAME"),
     (setting(MMCRAWL_BLOCKS="sieve"), "unknown partitioner 'sieve'"),
     (setting(MMCRAWL_BLOCKS="quark:least=1"), "no option 'least'"),
     (setting(MMCRAWL_BLOCKS="bwap:min_size=x"), "min_size must be a number"),
     *(
         (setting(MMCRAWL_METRICS=text), "must be an address with a port, as 127.0.0.1:9410")
         for text in ("9410", "127.0.0.1", "127.0.0.1:", "host:port")
+    ),
+    *(
+        (setting(MMCRAWL_TOPIC_THRESHOLD=text), "THRESHOLD must be a number between 0 and 1")
+        for text in ("0", "1", "1.5", "-0.1", "nan", "half", "")
+    ),
+    *(
+        (setting(**{name: text}), f"{name} must be a whole number from 0, as")
+        for name in WHOLE
+        for text in ("abc", "", "1.5", "-1", -1, [1])
+    ),
+    *(
+        (seeds(text), "there is no seed file")
+        for text in (LONG * 20, "~nobody-of-that-name/seeds.txt", "a\0b/")
+    ),
+    *(
+        (seeds(name), f"no seed file {name}; give a file, or URLs")
+        for name in ("nosuch.txt", "seeds/physics.txt", "nosuch", "list.csv")
+    ),
+    *(
+        (seeds(text), f"seed {text.rpartition(',')[2]!r} is no URL; write it as http://host/path")
+        for text in ("ftp://a.test/", "http://", "http://a.test/,http://[")
+    ),
+    (seeds("."), ". is a folder; give a seed file, or URLs"),
+    (lambda: as_time("yesterday"), "'yesterday' is no time; give one as"),
+    *(
+        (lambda text=text: as_time(text), "is no time; give one as")
+        for text in ("", "2024-13-01", "@", "@1e99", "99999", "@nan")
     ),
 ]
 

@@ -27,37 +27,6 @@ def sentences(**arguments: str) -> list[str]:
 
 
 @each(
-    "name, value, may_be",
-    [
-        ("algo", "nope", "breadth, fish"),
-        (
-            "media",
-            "film",
-            "audio (音频), video (视频), animation (动画), simulation (仿真), document",
-        ),
-        ("sites", "all", "hosts, domains or anywhere"),
-        ("expand", "some", "all, on-topic, or score:S"),
-        ("expand", "score:1.5", "all, on-topic, or score:S"),
-        ("expand", "score:nan", "all, on-topic, or score:S"),
-        ("job", "a/b", "letters, digits, dots, dashes and underscores"),
-        ("max_pages", "-1", "a whole number from 0"),
-        ("max_pages", "9" * 5000, "a whole number from 0"),
-        ("max_layer", "1.5", "a whole number from 0"),
-        ("store", "redis://host/0", "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
-        ("archive", "memory:", "sqlite:///FILE, mongodb://HOST/DATABASE or none"),
-        ("seeds", "", "a seed file, a URL, or URLs parted by commas"),
-        ("job", "a\u202eb", "letters, digits, dots, dashes and underscores"),
-        ("web", "/no/such/folder", "demo, a folder with one folder per host, or a .warc"),
-    ],
-)
-def test_a_wrong_value_is_told_with_the_name_and_what_it_may_be(name, value, may_be):
-    told = sentences(**(SEEDED | {name: value}))
-    assert len(told) == 1
-    assert told[0].startswith(f"{name}: ")
-    assert may_be in told[0]
-
-
-@each(
     "expand, keywords, least",
     [
         ("all", "lens", 0.0),
@@ -71,34 +40,9 @@ def test_pages_of_some_score_are_expanded(expand: str, keywords: str, least: flo
     assert params.least_score(0.4) == least
 
 
-def test_an_unknown_argument_is_told_with_those_there_are() -> None:
-    [told] = sentences(**SEEDED, colour="red")
-    assert told.startswith("there is no argument 'colour'; there are ")
-    assert set(FocusedParams.model_fields) <= set(re.findall(r"\w+", told))
-
-
 def test_every_wrong_argument_is_told() -> None:
     told = sentences(algo="x", sites="y", max_pages="z")
     assert [sentence.partition(":")[0] for sentence in told] == ["algo", "max_pages", "sites"]
-
-
-@each(
-    "arguments, told",
-    [
-        ({"topic": "nosuch"}, "unknown topic 'nosuch'"),
-        ({"topic": "physics-senio"}, "did you mean physics-senior"),
-        ({"topic": ","}, "no topic is named"),
-        ({"topic": "/no/topic.toml"}, "there is no topic file /no/topic.toml"),
-        ({"keywords": " , "}, "topic 'keywords' holds no words"),
-        ({"topic": "physics-senior", "keywords": "lens"}, "either topic or keywords, not both"),
-        ({"seeds": "http://a.test/"}, "no topic: give -a topic=NAME"),
-        ({"web": "demo", "seeds": "http://a.test/"}, "no topic: give -a topic=NAME"),
-        ({"topic": "physics-senior", "seeds": "nosuch.txt"}, "there is no seed file nosuch.txt"),
-    ],
-)
-def test_topics_and_seeds_that_are_missing_are_told(arguments: dict[str, str], told: str) -> None:
-    [sentence] = sentences(**arguments)
-    assert told in sentence
 
 
 def test_an_unknown_topic_of_a_seed_is_told(tmp_path: Path) -> None:
@@ -163,12 +107,6 @@ def test_a_job_may_be_named_as_its_readers_write(name: str) -> None:
 )
 def test_a_file_is_named_by_its_path_or_uri(place: str) -> None:
     assert sentences(**SEEDED, archive=place, store=place) == []
-
-
-@each("alpha, told", [("-5", "alpha must be a number from 0 to 1, not -5")])
-def test_a_parameter_out_of_its_range_is_told(alpha: str, told: str) -> None:
-    [sentence] = sentences(**SEEDED, algo="urlrule", alpha=alpha)
-    assert told in sentence
 
 
 @each(
@@ -281,23 +219,6 @@ def test_all_arguments_of_the_spider_are_in_its_schema() -> None:
     assert schema["properties"]["sites"]["enum"] == ["hosts", "domains", "anywhere"]
     assert schema["properties"]["max_pages"]["minimum"] == 0
     assert "required" not in schema
-
-
-@each("name", ["x" * 300, "~nosuchuser/x", "物" * 100])
-def test_a_path_that_no_file_can_have_does_not_exist(name: str) -> None:
-    [web] = sentences(**SEEDED, web=name)
-    assert web.startswith("web: ")
-    assert "does not exist" in web
-    [topic] = sentences(seeds="http://a.test/", topic=name)
-    assert "topic" in topic
-    [seeds] = sentences(seeds=name, topic="physics-senior")
-    assert seeds.startswith("there is no seed file")
-
-
-@each("value", ["0", "1", "1.5", "-0.1", "nan", "half", ""])
-def test_a_threshold_outside_0_and_1_names_the_setting(value: str) -> None:
-    with pytest.raises(MmcrawlError, match="MMCRAWL_TOPIC_THRESHOLD must be a number between 0"):
-        value_of(Settings({"MMCRAWL_TOPIC_THRESHOLD": value}), "MMCRAWL_TOPIC_THRESHOLD")
 
 
 def test_a_threshold_between_0_and_1_is_taken() -> None:

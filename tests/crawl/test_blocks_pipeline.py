@@ -16,18 +16,12 @@ from mmcrawl.crawling import (
     Cutter,
     FetchedPage,
     FocusedParams,
-    Reporter,
     UncutPage,
     cut_page,
 )
-from mmcrawl.frontier import (
-    Limits,
-    open_store,
-)
 from mmcrawl.page import Link, Page, parse_page
-from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.stores import ChildProcess
-from mmcrawl.topic import topic_from_keywords
+from tests.jobs import job_of
 from tests.tables import each
 
 if TYPE_CHECKING:
@@ -220,21 +214,6 @@ def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(caplog, monk
 # -- the job and the frontier ---------------------------------------------------------------------
 
 
-def job(store: str = "memory:", algo: str = "breadth", links: str = "related") -> CrawlJob:
-    topic = topic_from_keywords("optics, lens")
-    similarity = LinkSimilarity(topic)
-    opened = open_store(store)
-    return CrawlJob(
-        opened,
-        opened.job("test", {}),
-        reporter=Reporter(TopicTest(topic, {"video"}), similarity),
-        make_scorer=lambda source: make_scorer(algo, source, similarity),
-        limits=Limits(),
-        seeds=(URL,),
-        links=links,
-    )
-
-
 def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
     """Fetch the next link as pipeline and scheduler do; return its path."""
     link = crawl.next()
@@ -248,13 +227,13 @@ def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
 
 @each("algo", ["breadth", "topicrank", "shark-improved", "learned", "urlrule"])
 def test_a_crawl_that_was_stopped_goes_on_in_the_same_order(algo: str, tmp_path: Path) -> None:
-    whole = job(algo=algo)
+    whole = job_of(algo=algo, links="related")
     with whole.store:
         order = [fetch(whole) for _ in range(5)]
     uri = f"sqlite:///{tmp_path}/crawl.db"
     taken: list[str] = []
     for _ in range(5):
-        crawl = job(uri, algo)
+        crawl = job_of(uri, algo, links="related")
         with crawl.store:
             taken.append(fetch(crawl))
             crawl.commit()
@@ -263,7 +242,7 @@ def test_a_crawl_that_was_stopped_goes_on_in_the_same_order(algo: str, tmp_path:
 
 
 def test_a_page_frees_the_links_it_has_in_its_text() -> None:
-    crawl = job()
+    crawl = job_of(links="related")
     with crawl.store:
         start = crawl.next()
         assert start is not None

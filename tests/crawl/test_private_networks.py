@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter
-from mmcrawl.frontier import Limits, NewLink, open_store
+from mmcrawl.crawling import CrawlJob, FetchedPage
+from mmcrawl.frontier import Limits, NewLink
 from mmcrawl.page import parse_page
-from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
-from mmcrawl.topic import topic_from_keywords
+from tests.jobs import job_of
 from tests.programs import run
 from tests.serving import Answer, Request, Server
 from tests.tables import each
@@ -55,16 +54,7 @@ OPEN = ["93.184.216.34", "[2606:4700::1]", "example.org", "localhost.example.org
 
 def job_from(seed: str, *, private: bool = False) -> CrawlJob:
     """A crawl that may go anywhere, from one seed."""
-    topic = topic_from_keywords("optics")
-    store, similarity = open_store("memory:"), LinkSimilarity(topic)
-    return CrawlJob(
-        store,
-        store.job("test", {}),
-        reporter=Reporter(TopicTest(topic, {"video"}), similarity),
-        make_scorer=lambda source: Breadth(source, similarity),
-        limits=Limits(sites="anywhere", private=private),
-        seeds=[seed],
-    )
+    return job_of(seeds=[seed], limits=Limits(sites="anywhere", private=private))
 
 
 def follow(job: CrawlJob, *urls: str) -> list[str]:

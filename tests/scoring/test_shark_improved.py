@@ -129,6 +129,23 @@ def test_content_follows_equation_3_12(crawl):
     assert scorer.patterns() == []
 
 
+def test_a_redirect_makes_its_target_a_child_of_the_pages_that_hold_it(crawl):
+    web = {"/": ["/old", "/w"]}
+    made = crawl(web, {"/": 0.5, "/new": 0.9}, tolerance=EXACT)
+    made.seed("/")
+    made.run(1)
+    old = made.take("/old")
+    made.fail(old)
+    made.seed("/new", parent=old)
+    assert made.structures() == {"/w": 1, "/new": 1}
+    made.fetch("/new")
+    # λ(/) = 1, P(/) = 0.4 · 0.5 + 0.6 · 0.9 = 0.74
+    link = made.id("/w")
+    assert plain_structures(made.frontier) == {link: pytest.approx(0.74)}
+    [answer] = made.answers[-1:]
+    assert dict(zip(answer.ids, answer.structure, strict=True)) == {link: 1}
+
+
 # -- live feedback ------------------------------------------------------------------------------
 
 
