@@ -1,8 +1,7 @@
 """The table of nodes of a page, built from its tokens in one pass.
 
 Elements are put into the table as they begin, and are given their ends as they end, in the spirit
-of the HTML standard: see :mod:`mmcrawl.page.tree`, whose table it is. What the loop over the
-tokens notes down are numbers of tokens; the bytes they stand at are found for all of them at once.
+of the HTML standard: see :mod:`mmcrawl.page.tree`, whose table it is.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import sys
 from array import array
 from collections import defaultdict
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,26 +77,9 @@ _NO_TAG: _Kind = (_OTHER, "", "")
 _STRAY: _Kind = (_TEXT, "", "")  # "<" that begins no tag
 
 
-class Nodes(NamedTuple):
-    """The columns of :class:`~mmcrawl.page.tree.PageTree`, a number for each node."""
-
-    tags: list[str]
-    parents: array[int]
-    after: array[int]
-    starts: array[int]
-    inner_starts: array[int]
-    inner_ends: array[int]
-    ends: array[int]
-    spaced: bytearray
-    runs: NDArray[np.int32]
-    link_ends: dict[int, int]
-
-
 def integers(values: NDArray[Any]) -> array[int]:
     """Return numbers as an array that is quick to be read one by one."""
-    result = array("q" if values.dtype.itemsize > 4 else "i")
-    result.frombytes(np.ascontiguousarray(values).tobytes())
-    return result
+    return array("q" if values.dtype.itemsize > 4 else "i", values.tobytes())
 
 
 class TreeBuilder:
@@ -110,201 +92,172 @@ class TreeBuilder:
     """
 
     def __init__(self, markup: bytes, start: int = 0, unit: int = 1) -> None:
+        kind = "i" if len(markup) * unit < 1 << 31 else "q"
         self._markup = markup
-        self._start = start
+        self._place = start
         self._unit = unit
         self._nul = b"\0" in markup
-        # Of each node: its tag, its parent, the number of its token.
-        self._tags = [ROOT]
-        self._parents = array("i", [-1])
-        self._numbers = array("i", [0])
-        # Of each element that ends behind its start tag: the node, the first node behind it, and
-        # twice the number of the token that ends it, plus one if that is its own end tag.
-        self._closed = array("i")
-        self._closed_after = array("i")
-        self._closed_by = array("i")
-        self._raws: list[tuple[int, int, int]] = []  # nodes, where what they hold starts and ends
-        self._texts = array("i")
-        self._spaced = array("i")
-        self._lengths = array("i")  # of the tokens
+        self.tags = [ROOT]
+        self.parents, self.after = array("i", [-1]), array("i", [1])
+        self.starts, self.inner_starts = array(kind, [0]), array(kind, [0])
+        self.inner_ends, self.ends = array(kind, [0]), array(kind, [0])
+        self.texts = array("i")
+        self.spaced: list[int] = []
         self._stack = [0]  # indices of the open elements
         self._open = defaultdict[str, int](int, {ROOT: 1})  # how many are open, by tag
         # End tags of elements that the end of a link closed: where on the stack, and in which node.
         self._to_ignore: dict[str, list[tuple[int, int]]] = {}
+        self._last_link = 0  # that was ended by more than its own end tag
         self._cut_link = 0  # the last link that the end of a paragraph ended
-        self._link_ends: dict[int, int] = {}
+        self.link_ends: dict[int, int] = {}
         self._space = False  # since the last run of text
         self._once = {"html": False, "head": False, "body": False}
 
-    def nodes(self) -> Nodes:
+    def read(self) -> None:
         """Read the page."""
-        for tokens in windows(self._markup, self._start):
-            first = len(self._lengths)
-            self._lengths.extend(map(len, tokens))
-            self._read(tokens, first)
-        self._close_down_to(1, len(self._lengths), own=False)
-        return self._columns()
+        for tokens in windows(self._markup, self._place):
+            self._read(tokens)
+        self._close_down_to(0, self._place, self._place)
+        if self._unit > 1:
+            for places in (self.starts, self.inner_starts, self.inner_ends, self.ends):
+                places[:] = array(places.typecode, (self._unit * place for place in places))
 
-    def _columns(self) -> Nodes:
-        """Find where the nodes stand, of the tokens they begin and end with."""
-        kind = np.int32 if len(self._markup) * self._unit < 1 << 31 else np.int64
-        offsets = np.zeros(len(self._lengths) + 1, dtype=kind)
-        np.cumsum(np.frombuffer(self._lengths, dtype=np.int32), out=offsets[1:])
-        offsets = (offsets + self._start) * self._unit
-        numbers = np.frombuffer(self._numbers, dtype=np.int32)
-        after = np.arange(1, len(numbers) + 1, dtype=np.int32)
-        starts = offsets[numbers]
-        ends = offsets[numbers + 1] if len(offsets) > 1 else starts.copy()
-        runs = np.frombuffer(self._texts, dtype=np.int32)
-        inner_starts = ends.copy()
-        inner_starts[runs] = starts[runs]
-        inner_ends = ends.copy()
-        closed = np.frombuffer(self._closed, dtype=np.int32)
-        after[closed] = np.frombuffer(self._closed_after, dtype=np.int32)
-        by = np.frombuffer(self._closed_by, dtype=np.int32)
-        inner_ends[closed] = offsets[by >> 1]
-        ends[closed] = offsets[(by >> 1) + (by & 1)]
-        for node, inner_start, inner_end in self._raws:
-            inner_starts[node] = starts[node] + inner_start * self._unit
-            inner_ends[node] = starts[node] + inner_end * self._unit
-        # The page as a whole.
-        after[0], starts[0], inner_starts[0] = len(numbers), 0, 0
-        inner_ends[0] = ends[0] = len(self._markup) * self._unit
-        spaced = np.zeros(len(numbers), dtype=np.uint8)
-        spaced[np.frombuffer(self._spaced, dtype=np.int32)] = 1
-        return Nodes(
-            self._tags,
-            self._parents,
-            integers(after),
-            integers(starts),
-            integers(inner_starts),
-            integers(inner_ends),
-            integers(ends),
-            bytearray(spaced.tobytes()),
-            runs,
-            self._link_ends,
-        )
-
-    def _read(self, tokens: list[bytes], first: int) -> None:
-        """Put tokens into the table, of which the first has a number."""
-        tags, parents, numbers, stack = self._tags, self._parents, self._numbers, self._stack
+    def _read(self, tokens: list[bytes]) -> None:
+        """Put tokens into the table."""
+        tags, parents, after, stack = self.tags, self.parents, self.after, self._stack
+        starts, inner_starts = self.starts, self.inner_starts
+        inner_ends, ends, texts = self.inner_ends, self.ends, self.texts
         opened, known, to_ignore = self._open, dict[bytes, _Kind](), self._to_ignore
-        texts = self._texts
-        closed, closed_after, closed_by = self._closed, self._closed_after, self._closed_by
-        in_head, nul = opened["head"], self._nul
-        for number, token in enumerate(tokens, first):
+        in_head, nul, end = opened["head"], self._nul, self._place
+        for token in tokens:
+            start = end
+            end += len(token)
             if token[0] != _LESS:
                 if token.isspace():
                     self._space = True
                 elif in_head or (nul and b"\0" in token):
-                    self._text(token, number)
+                    self._text(token, start)
                     in_head = opened["head"]
                 else:
+                    node = len(tags)
                     if self._space:  # as _text does it where nothing else is to be seen to
-                        self._spaced.append(len(tags))
+                        self.spaced.append(node)
                         self._space = False
-                    texts.append(len(tags))
+                    texts.append(node)
                     parents.append(stack[-1])
                     tags.append(TEXT)
-                    numbers.append(number)
+                    after.append(node + 1)
+                    starts.append(start)
+                    inner_starts.append(start)
+                    inner_ends.append(end)
+                    ends.append(end)
                 continue
             key = token if len(token) < _LONGEST_KNOWN else token.split(None, 1)[0]
             found = known.get(key)
             if found is None:
                 found = known[key] = _kind(key) if len(key) < _LONGEST_KEY else _kind_of(key)
             kind, tag, quick = found
-            if (
+            if kind == _END and tags[stack[-1]] == tag and not to_ignore:
+                node = stack.pop()  # as _close_down_to does it for one element
+                after[node] = len(tags)
+                inner_ends[node] = start
+                ends[node] = end
+                opened[tag] -= 1
+            elif (
                 kind == _START
                 and not in_head
                 and (not opened[quick] or tags[stack[-1]] in _CHILD_OF.get(tag, _NOTHING))
-            ):
-                stack.append(len(tags))  # as _start_tag does it where nothing else is to be seen to
-                parents.append(stack[-2])
-                tags.append(tag)
-                numbers.append(number)
-                opened[tag] += 1
-            elif kind == _END and tags[stack[-1]] == tag and not to_ignore:
-                closed.append(stack.pop())  # as _close_down_to does it for one element
-                closed_after.append(len(tags))
-                closed_by.append(2 * number + 1)
-                opened[tag] -= 1
-            elif kind == _VOID and (not in_head or tag in HEAD_TAGS):
+            ) or (kind == _VOID and (not in_head or tag in HEAD_TAGS)):
+                node = len(tags)  # as _start_tag does it where nothing else is to be seen to
                 parents.append(stack[-1])
                 tags.append(tag)
-                numbers.append(number)
+                after.append(node + 1)
+                starts.append(start)
+                inner_starts.append(end)
+                inner_ends.append(end)
+                ends.append(end)
+                if kind == _START:
+                    stack.append(node)
+                    opened[tag] += 1
             elif kind == _TEXT:
-                self._text(token, number)
+                self._text(token, start)
                 in_head = opened["head"]
             elif tag:
-                self._tag(token, tag, number)
+                self._tag(token, tag, start)
                 in_head = opened["head"]
+        self._place = end
 
-    def _tag(self, token: bytes, tag: str, number: int) -> None:
+    def _tag(self, token: bytes, tag: str, start: int) -> None:
         if token[1] == _SLASH:
-            self._end_tag(tag, number)
+            self._end_tag(tag, start, start + len(token))
         elif tag in RAW and len(token) > len(tag) + 1:
-            self._raw(token, tag, number)
+            self._raw(token, tag, start)
         else:
-            self._start_tag(token, tag, number)
+            self._start_tag(token, tag, start)
 
-    def _add(self, tag: str, number: int) -> int:
-        node = len(self._tags)
-        self._tags.append(tag)
-        self._parents.append(self._stack[-1])
-        self._numbers.append(number)
+    def _add(self, tag: str, start: int, inner_start: int, inner_end: int, end: int) -> int:
+        node = len(self.tags)
+        self.tags.append(tag)
+        self.parents.append(self._stack[-1])
+        self.after.append(node + 1)
+        self.starts.append(start)
+        self.inner_starts.append(inner_start)
+        self.inner_ends.append(inner_end)
+        self.ends.append(end)
         return node
 
-    def _text(self, token: bytes, number: int) -> None:
+    def _text(self, token: bytes, start: int) -> None:
         if b"\0" in token and not token.strip(_BLANK):  # NUL is no character of a page
             self._space = self._space or len(token.strip(b"\0")) > 0
             return
-        if self._tags[self._stack[-1]] == "head":
-            self._close_down_to(len(self._stack) - 1, number, own=False)
-        node = self._add(TEXT, number)
-        self._texts.append(node)
+        if self.tags[self._stack[-1]] == "head":
+            self._close_down_to(len(self._stack) - 1, start, start)
+        node = self._add(TEXT, start, start, start + len(token), start + len(token))
+        self.texts.append(node)
         if self._space:
-            self._spaced.append(node)
+            self.spaced.append(node)
             self._space = False
 
-    def _raw(self, token: bytes, tag: str, number: int) -> None:
-        self._before(tag, number)
+    def _raw(self, token: bytes, tag: str, start: int) -> None:
+        self._before(tag, start)
         start_tag = START_TAG.match(token)
         inner_start = start_tag.end() if start_tag else len(token)
         end_tag = END_OF_RAW[tag].search(token, inner_start)
         inner_end = end_tag.start() if end_tag else len(token)
-        self._raws.append((self._add(tag, number), inner_start, inner_end))
+        self._add(tag, start, start + inner_start, start + inner_end, start + len(token))
 
-    def _start_tag(self, token: bytes, tag: str, number: int) -> None:
+    def _start_tag(self, token: bytes, tag: str, start: int) -> None:
         if tag in self._once:
             if self._once[tag] or (tag == "head" and self._once["body"]):
                 return
             self._once[tag] = True
-        self._before(tag, number)
-        node = self._add(tag, number)
+        self._before(tag, start)
+        end = start + len(token)
+        node = self._add(tag, start, end, end, end)
         if tag in VOID or (token.endswith(b"/>") and tag not in KNOWN):
             return
         self._stack.append(node)
         self._open[tag] += 1
 
-    def _before(self, tag: str, number: int) -> None:
+    def _before(self, tag: str, start: int) -> None:
         """End what a start tag ends without saying so."""
         stack, opened = self._stack, self._open
         if opened.get("head") and tag not in HEAD_TAGS and tag != "head":
-            self._end_implied(frozenset({"head"}), frozenset(), number)
+            self._end_implied(frozenset({"head"}), frozenset(), start)
         ends = CLOSED_BY.get(tag)
         if ends is not None and any(opened.get(ended) for ended in ends[0]):
             links = opened["a"]
-            self._end_implied(*ends, number)
+            self._end_implied(*ends, start)
             if opened["a"] < links and "p" in ends[0]:
-                self._cut_link = next(n for n in reversed(self._closed) if self._tags[n] == "a")
+                self._cut_link = self._last_link
         if tag in HEADINGS:
-            if self._tags[stack[-1]] in HEADINGS:
-                self._close_down_to(len(stack) - 1, number, own=False)
+            if self.tags[stack[-1]] in HEADINGS:
+                self._close_down_to(len(stack) - 1, start, start)
         elif tag == "a" and opened.get("a"):
-            self._end_link(number, own=False)
+            self._end_link(start, start)
 
-    def _end_implied(self, ended: frozenset[str], beyond: frozenset[str], number: int) -> None:
-        tags, stack = self._tags, self._stack
+    def _end_implied(self, ended: frozenset[str], beyond: frozenset[str], start: int) -> None:
+        tags, stack = self.tags, self._stack
         found = 0
         for position in range(len(stack) - 1, max(0, len(stack) - _LOOK_UP), -1):
             tag = tags[stack[position]]
@@ -313,34 +266,34 @@ class TreeBuilder:
             elif tag in beyond:
                 break
         if found:
-            self._close_down_to(found, number, own=False)
+            self._close_down_to(found, start, start)
 
-    def _end_tag(self, tag: str, number: int) -> None:
+    def _end_tag(self, tag: str, start: int, end: int) -> None:
         if self._to_ignore and self._was_ended(tag):
             return
-        tags, stack = self._tags, self._stack
+        tags, stack = self.tags, self._stack
         if tags[stack[-1]] == tag and tag not in ("html", "body"):
-            self._close_down_to(len(stack) - 1, number, own=True)
+            self._close_down_to(len(stack) - 1, start, end)
             return
         if tag in HEADINGS and tags[stack[-1]] in HEADINGS:
-            self._close_down_to(len(stack) - 1, number, own=True)
+            self._close_down_to(len(stack) - 1, start, end)
             return
         if not self._open.get(tag) or tag in ("html", "body"):
             if tag == "a" and self._cut_link and "a" not in tags[self._cut_link + 1 :]:
-                self._link_ends[self._cut_link] = len(tags)
+                self.link_ends[self._cut_link] = len(tags)
             self._cut_link = 0 if tag == "a" else self._cut_link
             return
         if tag == "a":
-            self._end_link(number, own=True)
+            self._end_link(start, end)
             return
         position = self._position(tag)
         if position:
-            self._close_down_to(position, number, own=True)
+            self._close_down_to(position, start, end)
 
     def _position(self, tag: str) -> int:
         """Return where on the stack the element stands that an end tag ends, or 0."""
         beyond = _beyond(tag)
-        tags, stack = self._tags, self._stack
+        tags, stack = self.tags, self._stack
         for position in range(len(stack) - 1, max(0, len(stack) - _LOOK_UP), -1):
             found = tags[stack[position]]
             if found == tag:
@@ -362,9 +315,9 @@ class TreeBuilder:
             waiting.pop()
         return False
 
-    def _end_link(self, number: int, *, own: bool) -> None:
+    def _end_link(self, start: int, end: int) -> None:
         """End the open link, and with it what began inside of it and was not ended."""
-        tags, stack = self._tags, self._stack
+        tags, stack = self.tags, self._stack
         for position in range(len(stack) - 1, max(0, len(stack) - _LOOK_UP), -1):
             tag = tags[stack[position]]
             if tag == "a":
@@ -372,27 +325,28 @@ class TreeBuilder:
                 for node in stack[position + 1 :]:
                     if tags[node] in SPECIAL:
                         self._to_ignore.setdefault(tags[node], []).append(around)
-                self._close_down_to(position, number, own=own)
+                self._close_down_to(position, start, end)
                 return
             if tag in SCOPES:
                 return
 
-    def _close_down_to(self, position: int, number: int, *, own: bool) -> None:
-        """Close the elements from a position of the stack on, at a token.
+    def _close_down_to(self, position: int, start: int, end: int) -> None:
+        """Close the elements from a position of the stack on.
 
         Args:
             position: On the stack.
-            number: Of the token.
-            own: Whether it is the end tag of the first of them.
+            start: Where they end.
+            end: Where the first of them ends, with its end tag.
         """
-        tags, stack = self._tags, self._stack
-        after = len(tags)
+        tags, stack = self.tags, self._stack
         while len(stack) > position:
             node = stack.pop()
             self._open[tags[node]] -= 1
-            self._closed.append(node)
-            self._closed_after.append(after)
-            self._closed_by.append(2 * number + (own and len(stack) == position))
+            self.after[node] = len(tags)
+            self.inner_ends[node] = start
+            self.ends[node] = end if len(stack) == position else start
+            if tags[node] == "a":
+                self._last_link = node
 
 
 def _kind_of(key: bytes) -> _Kind:

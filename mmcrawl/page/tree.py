@@ -136,12 +136,16 @@ class PageTree:
         self._markup = view.markup
         self._unit = view.unit
         mark = next((mark for mark in _BYTE_ORDER_MARKS if body.startswith(mark)), b"")
-        nodes = TreeBuilder(view.markup, len(mark) // view.unit, view.unit).nodes()
+        nodes = TreeBuilder(view.markup, len(mark) // view.unit, view.unit)
+        nodes.read()
         self.tags, self.parents, self.after = nodes.tags, nodes.parents, nodes.after
         self.starts, self.inner_starts = nodes.starts, nodes.inner_starts
         self.inner_ends, self.ends = nodes.inner_ends, nodes.ends
         self.ends[0] = self.inner_ends[0] = len(body)
-        self.spaced, self.runs, self.link_ends = nodes.spaced, nodes.runs, nodes.link_ends
+        self.runs, self.link_ends = np.asarray(nodes.texts, dtype=np.int32), nodes.link_ends
+        self.spaced = bytearray(len(self.tags))
+        for node in nodes.spaced:
+            self.spaced[node] = 1
         self._steps: dict[int, str] = {}  # of the paths asked for
         self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag: many are alike
 
