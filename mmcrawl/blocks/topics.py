@@ -155,7 +155,7 @@ class _Runs:
         # Of each run: of the elements since the last one that break the line, the least one that
         # is hidden inside of an element, by that element.
         self._broken: list[int] = []
-        self._styled = {node for name in _STYLED for node in tree.mentioning(name)}
+        self._styled = set(tree.mentioning(*_STYLED))
         self._around = [(-1, -1, -1)] * len(tree)  # of the text directly in each element
         self._read()
 

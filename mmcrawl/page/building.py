@@ -12,7 +12,6 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.page.tags import (
@@ -122,7 +121,7 @@ class TreeBuilder:
             for places in (self.starts, self.inner_starts, self.inner_ends, self.ends):
                 places[:] = array(places.typecode, (self._unit * place for place in places))
 
-    def _read(self, tokens: list[bytes]) -> None:
+    def _read(self, tokens: list[bytes]) -> None:  # noqa: PLR0912, PLR0915 (a call a token is dear)
         """Put tokens into the table."""
         tags, parents, after, stack = self.tags, self.parents, self.after, self._stack
         starts, inner_starts = self.starts, self.inner_starts
@@ -130,61 +129,59 @@ class TreeBuilder:
         opened, known, to_ignore = self._open, dict[bytes, _Kind](), self._to_ignore
         in_head, nul, end = opened["head"], self._nul, self._place
         for token in tokens:
-            start = end
-            end += len(token)
+            start, size = end, len(token)
+            end += size
             if token[0] != _LESS:
                 if token.isspace():
                     self._space = True
-                elif in_head or (nul and b"\0" in token):
+                    continue
+                if in_head or (nul and b"\0" in token):
                     self._text(token, start)
                     in_head = opened["head"]
-                else:
-                    node = len(tags)
-                    if self._space:  # as _text does it where nothing else is to be seen to
-                        self.spaced.append(node)
-                        self._space = False
-                    texts.append(node)
-                    parents.append(stack[-1])
-                    tags.append(TEXT)
-                    after.append(node + 1)
-                    starts.append(start)
-                    inner_starts.append(start)
-                    inner_ends.append(end)
-                    ends.append(end)
-                continue
-            key = token if len(token) < _LONGEST_KNOWN else token.split(None, 1)[0]
-            found = known.get(key)
-            if found is None:
-                found = known[key] = _kind(key) if len(key) < _LONGEST_KEY else _kind_of(key)
-            kind, tag, quick = found
-            if kind == _END and tags[stack[-1]] == tag and not to_ignore:
-                node = stack.pop()  # as _close_down_to does it for one element
-                after[node] = len(tags)
-                inner_ends[node] = start
-                ends[node] = end
-                opened[tag] -= 1
-            elif (
-                kind == _START
-                and not in_head
-                and (not opened[quick] or tags[stack[-1]] in _CHILD_OF.get(tag, _NOTHING))
-            ) or (kind == _VOID and (not in_head or tag in HEAD_TAGS)):
-                node = len(tags)  # as _start_tag does it where nothing else is to be seen to
-                parents.append(stack[-1])
-                tags.append(tag)
-                after.append(node + 1)
-                starts.append(start)
-                inner_starts.append(end)
-                inner_ends.append(end)
-                ends.append(end)
+                    continue
+                if self._space:  # as _text does it where nothing else is to be seen to
+                    self.spaced.append(len(tags))
+                    self._space = False
+                texts.append(len(tags))
+                kind, tag, inner_start = _TEXT, TEXT, start
+            else:
+                key = token if size < _LONGEST_KNOWN else token.split(None, 1)[0]
+                found = known.get(key)
+                if found is None:
+                    found = known[key] = _kind(key) if len(key) < _LONGEST_KEY else _kind_of(key)
+                kind, tag, quick = found
+                if kind == _END and tags[stack[-1]] == tag and not to_ignore:
+                    node = stack.pop()  # as _close_down_to does it for one element
+                    after[node] = len(tags)
+                    inner_ends[node] = start
+                    ends[node] = end
+                    opened[tag] -= 1
+                    continue
                 if kind == _START:
-                    stack.append(node)
-                    opened[tag] += 1
-            elif kind == _TEXT:
-                self._text(token, start)
-                in_head = opened["head"]
-            elif tag:
-                self._tag(token, tag, start)
-                in_head = opened["head"]
+                    is_quick = not in_head and (
+                        not opened[quick] or tags[stack[-1]] in _CHILD_OF.get(tag, _NOTHING)
+                    )
+                else:
+                    is_quick = kind == _VOID and (not in_head or tag in HEAD_TAGS)
+                if not is_quick:
+                    if kind == _TEXT:
+                        self._text(token, start)
+                    elif tag:
+                        self._tag(token, tag, start)
+                    in_head = opened["head"]
+                    continue
+                inner_start = end
+            node = len(tags)  # as _add does it
+            parents.append(stack[-1])
+            tags.append(tag)
+            after.append(node + 1)
+            starts.append(start)
+            inner_starts.append(inner_start)
+            inner_ends.append(end)
+            ends.append(end)
+            if kind == _START:
+                stack.append(node)
+                opened[tag] += 1
         self._place = end
 
     def _tag(self, token: bytes, tag: str, start: int) -> None:

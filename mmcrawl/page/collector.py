@@ -9,8 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-import re2
-
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
 from mmcrawl.page.described import Described
@@ -48,11 +46,11 @@ _MUTED = ("noscript", "svg", "template")
 _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "onload"}
 # What begins the names of attributes that tell scripts what to play.
 _DATA = re.compile("^(?:data-|video-?id|rel:animated|server)", re.MULTILINE)
-# In the start tags of all that have one of either; re2 reads no byte twice, and much faster.
-_COUNTS = re2.compile(
-    rb"""(?i)[\s"'/](?:style\s*=|bgcolor|on(?:click|load)|data-|video-?id"""
-    rb"""|rel:animated|server)|wistia_async_"""
-)
+# In the start tags of all that have one of either.
+_COUNTS = (
+    b"style", b"bgcolor", b"onclick", b"onload", b"data-", b"video-id", b"videoid", b"rel:animated",
+    b"server", b"wistia_async_",
+)  # fmt: skip
 _NO_ATTRIBUTES: Attributes = {}
 _WISTIA = "wistia_async_"
 # Boxes of Facebook and Google, which are given the page that they are about.
@@ -122,39 +120,35 @@ class PageCollector:
         self._declared = defaultdict(list)
         for node, described in declared_media(Declared(tree)):
             self._declared[node].append(described)
-        counting = {*tree.matching(_COUNTS), *self._declared}
-        for node in range(len(tree) - tree.is_cut_off):
+        counting = {*tree.mentioning(*_COUNTS), *self._declared}
+        for node, tag in enumerate(tags[:-1] if tree.is_cut_off else tags):
             while closers and closers[-1][0] <= node:
                 closers.pop()[1]()
-            tag = tags[node]
             if tag == TEXT:
                 self._take_text(f" {next(texts)}" if spaced[node] else next(texts))
-            else:
+                continue
+            known, counts = _ELEMENTS.get(tag), node in counting or "-" in tag
+            if known or counts:
                 self._node, self._after = node, link_ends.get(node) or after[node]
-                self._open_element(tag, node in counting or "-" in tag)
+                self._open_element(tag, known or _UNKNOWN, counts)
         while closers:
             closers.pop()[1]()
 
-    def _open_element(self, tag: str, counts: bool) -> None:
-        node, closers = self._node, self._closers
-        is_block, opener = tag in _BLOCKS, _OPENERS.get(tag)
+    def _open_element(self, tag: str, known: "_Element", counts: bool) -> None:
+        is_block, opener, is_read = known
         if is_block and (self._line or self._links or self._line_has_links):
             self._end_line()
         attributes = _NO_ATTRIBUTES
+        if counts or is_read:
+            attributes = self._tree.attributes(self._node)
         if counts:
-            attributes = self._tree.attributes(node)
             self._note_attributes(tag, attributes)
         if opener is not None:
-            if not counts and tag not in _UNREAD:
-                attributes = self._tree.attributes(node)
             closer = opener(self, tag, attributes)
             if closer is not None:
                 self._when_closed(closer)
         if is_block and tag not in VOID:
-            if closers and closers[-1][0] < self._after:
-                self._when_closed(self._end_line)
-            else:
-                closers.append((self._after, self._end_line))
+            self._when_closed(self._end_line)
 
     def _take_text(self, text: str) -> None:
         self._captions.data(text)
@@ -180,10 +174,14 @@ class PageCollector:
     # -- blocks, lines and looks
 
     def _when_closed(self, closer: Closer) -> None:
-        closers, place = self._closers, len(self._closers)
-        while place and closers[place - 1][0] < self._after:  # a link that ends before it
+        closers, after = self._closers, self._after
+        if not closers or closers[-1][0] >= after:
+            closers.append((after, closer))
+            return
+        place = len(closers)
+        while place and closers[place - 1][0] < after:  # a link that ends before it
             place -= 1
-        closers.insert(place, (self._after, closer))
+        closers.insert(place, (after, closer))
 
     def _open_container(self, tag: str, attributes: Attributes) -> Closer:
         self._groups.open_container(tag, self._looks[-1])
@@ -426,6 +424,7 @@ def _script_references(code: str) -> list[Reference]:
 
 
 Opener = Callable[[PageCollector, str, Attributes], Closer | None]
+_Element = tuple[bool, Opener | None, bool]
 
 
 def _media(open_element: Callable[[MediaElements, str, Attributes], Closer | None]) -> Opener:
@@ -472,3 +471,9 @@ _OPENERS: dict[str, Opener] = {
 _UNREAD = CONTAINERS | TITLE_TAGS.union(
     _MUTED, ("big", "figcaption", "figure", "noembed", "option", "small", "title", "xmp")
 )
+# By tag: whether it begins a line of its own, its opener, and whether that reads attributes.
+_ELEMENTS: dict[str, _Element] = {
+    tag: (tag in _BLOCKS, _OPENERS.get(tag), tag in _OPENERS and tag not in _UNREAD)
+    for tag in _BLOCKS | _OPENERS.keys()
+}
+_UNKNOWN: _Element = (False, None, False)

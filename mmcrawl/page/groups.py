@@ -41,11 +41,10 @@ _UNIT = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 
 
 class Line(NamedTuple):
-    """A text that may be a title: rules 3 and 4 are known, 1 and 2 depend on the links."""
+    """A text that may be a title."""
 
     text: str
     look: Look
-    short: bool
     alone: bool
 
     @classmethod
@@ -53,7 +52,7 @@ class Line(NamedTuple):
         """Return the line, or None if it cannot be a title: too long, or without a letter."""
         if len(text) > LONGEST_TITLE or not _HAS_LETTER.search(text):
             return None
-        return cls(text, look, len(_UNIT.findall(text)) < _SHORT, alone)
+        return cls(text, look, alone)
 
 
 class Run:
@@ -111,7 +110,7 @@ class Run:
         return best if best is not None and self._rules(best) >= 2 else None
 
     def _rules(self, line: Line) -> int:
-        return self._larger(line) + self._other_colour(line) + line.short + line.alone
+        return self._larger(line) + self._other_colour(line) + _is_short(line.text) + line.alone
 
     def _stands_out(self, line: Line) -> bool:
         return self._larger(line) or self._other_colour(line)
@@ -123,6 +122,11 @@ class Run:
     def _other_colour(self, line: Line) -> bool:
         looks = self.looks or (self.around,)
         return all(line.look[1:] != look[1:] for look in looks)
+
+
+def _is_short(text: str) -> bool:
+    # Most have fewer characters than that, or no more words: only the others are read.
+    return len(text) < _SHORT or len(_UNIT.findall(text)) < _SHORT
 
 
 class GroupTracker:

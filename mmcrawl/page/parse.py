@@ -57,7 +57,7 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
     resolve = Resolver(base_url(head.base, url, encoding), encoding)
     references = chain(collector.references, collector.relations)  # a link in the page tells more
     resolved = [(r, t) for r in references if (t := resolve(r.href)) is not None]
-    own = Resolver(url, encoding)("")
+    own = (Resolver(url, encoding) if head.base else resolve)("")
     own_url, host = (own.url, own.host) if own is not None else (url, "")
     if own is not None and collector.simulation.say_so(head.title, _collapse(collector.headings)):
         itself = Reference("", "script", kind=SIMULATION, only_kind=True, is_page=True)

@@ -46,8 +46,6 @@ def media_resources(
     The first text that any reference to a medium has is the medium's. The page itself is none but
     where it is a simulation, nor is Flash that frames a page: banners, menus, players of others.
     """
-    media = _Media()
-    own_key = resource_key(page_url)
     candidates = [
         (reference, target)
         for reference, target in references
@@ -57,6 +55,10 @@ def media_resources(
         or _is_moving_picture(reference, target)
         or said_kind(reference, target)
     ]
+    if not candidates:
+        return ()
+    media = _Media()
+    own_key = resource_key(page_url)
     banners = {target.url for reference, target in candidates if reference.is_banner}
     for reference, target in candidates:
         for url, kind in _media_of(reference, target, resolve, page_host, banners):
@@ -227,7 +229,7 @@ def said_kind(reference: Reference, target: Target) -> str | None:
         return kind
     if reference.mime and (kind := media_kind("", reference.mime)):
         return kind
-    is_name = reference.text and _FILE_NAME.fullmatch(reference.text)
+    is_name = "." in reference.text and _FILE_NAME.fullmatch(reference.text)
     return media_kind(reference.text) if is_name and _PROGRAM.search(target.url) else None
 
 

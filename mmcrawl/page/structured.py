@@ -41,6 +41,7 @@ _VALUES = {
     **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "track", "video"), "src"),
     **{"object": "data", "data": "value", "meter": "value", "time": "datetime"},
 }
+_MARKING = (b"itemscope", b"itemprop", b"typeof", b"property")
 _MARKS = {"itemscope": "microdata", "typeof": "rdfa"}
 
 
@@ -125,7 +126,7 @@ class Declared:
     def links(self) -> list[tuple[int, frozenset[str], str]]:
         """Node, words of ``rel`` and address of its links that have both."""
         found = []
-        for node in sorted({*self.tree.mentioning(b"rel=")}):
+        for node in self.tree.mentioning(b"rel="):
             attributes = self.tree.attributes(node)
             if attributes.get("href") and attributes.get("rel"):
                 words = frozenset(attributes["rel"].lower().split())
@@ -134,8 +135,7 @@ class Declared:
 
     def named(self, *words: str) -> Iterator[Marked]:
         """Yield the elements whose class, id or rel has one of these words in it, in order."""
-        nodes = {node for word in words for node in self.tree.mentioning(word.encode())}
-        for node in sorted(nodes):
+        for node in self.tree.mentioning(*map(str.encode, words)):
             attributes = self.tree.attributes(node)
             keys = ("class", "id", "rel", "data-testid")
             name = " ".join(attributes.get(key, "") for key in keys).lower()
@@ -279,8 +279,7 @@ class Declared:
         outermost: list[Thing] = []
         marked: list[tuple[int, str]] = []
         around: list[Thing] = []
-        words = (b"itemscope", b"itemprop", b"typeof", b"property")
-        for node in sorted({node for word in words for node in tree.mentioning(word)}):
+        for node in tree.mentioning(*_MARKING):
             while around and tree.after[around[-1].node] <= node:
                 around.pop()
             attributes = tree.attributes(node)

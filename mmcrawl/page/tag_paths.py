@@ -18,7 +18,8 @@ class TagPaths:
 
     def __init__(self, tree: PageTree) -> None:
         self._tree = tree
-        self._open: list[tuple[int, list[str]]] = []  # elements around the last, and their paths
+        # Elements around the last, each with its path and how many steps that has.
+        self._open = [(0, "", 0)]
 
     def of(self, node: int) -> str:
         """Return the tag path of an element.
@@ -27,28 +28,33 @@ class TagPaths:
         without frames is a page of its own.
         """
         tree, opened = self._tree, self._open
-        while opened and tree.after[opened[-1][0]] <= node:
+        tags, parents, after = tree.tags, tree.parents, tree.after
+        while after[opened[-1][0]] <= node:
             opened.pop()
-        known, path = opened[-1] if opened else (0, [])
+        known, path, size = opened[-1]
         unknown: list[int] = []
-        while node > known and tree.tags[node] != "noframes":
+        while node > known and tags[node] != "noframes":
             unknown.append(node)
-            node = tree.parents[node]
-        path = path if node == known else []
+            node = parents[node]
+        if node != known:
+            path, size = "", 0
         for node in reversed(unknown):
-            tag = tree.tags[node]
-            if len(path) >= _ONCE.get(tag, _LONGEST_PATH + 1):
+            tag = tags[node]
+            if size >= _ONCE.get(tag, _LONGEST_PATH + 1):
                 continue
-            if not path and tag != "html":
-                path = ["html"]
-            if len(path) == 1 and tag not in _TOP:
-                path = [*path, "body"]
-            if attributes := tree.attributes(node):
-                name, classes = attributes.get("id", ""), attributes.get("class", "")
-                tag = step(tag, name[:_LONGEST_STEP], classes[:200])
-            path = [*path[1 - _LONGEST_PATH :], tag[:_LONGEST_STEP]]
-            opened.append((node, path))
-        return " ".join(path)
+            if size < 2 and tag != "html":
+                path, size = path or "html", size or 1
+                if size == 1 and tag not in _TOP:
+                    path, size = f"{path} body", 2
+            attributes = tree.attributes(node)
+            name, classes = attributes.get("id"), attributes.get("class")
+            if name or classes:
+                tag = step(tag, (name or "")[:_LONGEST_STEP], (classes or "")[:200])
+            if size == _LONGEST_PATH:
+                path, size = path.partition(" ")[2], size - 1
+            path, size = f"{path} {tag[:_LONGEST_STEP]}" if path else tag, size + 1
+            opened.append((node, path, size))
+        return path
 
 
 @lru_cache(maxsize=4096)

@@ -23,10 +23,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import unescape
 from html.entities import html5
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +43,19 @@ _ISO_2022 = re.compile(
 )
 _HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
 _UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
-_ATTRIBUTE = linear(r"""([^\s/>=]++)\s*+(?:=\s*+("[^"]*+"?+|'[^']*+'?+|[^\s>]*+))?+""", re.ASCII)
+_ATTRIBUTE = linear(
+    r"""([^\s/>=]++)\s*+(?:=\s*+(?:"([^"]*+)"?+|'([^']*+)'?+|([^\s>]*+)))?+""", re.ASCII
+)
 _NAME = re.compile(r"^<[^\s/>]*+", re.ASCII)
 _NO_ATTRIBUTES: Mapping[str, str] = {}
-_QUOTES = frozenset("\"'")
 _CONTROLS = frozenset({"a", "button"})
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
 _TAGS = re.compile(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[^>]*+>|(<.*)", re.DOTALL)
 _ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
 _LONGEST_PATH = 100  # steps
-_MOST_KNOWN = 5_000  # start tags whose attributes are remembered
+_KNOWN = 4_096  # start tags whose attributes are remembered: pages of a site share them
+_LONGEST_KNOWN = 300  # bytes
 _SLICE = 10_000  # runs of text
 
 
@@ -147,7 +148,6 @@ class PageTree:
         for node in nodes.spaced:
             self.spaced[node] = 1
         self._steps: dict[int, str] = {}  # of the paths asked for
-        self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag: many are alike
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -273,27 +273,26 @@ class PageTree:
         for start, end in zip(integers(starts), integers(ends), strict=True):
             yield self._markup[start:end]
 
-    def mentioning(self, word: bytes) -> Iterator[int]:
-        """Yield the elements in whose start tags a word (lower case, ASCII) stands, in order.
+    def mentioning(self, *words: bytes) -> list[int]:
+        """Return the elements in whose start tags one of some words (lower case, ASCII) stands.
 
         Most elements have no such attribute: this finds those that may without reading any.
         """
-        markup, unit = self._lowered, self._unit
-        place = markup.find(word)
-        while place >= 0:
-            node = bisect_right(self.starts, place * unit) - 1
-            if place * unit < self.inner_starts[node]:
-                yield node
-            place = markup.find(word, place + 1)
-
-    def matching(self, pattern: Any) -> Iterator[int]:
-        """Yield the elements in whose start tags a pattern of bytes (of re2) is found, in order."""
-        starts, inner_starts, unit = self.starts, self.inner_starts, self._unit
-        for match in pattern.finditer(self._markup):
-            place = match.start() * unit
-            node = bisect_right(starts, place) - 1
-            if place < inner_starts[node]:
-                yield node
+        markup, starts, unit = self._lowered, self.starts, self._unit
+        found: set[int] = set()
+        for word in words:
+            place = markup.find(word)
+            while place >= 0:
+                node = bisect_right(starts, place * unit) - 1
+                behind = self.inner_starts[node]
+                if place * unit < behind:
+                    found.add(node)
+                elif node + 1 < len(starts):  # in a text, a script, an end tag
+                    behind = starts[node + 1]
+                else:
+                    break
+                place = markup.find(word, behind // unit)
+        return sorted(found)
 
     @cached_property
     def _lowered(self) -> bytes:
@@ -305,16 +304,13 @@ class PageTree:
 
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
-        start, end = self.starts[node], self.inner_starts[node]
-        if end - start < len(self.tags[node]) + 3:  # as <p>
+        start, end, name = self.starts[node], self.inner_starts[node], len(self.tags[node])
+        if end - start < name + 3:  # as <p>
             return _NO_ATTRIBUTES
-        written = self.body[start:end]
-        known = self._attributes.get(written)
-        if known is None:
-            known = self._read_attributes(node, written)
-            if len(self._attributes) < _MOST_KNOWN:
-                self._attributes[written] = known
-        return known
+        if self._markup is not self.body:
+            return self._read_masked(node)
+        read = _known_attributes if end - start < _LONGEST_KNOWN else _attributes
+        return read(self.body[start:end], name + 1, self.encoding)
 
     def path(self, node: int) -> str:
         """Return the DOM path of a node, as ``html/body/div[2]/p``; "" for node 0.
@@ -365,32 +361,32 @@ class PageTree:
             written = b"\x1b$)C" + written
         return _clean(written.decode(self.encoding, "replace"))
 
-    def _read_attributes(self, node: int, written: bytes) -> Mapping[str, str]:
-        if self._markup is not self.body:
-            return self._read_masked(node)
-        found: dict[str, str] = {}
-        tag = _clean(written.decode(self.encoding, "replace"))
-        is_plain = len(tag) == len(written)  # a byte a character
-        tag = tag[len(self.tags[node]) + 1 :] if is_plain else _NAME.sub("", tag, count=1)
-        for name, value in _ATTRIBUTE.findall(tag):
-            if value[:1] in _QUOTES:
-                value = value[1:-1] if value[1:].endswith(value[0]) else value[1:]  # noqa: PLW2901
-            found.setdefault(name.lower(), value)
-        if "&" in tag:
-            return {name: _unescape_value(value) for name, value in found.items()}
-        return found
-
     def _read_masked(self, node: int) -> Mapping[str, str]:
         """Read attributes of which no name and no quote is masked, each value by itself."""
         found: dict[str, str] = {}
         start, written = self.starts[node], self.start_tag(node).decode("latin-1")
         for match in _ATTRIBUTE.finditer(written, len(self.tags[node]) + 1):
-            first, last = match.span(2)
-            if written[first:last][:1] in _QUOTES:
-                first, last = first + 1, last - written[first + 1 : last].endswith(written[first])
+            first, last = match.span(max(2, match.lastindex or 0))
             value = self._text(start + first * self._unit, start + last * self._unit)
             found.setdefault(match[1].lower(), _unescape_value(value))
         return found
+
+
+def _attributes(written: bytes, start: int, encoding: str) -> Mapping[str, str]:
+    """Return the attributes of a start tag, in which they begin somewhere."""
+    tag = _clean(written.decode(encoding, "replace"))
+    is_plain = len(tag) == len(written)  # a byte a character
+    tag = tag[start:] if is_plain else _NAME.sub("", tag, count=1)
+    written_so = _ATTRIBUTE.findall(tag)
+    found = {name.lower(): double or single or bare for name, double, single, bare in written_so}
+    if len(found) < len(written_so):
+        found = {}
+        for name, double, single, bare in written_so:
+            found.setdefault(name.lower(), double or single or bare)
+    return {n: _unescape_value(v) for n, v in found.items()} if "&" in tag else found
+
+
+_known_attributes = lru_cache(maxsize=_KNOWN)(_attributes)
 
 
 def _clean(text: str) -> str:

@@ -42,6 +42,10 @@ _PLAIN_URL = linear(
     r"(?:\?(?P<query>[\w/.&=+-]++))?",
     re.ASCII,
 )
+# A reference that stands as it is, too, behind the folder or the host of the page.
+_PLAIN_PATH = linear(
+    r"/?+(?:[\w-]++(?:\.[\w-]++)*+/)*+[\w-]++(?:\.[\w-]++)*+(?:\?[\w.&=+-]++)?", re.ASCII
+)
 _DEFAULT_PORT = re.compile(r"^(?:http://([^/?]*):80|https://([^/?]*):443)(?=[/?]|$)")
 _TRACKING = re.compile(
     r"&(?:utm_\w+|(?:gcl|fbcl|dcl|mscl|ycl|twcl|ttcl|li_fat_|wbra|gbra)id|mc_[ce]id|_ga|igshid|_hsenc"
@@ -145,14 +149,19 @@ class Resolver:
     def __init__(self, base: str, encoding: str) -> None:
         self.base = base
         self._encoding = "utf-8" if encoding.startswith(_NO_QUERY_ENCODINGS) else encoding
+        self._folder = (absolute_url(base, ".") or "") if base else ""
+        self._origin = self._folder[: self._folder.find("/", self._folder.find("://") + 3)]
 
     def __call__(self, reference: str) -> Target | None:
         """Return the target of a reference, or None if it is malformed or of another scheme."""
         reference = reference.strip(_ENDS)
-        if len(reference) > _LONGEST or _LONG_AUTHORITY.match(reference):
+        if self._folder and _PLAIN_PATH.fullmatch(reference):
+            return _classify((self._origin if reference[0] == "/" else self._folder) + reference)
+        if len(reference) > _LONGEST:
             return None
-        url = absolute_url(self.base, reference, self._encoding)
-        return _classify(url.partition("#")[0]) if url is not None else None
+        if reference.startswith(("http://", "https://")):  # the page's own address counts for none
+            return _resolved("", reference, self._encoding)
+        return _resolve(self.base, reference, self._encoding)
 
 
 def absolute_url(base: str, reference: str, encoding: str = "utf-8") -> str | None:
@@ -220,6 +229,16 @@ def _fits(character: str, encoding: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _resolve(base: str, reference: str, encoding: str) -> Target | None:
+    if _LONG_AUTHORITY.match(reference):
+        return None
+    url = absolute_url(base, reference, encoding)
+    return _classify(url.partition("#")[0]) if url is not None else None
+
+
+_resolved = lru_cache(maxsize=_CACHED)(_resolve)
 
 
 @lru_cache(maxsize=_CACHED)

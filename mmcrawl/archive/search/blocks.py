@@ -54,7 +54,7 @@ def option_text(tree: PageTree) -> str:
     for node, text in zip(tree.runs.tolist(), tree.texts, strict=True):
         if options[node] > 0 and unseen[node] <= 0:
             said.setdefault(options[node], []).append(text)
-    for node in set(tree.mentioning(b"label")):
+    for node in tree.mentioning(b"label"):
         if tree.tags[node] in ("option", "optgroup") and unseen[node] <= 0:
             said.setdefault(node, []).insert(0, tree.attributes(node).get("label", "") + " ")
     lines = (" ".join("".join(said[node]).split()) for node in sorted(said))

@@ -84,8 +84,7 @@ class Formulas:
         tree = self._tree
         candidates = set(measures.nodes.get("math", ()))
         candidates.update(measures.nodes.get("mjx-container", ()))
-        for word in (b"katex", b"math", b"tex", b"mjx", b"formula"):
-            candidates.update(tree.mentioning(word))
+        candidates.update(tree.mentioning(b"katex", b"math", b"tex", b"mjx", b"formula"))
         stop = 0
         for node in sorted(candidates):
             if node < stop or not self._is_formula(node):

@@ -146,8 +146,7 @@ class LicenceReader:
     def _candidates(self) -> Sequence[int]:
         tree = self._tree
         marks = (b"license", b"licence", b"creativecommons", b"licensebuttons", b"gnu.org")
-        nodes = {node for mark in marks for node in tree.mentioning(mark)}
-        return sorted(node for node in nodes if tree.tags[node] in _ADDRESSES)
+        return [node for node in tree.mentioning(*marks) if tree.tags[node] in _ADDRESSES]
 
     def _judged(
         self, node: int, named: Named, source: str, line: str = ""
