@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
+import pytest
+
 
 def each(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Call a test once for every row, as `pytest.mark.parametrize` does, but as one test.
@@ -29,11 +31,11 @@ def each(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]], Cal
                 with ExitStack() as stack:
                     try:
                         test(*bound, **row, **_anew(fixtures, number, stack))
-                    except Exception as error:  # noqa: BLE001 - any failure of a test
+                    except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001
                         error.add_note(f"row {number}: {row!r:.1000}")
                         failed.append(error)
             if failed:
-                raise ExceptionGroup(f"{len(failed)} of {len(table)} rows fail", failed)
+                raise BaseExceptionGroup(f"{len(failed)} of {len(table)} rows fail", failed)
 
         signature = inspect.signature(test)
         left = [p for name, p in signature.parameters.items() if name not in given]

@@ -1,14 +1,20 @@
 """What a wrong call is answered with, one sentence a row: what was wrong and what to do."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.crawling import FocusedParams, as_time, explain_arguments, read_seeds
+from mmcrawl.collecting import as_size, as_sizes, media_beside, open_files
+from mmcrawl.collecting.exporting import exporter_named
+from mmcrawl.crawling import FocusedParams, as_time, explain_arguments, read_rules, read_seeds
 from mmcrawl.engine import check_settings, make_job
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.experiment import Plan, algorithms_of
+from mmcrawl.frontier import open_store
+from mmcrawl.replay import FolderWeb, Latency, open_web
 from mmcrawl.scoring import (
     LinkSimilarity,
     PinnedRule,
@@ -20,12 +26,14 @@ from mmcrawl.scoring import (
     prior_of,
     url_parts,
 )
-from mmcrawl.topic import Topic
+from mmcrawl.text import kind_named
+from mmcrawl.topic import Topic, load_topic
 from tests.tables import each
 
 Call = Callable[[], object]
 
-SIMILARITY = LinkSimilarity(Topic("optics", "光学", (("光学",),)))
+TOPIC = Topic("optics", "光学", (("光学",),))
+SIMILARITY = LinkSimilarity(TOPIC)
 
 
 def scorer(name: str, **parameters: object) -> Call:
@@ -179,8 +187,176 @@ CRAWL = [
 ]
 
 
-@each("call, sentence", [*SCORING, *CRAWL])
-def test_a_wrong_call_is_answered_with_a_sentence(call: Call, sentence: str) -> None:
+def read(reader: Callable[[str], object], name: str, content: str | bytes | None = None) -> Call:
+    """Read a file of the folder that the test is in; None for one that is not there."""
+
+    def call() -> object:
+        if content is not None:
+            data = content.encode() if isinstance(content, str) else content
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_bytes(data)
+        return reader(name)
+
+    return call
+
+
+def toml(content: str | bytes) -> Call:
+    return read(load_topic, "topic.toml", content)
+
+
+def words(content: str) -> Call:
+    return read(load_topic, "words.txt", content)
+
+
+def listed(content: str | bytes) -> Call:
+    return read(read_seeds, "seeds.txt", content)
+
+
+def ruled(line: str) -> Call:
+    return read(read_rules, "rules.txt", f"# first\nhttp://h.test/good\n{line}\n")
+
+
+def web(name: str) -> Call:
+    return lambda: open_web(name)
+
+
+def manifest(text: str) -> Call:
+    return read(lambda name: (Path("a.test").mkdir(), FolderWeb(Path())), "manifest.json", text)
+
+
+def plan(algos: str, **arguments: str) -> Call:
+    names = ["breadth", "urlrule", "learned"]
+    return lambda: Plan("demo", arguments, algorithms_of(algos, names)).check()
+
+
+LENS = {"keywords": "lens"}
+WEIGHT = "a rule is PATTERN [0 to 99, or never]"
+FILES = [
+    (toml('name = "x"\nwords = [["a" 3]]'), "topic.toml: not valid TOML: "),
+    (toml('words = [["a"]]'), "has no name"),
+    (toml('name = "x"\nwords = []'), "holds no words"),
+    (toml('name = "x"\nwords = [["a", 3]]'), "is no list of words"),
+    (
+        toml('name = "x"\nwords = [["a"],\n["!"]]'),
+        "topic.toml, line 3: the word '!' holds no letter",
+    ),
+    (toml('name = "x"\nword = [["a"]]'), "unknown key 'word'; there are name"),
+    (toml('name = "x"\nwords = [["a"]]\n[media.film]\nwords = []'), "unknown key 'film'"),
+    (toml('name = "力"'.encode("utf-16")), "neither UTF-8 nor GB18030"),
+    (words("ok\n\n!!!\n"), "words.txt, line 3: the word '!!!' holds no letter"),
+    (words("ok\n" + "x" * 65), "longer than 64"),
+    (words("# nothing\n"), "holds no words"),
+    (words(""), "holds no words"),
+    (words("ok\0"), "neither UTF-8 nor GB18030"),
+    (read(load_topic, "x.json", b"\x80\x04pickled"), "is no learnt topic"),
+    (read(load_topic, "y.json"), "there is no topic file"),
+    (read(load_topic, "nowhere/optics.toml"), "no topic file nowhere/optics.toml"),
+    *((read(load_topic, name), "topic") for name in (LONG, "物" * 100, "a/" * 3000 + "x.toml")),
+    (read(load_topic, "高中物里"), "高中物理? `scrapy topic list` shows"),
+    (lambda: Topic("empty", "", ()), "holds no words"),
+    (lambda: TOPIC.wanting(["vidoe"]), "no such media kind 'vidoe'; there are audio"),
+    (lambda: kind_named("simulatoin"), "'simulatoin'; did you mean simulation"),
+    (lambda: kind_named("xyzzy"), "no media kind 'xyzzy'"),
+    *(
+        (listed(text), "seeds.txt names no seeds; write one URL a line")
+        for text in ("", "\n \n", "# \n")
+    ),
+    *(
+        (listed(f"http://good.test/\n# comment\n{line}\n"), f"seeds.txt, line 3: {line!r} ")
+        for line in (
+            *("ftp://a.test/", "http:///path", "http://a.test:99999/", "javascript:alert(1)"),
+            *("physics-senior", "http://a.test/ physics-senior biology-senior"),
+        )
+    ),
+    (
+        listed("http://a.test/ # café".encode("latin-1")),
+        "is not UTF-8, UTF-16 or GBK text; save it as",
+    ),
+    (listed(b"\xef\xbb\xbfhttp://a.test/\xe5\x85"), "is not UTF-8, UTF-16 or GBK text; save it as"),
+    *(
+        (listed(content), "seeds.txt is no text; give a seed file, one entry a line")
+        for content in ("http://a/".encode("utf-16-le"), b"RIFF\x00\x00\x08\x00AVI", b"\0" * 99)
+    ),
+    (ruled("h.test/a"), "line 3: 'h.test/a' is no pattern: begin it with http://, https:// or re:"),
+    (ruled("re:(a"), "line 3: 're:(a' is no pattern: missing ): (a (RE2 has no look-around"),
+    (ruled("http://h.test/ often"), f"line 3: 'often' is no weight; {WEIGHT}"),
+    *((ruled(f"http://h.test/ {n}"), f"'{n}' is no weight") for n in ("-1", "100", "1.5")),
+    (ruled(f"http://h.test/ {'0' * 5_000}"), "line 3: '000"),
+    (ruled("http://h.test/ 1 2"), "line 3: '2' is not understood; a rule is PATTERN"),
+    (ruled("http://h.test/ topic=fisics-senior"), "unknown topic 'fisics-senior'; did you mean"),
+    (read(read_rules, "x"), "there is no rules file x; write one, or have a crawl's with"),
+    (read(read_rules, "."), "there is no rules file"),
+    (read(read_rules, "x", b"\0\1"), "is no text; give a rules file, one entry a line"),
+]
+WEBS = [
+    *((web(name), "does not exist") for name in ("", "nowhere", "~nosuchuser/web")),
+    (web(LONG), LONG),
+    (web("x\0y"), "x"),
+    (read(open_web, "notes.txt", "x"), "is no stored web"),
+    (web("."), "is empty"),
+    *((manifest(text), "manifest.json") for text in ("{", "[]", '{"a.test": 1}')),
+    (manifest('{"a.test": {"aliases": "x"}}'), "manifest.json"),
+    *((web(spec), "leads nowhere") for spec in ("portal:", "portal: ; ")),
+    (web("portal:demo;nowhere"), "'nowhere' does not exist"),
+    (web("portal:demo;portal:demo"), "cannot lead to another portal"),
+    (web("portal:sim:pages=x"), "a whole number"),
+    (web("sim:colour=red"), "no parameter 'colour'; it has pages, sites, media, adjacency, tunnel"),
+    (web("sim:pages"), "'pages' is no parameter"),
+    (web("sim:pages=many"), "a whole number from 50 to 10000000"),
+    (web("sim:pages=10"), "a whole number from 50"),
+    (web("sim:pages=99,sites=2"), "too few for 2 sites: give at least 50 a site"),
+    (web("sim:sites=0"), "a whole number from 1 to 10000"),
+    (web("sim:tunnel=1.5"), "a whole number from 0 to 10"),
+    (web("sim:seed=-1"), "a whole number from 0"),
+    (web("sim:seed=" + "9" * 5000), "a whole number from 0"),
+    (web("sim:media=0.6"), "a number from 0 to 0.5"),
+    (web("sim:adjacency=nan"), "a number from 0 to 1"),
+    (web("sim:noise=-0.1"), "a number from 0 to 1"),
+    (web("sim:languages=fr"), "one of zh, en, mixed"),
+    (web("sim:seed=1,seed=2"), "given twice"),
+    (crawl(web="sim:pages=5"), "web: pages=5 does not describe a simulated web"),
+    *(
+        ((lambda value=value: Latency.parse(value)), "no latency")
+        for value in ("fast", "-1", -1, True, "NaN", [1], {"a.test": "x"}, "[1]")
+    ),
+]
+REST = [
+    (plan("nope"), "there is no algorithm 'nope'; there are breadth, urlrule"),
+    (plan("urlrule:lift"), "'urlrule:lift' is not understood; write urlrule:parameter=value"),
+    (plan("urlrule:=3"), "'urlrule:=3' is not understood"),
+    (plan("", **LENS), "there is no algorithm to compare"),
+    (plan("breadth,breadth", **LENS), "breadth is named twice"),
+    (plan("breadth", topic="nosuch"), "unknown topic 'nosuch'"),
+    (plan("breadth", **LENS, media="film"), "there is no media kind 'film'"),
+    (plan("breadth", **LENS, max_depth="x"), "max_depth: 'x' is not allowed"),
+    (
+        plan("breadth", **LENS, seeds="http://else.test/"),
+        "seed http://else.test/ is not in the web",
+    ),
+    (plan("urlrule:lift=much", **LENS), "lift: 'much' is not allowed"),
+    (plan("learned:variance=-1", **LENS), "learned: variance must be "),
+    (plan("urlrule:media=audio", **LENS), "media is no parameter of an algorithm"),
+    (plan("urlrule:store=x", **LENS), "store is no parameter of an algorithm"),
+    *(
+        ((lambda uri=uri: open_store(uri)), "is not understood; use sqlite:///FILE")
+        for uri in ("", "crawl.db", "sqlite:///", "mongo://h/db", "sqlite://crawl.db")
+    ),
+    *(
+        ((lambda text=text: as_size(text)), "is no size")
+        for text in ("", "GB", "-1", "1e3", "20 G B", "1" * 20, "٣")
+    ),
+    (lambda: as_sizes("films:1GB"), "there is no media kind 'films'"),
+    (lambda: open_files("nowhere://a"), "media store nowhere://a "),
+    (lambda: media_beside("memory:"), "in memory"),
+    (lambda: exporter_named("paper"), "csv"),
+]
+
+
+@each("call, sentence", [*SCORING, *CRAWL, *FILES, *WEBS, *REST])
+def test_a_wrong_call_is_answered_with_a_sentence(
+    call: Call, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises((MmcrawlError, ValueError)) as told:
         call()
     error = told.value

@@ -55,26 +55,6 @@ def test_a_teachers_editor_may_write_any_usual_encoding(written, encoding: str) 
     assert read_rules(path).weight_of("http://h.test/%E7%89%A9%E7%90%86/1.htm") == 5
 
 
-@each(
-    "line, told",
-    [
-        ("h.test/a", "'h.test/a' is no pattern: begin it with http://, https:// or re:"),
-        ("re:(a", "'re:(a' is no pattern: missing ): (a (RE2 has no look-around"),
-        ("http://h.test/ often", "'often' is no weight; a rule is PATTERN [0 to 99, or never]"),
-        ("http://h.test/ -1", "'-1' is no weight"),
-        ("http://h.test/ 100", "'100' is no weight"),
-        ("http://h.test/ 1.5", "'1.5' is no weight"),
-        (f"http://h.test/ {'0' * 5_000}", "'000"),
-        ("http://h.test/ 1 2", "'2' is not understood; a rule is PATTERN"),
-        ("http://h.test/ topic=fisics-senior", "unknown topic 'fisics-senior'; did you mean"),
-    ],
-)
-def test_a_bad_rule_is_named_with_its_line(written, line: str, told: str) -> None:  # type: ignore[no-untyped-def]
-    problems = refused(written(f"# first\nhttp://h.test/good\n{line}\n"))
-    assert len(problems) == 1
-    assert problems[0].startswith(f"line 3: {told}")
-
-
 def test_all_bad_rules_are_named_up_to_twenty(written) -> None:  # type: ignore[no-untyped-def]
     assert len(refused(written("a\nhttp://h.test/\nb\n"))) == 2
     path = written("a\n" * 30)
@@ -87,20 +67,6 @@ def test_a_pattern_stands_once_for_a_topic(written) -> None:  # type: ignore[no-
     assert refused(path) == [f"line 2: the pattern stands in {path}, line 1 already; leave out one"]
     both = written("http://h.test/ 3 topic=physics-senior\nhttp://h.test/ 4\n")
     assert len(read_rules(both).rules) == 2
-
-
-@each(
-    "make, told",
-    [
-        (lambda path: None, "there is no rules file .*; write one, or have a crawl's with"),
-        (lambda path: path.mkdir(), "there is no rules file"),
-        (lambda path: path.write_bytes(b"\0\1"), "is no text; give a rules file, one entry a line"),
-    ],
-)
-def test_what_is_no_file_of_rules_is_told(make, told: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    make(tmp_path / "x")
-    with pytest.raises(RuleError, match=told):
-        read_rules(str(tmp_path / "x"))
 
 
 def test_rules_for_other_topics_are_left_out_and_that_is_told(written, caplog) -> None:  # type: ignore[no-untyped-def]

@@ -67,31 +67,6 @@ def test_what_has_the_form_of_a_url_is_no_file(tmp_path, monkeypatch):
     assert read_seeds("http://a.test") == [Seed("http://a.test")]
 
 
-@pytest.mark.parametrize("content", ["", "\n \n", "# nothing yet\n"])
-def test_a_file_without_seeds_is_named(content: str, seed_file: Path) -> None:
-    seed_file.write_text(content)
-    with pytest.raises(SeedError, match=r"seeds\.txt names no seeds; write one URL a line"):
-        read_seeds(str(seed_file))
-
-
-@each(
-    "line",
-    [
-        "ftp://a.test/",
-        "http:///path",
-        "http://a.test:99999/",
-        "javascript:alert(1)",
-        "physics-senior",
-        "http://a.test/ physics-senior biology-senior",
-    ],
-)
-def test_a_bad_line_is_named_with_its_number(line: str, seed_file: Path) -> None:
-    seed_file.write_text(f"http://good.test/\n# comment\n{line}\n")
-    with pytest.raises(SeedError) as caught:
-        read_seeds(str(seed_file))
-    assert str(caught.value).startswith(f"{seed_file}, line 3: {line!r} ")
-
-
 @each("encoding", ["utf-8", "utf-8-sig", "utf-16", "gbk", "gb18030", "big5"])
 def test_a_file_may_be_in_the_encodings_of_its_readers(encoding: str, seed_file: Path) -> None:
     text = "# 中文 物理\r\nhttp://a.test/中文/ # 的文件\r\nhttp://b.test/ physics-senior\r\n"
@@ -100,32 +75,6 @@ def test_a_file_may_be_in_the_encodings_of_its_readers(encoding: str, seed_file:
         Seed("http://a.test/%E4%B8%AD%E6%96%87/"),
         Seed("http://b.test/", "physics-senior"),
     ]
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "http://a.test/ # café".encode("latin-1"),
-        b"\xef\xbb\xbfhttp://a.test/\xe5\x85",
-    ],
-)
-def test_text_of_another_encoding_is_told(content: bytes, seed_file: Path) -> None:
-    seed_file.write_bytes(content)
-    with pytest.raises(SeedError, match=r"seeds\.txt is not UTF-8, UTF-16 or GBK text; save it as"):
-        read_seeds(str(seed_file))
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["http://a.test/".encode("utf-16-le"), b"RIFF\x00\x00\x08\x00AVI", b"\x00" * 5_000_000],
-    ids=["UTF-16 that does not say so", "film", "zeros"],
-)
-def test_a_file_that_is_no_text_is_told(content: bytes, seed_file: Path) -> None:
-    seed_file.write_bytes(content)
-    with pytest.raises(
-        SeedError, match=r"seeds\.txt is no text; give a seed file, one entry a line"
-    ):
-        read_seeds(str(seed_file))
 
 
 @each(

@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 import mmcrawl
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment import (
     Algorithm,
-    ExperimentError,
     Plan,
     algorithms_of,
     code_digest,
@@ -16,7 +14,6 @@ from mmcrawl.experiment import (
 )
 from mmcrawl.scoring import algorithm_names
 from tests.experiment.conftest import write_web
-from tests.tables import each
 
 NAMES = ["breadth", "urlrule"]
 TRAP_LIMIT = "MMCRAWL_BARREN_PAGES_PER_SHAPE"
@@ -35,44 +32,9 @@ def test_all_means_every_algorithm_there_is() -> None:
     assert [a.label for a in algorithms_of("all", NAMES)] == NAMES
 
 
-@each(
-    "text, said",
-    [
-        ("nope", "there is no algorithm 'nope'; there are breadth, urlrule"),
-        ("urlrule:lift", "'urlrule:lift' is not understood; write urlrule:parameter=value"),
-        ("urlrule:=3", "'urlrule:=3' is not understood"),
-    ],
-)
-def test_algorithms_that_are_not_understood(text: str, said: str) -> None:
-    with pytest.raises(ExperimentError, match=said):
-        algorithms_of(text, NAMES)
-
-
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_web(tmp_path_factory.mktemp("web"))
-
-
-@each(
-    "arguments, algos, said",
-    [
-        ({"keywords": "lens"}, "", "there is no algorithm to compare"),
-        ({"keywords": "lens"}, "breadth,breadth", "breadth is named twice"),
-        ({}, "breadth", "no topic: give"),
-        ({"topic": "nosuch"}, "breadth", "unknown topic 'nosuch'"),
-        ({"keywords": "lens", "media": "film"}, "breadth", "there is no media kind 'film'"),
-        ({"keywords": "lens", "max_depth": "x"}, "breadth", "max_depth: 'x' is not allowed"),
-        ({"keywords": "lens", "seeds": "http://else.test/"}, "breadth", "hosts site.test"),
-        ({"keywords": "lens"}, "urlrule:lift=much", "lift: 'much' is not allowed"),
-        ({"keywords": "lens"}, "learned:variance=-1", "learned: variance must be "),
-        ({"keywords": "lens"}, "urlrule:media=audio", "media is no parameter of an algorithm"),
-        ({"keywords": "lens"}, "urlrule:store=x", "store is no parameter of an algorithm"),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_one_sentence(web, arguments, algos, said):
-    with pytest.raises(MmcrawlError, match=said) as caught:
-        Plan(str(web), arguments, algorithms_of(algos, [*NAMES, "learned"])).check()
-    assert "\n" not in str(caught.value)
 
 
 def test_seeds_inside_the_web_are_fine(web: Path) -> None:

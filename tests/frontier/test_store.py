@@ -99,12 +99,6 @@ def test_a_job_remembers_plain_data(store):
 # -- what cannot be opened ----------------------------------------------------------------------
 
 
-@each("uri", ["", "crawl.db", "sqlite:///", "mongo://h/db", "sqlite://crawl.db"])
-def test_an_unknown_kind_of_store_is_refused(uri):
-    with pytest.raises(StoreError, match="is not understood; use sqlite:///FILE"):
-        open_store(uri)
-
-
 def test_a_store_in_a_folder_that_is_not_there_is_refused(tmp_path):
     assert "there is no folder" in refusal(tmp_path / "missing" / "crawl.db")
     assert list(tmp_path.iterdir()) == []

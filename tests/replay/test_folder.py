@@ -218,13 +218,6 @@ def test_without_a_manifest_a_crawl_starts_at_the_root_of_every_host(web: Folder
     assert web.start_urls() == ("http://a.test/", "http://b.test/")
 
 
-@each("text", ["{", "[]", '{"a.test": 1}', '{"a.test": {"aliases": "x"}}'])
-def test_a_manifest_of_another_form_is_named(tmp_path: Path, text: str) -> None:
-    write(tmp_path, {"a.test/index.htm": b"a", "manifest.json": text.encode()})
-    with pytest.raises(WebError, match=r"manifest\.json"):
-        FolderWeb(tmp_path)
-
-
 def test_a_folder_without_hosts_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"readme.txt": b""})
     with pytest.raises(WebError, match="no host"):

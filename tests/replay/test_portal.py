@@ -3,10 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.errors import WebError
 from mmcrawl.page import parse_page
 from mmcrawl.replay import PortalWeb, StoredWeb, open_web
-from tests.tables import each
 
 PORTAL = "http://portal.test/"
 
@@ -94,19 +92,3 @@ def test_the_portal_has_one_page() -> None:
     head = web.get(PORTAL, "HEAD")
     assert head is not None
     assert head.body == b""
-
-
-@each(
-    "spec, told",
-    [
-        ("portal:", "leads nowhere"),
-        ("portal: ; ", "leads nowhere"),
-        ("portal:demo;nowhere", "'nowhere' does not exist"),
-        ("portal:demo;portal:demo", "cannot lead to another portal"),
-        ("portal:sim:pages=x", "a whole number"),
-    ],
-)
-def test_a_portal_to_no_web_is_refused_in_one_sentence(spec: str, told: str) -> None:
-    with pytest.raises(WebError, match=told) as caught:
-        open_web(spec)
-    assert "\n" not in str(caught.value)

@@ -10,13 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from scrapy.settings import Settings
 
 from mmcrawl.crawling import FetchedPage, FocusedParams
-from mmcrawl.crawling import explain_arguments as explain
 from mmcrawl.engine import make_job
-from mmcrawl.errors import WebError
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
@@ -429,43 +426,8 @@ def test_any_url_is_answered(text: str) -> None:
     web.get("http://site1.sim2009.test/calendar.asp?" + text)
 
 
-@each(
-    "parameters, told",
-    [
-        ("colour=red", "no parameter 'colour'; it has pages, sites, media, adjacency, tunnel"),
-        ("pages", "'pages' is no parameter.*NAME=VALUE"),
-        ("pages=many", "pages=many.*a whole number from 50 to 10000000"),
-        ("pages=10", "a whole number from 50"),
-        ("pages=99,sites=2", "too few for 2 sites: give at least 50 a site"),
-        ("sites=0", "sites=0.*a whole number from 1 to 10000"),
-        ("tunnel=1.5", "a whole number from 0 to 10"),
-        ("seed=-1", "a whole number from 0"),
-        ("seed=" + "9" * 5000, "a whole number from 0"),
-        ("media=0.6", "media=0.6.*a number from 0 to 0.5"),
-        ("adjacency=nan", "adjacency=nan.*a number from 0 to 1"),
-        ("noise=-0.1", "a number from 0 to 1"),
-        ("languages=fr", "one of zh, en, mixed"),
-        ("seed=1,seed=2", "'seed'.*given twice"),
-    ],
-)
-def test_a_wrong_parameter_is_refused_in_one_sentence(parameters: str, told: str) -> None:
-    with pytest.raises(WebError, match=told) as caught:
-        open_web(f"sim:{parameters}")
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)
-
-
 def test_parameters_that_are_not_given_keep_their_defaults() -> None:
     assert SimulationConfig.parse("") == SimulationConfig()
     assert SimulationConfig.parse(" pages = 5000 , seed=7,") == SimulationConfig(pages=5000, seed=7)
     assert isinstance(open_web("sim:"), SimulatedWeb)
     assert isinstance(open_web("sim:pages=500,languages=en"), SimulatedWeb)
-
-
-def test_the_spider_takes_a_simulated_web_as_its_argument() -> None:
-    args = {"algo": "breadth", "topic": "physics-senior"}
-    assert FocusedParams(**args, web="sim:pages=500").web == "sim:pages=500"
-    with pytest.raises(ValidationError) as caught:
-        FocusedParams(**args, web="sim:pages=5")
-    [told] = explain(caught.value)
-    assert told.startswith("web: pages=5 does not describe a simulated web")

@@ -153,15 +153,6 @@ def test_a_file_that_is_none_is_told(change, said, lesson: Lesson, tmp_path: Pat
         load_topic(str(path))
 
 
-def test_no_json_and_no_file_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_bytes(b"\x80\x04pickled")
-    with pytest.raises(TopicError, match="is no learnt topic"):
-        load_topic(str(path))
-    with pytest.raises(TopicError, match="there is no topic file"):
-        load_topic(str(tmp_path / "y.json"))
-
-
 def test_an_own_topic_goes_by_its_name(lesson, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lesson.model.save(tmp_path / "topics" / "strings.json")

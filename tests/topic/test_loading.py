@@ -53,47 +53,6 @@ def test_chinese_encodings_are_read(file, encoding):
     assert load_topic(file("岩浆".encode(encoding), "a.txt")).terms == (("岩浆",),)
 
 
-@each(
-    "content, message",
-    [
-        ('name = "x"\nwords = [["a" 3]]', r"topic\.toml: not valid TOML: .*line 2"),
-        ('words = [["a"]]', "has no name"),
-        ('name = "x"\nwords = []', "holds no words"),
-        ('name = "x"\nwords = [["a", 3]]', "is no list of words"),
-        (
-            'name = "x"\nwords = [["a"],\n["!"]]',
-            r"topic\.toml, line 3: the word '!' holds no letter",
-        ),
-        ('name = "x"\nword = [["a"]]', "unknown key 'word'; there are name"),
-        ('name = "x"\nwords = [["a"]]\n[media.film]\nwords = []', "unknown key 'film'"),
-        (TOML.encode("utf-16"), "neither UTF-8 nor GB18030"),
-    ],
-)
-def test_a_bad_toml_file_is_refused_with_the_reason(file, content, message):
-    with pytest.raises(TopicError, match=message):
-        load_topic(file(content))
-
-
-@each(
-    "content, message",
-    [
-        ("ok\n\n!!!\n", r"words\.txt, line 3: the word '!!!' holds no letter"),
-        ("ok\n" + "x" * 65, r"words\.txt, line 2: .* longer than 64"),
-        ("# nothing\n", "holds no words"),
-        ("", "holds no words"),
-        ("ok\0", "neither UTF-8 nor GB18030"),
-    ],
-)
-def test_a_bad_plain_file_is_refused_with_the_line(file, content, message):
-    with pytest.raises(TopicError, match=message):
-        load_topic(file(content, "words.txt"))
-
-
-def test_a_missing_file_is_named():
-    with pytest.raises(TopicError, match=r"no topic file nowhere/optics\.toml"):
-        load_topic("nowhere/optics.toml")
-
-
 def test_an_unknown_topic_is_answered_with_near_names(monkeypatch):
     monkeypatch.setattr("mmcrawl.topic.loading.topic_names", lambda: ["physics-senior"])
     with pytest.raises(TopicError, match=r"'fysics-senior'; did you mean physics-senior\? `scrapy"):
@@ -106,8 +65,6 @@ def test_a_topic_is_known_by_its_title_in_either_language():
     assert load_topic("高中物理").name == "physics-senior"
     assert load_topic("senior secondary Physics").name == "physics-senior"
     assert load_topics("高中物理,初中化学").name == "physics-senior,chemistry-junior"
-    with pytest.raises(TopicError, match=r"'高中物里'; did you mean .*高中物理"):
-        load_topic("高中物里")
 
 
 def test_several_topics_are_one_union(file):
@@ -122,16 +79,9 @@ def test_several_topics_are_one_union(file):
     }  # fmt: skip
 
 
-def test_no_topic_at_all_is_refused():
-    with pytest.raises(TopicError, match="no topic is named"):
-        load_topics(" , ")
-
-
 def test_keywords_make_a_topic():
     topic = topic_from_keywords("光学|optics, refraction，透镜、棱镜")
     assert topic.terms == (("光学", "optics"), ("refraction",), ("透镜",), ("棱镜",))
-    with pytest.raises(TopicError):
-        topic_from_keywords(" ,, ")
 
 
 @each("name", topic_names())
@@ -169,12 +119,6 @@ def test_no_shipped_topic_holds_a_word_in_two_concepts(name):
 def test_a_subject_is_known_by_what_is_taught_in_it(name, texts):
     topic = load_topic(name)
     assert [len(topic.find(text)) for text in texts] == [2] * len(texts)
-
-
-@each("name", ["x" * 300, "物" * 100, "a/" * 3000 + "x.toml"])
-def test_a_name_that_no_file_can_have_is_an_unknown_topic(name):
-    with pytest.raises(TopicError, match=r"unknown topic|no topic file"):
-        load_topic(name)
 
 
 def test_the_readme_tells_how_many_concepts_count_for_each_kind_of_media():

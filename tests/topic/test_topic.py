@@ -1,6 +1,3 @@
-import pytest
-
-from mmcrawl.errors import TopicError
 from mmcrawl.topic import Topic
 
 OPTICS = Topic(
@@ -34,13 +31,3 @@ def test_concepts_of_the_same_name_are_joined():
 def test_a_word_of_two_concepts_stays_with_the_first():
     topic = Topic("t", "t", (("功", "work"), ("作业", "work", "homework")))
     assert topic.terms == (("功", "work"), ("作业", "homework"))
-
-
-def test_an_empty_topic_is_refused():
-    with pytest.raises(TopicError, match="holds no words"):
-        Topic("empty", "", ())
-
-
-def test_an_unknown_media_kind_is_refused():
-    with pytest.raises(TopicError, match=r"'vidoe'.*audio, video, animation"):
-        OPTICS.wanting(["vidoe"])
