@@ -13,21 +13,13 @@ if TYPE_CHECKING:
 
 TOPIC = "topic=physics-senior"
 FILES = {"bad_line.txt": b"http://a.test/\n\nhttp://[\n"}
-# One of each kind of place that refuses: what each says is in tests/test_params.py and the like.
+# One of each kind of place that refuses: what each says is in tests/test_messages.py.
 CASES = {
     ("algo=urlrule:lift=1;s=2",): "algo: parameters are arguments of their own: -a algo=urlrule"
     " -a lift=1 -a s=2",
-    ("topic=nosuch",): "unknown topic 'nosuch'; `scrapy topic list` shows all topics",
-    ("colour=red",): "there is no argument 'colour'; there are algo, topic, keywords, seeds,",
-    (TOPIC, "keywords=lens"): "give either topic or keywords, not both",
-    (TOPIC, f"web={'x' * 300}"): f"web: '{'x' * 300}' does not exist; it may be demo, a folder",
-    (TOPIC, "web=~nosuchuser/x"): "web: '~nosuchuser/x' does not exist; it may be demo, a folder",
     (TOPIC, "seeds=http://me:s3cret@a.test/"): "seed http://a.test/: user name and password would",
-    (TOPIC, "seeds=me:s3cret@a.test/seeds.txt"): "there is no seed file a.test/seeds.txt; give a",
     (TOPIC, "seeds=bad_line.txt"): "bad_line.txt, line 3: 'http://[' is no URL; write it as http",
     ("web=demo", "archive=yes"): "archive: 'yes' is not understood; it may be sqlite:///FILE,",
-    ("web=demo", "alpha=-5"): "algorithm urlrule: alpha must be a number from 0 to 1, not -5",
-    ("-sMMCRAWL_HEAD_REQUESTS=xx",): "MMCRAWL_HEAD_REQUESTS must be a whole number from 0",
     ("-sMMCRAWL_WEB=nosuch", TOPIC): "web: 'nosuch' does not exist; it may be demo, a folder",
 }
 
