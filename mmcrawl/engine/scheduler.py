@@ -276,9 +276,9 @@ class FocusedScheduler(BaseScheduler):
         self._window.ended(link)
         if outcome is not None and not self.gives_up(outcome.value):
             logger.error("A page could not be taken in: %s", outcome.getTraceback())
-        self._commits.count()
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
+        self._commits.count()  # after what waited: a page may turn out not to be stored
         self._hosts.ask()
 
     @contextmanager
