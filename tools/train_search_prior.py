@@ -175,7 +175,9 @@ class Watch:
         truth = self._truth
         relevant = np.array([truth.relevant.get(truth.page(url), False) for url in urls])
         leads = np.array(truth.leads(urls, self._known))
-        samples.append(Sample(self._prospects._columns(np.array(drawn)), relevant, leads))
+        ids = np.array(drawn)
+        columns = self._prospects.columns(ids)
+        samples.append(Sample(columns, relevant, leads))
 
 
 def samples_of(

@@ -170,12 +170,16 @@ class Prospects:
             **({"seed": seed} if seed else {}),
         }
 
+    def columns(self, ids: Ids) -> NDArray[np.float32]:
+        """Return the evidence for registered links, shape (len(ids), len(COLUMNS))."""
+        return self._columns_of(ids, self._features.rows(ids))
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _terms(self, ids: Ids, novelty: float) -> tuple[Values, Values, Values, Values]:
         """Return P(relevant), what links lead to, novelty and what seeds are worth more."""
         rows = self._features.rows(ids)
-        columns = self._columns(ids, rows)
+        columns = self._columns_of(ids, rows)
         log_odds = columns @ self._for_relevance + self.knowledge.model.log_odds(rows)
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
@@ -231,9 +235,9 @@ class Prospects:
     def _expected(self, link: int) -> float:
         """Return the log-odds that a link is relevant, by the evidence."""
         ids = np.array([link])
-        return float((self._columns(ids, self._features.rows(ids)) @ self._for_relevance)[0])
+        return float((self.columns(ids) @ self._for_relevance)[0])
 
-    def _columns(self, ids: Ids, rows: Rows) -> NDArray[np.float32]:
+    def _columns_of(self, ids: Ids, rows: Rows) -> NDArray[np.float32]:
         return self.knowledge.evidence.columns(rows, self._flags[ids], self._linked[ids])
 
 
