@@ -49,9 +49,9 @@ class Commits:
             self._clock.stop()
 
     @property
-    def holds_back(self) -> bool:
-        """Whether reports wait for a commit."""
-        return bool(self._held)
+    def under_way(self) -> bool:
+        """Whether reports wait for a commit, or pages are being stored: one may yet fail."""
+        return bool(self._held or self._storing)
 
     def hold(self, link: int, report: Callable[[], object]) -> bool:
         """Keep a report until the commit that is due, if it is to come after; tell whether."""

@@ -137,7 +137,7 @@ class FocusedScheduler(BaseScheduler):
             return False
         ready = self.job.ready > 0 and not self.only_left_alone
         more = self.job.more_may_come or ready
-        return self._commits.holds_back or (more and not self.limit_reached)
+        return self._commits.under_way or (more and not self.limit_reached)
 
     def enqueue_request(self, request: Request) -> bool:
         """Take in a request: a retry or redirect of one under way, or a new one.
@@ -224,6 +224,7 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or self.job.shared:
             return False
         self._commits.stores(link, stored)
+        stored.addBoth(lambda _: self._hosts.ask())  # the crawl may be over now
         return True
 
     def is_under_way(self, link: int | None) -> bool:

@@ -256,25 +256,30 @@ def test_a_failing_archive_stops_the_crawl_and_nothing_counts_as_crawled_that_it
 FULL = """
 import resource
 import signal
+from time import sleep
 
 import mmcrawl.pipelines.archive
+from mmcrawl.archive.intake import Intake
 from mmcrawl.spiders.focused import FocusedSpider as Spider
 
+put = Intake._store_patiently
+Intake._store_patiently = lambda *group: (sleep(SECONDS), put(*group))[1]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, resource.RLIM_INFINITY))
 mmcrawl.pipelines.archive.has_another_core = lambda: CORES > 1
 """
 
 
-@each("cores", [1, 2])
-def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cores):
+# The last row: all else is done before the disk is full.
+@each("cores,seconds", [(1, 0), (2, 0), (2, 2)])
+def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cores, seconds):
     server, dice = tools.serve(), random.Random(2)
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(20)))}
     for n in range(20):
         server.pages[f"/{n}"] = f"<p>{dice.randbytes(50_000).hex()}</p>"
     crawl = {"seeds": server.url(), "store": str(tools.folder() / "crawl.db")}
-    [full] = tools.crawl(crawl, spider=FULL.replace("CORES", str(cores)))
-    assert not full.finished  # whether or not all pages had come when it was noticed
+    [full] = tools.crawl(crawl, spider=FULL.replace("CORES", f"{cores}").replace("SECONDS", f"{seconds}"))
+    assert full.stats["finish_reason"] == "store_error"
     assert "-archive.db cannot be written" in full.stats["mmcrawl/store_error"]
     assert full.log.count("ERROR") == 1
     assert "Traceback" not in full.log
