@@ -305,8 +305,8 @@ class CollectSpider(Args[CollectParams], Spider):
         None only if no other waits.
         """
         room = _UNDER_WAY - len(self._downloads)
-        if room < _UNDER_WAY // 2:
-            return []
+        if room < _UNDER_WAY // 2 or self._is_stopping:
+            return []  # what is taken while all is given back would wait for another run to end it
         busy = {host for host, count in self._hosts.items() if count >= _PER_HOST}
         taken: list[Download] = []
         while not taken and (given := await run_in_thread(self._work.take, room, busy)):
