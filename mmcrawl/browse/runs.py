@@ -154,12 +154,13 @@ class CrawlRuns:
         part.replace(self._folder / f"{job}.json")
 
     def _run(self) -> None:
-        running: set[str] = set()
+        seen: set[subprocess.Popen[bytes]] = set()
         while not self._stopped.wait(_LOOK_SECONDS):
-            before, running = running, {job for job in self._running if self.is_running(job)}
+            ended = {one for one in [*self._running.values()] if not programs.runs(one)}
             try:
-                if before - running:
+                if ended - seen and not self._catalogue.is_describing:
                     self._catalogue.describe()
+                    seen = ended
             except OSError as error:  # a full disk, say: the next time it may be better
                 logger.warning("works cannot be described now: %s", error)
 
