@@ -278,7 +278,8 @@ def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cor
     for n in range(20):
         server.pages[f"/{n}"] = f"<p>{dice.randbytes(50_000).hex()}</p>"
     crawl = {"seeds": server.url(), "store": str(tools.folder() / "crawl.db")}
-    [full] = tools.crawl(crawl, spider=FULL.replace("CORES", f"{cores}").replace("SECONDS", f"{seconds}"))
+    spider = FULL.replace("CORES", f"{cores}").replace("SECONDS", f"{seconds}")
+    [full] = tools.crawl(crawl, spider=spider)
     assert full.stats["finish_reason"] == "store_error"
     assert "-archive.db cannot be written" in full.stats["mmcrawl/store_error"]
     assert full.log.count("ERROR") == 1

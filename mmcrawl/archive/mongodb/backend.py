@@ -123,7 +123,8 @@ class MongoBackend(PackCollections):
         for table in TABLES:
             name = self._server.documents(table).name
             stats = self._server.database.command("collStats", name)
-            total += stats["storageSize"] + stats.get("totalIndexSize", 0)
+            stored = stats["storageSize"] or stats["size"]  # what is in memory only is not stored
+            total += stored + stats.get("totalIndexSize", 0)
             # Elsewhere, what is free is not part of the size.
             total -= stats.get("freeStorageSize", 0)
         return int(total)
