@@ -89,8 +89,7 @@ def crowd(port: int, count: int, said: bytes, hosts: int) -> Iterator[None]:
         yield
 
 
-@each("said", [b"", HALF, BODY])
-@each("hosts", [1, 20])
+@each("said, hosts", [(b"", 1), (HALF, 20), (BODY, 1)])
 def test_who_asks_is_answered_beside_500_that_do_not(served, said, hosts):
     request = b"GET /help HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     with crowd(served.port, 500, said, hosts):

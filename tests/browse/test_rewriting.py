@@ -1,6 +1,7 @@
 """Links of archived pages and style sheets lead into the archive; all else stays as it was."""
 
 import re
+import sys
 
 import pytest
 from hypothesis import given
@@ -179,23 +180,24 @@ def test_no_frame_and_no_early_connection_leads_out_wherever_it_stands() -> None
 @each("unit", [b"<link rel=\"", b"<link a ", b"<iframe srcdoc='&lt;iframe ",
                                   b"<!--", b"<a href='", b"<style>", b"url(",
                                   b"a='<link ", b"<link a='b'"])  # fmt: skip
-def test_what_is_read_grows_no_faster_than_the_page(unit, monkeypatch):
-    """Counted in attributes that are read, not in seconds."""
-    import mmcrawl.browse.replay.html as module
+def test_what_is_read_grows_no_faster_than_the_page(unit):
+    """Counted in calls, not in seconds."""
 
-    whole = module._attributes
-    read = 0
+    def calls(units: int) -> int:
+        called = 0
 
-    def counted(*args: object) -> object:
-        nonlocal read
-        attributes, end = whole(*args)  # type: ignore[arg-type]
-        read += len(attributes) + 1
-        return attributes, end
+        def count(*_: object) -> None:
+            nonlocal called
+            called += 1
 
-    monkeypatch.setattr(module, "_attributes", counted)
-    body = unit * 4_000
-    rewrite_html(body, "utf-8", links())
-    assert read < 8 * len(body) + 200_000
+        sys.setprofile(count)
+        try:
+            rewrite_html(unit * units, "utf-8", links())
+        finally:
+            sys.setprofile(None)
+        return called
+
+    assert calls(2_000) < 3 * calls(1_000) + 1_000
 
 
 def test_what_is_written_for_links_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.topic import PageModel, load_topic
 from tests.browse.shelf import HTML, START, browsing, fill
 from tests.browse.works import key_of, store_of
+from tests.tables import each
 from tests.waiting import HANG
 
 GOOD = "erhu bow strings tuning melody luthier".split()
@@ -122,26 +123,14 @@ def test_a_page_is_marked_where_it_is_shown_and_the_mark_is_taken_back(client, t
         assert not Marks(shelf).of("fiddles")
 
 
-def test_only_our_own_forms_mark_and_learn(client: TestClient) -> None:
-    form = {"topic": "fiddles", "url": address(0), "mark": "good"}
-    assert client.post("/topic/mark", data=form).status_code == 403
-    assert client.post("/topic/learn", data={"name": "fiddles"}).status_code == 403
-    key = key_of(client, "/topic?name=fiddles")
-    foreign = client.post(
-        "/topic/mark", data=form | {"form_key": key}, headers={"Origin": "http://evil.test"}
-    )
-    assert foreign.status_code == 403
-    assert "No topics have been learnt" in client.get("/topics").text
-
-
-@pytest.mark.parametrize("name", ["../x", "a/b", "", "physics-senior", ".hidden", "x.json", "a b"])
-def test_names_that_are_none_are_refused(name: str, client: TestClient, tmp_path: Path) -> None:
+@each("name", ["../x", "a/b", "", "physics-senior", ".hidden", "x.json", "a b"])
+def test_names_that_are_none_are_refused(name: str, client: TestClient) -> None:
     key = key_of(client, "/topic?name=fiddles")
     form = {"form_key": key, "topic": name, "url": address(0), "mark": "good"}
     assert client.post("/topic/mark", data=form).status_code == 400
     assert client.post("/topic/learn", data={"form_key": key, "name": name}).status_code == 400
     assert client.get("/topic", params={"name": name}).status_code == 400
-    assert not (tmp_path / "topics").exists()
+    assert not Path("topics").exists()
 
 
 def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) -> None:
@@ -180,15 +169,12 @@ def test_a_topic_of_words_is_written_with_words_that_marks_suggest(client, tmp_p
     assert "strings" in client.get("/topics").text
 
 
-@pytest.mark.parametrize(
-    ("name", "words"), [("x", "!!!"), ("x", ""), ("../x", "lens"), ("fiddles", "lens")]
-)
-def test_words_and_names_that_are_none_are_not_kept(name, words, client, tmp_path):
-    PageModel("fiddles", {}, {}, {}, 0.0, 1.0, 0.0).save(tmp_path / "topics" / "fiddles.json")
+@each("name, words", [("x", "!!!"), ("x", ""), ("../x", "lens"), ("fiddles", "lens")])
+def test_words_and_names_that_are_none_are_not_kept(name, words, client):
+    PageModel("fiddles", {}, {}, {}, 0.0, 1.0, 0.0).save(Path("topics", "fiddles.json"))
     form = {"form_key": key_of(client, "/topic?name=fiddles"), "name": name, "words": words}
     assert client.post("/topic/words", data=form).status_code == 400
-    assert client.post("/topic/words", data=form | {"form_key": ""}).status_code == 403
-    assert not (tmp_path / "topics" / "x.txt").exists()
+    assert not Path("topics", "x.txt").exists()
 
 
 # -- words that people hand in ------------------------------------------------------------------
@@ -284,12 +270,9 @@ def test_what_is_handed_in_wrongly_is_not_kept(client: TestClient, tmp_path: Pat
         ({"topic": "physics-senior", "words": " \n"}, 400),
         ({"topic": "physics-senior", "words": "!!!"}, 400),
         ({"topic": "physics-senior", "words": "lens|" * 401}, 400),
-        ({"topic": "physics-senior", "words": "lens", "form_key": ""}, 403),
     ]
     for form, status in wrong:
         answer = client.post("/topic/suggestions", data={"form_key": key, **form})
         assert answer.status_code == status, form
-    decided = {"id": "x", "decision": "accept"}
-    assert client.post("/topic/suggestions/decide", data=decided).status_code == 403
     assert not waiting(client)
     assert not (tmp_path / "topics").exists()

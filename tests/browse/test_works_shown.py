@@ -133,14 +133,6 @@ def test_a_work_that_does_not_belong_is_hidden_and_shown_again(client: TestClien
     assert TONE.title in titles(client)
 
 
-def test_a_wrong_correction_is_told_and_changes_nothing(client: TestClient, tmp_path: Path) -> None:
-    form = {"form_key": key_of(client), "id": WAVES.id, "title": "Waves", "date": "yesterday"}
-    answer = client.post("/work/correct", data=form)
-    assert answer.status_code == 400
-    assert "YYYY-MM-DD" in answer.text
-    assert work_of(client, WAVES.id, tmp_path).corrected == ()
-
-
 # -- collections --------------------------------------------------------------------------------
 
 
@@ -233,11 +225,20 @@ def test_only_forms_of_ours_change_anything(client, headers, status):
     assert answer.status_code == status
 
 
-@each("key", ["", "0" * 64, "é"])
-def test_a_form_without_its_key_changes_nothing(shown: TestClient, key: str) -> None:
-    answer = shown.post("/collections/add", data={"form_key": key, "name": "x", "work": WAVES.id})
+FORMS = """/crawls /crawl /topic/mark /topic/learn /topic/words /topic/suggestions
+/topic/suggestions/decide /work/correct /works/describe /collections/add /collection
+/collection/export"""
+
+
+@each("path", FORMS.split())
+def test_every_form_needs_its_key_and_comes_from_a_page_of_ours(shown: TestClient, path: str):
+    for key in ("", "0" * 64, "é"):
+        answer = shown.post(path, data={"form_key": key, "name": "x", "demo": "1"})
+        assert answer.status_code == 403
+        assert "reload the page" in answer.text
+    foreign = {"Origin": "http://evil.test"}
+    answer = shown.post(path, data={"form_key": key_of(shown), "demo": "1"}, headers=foreign)
     assert answer.status_code == 403
-    assert "reload the page" in answer.text
 
 
 def test_a_form_that_is_too_long_is_not_read(client: TestClient) -> None:
