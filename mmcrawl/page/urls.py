@@ -155,10 +155,10 @@ class Resolver:
     def __call__(self, reference: str) -> Target | None:
         """Return the target of a reference, or None if it is malformed or of another scheme."""
         reference = reference.strip(_ENDS)
-        if self._folder and _PLAIN_PATH.fullmatch(reference):
-            return _classify((self._origin if reference[0] == "/" else self._folder) + reference)
         if len(reference) > _LONGEST:
             return None
+        if self._folder and _PLAIN_PATH.fullmatch(reference):
+            return _classify((self._origin if reference[0] == "/" else self._folder) + reference)
         if reference.startswith(("http://", "https://")):  # the page's own address counts for none
             return _resolved("", reference, self._encoding)
         return _resolve(self.base, reference, self._encoding)
