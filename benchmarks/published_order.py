@@ -24,7 +24,7 @@ from _lab_pages import Pages
 from search_lab import Web, crawl
 
 from mmcrawl.experiment.measures import pages_at_share
-from mmcrawl.experiment.presets.yang2009_published import FOCUSED, PUBLISHED
+from mmcrawl.experiment.presets.yang2009 import FOCUSED, PUBLISHED
 from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
 
 NUM2 = (5, 18, 60)

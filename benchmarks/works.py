@@ -25,11 +25,11 @@ from time import process_time
 from lxml import etree
 
 from mmcrawl.blocks.partition import partition
-from mmcrawl.collecting.works import titles
+from mmcrawl.collecting.works import grouping
 from mmcrawl.collecting.works.describing import FoundPage, Sources, describe
 from mmcrawl.collecting.works.licences import best_first
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.collecting.works.names import stem_of
+from mmcrawl.collecting.works.values import stem_of
 from mmcrawl.collecting.works.works_page import read_works_page
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.parse import parse_page
@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--licences", type=Path, metavar="ROOT", help="of the corpora")
     told = parser.parse_args()
     if told.first:
-        titles.choose_titles.__defaults__ = ({**titles.WEIGHTS, told.first: 2.0},)
+        grouping.choose_titles.__defaults__ = ({**grouping.WEIGHTS, told.first: 2.0},)
     if told.licences:
         report_licences(told.licences)
     right = all_ = 0

@@ -32,11 +32,10 @@ from search_lab import Web, crawl, webs_of
 
 from mmcrawl.blocks import page_content, partition
 from mmcrawl.experiment import Outcome
-from mmcrawl.experiment.presets import archive_cases, yang2009
+from mmcrawl.experiment.presets import song2008, yang2009
 from mmcrawl.experiment.presets.labelled_pages import LabelledPage, pages_in
 from mmcrawl.experiment.presets.tables import PaperTable
-from mmcrawl.experiment.series import series_of
-from mmcrawl.experiment.truth import truth_of
+from mmcrawl.experiment.truth import series_of, truth_of
 from mmcrawl.scoring import algorithm_names
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -116,7 +115,7 @@ def _song2008() -> Iterator[PaperTable]:
     """Yield table 1 without its cases on speed and memory."""
     rows = [
         (case.text, case.published, case.here())
-        for case in archive_cases.CASES
+        for case in song2008.CASES
         if case.category == "functional"
     ]
     yield PaperTable("Table 1: test cases", ("case", "published", "here"), tuple(rows))

@@ -10,25 +10,27 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.browse.app import create_app
     from mmcrawl.browse.arguments import Problem
-    from mmcrawl.browse.context import Context, Limits, Options, open_context
+    from mmcrawl.browse.context import Context, Limits, Options, Pool, open_context
     from mmcrawl.browse.crawl_numbers import CrawlWatch, kind_of_error
     from mmcrawl.browse.figures import growth_of, months_of, timeline_of
-    from mmcrawl.browse.pool import Pool
     from mmcrawl.browse.safety import guarded, is_loopback
     from mmcrawl.browse.serving import server_of
     from mmcrawl.browse.text import (
+        LANGUAGES,
+        Words,
         address,
         around,
         isolated,
         live_address,
         marked,
         plain,
+        sentences,
         short,
         size,
         when,
+        words_for,
     )
     from mmcrawl.browse.views.crawls import reports_in
     from mmcrawl.browse.views.works import kept_file
-    from mmcrawl.browse.words import LANGUAGES, Words, sentences, words_for
 
 __all__ = ["Context", "Limits", "Options", "Problem", "open_context"]

@@ -19,20 +19,17 @@ from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.oai import oai_routes
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.replay.cdx import cdx_routes
 from mmcrawl.browse.replay.memento import memento_routes
-from mmcrawl.browse.replay.serving import replay_routes
+from mmcrawl.browse.replay.serving import cdx_routes, replay_routes
 from mmcrawl.browse.safety import guarded
+from mmcrawl.browse.text import sentences
 from mmcrawl.browse.views.collections import CollectionViews
 from mmcrawl.browse.views.crawls import CrawlViews
-from mmcrawl.browse.views.media import MediaViews
+from mmcrawl.browse.views.media import MediaViews, SearchViews
 from mmcrawl.browse.views.pages import PageViews, SiteViews
-from mmcrawl.browse.views.search import SearchViews
 from mmcrawl.browse.views.topics import TopicViews, TopicWordViews
-from mmcrawl.browse.views.versions import VersionViews
-from mmcrawl.browse.views.watch import WatchViews
+from mmcrawl.browse.views.versions import VersionViews, WatchViews
 from mmcrawl.browse.views.works import WorkViews
-from mmcrawl.browse.words import sentences
 from mmcrawl.errors import MmcrawlError
 
 logger = logging.getLogger(__name__)

@@ -7,8 +7,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from mmcrawl.browse.text import address
-from mmcrawl.browse.words import Words, words_for
+from mmcrawl.browse.text import Words, address, words_for
 from mmcrawl.crawling.spider_params import as_time
 
 LANGUAGE_COOKIE = "mmcrawl_language"

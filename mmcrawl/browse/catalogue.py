@@ -14,7 +14,7 @@ from threading import Lock
 
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.collecting.opening import Collection, folder_of, open_collection
+from mmcrawl.collecting.parts import Collection, folder_of, open_collection
 from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import MissingStoreError, StoreError

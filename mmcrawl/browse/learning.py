@@ -13,15 +13,20 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.catalogue import Catalogue
-from mmcrawl.collecting.shelf.marks import Mark, Marks
+from mmcrawl.collecting.shelf.collections import Mark, Marks, Suggestion, Suggestions
 from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
-from mmcrawl.collecting.shelf.suggestions import Suggestion, Suggestions
 from mmcrawl.errors import MissingStoreError, TopicError
-from mmcrawl.learning.examples import read_examples, sampled
-from mmcrawl.learning.telling import TellingWord, telling_words
+from mmcrawl.learning.examples import TellingWord, read_examples, sampled, telling_words
 from mmcrawl.scoring.relevance import LearntTest
-from mmcrawl.topic.loading import LEARNT, OWN_TOPICS, learnt_file, own_topic_names, topic_names
-from mmcrawl.topic.own_words import add_words, keep_words
+from mmcrawl.topic.loading import (
+    LEARNT,
+    OWN_TOPICS,
+    add_words,
+    keep_words,
+    learnt_file,
+    own_topic_names,
+    topic_names,
+)
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.topic.topic import Concept
 
@@ -119,7 +124,7 @@ class TopicDesk:
             Marks(shelf).put(name, url, is_good=is_good)
 
     def keep_words(self, name: str, text: str) -> None:
-        """Write a topic of words, see :func:`mmcrawl.topic.own_words.keep_words`."""
+        """Write a topic of words, see :func:`mmcrawl.topic.page_model.keep_words`."""
         with self._lock:  # no suggestion is taken into the same file meanwhile
             keep_words(name, text)
 

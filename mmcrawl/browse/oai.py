@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
-from mmcrawl.collecting.exporting.references import dublin_core
+from mmcrawl.collecting.exporting.article import dublin_core
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.writing import xml_document, xml_text
 

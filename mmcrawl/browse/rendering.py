@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import LANGUAGE_COOKIE, Arguments
 from mmcrawl.browse.text import (
+    LANGUAGES,
     address,
     around,
     duration,
@@ -22,8 +23,7 @@ from mmcrawl.browse.text import (
     size,
     when,
 )
-from mmcrawl.browse.words import LANGUAGES
-from mmcrawl.collecting.exporting.held_files import file_path
+from mmcrawl.collecting.exporting.exporter import file_path
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 
 _LANGUAGE_SECONDS = 365 * 86_400  # that a choice of language is remembered

@@ -24,8 +24,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.replay.addresses import REPLAY, Place
-from mmcrawl.browse.replay.answers import ALONE, locked
+from mmcrawl.browse.replay.addresses import ALONE, REPLAY, Place, locked
 
 _HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _KEY_SIGN = "~"

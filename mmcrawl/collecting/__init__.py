@@ -7,19 +7,20 @@ their digest, so that equal files are kept once; the records are in an index bes
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.collecting.files import FolderFiles, MediaFiles, open_files
-    from mmcrawl.collecting.index import MediaIndex, Summary
+    from mmcrawl.collecting.files import Begun, FolderFiles, MediaFiles, PartialFile, open_files
+    from mmcrawl.collecting.index import PART, MediaFile, MediaIndex, State, Summary
     from mmcrawl.collecting.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
-    from mmcrawl.collecting.model import PART, MediaFile, State
-    from mmcrawl.collecting.opening import (
+    from mmcrawl.collecting.parts import (
+        SWF,
         Collection,
+        HeldPart,
         folder_of,
+        has_pictures,
         media_beside,
         open_collection,
+        parts_to_fetch,
+        tree_of,
     )
-    from mmcrawl.collecting.partial import Begun, PartialFile
-    from mmcrawl.collecting.parts import SWF, HeldPart, parts_to_fetch, tree_of
-    from mmcrawl.collecting.pictures import has_pictures
     from mmcrawl.collecting.sizes import Budget, as_size, as_sizes
 
 __all__ = ["MediaFile", "State"]

@@ -19,11 +19,11 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from mmcrawl.collecting.download import Download, kept
+from mmcrawl.collecting.files import PartialFile, digest_of
 from mmcrawl.collecting.hosted import Players
-from mmcrawl.collecting.model import PART, MediaFile, State
-from mmcrawl.collecting.opening import Collection as MediaCollection
-from mmcrawl.collecting.partial import PartialFile, digest_of
+from mmcrawl.collecting.index import PART, MediaFile, State
 from mmcrawl.collecting.parts import DEEPEST, depth_of, parts_to_fetch
+from mmcrawl.collecting.parts import Collection as MediaCollection
 from mmcrawl.collecting.sizes import Budget
 from mmcrawl.collecting.streams import Stream
 from mmcrawl.discovering.playlists import read_playlist

@@ -13,10 +13,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mmcrawl.collecting.files import MediaFiles
+from mmcrawl.collecting.files import Begun, MediaFiles, PartialFile
+from mmcrawl.collecting.index import PART, MediaFile, State
 from mmcrawl.collecting.magic import HEAD, LIST, PLAYLISTS, kind_of, moves, says_no_media, type_of
-from mmcrawl.collecting.model import PART, MediaFile, State
-from mmcrawl.collecting.partial import Begun, PartialFile
 from mmcrawl.collecting.sizes import Budget
 from mmcrawl.discovering.listings import Unpacking
 from mmcrawl.discovering.playlists import is_playlist

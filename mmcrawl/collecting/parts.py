@@ -8,20 +8,159 @@ are asked, and one that is nowhere is told as missing.
 from __future__ import annotations
 
 import logging
+import shutil
+import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import BinaryIO, NamedTuple
+from pathlib import Path
+from tempfile import mkstemp
+from typing import BinaryIO, NamedTuple, Self
+from urllib.parse import urlsplit
 
-from mmcrawl.collecting.files import MediaFiles
-from mmcrawl.collecting.index import MediaIndex
-from mmcrawl.collecting.model import PART, MediaFile, State
+from mmcrawl.collecting.files import FolderFiles, MediaFiles, open_files
+from mmcrawl.collecting.index import PART, MediaFile, MediaIndex, State
 from mmcrawl.collecting.swf import addresses_in_text, read_swf
-from mmcrawl.collecting.swf.model import PAGE
-from mmcrawl.errors import MediaError
+from mmcrawl.collecting.swf.container import PAGE
+from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.urls import absolute_url
+from mmcrawl.stores.uris import file_of, is_server
 from mmcrawl.text.resources import split_host
+
+_BESIDE = "-media"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What is kept of a crawl's media. A context manager.
+
+    Attributes:
+        name: how messages call it.
+        folder: where files are on their way, and the index of a store that is no server.
+        index: what is known of each address.
+        files: the bytes.
+    """
+
+    name: str
+    folder: Path
+    index: MediaIndex
+    files: MediaFiles
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.index.close()
+
+    @property
+    def partial(self) -> Path:
+        """Folder of files on their way."""
+        return self.folder / "partial"
+
+
+def open_collection(store: str, media: str | None, *, create: bool = True) -> Collection:
+    """Open the collection of a crawl.
+
+    Args:
+        store: URI of the crawl's store.
+        media: what the setting MMCRAWL_MEDIA says.
+        create: whether it is made where there is none.
+
+    Raises:
+        StoreError: it cannot be opened, there is none, or the crawl is kept in memory.
+    """
+    folder = folder_of(store, media)
+    place = media if media is not None and "://" in media else str(folder)
+    return Collection(place, folder, MediaIndex(store, folder, create=create), open_files(place))
+
+
+def folder_of(store: str, media: str | None) -> Path:
+    """Return the folder of a crawl's collection, where also its works are kept.
+
+    Args:
+        store, media: As of `open_collection`. Of a media store elsewhere, it holds all but the
+            files.
+
+    Raises:
+        StoreError: the crawl is kept in memory.
+    """
+    is_url = media is not None and "://" in media
+    return media_beside(store) if media is None or is_url else Path(media).expanduser()
+
+
+def media_beside(store: str) -> Path:
+    """Return the folder that belongs to a crawl's store.
+
+    Raises:
+        StoreError: the crawl is kept in memory.
+
+    >>> str(media_beside("sqlite:///crawls/crawl.db"))
+    'crawls/crawl-media'
+    """
+    if is_server(store):
+        return Path(urlsplit(store).path.strip("/") + _BESIDE)
+    path = Path(file_of(store))
+    if not path.name:
+        raise StoreError("media of a crawl in memory cannot be kept; name a store, as crawl.db")
+    return path.with_name(path.stem + _BESIDE)
+
+
+_WIDTH = 320  # pixels
+_SECONDS = 10  # until ffmpeg is given up
+_FORMATS = "mov,matroska,avi,flv,asf,mpeg,mpegts,ogg,rm"
+"""That ffmpeg may read: no playlists, which would lead it to other files."""
+
+
+def has_pictures() -> bool:
+    """Tell whether pictures can be taken here."""
+    return shutil.which("ffmpeg") is not None
+
+
+def picture_of(collection: Collection, digest: str) -> Path | None:
+    """Return a JPEG picture of a film, None if none can be taken.
+
+    Args:
+        collection: That keeps the film, in a folder: of a store elsewhere there are no pictures.
+        digest: Of the film.
+    """
+    place = collection.folder / "pictures" / f"{digest}.jpg"
+    if not place.exists():
+        if not isinstance(collection.files, FolderFiles) or not has_pictures():
+            return None
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _take(collection.files.path(digest), place)
+        except OSError:  # there is no room for pictures, or they may not be written
+            return None
+    return place if place.stat().st_size else None
+
+
+def _take(film: Path, place: Path) -> None:
+    """Take a picture; an empty file says that there is none."""
+    handle, name = mkstemp(suffix=".jpg", dir=place.parent)
+    part = Path(name)
+    try:
+        with open(handle, "wb"), suppress(subprocess.TimeoutExpired, OSError):
+            subprocess.run(  # noqa: S603
+                [
+                    *("ffmpeg", "-nostdin", "-v", "error", "-y"),
+                    *("-protocol_whitelist", "file", "-format_whitelist", _FORMATS),
+                    *("-i", str(film), "-frames:v", "1"),
+                    *("-vf", f"thumbnail=50,scale={_WIDTH}:-2", "-f", "image2", name),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_SECONDS,
+                check=False,
+            )
+        part.chmod(0o644)
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
 
 logger = logging.getLogger(__name__)
 

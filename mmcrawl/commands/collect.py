@@ -11,9 +11,8 @@ from rich.console import Group
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.collecting.model import MediaFile, State
-from mmcrawl.collecting.opening import open_collection
-from mmcrawl.collecting.parts import SWF, tree_of
+from mmcrawl.collecting.index import MediaFile, State
+from mmcrawl.collecting.parts import SWF, open_collection, tree_of
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
 from mmcrawl.commands.values import store_named, write_jsonl

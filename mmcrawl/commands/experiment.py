@@ -17,7 +17,6 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.commands.values import whole
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.experiment.comparison import Change, Comparison, compare
 from mmcrawl.experiment.crawl import CrawlError
 from mmcrawl.experiment.laboratory import Outcome, run_experiment
 from mmcrawl.experiment.measures import PUBLISHED_SHARE, Spread
@@ -30,8 +29,9 @@ from mmcrawl.experiment.plan import (
 )
 from mmcrawl.experiment.presets import CRAWLS, LABELLED, yang2009
 from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
-from mmcrawl.experiment.presets.yang2009_published import ALGORITHMS
+from mmcrawl.experiment.presets.yang2009 import ALGORITHMS
 from mmcrawl.experiment.progress import steps
+from mmcrawl.experiment.results import Change, Comparison, compare
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.terminal.crawl import folded, right
 from mmcrawl.topic.loading import ANYTHING

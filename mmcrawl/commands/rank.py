@@ -23,8 +23,7 @@ from mmcrawl.commands.values import PLACE, archive_params, whole
 from mmcrawl.crawling.spider_params import as_time
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import page_links
-from mmcrawl.rank.pages import RANK_COLUMNS, Ranked, RankJob, rank_pages
-from mmcrawl.rank.parts import BLOCK_METHODS, PARTS
+from mmcrawl.rank.pages import BLOCK_METHODS, PARTS, RANK_COLUMNS, Ranked, RankJob, rank_pages
 from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
 from mmcrawl.stores.uris import file_of

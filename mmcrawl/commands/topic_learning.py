@@ -11,14 +11,21 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.collecting.opening import folder_of
-from mmcrawl.collecting.shelf.marks import Marks
+from mmcrawl.collecting.parts import folder_of
+from mmcrawl.collecting.shelf.collections import Marks
 from mmcrawl.collecting.shelf.shelf import open_shelf
 from mmcrawl.commands.base import console_of
 from mmcrawl.commands.values import archive_params, output_to, store_named, whole
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
-from mmcrawl.learning.examples import Example, Examples, is_address, read_examples, sampled
-from mmcrawl.learning.telling import TellingWord, telling_words
+from mmcrawl.learning.examples import (
+    Example,
+    Examples,
+    TellingWord,
+    is_address,
+    read_examples,
+    sampled,
+    telling_words,
+)
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.terminal.crawl import facts_table, literal, plain_table, right

@@ -24,15 +24,14 @@ from mmcrawl.archive.model import Capture
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
-from mmcrawl.collecting.opening import Collection as MediaCollection
-from mmcrawl.collecting.opening import folder_of, open_collection
-from mmcrawl.collecting.parts import held_parts
+from mmcrawl.collecting.parts import Collection as MediaCollection
+from mmcrawl.collecting.parts import folder_of, held_parts, open_collection
 from mmcrawl.collecting.shelf.collections import Collection, Collections
 from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
 from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
 from mmcrawl.collecting.works.describing import Sources, describe, found_pages
-from mmcrawl.collecting.works.file_tags import reader_of_tags
 from mmcrawl.collecting.works.model import Work
+from mmcrawl.collecting.works.works_page import reader_of_tags
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.values import ruffle_folder, store_named, whole
 from mmcrawl.errors import CollectionError, MissingStoreError

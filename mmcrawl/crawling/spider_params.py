@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from mmcrawl.archive.uris import archive_beside, as_archive_uri
-from mmcrawl.collecting.model import State
+from mmcrawl.collecting.index import State
 from mmcrawl.collecting.sizes import ALL, Budget, as_size, as_sizes
 from mmcrawl.crawling.arguments import (
     DEFAULT_STORE,

@@ -7,18 +7,26 @@ whatever the bytes.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.discovering.cdx import MOST_LINES, cdx_query, read_cdx
     from mmcrawl.discovering.feeds import read_feed, read_opml
-    from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address, read_oembed
+    from mmcrawl.discovering.heads import (
+        Choice,
+        alternates,
+        feed_addresses,
+        is_shell,
+        oembed_address,
+        read_oembed,
+    )
     from mmcrawl.discovering.listings import (
         MOST_BYTES,
+        MOST_LINES,
         Listing,
+        cdx_query,
         listed_link,
         listing_kind,
+        read_cdx,
         unpacked,
     )
     from mmcrawl.discovering.playlists import is_playlist, read_playlist
-    from mmcrawl.discovering.shells import Choice, is_shell
     from mmcrawl.discovering.sitemaps import read_list, read_sitemap, sitemaps_of_robots
 
 __all__ = [

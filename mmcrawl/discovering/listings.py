@@ -1,15 +1,17 @@
 """What a sitemap, a feed or a list of feeds is, and what it gives."""
 
+import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from mmcrawl.errors import ListingError
-from mmcrawl.page.model import LISTED, Link, MediaResource, Page
-from mmcrawl.page.urls import resource_key
+from mmcrawl.page.model import IN_CDX, LISTED, Link, MediaResource, Page
+from mmcrawl.page.urls import Resolver, resource_key
 from mmcrawl.page.xml_events import START, xml_events
 
 MOST_BYTES = 50 * 1024 * 1024  # of a sitemap by its standard, unpacked
@@ -197,3 +199,59 @@ def media_of(links: Iterable[Link], own: Iterable[MediaResource] = ()) -> tuple[
     media = chain(own, chain.from_iterable(link.media for link in links))
     known = {resource_key(one.url): one for one in islice(media, _MOST_MEDIA)}
     return tuple(known.values())
+
+
+MOST_LINES = 10_000
+_PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml", "warc/revisit", "unk", "-", ""})
+_GOOD = frozenset({"200", "-", ""})
+
+
+def cdx_query(server: str, host: str) -> str:
+    """Return the address at which a CDX server tells the captures of a host.
+
+    >>> cdx_query("http://archive.test/cdx", "h.test")
+    'http://archive.test/cdx?url=h.test&matchType=host&limit=10000'
+    """
+    query = urlencode({"url": host, "matchType": "host", "limit": MOST_LINES})
+    return f"{server}{'&' if '?' in server else '?'}{query}"
+
+
+def read_cdx(body: bytes, url: str) -> Listing:
+    """Return the pages that a CDX server names, each address once.
+
+    Captures of files that are no pages, and of errors and redirects, are left out.
+
+    Args:
+        body: what the server answered.
+        url: asked for.
+
+    Raises:
+        ListingError: it is no CDX, is too large, or names no page.
+    """
+    if len(body) > MOST_BYTES:
+        raise ListingError(f"CDX: more than {MOST_BYTES // 2**20} MB")
+    resolve = Resolver(url, "utf-8")
+    links: dict[str, Link] = {}
+    for line in islice(body.splitlines(), MOST_LINES):
+        address, kind, status = _capture(line.decode("utf-8", "replace"))
+        if not address.startswith(("http://", "https://")):
+            continue
+        target = resolve(address)
+        if target is not None and target.is_page and kind in _PAGE_TYPES and status in _GOOD:
+            links.setdefault(target.url, listed_link(target.url, "", IN_CDX))
+    if not links:
+        raise ListingError("CDX: no page can be read from it")
+    return Listing(Page(url, links=tuple(links.values())))
+
+
+def _capture(line: str) -> tuple[str, str, str]:
+    """Return address, media type and status of a capture; "" for what is not told."""
+    fields = line.split(" ", 2)
+    if len(fields) == 3 and fields[2].startswith("{"):
+        try:
+            told = json.loads(fields[2])
+        except (ValueError, RecursionError):
+            return "", "", ""
+        return str(told.get("url", "")), str(told.get("mime", "")), str(told.get("status", ""))
+    words = line.split()
+    return (words[2], words[3], words[4]) if len(words) >= 5 else ("", "", "")

@@ -18,10 +18,16 @@ from scrapy import Request
 from scrapy.http import Response, TextResponse
 from scrapy.utils.asyncio import run_in_thread
 
-from mmcrawl.discovering.cdx import cdx_query, read_cdx
 from mmcrawl.discovering.feeds import read_feed, read_opml
 from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address, read_oembed
-from mmcrawl.discovering.listings import Listing, listed_link, listing_kind, unpacked
+from mmcrawl.discovering.listings import (
+    Listing,
+    cdx_query,
+    listed_link,
+    listing_kind,
+    read_cdx,
+    unpacked,
+)
 from mmcrawl.discovering.sitemaps import (
     USUAL,
     read_list,

@@ -10,7 +10,6 @@ imported from here.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.experiment.comparison import Change, Comparison, compare
     from mmcrawl.experiment.crawl import CrawlError, CrawlProcess
     from mmcrawl.experiment.figures import draw_figures, styles_for
     from mmcrawl.experiment.laboratory import Outcome, output_folder, run_experiment
@@ -25,9 +24,17 @@ with lazy_imports(__name__):
     )
     from mmcrawl.experiment.progress import steps
     from mmcrawl.experiment.report import write_report
-    from mmcrawl.experiment.results import FORMAT, says, warnings
-    from mmcrawl.experiment.series import Series, read_series, series_of
-    from mmcrawl.experiment.truth import LinkGraph, Truth, find_truth, oracle_order, truth_of
+    from mmcrawl.experiment.results import FORMAT, Change, Comparison, compare, says, warnings
+    from mmcrawl.experiment.truth import (
+        LinkGraph,
+        Series,
+        Truth,
+        find_truth,
+        oracle_order,
+        read_series,
+        series_of,
+        truth_of,
+    )
 
 __all__ = [
     "Algorithm",

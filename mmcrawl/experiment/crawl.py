@@ -9,8 +9,7 @@ from pathlib import Path
 
 import mmcrawl
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.experiment.recorder import CLOCK_SETTING, RECORDER
-from mmcrawl.experiment.stores import read_end
+from mmcrawl.experiment.stores import CLOCK_SETTING, RECORDER, read_end
 
 _DEFAULTS = {"MMCRAWL_BLOCKS": "off"}
 # One page at a time, from request to report: what is fetched depends on the algorithm alone.

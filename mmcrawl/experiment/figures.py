@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from mmcrawl.experiment.laboratory import Outcome
 from mmcrawl.experiment.measures import found_after, on_grid
-from mmcrawl.experiment.series import Series
+from mmcrawl.experiment.truth import Series
 from mmcrawl.frontier.addresses import host_of
 
 INK = "#1b1c1d"

@@ -24,8 +24,7 @@ from mmcrawl.experiment.results import (
     times_of,
     warnings,
 )
-from mmcrawl.experiment.series import Series, read_series, series_of, write_series
-from mmcrawl.experiment.truth import Truth, find_truth
+from mmcrawl.experiment.truth import Series, Truth, find_truth, read_series, series_of, write_series
 
 _POLL_SECONDS = 0.1
 _PLAN = "experiment.json"

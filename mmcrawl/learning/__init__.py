@@ -9,9 +9,15 @@ on good pages rather than on bad ones.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.learning.examples import Example, Examples, read_examples, sampled
+    from mmcrawl.learning.examples import (
+        Example,
+        Examples,
+        TellingWord,
+        read_examples,
+        sampled,
+        telling_words,
+    )
     from mmcrawl.learning.fitting import folds_of
-    from mmcrawl.learning.telling import TellingWord, telling_words
     from mmcrawl.learning.training import Lesson, learn
 
 __all__ = [

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mmcrawl.errors import TopicError
-from mmcrawl.learning.examples import Example
+from mmcrawl.learning.examples import Example, TellingWord, telling_words
 from mmcrawl.learning.fitting import (
     FLAT,
     Design,
@@ -30,7 +30,6 @@ from mmcrawl.learning.fitting import (
     left_out,
     seen_of,
 )
-from mmcrawl.learning.telling import TellingWord, telling_words
 from mmcrawl.text.segmentation import Lexicon
 from mmcrawl.topic.page_model import PageModel
 

@@ -9,7 +9,6 @@ Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are kept besid
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.rank.content import TopicContent
     from mmcrawl.rank.figure import draw_distribution
     from mmcrawl.rank.graph import (
         KIND_WEIGHTS,
@@ -29,9 +28,8 @@ with lazy_imports(__name__):
         page_class_model,
         page_features,
     )
-    from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
+    from mmcrawl.rank.pages import PARTS, Ranked, RankJob, rank_blocks, rank_media, rank_pages
     from mmcrawl.rank.parquet import COLUMNS, write_export
-    from mmcrawl.rank.parts import PARTS, rank_blocks, rank_media
     from mmcrawl.rank.ranks import (
         METHODS,
         Ranking,
@@ -46,8 +44,15 @@ with lazy_imports(__name__):
         topic_pagerank,
     )
     from mmcrawl.rank.reading import Reading
-    from mmcrawl.rank.records import BlockRecord, LinkRecord, MediaRecord, PageRecord, ReadPage
-    from mmcrawl.rank.results.ranks import RankedPages, Ranks, open_ranks, save_ranks
+    from mmcrawl.rank.records import (
+        BlockRecord,
+        LinkRecord,
+        MediaRecord,
+        PageRecord,
+        ReadPage,
+        TopicContent,
+    )
+    from mmcrawl.rank.results import RankedPages, Ranks, open_ranks, save_ranks
 
 __all__ = [
     "METHODS",

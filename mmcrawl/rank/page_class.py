@@ -32,8 +32,7 @@ from mmcrawl.errors import RankError
 from mmcrawl.page.media import PLAYED
 from mmcrawl.page.parse import page_of
 from mmcrawl.page.tree import read_tree
-from mmcrawl.rank.page_bodies import over_bodies
-from mmcrawl.rank.reading import Reading
+from mmcrawl.rank.reading import Reading, over_bodies
 from mmcrawl.rank.records import Body
 from mmcrawl.text.words import has_han
 

@@ -147,7 +147,7 @@ def topic_pagerank(
     Args:
         graph: Of which pages and links count.
         content: Similarity of each page to the topic, not negative; see
-            :class:`mmcrawl.rank.content.TopicContent`. Only ratios matter.
+            :class:`mmcrawl.rank.records.TopicContent`. Only ratios matter.
         d: Damping, in (0, 1).
         omega: ω, weight of content against neighbours, in [0, 1]; the paper leaves it open.
         lambda_: λ, weight of the links a page holds against those to it, in [0, 1].

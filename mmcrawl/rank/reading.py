@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from itertools import chain, islice
+from typing import TypeVar
 
 import numpy as np
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import RENDERED, Version, as_unix_time
+from mmcrawl.archive.processes import in_processes
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.blocks.link_kinds import declared_base, references
 from mmcrawl.blocks.partition import Block, Partition, partition
@@ -23,12 +28,76 @@ from mmcrawl.rank.records import (
     NOT_STORED,
     OUTSIDE,
     BlockRecord,
+    Body,
     LinkRecord,
     MediaRecord,
     PageRecord,
     ReadPage,
 )
 from mmcrawl.rank.url_index import IndexBuilder, UrlIndex
+
+_MOST_PROCESSES = 4
+_MANY = 64  # pages from which on starting processes is worth it
+
+_Made = TypeVar("_Made")
+
+
+def body_of(archive: Archive, url: str, number: int, page: int) -> Body:
+    """Return a page as received.
+
+    Args:
+        archive: Where it is.
+        url, number: Of the version.
+        page: Its id.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    version = archive.version(url, number)
+    body = archive.rebuild(version).body if version.method else b""
+    return Body(page, url, version.encoding or "", version.method or "", version.level or 0, body)
+
+
+def over_bodies(
+    make: Callable[[Body], _Made], archive: Archive, reading: Reading
+) -> Iterator[tuple[str, int, _Made]]:
+    """Yield URL, number of the version, and what was made of each page of HTML.
+
+    Args:
+        make: A function of a module; it must not fail.
+        archive: Where the pages are.
+        reading: Of it: says which pages. Those that cannot be read are noted there.
+
+    Raises:
+        StoreError: the archive fails.
+    """
+    found = _bodies(archive, reading)
+    first = list(islice(found, _MANY))
+    processes = min(_MOST_PROCESSES, os.cpu_count() or 1)
+    if len(first) < _MANY or processes < 2:
+        for number, body in chain(first, found):
+            yield body.url, number, make(body)
+        return
+    for (number, body), made in in_processes(
+        partial(_of_numbered, make), chain(first, found), processes
+    ):
+        yield body.url, number, made
+
+
+def _of_numbered(make: Callable[[Body], _Made], numbered: tuple[int, Body]) -> _Made:
+    return make(numbered[1])
+
+
+def _bodies(archive: Archive, reading: Reading) -> Iterator[tuple[int, Body]]:
+    for page, (url, number) in enumerate(reading.versions()):
+        try:
+            body = body_of(archive, url, number, page)
+        except StoreError as error:
+            reading.unreadable.append(str(error))
+            continue
+        if body.method:
+            yield number, body
+
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and of how many (0 if not known)."""

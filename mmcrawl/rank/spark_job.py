@@ -25,10 +25,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.rank.content import OWN_KINDS, TopicContent
 from mmcrawl.rank.graph import KIND_WEIGHTS, LEAST_CHARS, LEAST_DISTANCE, REST_WEIGHT
 from mmcrawl.rank.parquet import COLUMNS
 from mmcrawl.rank.ranks import MOST_STEPS, TOLERANCE
+from mmcrawl.rank.records import OWN_KINDS, TopicContent
 from mmcrawl.topic.loading import topic_of
 from mmcrawl.topic.topic import Topic
 
@@ -133,7 +133,7 @@ def _topic_edges(
 
 
 def _page_content(spark: SparkSession, topic: Topic) -> DataFrame:
-    """Return (id, content) of all pages, as :class:`mmcrawl.rank.content.TopicContent` says."""
+    """Return (id, content) of all pages, as :class:`mmcrawl.rank.records.TopicContent` says."""
     kinds = ", ".join(f"'{kind}'" for kind in OWN_KINDS)
     rows = spark.sql(
         f"""

@@ -11,11 +11,10 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.replay.demo import DemoWeb
-    from mmcrawl.replay.folder import FolderWeb
+    from mmcrawl.replay.folder import FolderWeb, WarcWeb
     from mmcrawl.replay.handler import Latency, ReplayDownloadHandler, web_of
     from mmcrawl.replay.opening import PortalWeb, open_web
     from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
-    from mmcrawl.replay.warc import WarcWeb
     from mmcrawl.replay.web import StoredResponse, StoredWeb
 
 __all__ = [

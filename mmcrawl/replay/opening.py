@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay.demo import DemoWeb
-from mmcrawl.replay.folder import FolderWeb
+from mmcrawl.replay.folder import FolderWeb, WarcWeb
 from mmcrawl.replay.simulated.config import SimulationConfig
 from mmcrawl.replay.simulated.web import SimulatedWeb
-from mmcrawl.replay.warc import WarcWeb
 from mmcrawl.replay.web import (
     StoredResponse,
     StoredWeb,

@@ -24,8 +24,8 @@ from twisted.python.failure import Failure
 from mmcrawl.collecting.collector import LEASE, Collector
 from mmcrawl.collecting.download import Download
 from mmcrawl.collecting.hosted import Players, YtDlp
-from mmcrawl.collecting.model import MediaFile, State
-from mmcrawl.collecting.opening import open_collection
+from mmcrawl.collecting.index import MediaFile, State
+from mmcrawl.collecting.parts import open_collection
 from mmcrawl.collecting.sizes import as_size
 from mmcrawl.crawling.spider_params import CollectParams
 from mmcrawl.engine.components import COLLECT, use_components

@@ -6,23 +6,26 @@ is JSON: names and numbers only, so that reading one that a stranger made runs n
 Who trains it is `mmcrawl.learning`; who takes words and numbers from a page `mmcrawl.scoring`.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mmcrawl.errors import TopicError
+
+if TYPE_CHECKING:
+    from mmcrawl.topic.topic import Concept
 
 FORMAT = "mmcrawl page model"
 VERSION = 1
 _LARGEST = 32 << 20  # bytes of a file
 _FARTHEST = 3.0  # standard deviations that a number counts
 _SUREST = 0.99  # no page is more certain: it may not outweigh all else
-
-Concept = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,7 +114,7 @@ def test_hostile_values_neither_add_lines_nor_fields(tmp_path: Path) -> None:
 
 
 def test_a_search_that_takes_too_long_ends_with_what_it_has(tmp_path, monkeypatch):
-    monkeypatch.setattr("mmcrawl.browse.replay.cdx._SHARE_OF_TIME", 0.0)
+    monkeypatch.setattr("mmcrawl.browse.replay.serving._SHARE_OF_TIME", 0.0)
     with open_context(hostile.make_archive(tmp_path), limits=Limits()) as context:
         answer = TestClient(small_app(context), ORIGIN).get("/cdx?url=hostile.test&matchType=host")
         assert answer.headers["x-limited"] == "time"

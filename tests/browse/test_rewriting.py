@@ -202,7 +202,7 @@ def test_what_is_read_grows_no_faster_than_the_page(unit):
 
 def test_what_is_written_for_links_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short links of a page with a long address would grow a thousandfold."""
-    monkeypatch.setattr("mmcrawl.browse.replay.links.MOST_WRITTEN", 1_000_000)
+    monkeypatch.setattr("mmcrawl.browse.replay.html.MOST_WRITTEN", 1_000_000)
     long = Links(f"http://h.test/{'d' * 7_000}/", "utf-8", AT, Mode.PAGE, PLACE)
     page = rewrite_html(b"<a href=x>" * 10_000 + b"<iframe src=http://o.test/>", "utf-8", long)
     assert len(page) < 1_300_000

@@ -248,6 +248,6 @@ def test_suggestions_wait_until_they_are_decided_once(
             suggestions.put("optics", [(f"lens{n}",) for n in range(1_000)])
         assert suggestions.waiting() == waiting[1:]
 
-        monkeypatch.setattr("mmcrawl.collecting.shelf.suggestions.MOST_DECIDED", 1)
+        monkeypatch.setattr("mmcrawl.collecting.shelf.collections.MOST_DECIDED", 1)
         suggestions.decide(waiting[1].id, accepted=True)
         assert suggestions.put("optics", [first.words, waiting[1].words]) == 1  # the older one

@@ -17,7 +17,8 @@ from mmcrawl.engine import make_job
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
-from mmcrawl.replay.simulated import lessons, pages
+from mmcrawl.replay.simulated import lessons
+from mmcrawl.replay.simulated.web import item
 from tests.programs import run
 from tests.tables import each
 
@@ -366,13 +367,12 @@ def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(monkeypatch):
     web = simulated("pages=100000,sites=2")
     urls = random.Random(1).sample(list(web.page_urls()), 1000)
     calls = Counter[str]()
-    made = pages.item
 
     def counted(*args: object) -> object:
         calls["item"] += 1
-        return made(*args)  # type: ignore[arg-type]
+        return item(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pages, "item", counted)
+    monkeypatch.setattr("mmcrawl.replay.simulated.web.item", counted)
     for url in urls[:200]:
         assert fetch(web, url).status == 200
     assert calls["item"] < 200 * 50  # no more than the links on those pages

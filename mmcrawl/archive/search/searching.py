@@ -243,7 +243,7 @@ class Search:
             query: As :mod:`mmcrawl.archive.search.query` describes.
             order: ``relevance``, ``newest`` or ``oldest``, or the scores of pages by URL.
             collapse: Of pages with one group here, by URL, only the first is found; pages that are
-                not here are of no group. See :mod:`mmcrawl.rank.duplicates.results`.
+                not here are of no group. See :mod:`mmcrawl.rank.results`.
             limit, offset: How many pages to show, and how many to skip; not negative. What was
                 purged since the last update is left out. Of pages shown by a block that is not of
                 their topic, some 10 ms are taken to find the words in the main text.

@@ -6,14 +6,12 @@ with lazy_imports(__name__):
     from mmcrawl.browse.replay.addresses import (
         Mode,
         archived_url,
+        original_headers,
         read_stamp,
         replay_address,
         stamp,
         written_url,
     )
-    from mmcrawl.browse.replay.answers import original_headers
-    from mmcrawl.browse.replay.cdx import FIELDS, cdx_routes
-    from mmcrawl.browse.replay.html import rewrite_html
-    from mmcrawl.browse.replay.links import Links, rewrite_css
+    from mmcrawl.browse.replay.html import Links, rewrite_css, rewrite_html
     from mmcrawl.browse.replay.memento import memento_routes
-    from mmcrawl.browse.replay.serving import replay_routes
+    from mmcrawl.browse.replay.serving import FIELDS, cdx_routes, replay_routes

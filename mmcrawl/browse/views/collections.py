@@ -19,8 +19,7 @@ from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
 from mmcrawl.browse.catalogue import Catalogue, asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
-from mmcrawl.collecting.exporting.exporter import exporter_named, exporter_names
-from mmcrawl.collecting.exporting.held_files import folder_name
+from mmcrawl.collecting.exporting.exporter import exporter_named, exporter_names, folder_name
 from mmcrawl.collecting.shelf.collections import BEST, Collections, tags_in
 from mmcrawl.errors import EntryError, MissingRecordError
 

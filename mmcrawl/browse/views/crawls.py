@@ -16,7 +16,7 @@ from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import CrawlRuns
-from mmcrawl.browse.words import sentences
+from mmcrawl.browse.text import sentences
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.scoring.registry import algorithm_names

@@ -18,8 +18,7 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address
 from mmcrawl.errors import MissingRecordError, TopicError
 from mmcrawl.learning.training import CAUTIONS
-from mmcrawl.topic.loading import parse_plain, shipped_topic, topic_names
-from mmcrawl.topic.own_words import own_words
+from mmcrawl.topic.loading import own_words, parse_plain, shipped_topic, topic_names
 from mmcrawl.topic.page_model import PageModel
 
 _LONGEST_NAME = 64

@@ -16,12 +16,10 @@ from mmcrawl.browse.catalogue import asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address
-from mmcrawl.collecting.exporting.article import PLAYED
-from mmcrawl.collecting.exporting.held_files import file_path, path_of_part
-from mmcrawl.collecting.exporting.references import coins
+from mmcrawl.collecting.exporting.article import PLAYED, coins
+from mmcrawl.collecting.exporting.exporter import file_path, path_of_part
 from mmcrawl.collecting.files import FolderFiles, MediaFiles
-from mmcrawl.collecting.parts import SWF, held_parts
-from mmcrawl.collecting.pictures import has_pictures, picture_of
+from mmcrawl.collecting.parts import SWF, has_pictures, held_parts, picture_of
 from mmcrawl.collecting.shelf.collections import Collections
 from mmcrawl.collecting.shelf.corrections import FIELDS, Correction, checked
 from mmcrawl.collecting.shelf.shelf import Shelf

@@ -13,7 +13,7 @@ with lazy_imports(__name__):
         Shipment,
         exporter_named,
         exporter_names,
+        file_name,
     )
-    from mmcrawl.collecting.exporting.held_files import file_name
 
 __all__ = ["Exporter", "Shipment", "exporter_named", "exporter_names"]

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from mmcrawl.collecting.exporting.article import STYLE, article, both
 from mmcrawl.collecting.exporting.as_table import JsonLines
-from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
-from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
+from mmcrawl.collecting.exporting.exporter import HeldFiles, Shipment, files_in, whole_folder
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.writing import xml_text
 

@@ -16,8 +16,7 @@ from lxml import etree
 from lxml.builder import ElementMaker
 
 from mmcrawl.collecting.exporting.article import work_page
-from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
-from mmcrawl.collecting.exporting.held_files import HeldFiles
+from mmcrawl.collecting.exporting.exporter import HeldFiles, Shipment, whole_file
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.media_kinds import CHINESE
 from mmcrawl.text.writing import xml_document, xml_text

@@ -8,9 +8,14 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
-from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in, folder_name
-from mmcrawl.collecting.works.licence_names import RESERVED
+from mmcrawl.collecting.exporting.exporter import (
+    HeldFiles,
+    Shipment,
+    files_in,
+    folder_name,
+    whole_folder,
+)
+from mmcrawl.collecting.works.licences import RESERVED
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.text.writing import CsvWriter
 

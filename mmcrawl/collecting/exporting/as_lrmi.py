@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
-from mmcrawl.collecting.works.licence_names import RESERVED
+from mmcrawl.collecting.works.licences import RESERVED
 from mmcrawl.collecting.works.model import Work, WorkFile
 
 CONTEXT = {"@vocab": "https://schema.org/"}

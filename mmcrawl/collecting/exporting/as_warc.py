@@ -11,8 +11,7 @@ from mmcrawl.archive.model import Capture
 from mmcrawl.archive.warc.heads import is_http
 from mmcrawl.archive.warc.wacz import wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
-from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
-from mmcrawl.collecting.exporting.held_files import checked_file
+from mmcrawl.collecting.exporting.exporter import Shipment, checked_file, whole_file
 from mmcrawl.collecting.works.model import Sighting, Work
 from mmcrawl.errors import StoreError
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mmcrawl.collecting.exporting.article import STYLE, both, work_page
-from mmcrawl.collecting.exporting.exporter import Shipment
-from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
+from mmcrawl.collecting.exporting.exporter import HeldFiles, Shipment, files_in
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import CollectionError
 from mmcrawl.text.writing import xml_text

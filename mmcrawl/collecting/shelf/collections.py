@@ -1,15 +1,16 @@
 """Collections that people make of works: in their order, with tags, notes and ratings."""
 
+import hashlib
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from mmcrawl.collecting.shelf.records import COLLECTIONS, Record
-from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting.shelf.shelf import COLLECTIONS, MARKS, SUGGESTIONS, Record, Shelf
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.errors import CollectionError, EntryError, MissingRecordError
+from mmcrawl.errors import CollectionError, EntryError, MissingRecordError, TopicError
+from mmcrawl.topic.topic import Concept
 
 BEST = 5
 """The best rating; 0 is none."""
@@ -213,3 +214,152 @@ def _checked(collection: Collection) -> Collection:
             said = f"give at most {_MOST_TAGS} tags of {_LONGEST_TAG} characters"
             raise EntryError("tags", said)
     return replace(collection, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What somebody said of a page.
+
+    Attributes:
+        topic: Name of the topic.
+        url: Of the page, as it is archived.
+        is_good: Whether it is right for the topic.
+        marked_at: Unix time.
+    """
+
+    topic: str
+    url: str
+    is_good: bool
+    marked_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marks of a shelf. Of two marks of a page for a topic the later one counts."""
+
+    shelf: Shelf
+    _now: Callable[[], float] = field(default=time.time)
+
+    def of(self, topic: str) -> list[Mark]:
+        """Return the marks for a topic, the latest first."""
+        found = (_mark_of(record) for record in self.shelf.records(MARKS).values())
+        own = [mark for mark in found if mark.topic == topic]
+        return sorted(own, key=lambda mark: (-mark.marked_at, mark.url))
+
+    def of_page(self, url: str) -> dict[str, bool]:
+        """Return for which topics a page is marked, and whether as right."""
+        found = (_mark_of(record) for record in self.shelf.records(MARKS).values())
+        return {mark.topic: mark.is_good for mark in found if mark.url == url}
+
+    def topics(self) -> list[str]:
+        """Return the topics that pages were marked for, by name."""
+        return sorted({str(record["topic"]) for record in self.shelf.records(MARKS).values()})
+
+    def put(self, topic: str, url: str, *, is_good: bool | None) -> None:
+        """Mark a page, or take its mark back with None."""
+        id_ = hashlib.blake2b(
+            f"{topic}\0{url}".encode(errors="surrogatepass"), digest_size=12
+        ).hexdigest()
+        record: Record = {}
+        if is_good is not None:
+            record = {"topic": topic, "url": url, "good": is_good, "at": self._now()}
+
+        def change(_: Mapping[str, Record]) -> dict[str, Record]:
+            return {id_: record}
+
+        self.shelf.change(MARKS, change)
+
+
+def _mark_of(record: Record) -> Mark:
+    return Mark(str(record["topic"]), str(record["url"]), bool(record["good"]), float(record["at"]))
+
+
+MOST_WAITING = 1_000
+"""Suggestions that may wait to be decided: nobody can fill the store."""
+
+MOST_DECIDED = 1_000
+"""Decided suggestions that are remembered, so as not to be asked again: the last handed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A concept that somebody wants to have in a topic.
+
+    Attributes:
+        topic: Name of the topic.
+        words: Words that mean the same.
+        by: Who handed it in, as they called themselves.
+        at: Unix time.
+        accepted: What was decided; None if nothing is.
+    """
+
+    topic: str
+    words: Concept
+    by: str
+    at: float
+    accepted: bool | None = None
+
+    @property
+    def id(self) -> str:
+        """The same for the same words for a topic, however they are written."""
+        said = "\0".join((self.topic, *sorted(word.casefold() for word in self.words)))
+        return hashlib.blake2b(said.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """The suggestions of a shelf."""
+
+    shelf: Shelf
+    _now: Callable[[], float] = field(default=time.time)
+
+    def waiting(self) -> list[Suggestion]:
+        """Return those that nothing is decided of, the oldest first."""
+        found = map(_from_record, self.shelf.records(SUGGESTIONS).values())
+        return sorted((one for one in found if one.accepted is None), key=lambda one: one.at)
+
+    def put(self, topic: str, concepts: Iterable[Concept], by: str = "") -> int:
+        """Keep what is handed in; return how much of it is new.
+
+        What waits already, or was decided before, is left as it is.
+
+        Raises:
+            TopicError: too many suggestions wait.
+        """
+        made = [Suggestion(topic, words, by, self._now()) for words in concepts]
+        handed = {one.id: one for one in made}
+        new: dict[str, Record] = {}
+
+        def change(before: Mapping[str, Record]) -> dict[str, Record]:
+            new.clear()
+            new.update({i: asdict(one) for i, one in handed.items() if i not in before})
+            wait = sum(record["accepted"] is None for record in before.values())
+            if new and wait + len(new) > MOST_WAITING:
+                raise TopicError(f"{wait} suggestions wait to be decided; come back later")
+            return new
+
+        self.shelf.change(SUGGESTIONS, change)
+        return len(new)
+
+    def decide(self, id_: str, *, accepted: bool) -> Suggestion:
+        """Note what was decided; return what it is about. The oldest above the most are forgotten.
+
+        Raises:
+            MissingRecordError: there is none of that id that waits.
+        """
+        decided: list[Suggestion] = []
+
+        def change(before: Mapping[str, Record]) -> dict[str, Record]:
+            if id_ not in before or before[id_]["accepted"] is not None:
+                raise MissingRecordError("this suggestion does not wait any more")
+            decided[:] = [replace(_from_record(before[id_]), accepted=accepted)]
+            old = [(one["at"], i) for i, one in before.items() if one["accepted"] is not None]
+            gone = sorted(old, reverse=True)[MOST_DECIDED - 1 :]
+            return {i: {} for _, i in gone} | {id_: asdict(decided[0])}
+
+        self.shelf.change(SUGGESTIONS, change)
+        return decided[0]
+
+
+def _from_record(record: Record) -> Suggestion:
+    return Suggestion(**{**record, "words": tuple(record["words"])})

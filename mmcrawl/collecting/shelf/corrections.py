@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mmcrawl.collecting.works.licence_names import licence_of_url, licences_in_text
+from mmcrawl.collecting.works.licences import licence_of_url, licences_in_text
 from mmcrawl.collecting.works.model import AUDIENCES, Evidence, Licence, Work
 from mmcrawl.collecting.works.values import date_in, language_tag
 from mmcrawl.errors import CollectionError, EntryError

@@ -9,29 +9,20 @@ killed. A record that people change has an `edition`: who changes it tells the o
 """
 
 import json
+import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from mmcrawl.collecting.shelf.corrections import Correction, corrected, merged
-from mmcrawl.collecting.shelf.records import (
-    COLLECTIONS,
-    CORRECTIONS,
-    MARKS,
-    RECORD,
-    SUGGESTIONS,
-    Change,
-    Record,
-    change_records,
-    records_of,
-)
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import MissingRecordError, StoreError
 from mmcrawl.stores.documents import (
     KEY,
+    Condition,
     Contents,
     Document,
     Store,
@@ -40,6 +31,72 @@ from mmcrawl.stores.documents import (
     open_documents,
 )
 from mmcrawl.stores.uris import is_server
+
+Record = dict[str, Any]
+"""What JSON can say of something."""
+
+Change = Callable[[Mapping[str, Record]], Mapping[str, Record]]
+"""Given all records of a kind by id, returns those to be put in place; an empty one is removed."""
+
+CORRECTIONS = "correction"
+"""Kind of records: the values of corrected fields, by id of the work."""
+
+COLLECTIONS = "collection"
+"""Kind of records: what people collected, see `mmcrawl.collecting.shelf.collections`."""
+
+MARKS = "mark"
+"""Kind of records: pages marked as right or wrong, see `mmcrawl.collecting.shelf.collections`."""
+
+SUGGESTIONS = "suggestion"
+"""Kind of records: words for topics, see `mmcrawl.collecting.shelf.collections`."""
+
+RECORD = {"edition": int, "record": dict}
+"""The fields of a table of records."""
+
+
+def records_of(store: Store, kind: str) -> dict[str, Record]:
+    """Return all records of a kind, by id."""
+    return {id_: document["record"] for id_, document in store.range(kind)}
+
+
+def change_records(store: Store, kind: str, change: Change) -> set[str]:
+    """Change records of a kind; `change` may be called several times. Return their ids."""
+    every: set[str] = set()
+    lost: set[str] | None = None
+    while lost is None or lost:  # those that somebody else changed meanwhile
+        before = dict(store.range(kind))
+        changed = change({id_: document["record"] for id_, document in before.items()})
+        if lost is not None:
+            changed = {id_: record for id_, record in changed.items() if id_ in lost}
+        every.update(changed)
+        lost = _not_replaced(store, kind, before, changed)
+    return every
+
+
+def _not_replaced(
+    store: Store, kind: str, before: Mapping[str, Document], changed: Mapping[str, Record]
+) -> set[str]:
+    """Put records in place of those that were read; return which are others by now."""
+    edition = secrets.randbits(63)  # of nobody else
+    new: dict[str, Document] = {}
+    other: dict[str, tuple[list[Condition], Document]] = {}
+    lost = set()
+    for id_, record in changed.items():
+        document = {"edition": edition, "record": record}
+        if id_ in before:
+            as_read = [(KEY, "=", id_), ("edition", "=", before[id_]["edition"])]
+            if record:
+                other[id_] = as_read, document
+            elif not store.delete(kind, *as_read):
+                lost.add(id_)
+        elif record:
+            new[id_] = document
+    lost |= store.insert_new(kind, new) if new else set()
+    if other and store.change(kind, other.values()) < len(other):
+        there = store.get(kind, other)
+        lost |= {i for i in other if i not in there or there[i]["edition"] != edition}
+    return lost
+
 
 Described = tuple[Work, tuple[str, ...]]
 """A work, and the keys of its files."""

@@ -15,11 +15,10 @@ from threading import RLock
 from typing import Any, BinaryIO, TypeVar
 
 from mmcrawl.collecting.download import Download, kept
-from mmcrawl.collecting.files import MediaFiles
-from mmcrawl.collecting.leash import run
+from mmcrawl.collecting.files import MediaFiles, PartialFile
+from mmcrawl.collecting.hosted import run
+from mmcrawl.collecting.index import PART, MediaFile
 from mmcrawl.collecting.magic import DASH, HEAD, type_of
-from mmcrawl.collecting.model import PART, MediaFile
-from mmcrawl.collecting.partial import PartialFile
 from mmcrawl.collecting.sizes import Budget, Share
 from mmcrawl.collecting.streams.playlists import Piece, Track, Variant, read_dash, read_hls
 from mmcrawl.errors import MediaError

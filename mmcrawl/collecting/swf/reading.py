@@ -5,16 +5,256 @@ over; of a file that is damaged or cut off, what stands before the damage is tol
 """
 
 import re
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, BinaryIO
 
 from lxml import etree
 
-from mmcrawl.collecting.swf.container import Body, Bytes, EndError
-from mmcrawl.collecting.swf.model import MOVIE, Reference, SwfFacts
-from mmcrawl.collecting.swf.programs import of_abc, of_actions
+from mmcrawl.collecting.swf.container import (
+    DATA,
+    IMAGE,
+    MOVIE,
+    PAGE,
+    SOUND,
+    VIDEO,
+    Body,
+    Bytes,
+    EndError,
+    Reference,
+    SwfFacts,
+)
 from mmcrawl.errors import MediaError
+
+_KINDS = {
+    MOVIE: "swf",
+    DATA: "xml txt json",
+    SOUND: "mp3 wav aac m4a",
+    VIDEO: "flv f4v mp4",
+    IMAGE: "jpg jpeg png gif",
+}
+_KIND_OF = {extension: kind for kind, names in _KINDS.items() for extension in names.split()}
+_LONGEST_ADDRESS = 1_000  # characters of an address
+_ADDRESS = re.compile(
+    rf"(?>(?:https?://|[./\w~%-])[^\s<>\"'|\\^`{{}}*;,=&]{{0,{_LONGEST_ADDRESS}}}"
+    rf"\.({'|'.join(_KIND_OF)})(?=\?|\Z))(?:\?[^\s<>\"']{{0,{_LONGEST_ADDRESS}}})?",
+    re.IGNORECASE,
+)
+_SEPARATORS = re.compile(r"[\s<>\"'|;,=&]+")
+
+_STACK = 1_000  # values
+_LONGEST = 2_000  # characters of a text on the stack
+_CONSTANTS, _PUSH, _GET_URL, _GET_URL_2 = 0x88, 0x96, 0x83, 0x9A
+_CALL_FUNCTION, _CALL_METHOD, _NEW, _NEW_METHOD = 0x3D, 0x52, 0x40, 0x53
+_ADD, _DUPLICATE, _VARIABLE, _SWAP = (0x47, 0x21), 0x4C, 0x1C, 0x4D
+# How many values other commands take from the stack and leave there; after those that are not
+# named, nothing is known of it.
+_EFFECTS = {
+    code: effect
+    for effect, codes in {
+        (2, 1): "0a 0b 0c 0d 0e 0f 10 11 13 22 29 3a 3f 48 49 4e 54 60 61 62 63 64 65 66 67 68",
+        (1, 1): "12 14 18 30 31 32 33 36 37 3b 44 45 4a 4b 50 51",
+        (3, 1): "15 35",
+        (1, 0): "17 20 25 26 2a 3e 94 9d 9f",
+        (2, 0): "1d 3c 69",
+        (3, 0): "23 24 4f",
+        (0, 1): "34",
+        (0, 0): "00 04 05 06 07 08 09 81 87 8a 8b 8c 99",
+    }.items()
+    for code in bytes.fromhex(codes)
+}
+_SIZES = {1: 4, 2: 0, 3: 0, 4: 1, 5: 1, 6: 8, 7: 4}
+_LOADING = {
+    "loadmovie": MOVIE,
+    "loadmovienum": MOVIE,
+    "loadclip": MOVIE,
+    "loadvariables": DATA,
+    "loadvariablesnum": DATA,
+    "load": DATA,
+    "sendandload": DATA,
+    "loadsound": SOUND,
+    "play": VIDEO,
+    "geturl": PAGE,
+}
+"""By the name of a method or function in small letters, as what its first argument is loaded."""
+
+Value = str | int | None
+"""On the stack: a text, a whole number, or what is not known."""
+
+
+def of_actions(code: Bytes) -> Iterator[Reference]:
+    """Yield what commands of ActionScript 1 or 2 load, and texts that look like addresses."""
+    program = _Program()
+    try:
+        while code.left:
+            command = code.number(1)
+            body = code.take(code.number(2)) if command & 0x80 else b""
+            yield from program.do(command, Bytes(body, code.encoding))
+    except EndError:
+        return
+
+
+class _Program:
+    def __init__(self) -> None:
+        self._constants: list[str] = []
+        self._stack: list[Value] = []
+
+    def do(self, command: int, body: Bytes) -> Iterator[Reference]:
+        """Follow a command; yield what it loads."""
+        if command == _CONSTANTS:
+            self._constants = [body.text() for _ in range(min(body.number(2), body.left))]
+            yield from map(_by_look, self._constants)
+        elif command == _PUSH:
+            yield from self._push(body)
+        elif command == _GET_URL:
+            url, target = body.text(), body.text()
+            yield Reference(url, MOVIE if target.startswith("_level") else PAGE, True)
+        elif command == _GET_URL_2:
+            yield from self._get_url(body.number(1))
+        elif command in (_CALL_FUNCTION, _CALL_METHOD, _NEW, _NEW_METHOD):
+            yield from self._call(command)
+        else:
+            self._change(command)
+
+    def _push(self, body: Bytes) -> Iterator[Reference]:
+        while body.left:
+            kind = body.number(1)
+            if kind == 0:
+                text = body.text()
+                yield _by_look(text)
+                self._put(text)
+            elif kind in (8, 9):
+                index = body.number(kind - 7)
+                self._put(self._constants[index] if index < len(self._constants) else None)
+            elif kind == 7:
+                self._put(body.number(4))
+            elif kind == 6:  # a whole number, if small, is written in its upper half
+                self._put(_whole(body.take(8)))
+            else:
+                body.take(_SIZES.get(kind, body.left))
+                self._put(None)
+
+    def _get_url(self, flags: int) -> Iterator[Reference]:
+        target, url = self._pop(), self._pop()
+        if isinstance(url, str):
+            is_level = isinstance(target, str) and target.startswith("_level")
+            kind = DATA if flags & 0x80 else MOVIE if flags & 0x40 or is_level else PAGE
+            yield Reference(url, kind, True)
+
+    def _call(self, command: int) -> Iterator[Reference]:
+        name = self._pop()
+        if command in (_CALL_METHOD, _NEW_METHOD):
+            self._pop()
+        count = self._pop()
+        if not isinstance(count, int) or not 0 <= count <= len(self._stack):
+            self._stack.clear()
+            count = 0
+        arguments = [self._pop() for _ in range(count)]
+        self._put(None)
+        kind = _LOADING.get(name.lower(), "") if isinstance(name, str) else ""
+        if kind and arguments and isinstance(arguments[0], str):
+            yield Reference(arguments[0], kind, True)
+
+    def _change(self, command: int) -> None:
+        if command in _ADD:
+            second, first = self._pop(), self._pop()
+            both = isinstance(first, str) and isinstance(second, str)
+            self._put(f"{first}{second}" if both else None)
+        elif command == _DUPLICATE:
+            value = self._pop()
+            self._put(value)
+            self._put(value)
+        elif command == _SWAP:
+            second, first = self._pop(), self._pop()
+            self._put(second)
+            self._put(first)
+        elif command == _VARIABLE:
+            self._pop()
+            self._put(None)
+        elif command in _EFFECTS:
+            taken, left = _EFFECTS[command]
+            for _ in range(taken):
+                self._pop()
+            for _ in range(left):
+                self._put(None)
+        else:
+            self._stack.clear()
+
+    def _pop(self) -> Value:
+        return self._stack.pop() if self._stack else None
+
+    def _put(self, value: Value) -> None:
+        if len(self._stack) >= _STACK:
+            self._stack.clear()
+        too_long = isinstance(value, str) and len(value) > _LONGEST
+        self._stack.append(None if too_long else value)
+
+
+def of_abc(code: Bytes) -> Iterator[Reference]:
+    """Yield the texts of a program in ActionScript 3 that look like addresses of files."""
+    try:
+        code.take(4)  # version
+        for size in (0, 0, 8):  # whole numbers, with a sign and without, and others
+            for _ in range(code.varied() - 1):
+                if size:
+                    code.take(size)
+                else:
+                    code.varied()
+        for _ in range(code.varied() - 1):
+            yield _by_look(code.take(code.varied()).decode("utf-8", "replace"))
+    except EndError:
+        return
+
+
+def _by_look(text: str) -> Reference:
+    return Reference(text, kind_of_address(text), False)
+
+
+def _whole(data: bytes) -> int | None:
+    """Return a number of eight bytes, the upper four of which come first, if it is whole."""
+    (value,) = struct.unpack("<d", data[4:] + data[:4])
+    return int(value) if value == value // 1 and abs(value) < 1e9 else None
+
+
+def kind_of_address(text: str) -> str:
+    """Return what a text would be loaded as, if it is the address of a file by its look; or "".
+
+    >>> kind_of_address("movies/lens.swf"), kind_of_address(".swf"), kind_of_address("Lens.")
+    ('movie', '', '')
+    """
+    match = _ADDRESS.fullmatch(text)
+    if match is None or len(text) > _LONGEST or match.start(1) < 2:
+        return ""
+    name = text[: match.start(1) - 1].rpartition("/")[2]
+    return _KIND_OF[match[1].lower()] if name.strip(".") else ""
+
+
+def addresses_in_text(data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the addresses that a playlist names, and what each is loaded as.
+
+    Whether it is XML, JSON or variables of a form (``song1=a.mp3&song2=b.mp3``), addresses stand
+    between signs that are in none of them.
+
+    >>> list(addresses_in_text(b'<songs><song src="a.mp3"/>b.swf</songs>'))
+    [('a.mp3', 'sound'), ('b.swf', 'movie')]
+    """
+    seen = set()
+    for text in _SEPARATORS.split(_decoded(data).replace("\\/", "/").replace("&amp;", "&")):
+        kind = kind_of_address(text)
+        if kind and text not in seen:
+            seen.add(text)
+            yield text, kind
+
+
+def _decoded(data: bytes) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("gb18030", "replace")
+
 
 _MOST_TAGS = 1_000_000
 _MOST_REFERENCES = 1_000

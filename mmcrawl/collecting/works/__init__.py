@@ -9,9 +9,7 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.collecting.works.describing import FoundPage, Sources, describe
-    from mmcrawl.collecting.works.file_tags import FileTags, tags_of
-    from mmcrawl.collecting.works.licence_names import licence_of_url, licences_in_text
-    from mmcrawl.collecting.works.licences import best_first
+    from mmcrawl.collecting.works.licences import best_first, licence_of_url, licences_in_text
     from mmcrawl.collecting.works.model import (
         Evidence,
         Licence,
@@ -20,6 +18,6 @@ with lazy_imports(__name__):
         Work,
         WorkFile,
     )
-    from mmcrawl.collecting.works.works_page import WorksPage, read_works_page
+    from mmcrawl.collecting.works.works_page import FileTags, WorksPage, read_works_page, tags_of
 
 __all__ = ["Evidence", "Licence", "Sighting", "Subtitles", "Work", "WorkFile"]

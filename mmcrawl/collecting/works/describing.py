@@ -9,17 +9,13 @@ from itertools import chain
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.partition import partition
-from mmcrawl.collecting.model import MediaFile, State
-from mmcrawl.collecting.works.file_tags import FileTags
-from mmcrawl.collecting.works.grouping import group_mentions
-from mmcrawl.collecting.works.licence_names import licences_in_text
-from mmcrawl.collecting.works.licences import best_first
+from mmcrawl.collecting.index import MediaFile, State
+from mmcrawl.collecting.works.grouping import SiteTitles, choose_titles, group_mentions
+from mmcrawl.collecting.works.licences import best_first, licences_in_text
 from mmcrawl.collecting.works.mentions import Mention, mentions_of
 from mmcrawl.collecting.works.model import Evidence, Licence, Sighting, Work, WorkFile
-from mmcrawl.collecting.works.names import is_file, title_of_file
-from mmcrawl.collecting.works.titles import SiteTitles, choose_titles
-from mmcrawl.collecting.works.values import level_of_topic
-from mmcrawl.collecting.works.works_page import WorksPage, read_works_page
+from mmcrawl.collecting.works.values import is_file, level_of_topic, title_of_file
+from mmcrawl.collecting.works.works_page import FileTags, WorksPage, read_works_page
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.findings import MediaPageRecord

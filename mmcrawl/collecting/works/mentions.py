@@ -11,8 +11,7 @@ from mmcrawl.blocks.link_kinds import declared_base
 from mmcrawl.blocks.partition import Partition
 from mmcrawl.collecting.works.licences import LicenceReader, item_licences
 from mmcrawl.collecting.works.model import Licence, Subtitles
-from mmcrawl.collecting.works.names import stem_of, work_key
-from mmcrawl.collecting.works.values import date_in, language_tag, seconds_in
+from mmcrawl.collecting.works.values import date_in, language_tag, seconds_in, stem_of, work_key
 from mmcrawl.page.media import media_in_values
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.structured import Thing

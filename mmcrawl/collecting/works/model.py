@@ -75,7 +75,7 @@ class WorkFile:
         size: Bytes, 0 if it is not known.
         duration: Seconds, 0 if it is not known.
         digest: SHA-256 of its bytes, "" while they are not held.
-        state: What came of it when it was collected, as `mmcrawl.collecting.model.State`; "" if
+        state: What came of it when it was collected, as `mmcrawl.collecting.index.State`; "" if
             nobody tried.
     """
 
@@ -105,7 +105,7 @@ class Work:
     Attributes:
         id: 16 hexadecimal digits; stays the same when it is described anew.
         title: What it is called.
-        title_source: Where that is from, see `mmcrawl.collecting.works.titles`.
+        title_source: Where that is from, see `mmcrawl.collecting.works.grouping`.
         kind: One of the kinds of media.
         files: Best first: held ones, then files, then players.
         pages: Where it was found, best first.

@@ -9,8 +9,7 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.archive import open_archive
 from mmcrawl.commands.archive.diff import DIFF
 from mmcrawl.commands.archive.listing import LIST, STATS, VERSIONS, version_lines
-from mmcrawl.commands.archive.pages import CLASSES, DUPLICATES, EXPORT_PARQUET
-from mmcrawl.commands.archive.search import SEARCH
+from mmcrawl.commands.archive.search import CLASSES, DUPLICATES, EXPORT_PARQUET, SEARCH
 from mmcrawl.commands.archive.show import BLOCK, REBUILD, SHOW
 from mmcrawl.commands.archive.subcommand import Option, Options, Subcommand
 from mmcrawl.commands.archive.upkeep import CHECK, COPY, PURGE, REPACK, REPAIR, SEAL, VERIFY

@@ -5,8 +5,7 @@ links are kept. They cut no blocks, so they are no partitioners: only the paper'
 """
 
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.experiment.baselines.gdom import CELLS, Gdom
-from mmcrawl.experiment.baselines.ypm import Ypm, node_places
+from mmcrawl.experiment.presets.baselines import CELLS, Gdom, Ypm, node_places
 from mmcrawl.page.tree import PageTree
 
 __all__ = ["CELLS", "Gdom", "Ypm", "nom"]

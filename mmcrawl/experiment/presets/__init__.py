@@ -10,7 +10,6 @@ where `data` is the folder given by `--data`, None for what ships.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.experiment.presets.archive_cases import CASES
     from mmcrawl.experiment.presets.labelled_pages import (
         RELATED,
         TOPIC,
@@ -20,15 +19,17 @@ with lazy_imports(__name__):
         labelled_pages,
         pages_in,
     )
-    from mmcrawl.experiment.presets.made_versions import KINDS, changed_text, versions
     from mmcrawl.experiment.presets.page_pairs import (
+        KINDS,
         ChangedPart,
         Grade,
         Judgement,
         PagePair,
+        changed_text,
         grade_of,
         judge,
         labelled_pairs,
+        versions,
     )
     from mmcrawl.experiment.presets.quark import (
         FINDING,
@@ -38,7 +39,7 @@ with lazy_imports(__name__):
         type_scores,
     )
     from mmcrawl.experiment.presets.quark import tables as quark_tables
-    from mmcrawl.experiment.presets.song2008 import WAYS, judged
+    from mmcrawl.experiment.presets.song2008 import CASES, WAYS, judged
     from mmcrawl.experiment.presets.song2008 import tables as song2008_tables
     from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
     from mmcrawl.experiment.presets.wang2012 import (
@@ -50,10 +51,9 @@ with lazy_imports(__name__):
         six_measures,
     )
     from mmcrawl.experiment.presets.wang2012 import tables as wang2012_tables
-    from mmcrawl.experiment.presets.yang2009 import over_webs, webs_of
+    from mmcrawl.experiment.presets.yang2009 import ALGORITHMS, LAYERS, over_webs, webs_of
+    from mmcrawl.experiment.presets.yang2009 import PUBLISHED as PUBLISHED_CRAWLS
     from mmcrawl.experiment.presets.yang2009 import tables as yang2009_tables
-    from mmcrawl.experiment.presets.yang2009_published import ALGORITHMS, LAYERS
-    from mmcrawl.experiment.presets.yang2009_published import PUBLISHED as PUBLISHED_CRAWLS
 
 
 CRAWLS = "yang2009"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 
 from mmcrawl.page.urls import joined_url
-from mmcrawl.replay.simulated.dice import Dice
+from mmcrawl.replay.simulated.config import Dice
 from mmcrawl.replay.simulated.layout import Link, Medium, Page
 from mmcrawl.replay.simulated.texts import about, fill, paragraphs, prose
 from mmcrawl.replay.web import StoredResponse, answer

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 from urllib.parse import urlsplit
 
-from mmcrawl.replay.simulated.config import FEWEST_PAGES_PER_SITE, SimulationConfig
-from mmcrawl.replay.simulated.dice import QuickDice
+from mmcrawl.replay.simulated.config import FEWEST_PAGES_PER_SITE, QuickDice, SimulationConfig
 from mmcrawl.replay.simulated.texts import NAMES, Lesson, Subject
 
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from pydantic import TypeAdapter
 
-from mmcrawl.replay.simulated.dice import Dice
+from mmcrawl.replay.simulated.config import Dice
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,4 @@
-"""Pages that say the same, or nearly: by their main content, on one site or on several.
-
-What counts is what :func:`mmcrawl.blocks.page_content` takes a page to say: a new menu, other
-advertisements or another site around it make no other page of it.
-:mod:`mmcrawl.rank.duplicates.results` keeps results beside the archive, and gives them back by URL,
-for `scrapy archive search --collapse`.
-"""
+"""Pages that say the same, or nearly."""
 
 import re
 import time
@@ -26,10 +20,9 @@ from mmcrawl.archive.model import as_unix_time
 from mmcrawl.blocks.content.content import page_content
 from mmcrawl.errors import RankError
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.rank.duplicates.results import FoundDuplicates, Group
-from mmcrawl.rank.page_bodies import over_bodies
-from mmcrawl.rank.reading import Progress, Reading
+from mmcrawl.rank.reading import Progress, Reading, over_bodies
 from mmcrawl.rank.records import Body
+from mmcrawl.rank.results import FoundDuplicates, Group
 
 SKETCH = 128
 """Numbers of a sketch: they tell a share s to a standard deviation of √(s(1 - s)/128)."""

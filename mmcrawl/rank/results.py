@@ -1,0 +1,449 @@
+"""What was computed of an archive's pages, kept beside the archive and found by URL."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.errors import MissingStoreError, RankError, StoreError
+from mmcrawl.frontier.urls import url_key
+from mmcrawl.rank.graph import Numbers
+from mmcrawl.stores.documents import (
+    BLOB,
+    KEY,
+    Contents,
+    Document,
+    Store,
+    Table,
+    get_blob,
+    open_documents,
+    put_blob,
+)
+from mmcrawl.stores.uris import file_of, is_server
+
+_LEVEL = 3  # of zstandard
+_CONTENTS = Contents(
+    noun="table of ranks",
+    mark="mmrk",
+    version=1,
+    prefix="rank_",
+    tables=(Table("result", {"written": int, "facts": dict}), Table("part", BLOB)),
+    missing="`scrapy rank` computes it",
+    instead="another archive, or move it away",
+    damaged="compute the ranks anew with `scrapy rank`",
+)
+
+
+def open_results(uri: str, *, create: bool = False) -> Store:
+    """Open the results of an archive.
+
+    Args:
+        uri: Of the archive. Results of ``sqlite:///crawl.db`` are in the file ``crawl.db-rank``,
+            those of a MongoDB database in its collections ``rank_result`` and ``rank_part``.
+        create: Whether they are made where there are none.
+
+    Raises:
+        MissingStoreError: there are none.
+        StoreError: they cannot be opened.
+    """
+    path = file_of(uri)
+    if not path and not is_server(uri):
+        raise StoreError(f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://…")
+    return open_documents(_CONTENTS, uri, Path(path + "-rank") if path else None, create=create)
+
+
+def keep(
+    uri: str,
+    name: str,
+    facts: Mapping[str, Any],
+    urls: Sequence[str],
+    columns: Mapping[str, NDArray[Any]],
+) -> None:
+    """Keep a result beside its archive, in place of the one of the same name.
+
+    Args:
+        uri: Of the archive.
+        name: Of the result.
+        facts: What else is known of it, as JSON can say it.
+        urls: Of the pages.
+        columns: Numbers of 64 bits, of each page one.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    keys = _keys(urls)
+    order = np.argsort(keys, kind="stable")
+    parts = {"keys": keys[order].tobytes()}
+    parts |= {column: values[order].tobytes() for column, values in columns.items()}
+    parts["urls"] = "\n".join(urls[i] for i in order).encode("utf-8", "surrogatepass")
+    compress = zstandard.ZstdCompressor(level=_LEVEL).compress
+    with closing(open_results(uri, create=True)) as store:
+        before = store.get("result", [name]).get(name)
+        written = max(time.time_ns(), before["written"] + 1 if before else 0)
+        for part, content in parts.items():
+            put_blob(store, "part", f"{name}/{written}/{part}", compress(content))
+        result = {"written": written, "facts": dict(facts)}
+        if before:
+            same = (KEY, "=", name), ("written", "=", before["written"])
+            is_kept = store.change("result", [(same, result)]) == 1
+        else:
+            is_kept = not store.insert_new("result", {name: result})
+        if not is_kept:
+            raise StoreError(
+                f"{name} in {store.name} was computed by another process at the same time, whose"
+                " result is kept; compute it again if it is of an older archive"
+            )
+        store.delete("part", (KEY, ">=", f"{name}/"), (KEY, "<", f"{name}/{written}"))
+
+
+class Kept:
+    """A result that is kept.
+
+    Args:
+        store: Open for as long as this is used; :meth:`close` closes it.
+        name: Of the result; also an attribute.
+        document: As the store has it.
+        anew: What to do if it cannot be read, as the end of a sentence.
+
+    Attributes:
+        facts: What else is known of it.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+
+    def __init__(self, store: Store, name: str, document: Document, anew: str) -> None:
+        self._store = store
+        self.name = name
+        self._written = document["written"]
+        self._anew = anew
+        self.facts: dict[str, Any] = document["facts"]
+        self._keys = self.column("keys", "<i8")
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    @cached_property
+    def urls(self) -> list[str]:
+        """Of the pages, as stored, in no particular order."""
+        return self._part("urls").decode("utf-8", "surrogatepass").split("\n") if len(self) else []
+
+    def column(self, name: str, kind: str) -> NDArray[Any]:
+        """Return a column.
+
+        Args:
+            name: As it was kept.
+            kind: Of its numbers, as numpy names it: ``<i8``, ``<f8``.
+
+        Raises:
+            StoreError: it cannot be read, or the result was replaced.
+        """
+        return np.frombuffer(self._part(name), dtype=kind)
+
+    def places(self, urls: Iterable[str]) -> NDArray[np.int64]:
+        """Return the places of pages in the columns, -1 for those that are not in it."""
+        keys = _keys(urls)
+        if not len(self):
+            return np.full(len(keys), -1)
+        places = np.minimum(np.searchsorted(self._keys, keys), len(self) - 1)
+        return np.where(self._keys[places] == keys, places, -1)
+
+    def is_stale(self, archive: Archive) -> bool:
+        """Whether the archive has changed since: it holds more or fewer URLs or versions."""
+        counts = archive.counts()
+        known = (self.facts["archive_urls"], self.facts["archive_versions"])
+        return (counts["urls"], counts["versions"]) != known
+
+    def _part(self, part: str) -> bytes:
+        what = f"{self.name} in {self._store.name}"
+        found = get_blob(self._store, "part", f"{self.name}/{self._written}/{part}")
+        now = self._store.get("result", [self.name]).get(self.name)
+        if now is None or now["written"] != self._written:
+            raise StoreError(f"{what} was computed anew while it was read; read it again")
+        try:
+            return zstandard.ZstdDecompressor().decompress(found or b"")
+        except zstandard.ZstdError as error:
+            raise StoreError(f"{what} is damaged ({error}); {self._anew}") from error
+
+
+def open_kept(uri: str, choose: Callable[[dict[str, Document]], str], anew: str) -> Kept | None:
+    """Return a result that is kept of an archive, None if there is none.
+
+    Args:
+        uri: Of the archive.
+        choose: Returns the name of the result, given what is known of each by name.
+        anew: What to do if it cannot be read, as the end of a sentence.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    try:
+        store = open_results(uri)
+    except MissingStoreError:
+        return None
+    with ExitStack() as stack:
+        stack.callback(store.close)
+        found = dict(store.range("result"))
+        name = choose({name: one["facts"] for name, one in found.items()})
+        if name not in found:
+            return None
+        kept = Kept(store, name, found[name], anew)
+        stack.pop_all()
+        return kept
+
+
+def _keys(urls: Iterable[str]) -> NDArray[np.int64]:
+    return np.fromiter(map(_key, urls), dtype="<i8")
+
+
+def _key(url: str) -> int:
+    try:
+        return url_key(0, url)
+    except ValueError:  # no URL: of no page
+        return 0
+
+
+DUPLICATES = "duplicates"
+"""Name under which :mod:`mmcrawl.rank.results` keeps groups in the same store."""
+
+_ANEW = "compute the ranks anew with `scrapy rank`"
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPages:
+    """The pages of an archive and their ranks, in parallel.
+
+    Attributes:
+        method: Name of the method.
+        computed: Unix seconds.
+        at: The time whose versions were ranked, Unix seconds; None for the newest.
+        topic: Name of the topic, "" for none.
+        archive_urls, archive_versions: How many the archive held when it was read.
+        urls: Of the pages, as stored, by id.
+        versions: Numbers of the versions that were ranked.
+        scores: They sum to 1.
+    """
+
+    method: str
+    computed: float
+    at: float | None
+    topic: str
+    archive_urls: int
+    archive_versions: int
+    urls: list[str]
+    versions: NDArray[np.int64]
+    scores: Numbers
+
+
+def save_ranks(uri: str, pages: RankedPages) -> None:
+    """Keep ranks beside their archive, in place of those of the same method.
+
+    Raises:
+        StoreError: they cannot be written.
+    """
+    said = ("computed", "at", "topic", "archive_urls", "archive_versions")
+    facts = {name: getattr(pages, name) for name in said} | {"pages": len(pages.urls)}
+    keep(uri, pages.method, facts, pages.urls, {"scores": pages.scores.astype("<f8")})
+
+
+def open_ranks(uri: str, method: str | None = None) -> Ranks:
+    """Return the ranks that are kept of an archive.
+
+    Args:
+        uri: Of the archive.
+        method: Which; by default those computed last.
+
+    Raises:
+        RankError: there are none.
+        StoreError: they cannot be read.
+    """
+    kept = open_kept(uri, _latest if method is None else lambda _: method, _ANEW)
+    if kept is not None:
+        return Ranks(kept)
+    which, how = (f" by {method}", f" --method {method}") if method else ("", "")
+    raise RankError(f"the archive has no ranks{which}; `scrapy rank{how}` computes them")
+
+
+class Ranks(Mapping[str, float]):
+    """The scores of pages by URL, in any spelling; use it ``with`` or :meth:`close` it.
+
+    A page that was not ranked is not in it: :meth:`scores` gives 0 for those. Iterating yields the
+    URLs in no particular order.
+
+    Attributes:
+        method: Name of the method.
+        computed: When, in Unix seconds.
+        at: The time whose versions were ranked; None for the newest.
+        topic: Name of the topic, "" for none.
+    """
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self.method = kept.name
+        self.computed = float(kept.facts["computed"])
+        self.at: float | None = kept.facts["at"]
+        self.topic = str(kept.facts["topic"])
+        self._scores = kept.column("scores", "<f8")
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        self._kept.close()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, url: str) -> float:
+        (place,) = self._kept.places([url])
+        if place < 0:
+            raise KeyError(url)
+        return float(self._scores[place])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept.urls)
+
+    def scores(self, urls: Iterable[str]) -> Numbers:
+        """Return the scores of many pages at once, 0 for those that were not ranked."""
+        places = self._kept.places(urls)
+        found = np.zeros(len(places))
+        found[places >= 0] = self._scores[places[places >= 0]]
+        return found
+
+    def is_stale(self, archive: Archive) -> bool:
+        """Whether the archive has changed since: it holds more or fewer URLs or versions."""
+        return self._kept.is_stale(archive)
+
+
+def _latest(results: Mapping[str, Document]) -> str:
+    times = {method: facts["computed"] for method, facts in results.items()}
+    times.pop(DUPLICATES, None)
+    return max(times, key=lambda method: (times[method], method), default="")
+
+
+_FIND_ANEW = "find them anew with `scrapy archive duplicates`"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Pages that are alike.
+
+    Attributes:
+        urls: As stored, in order of the archive.
+        versions: Numbers of the versions.
+        exact: Whether all say the same, word for word.
+        hosts: How many sites they are on.
+    """
+
+    urls: tuple[str, ...]
+    versions: tuple[int, ...]
+    exact: bool
+    hosts: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDuplicates:
+    """What was found.
+
+    Attributes:
+        near: Share of shingles from which on pages are alike; 1 if they must say the same.
+        computed: Unix seconds.
+        at: The time whose versions were compared; None for the newest.
+        archive_urls, archive_versions: How many the archive held when it was read.
+        pages: How many with text were compared.
+        groups: Of two pages or more, the largest first.
+        unreadable: A sentence for each damaged version.
+    """
+
+    near: float
+    computed: float
+    at: float | None
+    archive_urls: int
+    archive_versions: int
+    pages: int
+    groups: tuple[Group, ...]
+    unreadable: tuple[str, ...] = ()
+
+
+def save_duplicates(uri: str, found: FoundDuplicates) -> None:
+    """Keep what was found beside the archive, in place of what was found before.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    urls = [url for group in found.groups for url in group.urls]
+    numbers = [number for number, group in enumerate(found.groups) for _ in group.urls]
+    said = ("computed", "at", "near", "archive_urls", "archive_versions", "pages")
+    facts = {name: getattr(found, name) for name in said} | {"groups": len(found.groups)}
+    keep(uri, DUPLICATES, facts, urls, {"groups": np.array(numbers, dtype="<i8")})
+
+
+def open_duplicates(uri: str) -> Duplicates:
+    """Return the groups that are kept of an archive.
+
+    Raises:
+        RankError: there are none.
+        StoreError: they cannot be read.
+    """
+    kept = open_kept(uri, lambda _: DUPLICATES, _FIND_ANEW)
+    if kept is None:
+        raise RankError(
+            "which pages of the archive are alike is not known; `scrapy archive duplicates`"
+            " finds out"
+        )
+    try:
+        return Duplicates(kept)
+    finally:
+        kept.close()
+
+
+class Duplicates(Mapping[str, int]):
+    """The group of each page that is like another one, by URL, in any spelling.
+
+    Attributes:
+        near: Share of shingles from which on pages were taken to be alike.
+        computed: When, in Unix seconds.
+        groups: How many.
+    """
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self.near = float(kept.facts["near"])
+        self.computed = float(kept.facts["computed"])
+        self.groups = int(kept.facts["groups"])
+        self._numbers = kept.column("groups", "<i8")
+        self._urls = kept.urls  # read now: the store is closed after this
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._urls)
+
+    def __getitem__(self, url: str) -> int:
+        (place,) = self._kept.places([url])
+        if place < 0:
+            raise KeyError(url)
+        return int(self._numbers[place])
+
+    def is_stale(self, archive: Archive) -> bool:
+        """Whether the archive has changed since: it holds more or fewer URLs or versions."""
+        return self._kept.is_stale(archive)
