@@ -55,7 +55,6 @@ class Source:
     """A thing that seeds are sought in.
 
     Attributes:
-        name: as the user wrote it.
         kind: `crawl`, `archive`, `WARC`, `CDX` or `list`.
     """
 
@@ -63,11 +62,7 @@ class Source:
     kind: str
 
     def tell(self, takes: Takes) -> list[str]:
-        """Tell all that it holds; return what could not be read, a sentence each.
-
-        Raises:
-            StoreError, SeedError: it cannot be read at all.
-        """
+        """Tell all that it holds; return what could not be read, a sentence each."""
         problems: list[str] = []
         if self.kind == "crawl":
             _tell_crawl(Path(file_of(self.name) or self.name), takes)
@@ -88,11 +83,7 @@ class Source:
 
 
 def open_source(name: str) -> Source:
-    """Return what a user named: a file, a folder of WARC files, or a database.
-
-    Raises:
-        SeedError: there is no such thing.
-    """
+    """Return what a user named: a file, a folder of WARC files, or a database."""
     path = Path(os.path.expanduser(file_of(name) or name))
     if is_server(name):
         return Source(name, "archive")
@@ -213,8 +204,6 @@ _DOUBT = 2
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of a host."""
-
     pages: int = 0
     on_topic: int = 0
     good: int = 0
@@ -233,10 +222,8 @@ class Candidate:
 
     Attributes:
         url: where to begin: the address that promises most.
-        host: its host.
         score: see the module; 0 for one of which nothing is known.
         reasons: why, a clause each, the weightiest first.
-        known: how many of its pages are stored.
     """
 
     url: str
@@ -247,12 +234,7 @@ class Candidate:
 
 
 class Candidates:
-    """Gathers what sources tell of hosts.
-
-    Args:
-        test: tells which pages are relevant.
-        without: hosts that are known already and left out.
-    """
+    """Gathers what sources tell of hosts."""
 
     def __init__(self, test: TopicTest, without: Collection[str] = ()) -> None:
         self._test = test
@@ -299,11 +281,6 @@ class Candidates:
             self._propose(seen, url, 100)
 
     def ranked(self, most: int = 0) -> list[Candidate]:
-        """Return the promising hosts, the best first.
-
-        Args:
-            most: how many, 0 for all.
-        """
         made = (_judged(host, seen) for host, seen in self._seen.items())
         good = [one for one in made if one.score > 0]
         good.sort(key=lambda one: (-one.score, one.host))
@@ -366,15 +343,9 @@ class CheckedSeed:
     """A seed and what is known of it now.
 
     Attributes:
-        url: as the list has it.
         state: `alive`, `redirects` to another address, `robots.txt forbids it`, or `dead`.
         target: where it redirects to, "" for nowhere.
         reason: why it is dead, "" if it is not.
-        status: of HTTP, 0 if nothing was answered.
-        language: of its page, as declared; "" if nothing is.
-        title: of its page.
-        links: on its page.
-        media: on its page.
         listed: pages of its host by its sitemaps; None if it has none, or they cannot be read.
         more: whether there are more than were counted.
         delay: seconds its robots.txt asks to wait between requests, None if it says nothing.

@@ -32,5 +32,3 @@ with lazy_imports(__name__):
     )
     from mmcrawl.browse.views.crawls import reports_in
     from mmcrawl.browse.views.works import kept_file
-
-__all__ = ["Context", "Limits", "Options", "Problem", "open_context"]

@@ -46,11 +46,7 @@ _PROGRAMS = (
 
 
 def create_app(context: Context) -> ASGIApp:
-    """Return the application.
-
-    Args:
-        context: Open as long as the application runs; its numbers are counted from its start on.
-    """
+    """Return the application."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -43,13 +43,7 @@ def wrong_entry(field: str, error: object = "") -> Problem:
 
 
 class Arguments:
-    """A request; a wrong value is a :class:`Problem` (400) that says what it may be.
-
-    Args:
-        request: As received.
-        longest_url: Characters of an archived URL that is asked for.
-        form_key: What forms on the page that is answered have to send, see `Context.form_key`.
-    """
+    """A request; a wrong value is a :class:`Problem` (400) that says what it may be."""
 
     def __init__(self, request: Request, longest_url: int = 8_000, form_key: str = "") -> None:
         self.request = request
@@ -100,12 +94,7 @@ class Arguments:
         return int(text)
 
     def list_page(self, entries: int, per_page: int) -> tuple[int, int]:
-        """Return which page of a list is asked for, and the last that there is.
-
-        Args:
-            entries: Of the whole list.
-            per_page: Entries that a page shows.
-        """
+        """Return which page of a list is asked for, and the last that there is."""
         number, last = self.whole("p", 1), max(1, -(-entries // per_page))
         if number > last:
             raise Problem(404, "far", last=last)
@@ -141,13 +130,7 @@ class Arguments:
 
 
 class Form(Arguments):
-    """A form that was posted: its values are asked for as those of an address.
-
-    Args:
-        request: As received.
-        body: The form, as ``application/x-www-form-urlencoded``.
-        longest_url, form_key: See `Arguments`.
-    """
+    """A form that was posted: its values are asked for as those of an address."""
 
     def __init__(
         self, request: Request, body: bytes, longest_url: int = 8_000, form_key: str = ""

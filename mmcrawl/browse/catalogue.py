@@ -61,7 +61,6 @@ class Entry:
 
     @classmethod
     def of(cls, work: Work) -> Entry:
-        """Return what a list shows of a work."""
         held = [file for file in work.files if file.digest]
         said = f"{work.title} {work.creator} {work.caption}"
         return cls(
@@ -91,9 +90,6 @@ class Catalogue:
     Args:
         store: URI of the crawl store, "" for none.
         media: As the setting MMCRAWL_MEDIA says it.
-
-    Attributes:
-        store: As given.
     """
 
     def __init__(self, store: str, media: str | None) -> None:
@@ -123,12 +119,7 @@ class Catalogue:
 
     @contextmanager
     def shelf(self) -> Iterator[Shelf]:
-        """Open where works are kept.
-
-        Raises:
-            Problem: nothing was described yet (404).
-            StoreError: it cannot be read.
-        """
+        """Open where works are kept."""
         if not self.is_there:
             raise Problem(404, "works")
         with open_shelf(self.store, self.folder, create=False) as shelf:
@@ -173,11 +164,7 @@ class Catalogue:
             return self._revision, self._entries
 
     def works_at(self, url: str) -> Sequence[Entry]:
-        """Return the works that a page shows or that have a file, by its address; hidden ones not.
-
-        Raises:
-            StoreError: they cannot be read.
-        """
+        """Return the works that an address shows or is a file of, but for hidden ones."""
         if not self.is_there:
             return ()
         self.every()
@@ -214,7 +201,6 @@ class Catalogue:
         return self.folder / "describing.log"
 
     def close(self) -> None:
-        """End what is under way."""
         if self._describing is not None:
             programs.end_all([self._describing])
 

@@ -57,11 +57,7 @@ class Pool:
         self._count = 0
 
     async def run(self, work: Callable[[], _R]) -> _R:
-        """Return what work returns, or raise what it raises.
-
-        Raises:
-            Problem: too much waits already (503), or it takes too long (504).
-        """
+        """Return what work returns, or raise what it raises."""
         with self._lock:
             if self._count >= self._most:
                 raise Problem(503, "busy")
@@ -140,7 +136,6 @@ class Options:
         reports: Folders of experiment reports, or that hold such folders.
         ruffle: Folder with ``ruffle.js``, None if it is not installed.
         token: That must be given to see anything, "" if none is needed.
-        host, port: Where the application listens.
     """
 
     store: str = ""
@@ -165,12 +160,7 @@ _Alike = tuple[float | None, Mapping[str, int]]  # when the groups were computed
 
 
 class _Kept(Generic[_R]):
-    """What is read anew once it is some time old; any thread may ask for it.
-
-    Args:
-        first: What is known before it was read.
-        read: Returns what there is now, given what was known.
-    """
+    """What is read anew once it is some time old; any thread may ask for it."""
 
     def __init__(self, first: _R, read: Callable[[_R], _R]) -> None:
         self._known, self._read = first, read
@@ -196,10 +186,7 @@ class Context:
 
     Attributes:
         uri: Of the archive.
-        archive: Opened to read; any thread may ask it.
         search: Its index; any thread may ask it.
-        options, limits: See there.
-        pool: Where blocking work runs.
         surveyor: Counts the archive beside the requests.
         catalogue: The works of the crawls, if they are described.
         runs: Crawls that were started here.
@@ -266,7 +253,6 @@ class Context:
         )
 
     def raw_route(self, path: str, answer: Callable[[Request], Response], name: str) -> Route:
-        """Return such a route that is given the request as it is."""
 
         async def endpoint(request: Request) -> Response:
             return await self.pool.run(lambda: answer(request))
@@ -274,46 +260,28 @@ class Context:
         return Route(path, endpoint, name=name)
 
     def visits(self, url: str) -> list[Visit]:
-        """Return the visits of a URL, in order of time.
-
-        Raises:
-            Problem: it is not stored (404).
-        """
+        """Return the visits of a URL, in order of time; Problem (404) if it is not stored."""
         visits = self.archive.visits(url)
         if not visits:
             raise Problem(404, "url", url=url)
         return visits
 
     def version(self, arguments: Arguments, visits: Iterable[Visit]) -> Version:
-        """Return the version that is asked for by its number, ``?n=``.
-
-        Raises:
-            Problem: there is no such version of the URL (404).
-        """
+        """Return the version that ``?n=`` asks for; Problem (404) if there is none."""
         url, number = arguments.url(), arguments.whole("n", most=(1 << 32) - 1)
         if number not in {visit.version for visit in visits}:
             raise Problem(404, "version", url=url, number=number)
         return self.archive.version(url, number)
 
     def found(self, query: str, **how: Any) -> Results:
-        """Return what a search finds, as :meth:`mmcrawl.archive.search.searching.Search.search`.
-
-        Raises:
-            SearchError: the query is not understood.
-            Problem: the index is damaged (503).
-        """
+        """Return what a search finds, as :meth:`mmcrawl.archive.search.searching.Search.search`."""
         try:
             return self.search.search(query, **how)
         except DamagedError:
             raise Problem(503, "index") from None
 
     def page(self, version: Version) -> ArchivedPage:
-        """Return a version with its bytes and blocks, as it is shown and compared.
-
-        Raises:
-            StoreError: it is damaged, or was purged.
-            BlockError: it is to be cut by a partitioner that is not installed here.
-        """
+        """Return a version with its bytes and blocks, as it is shown and compared."""
         stored = self.archive.page(version)
         with self._cutting:
             blocks = self._cut.pop(version, None)
@@ -375,7 +343,6 @@ class Context:
         return known if found.computed == known[0] else (found.computed, dict(found))
 
     def close(self) -> None:
-        """Close all but the archive."""
         self.runs.close()
         self.topics.close()
         self.catalogue.close()
@@ -391,10 +358,6 @@ def open_context(
     """Open an archive to browse it.
 
     The index is opened to be kept up to date where that is possible, else to be read.
-
-    Args:
-        uri: Of the archive.
-        options, limits: See there.
 
     Raises:
         StoreError: the archive is missing, or cannot be read.

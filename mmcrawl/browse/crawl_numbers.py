@@ -74,11 +74,9 @@ class CrawlNumbers:
     """Where a crawl stands.
 
     Attributes:
-        name: Of the job.
         state: ``running``, ``stopped``, ``finished``, or another word of the store.
         started_at, finished_at: Unix seconds; None if unknown, or not yet.
         reason: Why it stopped last.
-        arguments: What it is about.
         pages, media_pages, waiting, errors, patterns: Counts.
         harvest_rate: Share of relevant pages among the last 500, in [0, 1]; None without pages.
         pages_per_second: None if that is not known, or nothing runs.
@@ -121,11 +119,7 @@ class CrawlNumbers:
 
 
 class CrawlWatch:
-    """Reads the crawls of a store, and keeps what it read for a few seconds.
-
-    Args:
-        uri: Of the store, "" for none.
-    """
+    """Reads the crawls of a store, and keeps what it read for a few seconds."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -135,11 +129,7 @@ class CrawlWatch:
         self._observations: dict[str, Any] = {}
 
     def crawls(self) -> list[CrawlNumbers]:
-        """Return where each crawl stands, those begun last first.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return where each crawl stands, those begun last first."""
         with self._lock:
             if time.monotonic() - self._read_at > _KEPT_SECONDS:
                 self._numbers = self._read()

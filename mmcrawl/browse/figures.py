@@ -45,8 +45,6 @@ class Growth:
     Attributes:
         first, last: Unix seconds at either end.
         pages, versions, versions_area: Paths.
-        lines: Of the grid.
-        rows: The same in numbers.
     """
 
     first: float
@@ -61,12 +59,7 @@ class Growth:
 
 
 def growth_of(first_seen: Sequence[float], versions: Sequence[float]) -> Growth | None:
-    """Draw how an archive grew; None if it has nothing.
-
-    Args:
-        first_seen: When each page was stored first, Unix seconds, in order.
-        versions: When each version was, in order.
-    """
+    """Draw how an archive grew; None if it has nothing."""
     if not versions:
         return None
     first, last = versions[0], versions[-1]
@@ -239,7 +232,6 @@ class Surveyor:
         self._thread = threading.Thread(target=self._run, name="browse-survey", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def stop(self) -> None:

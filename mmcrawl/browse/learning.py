@@ -46,8 +46,6 @@ class Candidate:
     """A page that may be marked.
 
     Attributes:
-        url, title: Of the page.
-        site: Its host.
         probability: That it is right, None if nothing is learnt yet.
     """
 
@@ -58,13 +56,7 @@ class Candidate:
 
 
 class TopicDesk:
-    """Topics that are learnt from marked pages. Any thread may ask it.
-
-    Args:
-        catalogue: Of the store whose pages are marked; marks are kept beside its works.
-        archive: Where the pages are.
-        uri: Of the archive.
-    """
+    """Topics that are learnt from marked pages. Any thread may ask it."""
 
     def __init__(self, catalogue: Catalogue, archive: Archive, uri: str) -> None:
         self._catalogue, self._archive, self._uri = catalogue, archive, uri
@@ -92,11 +84,7 @@ class TopicDesk:
         return [name for name in names if (OWN_TOPICS / f"{name}.txt").is_file()]
 
     def model(self, name: str) -> PageModel | None:
-        """Return what is learnt, None if nothing is.
-
-        Raises:
-            TopicError: the name is none, or the file cannot be read.
-        """
+        """Return what is learnt, None if nothing is."""
         path = learnt_file(name)
         return PageModel.load(path) if path.is_file() else None
 
@@ -111,11 +99,7 @@ class TopicDesk:
             return {} if marks is None else marks.of_page(url)
 
     def mark(self, name: str, url: str, *, is_good: bool | None) -> None:
-        """Mark a page, or take its mark back with None.
-
-        Raises:
-            Problem: there is no store to keep it in (400), or the name is none.
-        """
+        """Mark a page, or take its mark back with None."""
         with self._shelf_to_write() as shelf:
             try:
                 learnt_file(name)
@@ -136,23 +120,12 @@ class TopicDesk:
             return Suggestions(shelf).waiting() if shelf else []
 
     def suggest(self, topic: str, concepts: Iterable[Concept], by: str) -> int:
-        """Keep words that are handed in for a topic; return how many concepts of them are new.
-
-        Raises:
-            Problem: there is no store to keep them in (400).
-            TopicError: too many wait.
-        """
+        """Keep words that are handed in for a topic; return how many concepts of them are new."""
         with self._shelf_to_write() as shelf:
             return Suggestions(shelf).put(topic, concepts, by)
 
     def decide(self, id_: str, *, accepted: bool) -> None:
-        """Take what was handed in into its topic, or decline it.
-
-        Raises:
-            Problem: there is no store (400).
-            MissingRecordError: it does not wait.
-            TopicError: the topic is of another form now, or the words cannot be kept.
-        """
+        """Take what was handed in into its topic, or decline it."""
         with self._shelf_to_write() as shelf, self._lock:
             suggestions = Suggestions(shelf)
             if accepted:
@@ -216,11 +189,7 @@ class TopicDesk:
     # -- learning ---------------------------------------------------------------------------
 
     def learn(self, name: str) -> None:
-        """Learn from the marks and what was learnt from before, in a process of its own.
-
-        Raises:
-            TopicError: the name is none.
-        """
+        """Learn from the marks and what was learnt from before, in a process of its own."""
         learnt_file(name)
         with self._lock:
             if not self.can_mark or self.is_learning(name):
@@ -236,12 +205,10 @@ class TopicDesk:
         return programs.runs(self._learning.get(name))
 
     def failure(self, name: str) -> str:
-        """Return why the last learning failed, "" if it did not."""
         process = self._learning.get(name)
         return programs.failure(process, self._log(name)) if process else ""
 
     def close(self) -> None:
-        """End what is under way."""
         programs.end_all(self._learning.values())
 
     def _log(self, name: str) -> Path:

@@ -130,7 +130,6 @@ def _answer(context: Context, request: Request, pairs: list[tuple[str, str]]) ->
 
 
 def _checked(given: Mapping[str, str], number: int) -> str:
-    """Return the verb of a request whose arguments, so many, are right for it."""
     verb = given.get("verb", "")
     if verb not in _VERBS:
         raise _Refusal("badVerb", f"verb may be {', '.join(_VERBS)}")
@@ -152,9 +151,7 @@ class _Provider:
     """Answers the verbs.
 
     Args:
-        base: Address of the provider.
         revision: Of the works: a token of another one is not taken.
-        entries: Of all works, also hidden ones.
         works: Returns whole works by their ids.
     """
 

@@ -37,11 +37,7 @@ except KeyboardInterrupt:
 
 
 def begin(arguments: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Begin a command; what it says is written to a file.
-
-    Raises:
-        OSError: no process can be started.
-    """
+    """Begin a command; what it says is written to a file."""
     return subprocess.Popen(  # noqa: S603 - a program of ours
         [sys.executable, "-c", _PROGRAM.format(again=_AGAIN), *arguments],
         stdin=subprocess.PIPE,
@@ -82,10 +78,8 @@ def failure(process: subprocess.Popen[bytes], said: Path) -> str:
 
 
 def is_ending(process: subprocess.Popen[bytes]) -> bool:
-    """Whether a command was interrupted."""
     return process.stdin is not None and process.stdin.closed
 
 
 def runs(process: subprocess.Popen[bytes] | None) -> bool:
-    """Whether a command was begun and has not ended."""
     return process is not None and process.poll() is None

@@ -38,14 +38,7 @@ def page(
     headers: dict[str, str] | None = None,
     **values: Any,
 ) -> HTMLResponse:
-    """Return a page.
-
-    Args:
-        asked: Whose language it is written in.
-        name: Of the template, without ``.html``.
-        status, headers: Of the answer.
-        values: What the template shows.
-    """
+    """Return a page."""
     words = arguments.words
     lang = words.language if words.chosen else None
 

@@ -34,12 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class CrawlRuns:
-    """Starts and stops crawls of the store that is browsed. When one ends, works are described.
-
-    Args:
-        catalogue: Of that store.
-        archive: URI of the archive they write to.
-    """
+    """Starts and stops crawls of the store that is browsed. When one ends, works are described."""
 
     def __init__(self, catalogue: Catalogue, archive: str) -> None:
         self._catalogue, self._archive = catalogue, archive
@@ -61,9 +56,6 @@ class CrawlRuns:
     def start(self, said: Mapping[str, str]) -> str:
         """Start a crawl; return the name of its job.
 
-        Args:
-            said: Arguments of the crawl, as people wrote them.
-
         Raises:
             Problem: they are not right (400), or another crawl runs (409).
             OSError: it cannot be begun.
@@ -77,11 +69,7 @@ class CrawlRuns:
         """Start a crawl that was started here before; it goes on where it stopped.
 
         Args:
-            job: Its name.
             max_pages: Pages that it may fetch in all, "" for as many as before.
-
-        Raises:
-            Problem, OSError: as `start`.
         """
         arguments = self.arguments(job)
         if arguments is None:
@@ -98,11 +86,9 @@ class CrawlRuns:
             programs.end(process)
 
     def is_running(self, job: str) -> bool:
-        """Whether a crawl that was started here runs."""
         return programs.runs(self._running.get(job))
 
     def is_stopping(self, job: str) -> bool:
-        """Whether a crawl that runs was told to end."""
         return self.is_running(job) and programs.is_ending(self._running[job])
 
     def can_go_on(self, job: str) -> bool:
@@ -124,7 +110,6 @@ class CrawlRuns:
         return (text.partition("\n")[2] if start else text).strip()
 
     def close(self) -> None:
-        """Let all crawls end."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -181,11 +166,7 @@ class CrawlRuns:
 
 
 def _arguments(said: Mapping[str, str]) -> dict[str, str]:
-    """Return the arguments of a crawl; nothing of them names a file of this machine.
-
-    Raises:
-        Problem: they are not right.
-    """
+    """Return the arguments of a crawl; nothing of them names a file of this machine."""
     if said.get("demo"):
         return {}
     seeds = said.get("seeds", "").replace(",", " ").split()
@@ -214,11 +195,7 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
 
 
 def _job_of(arguments: Mapping[str, str]) -> str:
-    """Return the name of the job of a crawl.
-
-    Raises:
-        Problem: an argument is not right.
-    """
+    """Return the name of the job of a crawl."""
     try:
         return FocusedParams.model_validate(arguments).job_name
     except ValidationError as error:

@@ -64,12 +64,7 @@ def guarded(app: ASGIApp, context: Context) -> ASGIApp:
 
 
 class _Guard:
-    """Refuses what may not be asked, and marks all that is answered.
-
-    Args:
-        app: The application.
-        context: Its token, port and limits.
-    """
+    """Refuses what may not be asked, and marks all that is answered."""
 
     def __init__(self, app: ASGIApp, context: Context) -> None:
         self._app, self._limits, self._token = app, context.limits, context.options.token

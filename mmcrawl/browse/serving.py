@@ -35,12 +35,7 @@ _BUSY = (
 
 
 def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
-    """Return what serves the application, on sockets that it is given.
-
-    Args:
-        app: As :func:`mmcrawl.browse.app.create_app` returns it.
-        limits: Of each connection.
-    """
+    """Return what serves the application, on sockets that it is given."""
     config = uvicorn.Config(
         app,
         http=partial(_Connection, limits=limits),  # type: ignore[arg-type]
@@ -55,10 +50,6 @@ def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
 
 class _Connection(H11Protocol):
     """One connection.
-
-    Args:
-        limits: Its bounds.
-        arguments, named: As uvicorn gives them.
 
     Attributes:
         counts: Whether it is one of those that are open; one that is being ended is not.

@@ -46,7 +46,6 @@ def around(text: str, first: bool, last: bool) -> str:
     """Return the ends of an unchanged text, those that stand beside a change.
 
     Args:
-        text: The text.
         first, last: Whether no change stands before, or behind it.
     """
     if len(text) <= 2 * _AROUND:

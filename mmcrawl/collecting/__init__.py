@@ -10,6 +10,7 @@ with lazy_imports(__name__):
     from mmcrawl.collecting.files import Begun, FolderFiles, MediaFiles, PartialFile, open_files
     from mmcrawl.collecting.index import PART, MediaFile, MediaIndex, State, Summary
     from mmcrawl.collecting.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
+    from mmcrawl.collecting.manifests import MOST_PIECES, Piece, Track, read_dash, read_hls
     from mmcrawl.collecting.parts import (
         SWF,
         Collection,
@@ -22,5 +23,3 @@ with lazy_imports(__name__):
         tree_of,
     )
     from mmcrawl.collecting.sizes import Budget, as_size, as_sizes
-
-__all__ = ["MediaFile", "State"]

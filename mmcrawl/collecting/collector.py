@@ -43,7 +43,6 @@ class Collector:
     """Takes addresses, and settles them. For several threads.
 
     Args:
-        collection: an open one.
         budget: how much may be kept; what is held already is added to it.
         kinds: that are wanted.
         players: what fetches the media of players of other sites; None if they are not wanted.
@@ -51,9 +50,6 @@ class Collector:
     Attributes:
         kept: files that came, `kept_bytes` their bytes.
         is_stopped: set when all is to be left for another time, so that nothing long is begun.
-
-    Raises:
-        StoreError: the collection cannot be used.
     """
 
     def __init__(
@@ -89,11 +85,7 @@ class Collector:
             ) from error
 
     def begin(self, again: Collection[State] = ()) -> None:
-        """Let wait again what a process that died had taken, and what former limits left out.
-
-        Args:
-            again: further states of addresses that are to be fetched once more.
-        """
+        """Let wait again what a process that died had taken, and what former limits left out."""
         for owner in self._index.owners():
             if not _lives(self._owners / owner):
                 self._index.give_back(owner)
@@ -117,10 +109,6 @@ class Collector:
 
     def take(self, most: int, busy: Collection[str] = ()) -> list[Download]:
         """Take addresses to be fetched, or kept where all has come; others are settled at once.
-
-        Args:
-            most: how many to take.
-            busy: hosts whose addresses are left to wait.
 
         Returns:
             None only if none waits, but at players, see `fetch_player`.
@@ -147,9 +135,6 @@ class Collector:
 
         Returns:
             What is to be fetched now, the next pieces.
-
-        Raises:
-            StoreError: the media store or the index fails.
         """
         if piece_of := self._pieces.pop(download, None):
             return self._go_on(piece_of, download)
@@ -171,11 +156,7 @@ class Collector:
         return []
 
     def settle(self, download: Download, state: State, reason: str) -> None:
-        """Note why a file did not come; what came is kept for another try if it may go on.
-
-        Raises:
-            StoreError: the index fails.
-        """
+        """Note why a file did not come; what came is kept for another try if it may go on."""
         if piece_of := self._pieces.pop(download, None):
             problem = MediaError(f"a piece of it: {reason}", left_out=state is State.SKIPPED)
             self._go_on(piece_of, download, problem)
@@ -200,11 +181,7 @@ class Collector:
         return bool(self._at_players)
 
     def fetch_player(self) -> None:
-        """Fetch what the next player plays. Takes long; by one thread at a time.
-
-        Raises:
-            StoreError: the media store or the index fails.
-        """
+        """Fetch what the next player plays. Takes long; by one thread at a time."""
         if self._players is None or self.is_stopped:
             return
         file = self._at_players[0]  # it stays there for its host to be busy
@@ -226,11 +203,7 @@ class Collector:
             shutil.rmtree(folder, ignore_errors=True)
 
     def leave(self) -> None:
-        """Let what was not settled wait again, for whoever comes next.
-
-        Raises:
-            StoreError: the index fails.
-        """
+        """Let what was not settled wait again, for whoever comes next."""
         for stream in self._streams:
             stream.stop()
         for download in self._under_way.values():
@@ -240,7 +213,6 @@ class Collector:
         self._index.give_back(self.owner)
 
     def close(self) -> None:
-        """Leave all, and close the collection."""
         try:
             self.leave()
         finally:

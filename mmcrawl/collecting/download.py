@@ -54,12 +54,6 @@ class _Expected:
 class Download:
     """An address on its way into the media store.
 
-    Args:
-        file: the record, taken by this process.
-        part: its bytes, as far as they have come.
-        budget: how much may be kept.
-        kinds: that are wanted.
-
     Attributes:
         interrupt: breaks it off; set by whoever transports the bytes.
         is_stopped: whether it is not to be begun any more.
@@ -93,7 +87,6 @@ class Download:
 
     @property
     def size(self) -> int:
-        """Bytes that have come."""
         return self._part.size
 
     @property
@@ -118,7 +111,6 @@ class Download:
 
     @property
     def path(self) -> Path:
-        """Where the bytes are."""
         return self._part.path
 
     @property
@@ -171,11 +163,7 @@ class Download:
         self._make_room(self._expected.total or 0)
 
     def write(self, data: bytes) -> None:
-        """Take bytes. OSError where the disk takes none.
-
-        Raises:
-            MediaError: they are of no medium that is wanted, or there is no room for them.
-        """
+        """Take bytes. OSError where the disk takes none."""
         if self._unpacking is None:
             self._take(data)
         else:
@@ -202,11 +190,7 @@ class Download:
         self._part.write(data)
 
     def finish(self) -> None:
-        """Find out whether all is there and right; the file can be kept afterwards.
-
-        Raises:
-            MediaError: it is not.
-        """
+        """Find out whether all is there and right; the file can be kept afterwards."""
         if self._unpacking is not None and not self._unpacking.is_whole:
             raise MediaError("its compressed bytes end before their end", again=True)
         if not self._part.begun.content_type and not self.is_whole:
@@ -224,11 +208,7 @@ class Download:
         self._part.checkpoint(complete=True)
 
     def keep(self, files: MediaFiles) -> MediaFile:
-        """Put the file into the media store; return its record. May take long.
-
-        Raises:
-            MediaError: the bytes of a former run are gone.
-        """
+        """Put the file into the media store; return its record. May take long."""
         begun = self._part.begun
         if not begun.complete:
             self.finish()
@@ -248,11 +228,7 @@ class Download:
         return _held(file, begun.content_type, begun.digest, begun.size)
 
     def rest(self) -> Path:
-        """Leave the file, all of which has come, where it is; return its path.
-
-        Raises:
-            MediaError: it has not come wholly, or is not what it should be.
-        """
+        """Leave the file, all of which has come, where it is; return its path."""
         if not self._part.begun.complete:
             self.finish()
         self._part.close()
@@ -266,7 +242,6 @@ class Download:
         return farther
 
     def stop(self) -> None:
-        """Break it off, or see that it is not begun."""
         self.is_stopped = True
         self.interrupt()
 
@@ -283,12 +258,10 @@ class Download:
         self._part.remove()
 
     def give_up(self) -> None:
-        """Drop what has come."""
         self._give_back_promise()
         self._part.remove()
 
     def _begin(self, header: Header, length: int | None, url: str) -> None:
-        """Begin at the first byte, whatever was there before."""
         self._part.restart()
         self._unpacking = None
         self._md5 = hashlib.md5(usedforsecurity=False)
@@ -388,14 +361,7 @@ class Download:
 
 
 def kept(file: MediaFile, path: Path, content_type: str, files: MediaFiles) -> MediaFile:
-    """Put a file that was made of what came into the media store; return its record.
-
-    Args:
-        file: the record as it stands.
-        path: of what was made; it is gone afterwards.
-        content_type: MIME type of it.
-        files: the media store.
-    """
+    """Put a file that was made of what came into the media store; return its record."""
     with path.open("rb") as made:
         digest = hashlib.file_digest(made, "sha256").hexdigest()
     size = path.stat().st_size
@@ -417,12 +383,7 @@ def _held(file: MediaFile, content_type: str, digest: str, size: int) -> MediaFi
 
 
 def _sha256(header: Header, *, of_all: bool = False) -> bytes:
-    """Return the digest of all bytes that an answer tells, b"" for none.
-
-    Args:
-        header: of the answer.
-        of_all: whether the answer is a part of the file.
-    """
+    """Return the digest of all bytes that an answer tells, b"" for none."""
     names = ("Repr-Digest", "Digest") if of_all else ("Repr-Digest", "Content-Digest", "Digest")
     for name in names:
         if match := _DIGEST.search(header(name)):

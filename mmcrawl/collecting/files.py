@@ -59,7 +59,6 @@ class FolderFiles(MediaFiles):
         self._folder = folder / _FOLDER
 
     def path(self, digest: str) -> Path:
-        """Return where a file is, or would be."""
         return self._folder / digest[:2] / digest
 
     def has(self, digest: str, size: int) -> bool:
@@ -91,14 +90,7 @@ class FolderFiles(MediaFiles):
 
 
 class RemoteFiles(MediaFiles):
-    """A media store at a URL of fsspec, as ``s3://bucket/media``.
-
-    Args:
-        url: of the folder.
-
-    Raises:
-        StoreError: fsspec, or what it needs for the URL, is not installed, or it is misunderstood.
-    """
+    """A media store at a URL of fsspec, as ``s3://bucket/media``."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -150,11 +142,7 @@ class RemoteFiles(MediaFiles):
             raise _missing(self.name, digest) from error
 
     def _refuse_missing_bucket(self) -> None:
-        """See to it that a bucket is not made where its name is misspelt.
-
-        Raises:
-            StoreError: there is none.
-        """
+        """See to it that a bucket is not made where its name is misspelt."""
         if self._bucket and not self._system.exists(self._bucket):
             raise StoreError(
                 f"media store {self.name} cannot be used: there is no {self._bucket}; make it, or"
@@ -187,7 +175,6 @@ def _missing(store: str, digest: str) -> StoreError:
 
 
 def open_files(place: str | Path) -> Any:
-    """Return the media store in a folder, or at a URL."""
     return RemoteFiles(str(place)) if "://" in str(place) else FolderFiles(Path(place))
 
 
@@ -238,10 +225,6 @@ def digest_of(url: str) -> str:
 
 class PartialFile:
     """A file on its way. Not to be shared by threads; one process at a time may have it open.
-
-    Args:
-        folder: where it is.
-        url: of its record.
 
     Attributes:
         begun: what is known of it.
@@ -302,7 +285,6 @@ class PartialFile:
         self.begun, self.size = begun, begun.size
 
     def restart(self) -> None:
-        """Drop what is there."""
         self._close()
         with self._usable():
             self._facts.unlink(missing_ok=True)  # first: facts without bytes would be believed
@@ -315,12 +297,7 @@ class PartialFile:
         self.begun = begun
 
     def write(self, data: bytes) -> None:
-        """Add bytes.
-
-        Raises:
-            StoreError: the disk takes none.
-            MediaError: it takes none of this file, which is too large.
-        """
+        """Add bytes."""
         if self._file is None:
             self.restart()
         file: BinaryIO = self._file  # type: ignore[assignment]
@@ -333,11 +310,7 @@ class PartialFile:
             self.checkpoint()
 
     def checkpoint(self, *, complete: bool = False) -> None:
-        """Note how far it has come.
-
-        Raises:
-            StoreError: the disk takes no more.
-        """
+        """Note how far it has come."""
         begun = replace(self.begun, size=self.size, digest=self.digest, complete=complete)
         new = self._facts.with_suffix(".new")
         with self._usable():
@@ -362,7 +335,6 @@ class PartialFile:
             self._release()
 
     def remove(self) -> None:
-        """Forget it."""
         self._close()
         for path in (self.path, self._facts):
             path.unlink(missing_ok=True)

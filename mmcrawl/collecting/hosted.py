@@ -78,11 +78,7 @@ def started(command: Sequence[str]) -> Iterator[tuple["subprocess.Popen[bytes]",
 
 
 def run(command: Sequence[str], seconds: float, is_stopped: Callable[[], bool]) -> str:
-    """Run a program for so many seconds at most; return what it complains of, "" if it is done.
-
-    Raises:
-        MediaError: it takes longer, or was stopped.
-    """
+    """Run a program for so many seconds at most; return what it complains of, "" if it is done."""
     late = time.monotonic() + seconds
     with started(command) as (process, tail):
         while process.poll() is None:
@@ -115,9 +111,6 @@ _OF_PROXIES = (b"proxy-", b"connection:", b"keep-alive:")
 
 class GuardedProxy:
     """A running proxy. A context manager.
-
-    Args:
-        private: the private hosts that may be asked all the same.
 
     Attributes:
         url: of the proxy.
@@ -247,9 +240,6 @@ class YtDlp:
         private: the private hosts that may be asked.
         pause: seconds between two requests that it makes for pages.
         timeout: seconds in which a server has to answer.
-
-    Raises:
-        MmcrawlError: there is no such program.
     """
 
     def __init__(
@@ -270,15 +260,6 @@ class YtDlp:
         self, url: str, folder: Path, room: Room, is_stopped: Callable[[], bool]
     ) -> tuple[Path, str]:
         """Fetch a medium; go on where a former run stopped.
-
-        Args:
-            url: of the page with the player.
-            folder: of this address alone.
-            room: how much may come.
-            is_stopped: asked often whether to break off.
-
-        Returns:
-            Where it is, and its MIME type.
 
         Raises:
             MediaError: it cannot be had, or was stopped.
@@ -363,13 +344,7 @@ def _found_in(folder: Path, room: Room) -> tuple[Path, str]:
 
 @dataclass(slots=True)
 class Players:
-    """What fetches the media of players, and how much of them.
-
-    Attributes:
-        program: fetches one.
-        most: bytes of all of them.
-        used: bytes of those that are held.
-    """
+    """What fetches the media of players, and how much of them."""
 
     program: YtDlp
     most: int
@@ -379,12 +354,6 @@ class Players:
         self, file: MediaFile, folder: Path, budget: Budget, is_stopped: Callable[[], bool]
     ) -> tuple[Path, str]:
         """Fetch what a player plays; return where it is, and its MIME type.
-
-        Args:
-            file: the record of the player.
-            folder: where it comes.
-            budget: how much may be kept of all media.
-            is_stopped: asked often whether to break off.
 
         Raises:
             MediaError: it cannot be had, there is no room, or it was stopped.

@@ -36,15 +36,7 @@ EVERY_KIND = (*KINDS, PART)
 
 
 class State(StrEnum):
-    """What has come of an address so far.
-
-    Attributes:
-        WAITING: it is to be fetched, perhaps once more.
-        TAKEN: a process fetches it, until its lease runs out.
-        HELD: its bytes are in the media store.
-        FAILED: it could not be had, for the reason given.
-        SKIPPED: it was left out, for the reason given: too large, a playlist, not wanted.
-    """
+    """What has come of an address so far."""
 
     WAITING = "waiting"
     TAKEN = "taken"
@@ -65,15 +57,11 @@ class MediaFile:
         digest: SHA-256 of its bytes, 64 hexadecimal digits; "" while they are not held.
         size: bytes it has; of one that is not held, those announced, 0 where none were.
         content_type: MIME type, decided by its first bytes and by what the server said.
-        etag, last_modified: the server's validators, as it sent them; "" for none.
         final_url: where redirects led to; "" where there were none.
         parent: address of the file that names it; "" where a page does.
         page: address of a page it stands on, or the file that needs it; "" if none is known.
         title: of the page that came in its place and plays it; "" where the file itself came.
-        tries: how often it was begun.
         reason: why it is not held, or why it waits once more; a sentence without a full stop.
-        added_at: Unix time at which it was noted.
-        changed_at: Unix time at which its state changed last.
         owner: the process that has taken it; "" for none.
         lease_until: Unix time at which others may take it from its owner.
     """
@@ -123,14 +111,7 @@ _FREE = {"state": str(State.WAITING), "owner": "", "lease_until": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Where a collection stands.
-
-    Attributes:
-        addresses: how many there are, by state.
-        held: distinct files that are held, by kind.
-        held_bytes: bytes they have, by kind.
-        reasons: how many addresses could not be had, or were left out, by reason.
-    """
+    """Where a collection stands."""
 
     addresses: Mapping[State, int] = field(default_factory=dict)
     held: Mapping[str, int] = field(default_factory=dict)
@@ -138,7 +119,6 @@ class Summary:
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def count(self, state: State) -> int:
-        """Return how many addresses are in a state."""
         return self.addresses.get(state, 0)
 
 
@@ -150,7 +130,6 @@ class MediaIndex:
     Args:
         store: URI of the crawl's store. One on a server has the index in its database.
         folder: where the index of all other stores is kept.
-        create: whether it is made where there is none.
 
     Attributes:
         name: how messages call it.
@@ -190,16 +169,7 @@ class MediaIndex:
         kinds: Collection[str] = EVERY_KIND,
         busy: Collection[str] = (),
     ) -> list[MediaFile]:
-        """Take addresses that wait, or whose lease has run out, those added first first.
-
-        Args:
-            owner: who takes them; a name that no other process has.
-            now: Unix time.
-            until: Unix time at which the lease runs out.
-            most: how many to take.
-            kinds: only addresses of these.
-            busy: hosts whose addresses are left to wait.
-        """
+        """Take addresses that wait, or whose lease has run out, those added first first."""
         wanted = ("kind", "in", kinds), ("host", "not in", busy)
         waiting = self._in(State.WAITING, *wanted, most=most)
         late = ("lease_until", "<", now)
@@ -225,15 +195,10 @@ class MediaIndex:
         ]
 
     def renew(self, owner: str, until: float) -> None:
-        """Prolong the leases of an owner."""
         self._store.change("file", [(_owned(owner), {"lease_until": until})])
 
     def settle(self, files: Sequence[MediaFile], owner: str) -> int:
-        """Put records in place of those of their addresses, as far as `owner` has these.
-
-        Returns:
-            How many he had.
-        """
+        """Put records in place of those that `owner` has; return how many it had."""
         changes: list[Change] = []
         for file in files:
             ours = (KEY, "=", file.url), ("tries", "=", file.tries), *_owned(owner)
@@ -245,7 +210,6 @@ class MediaIndex:
         self._store.change("file", [(_owned(owner), _FREE)])
 
     def owners(self) -> set[str]:
-        """Return who has taken anything."""
         return {file.owner for file in self._in(State.TAKEN)}
 
     def again(self, states: Collection[State]) -> int:
@@ -265,7 +229,6 @@ class MediaIndex:
             yield _file(url, row)
 
     def summary(self) -> Summary:
-        """Return where the collection stands."""
         addresses: dict[State, int] = {}
         reasons: dict[str, int] = {}
         files: dict[str, tuple[str, int]] = {}

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 from mmcrawl.collecting.files import FolderFiles, MediaFiles, open_files
 from mmcrawl.collecting.index import PART, MediaFile, MediaIndex, State
-from mmcrawl.collecting.swf import addresses_in_text, read_swf
 from mmcrawl.collecting.swf.container import PAGE
+from mmcrawl.collecting.swf.reading import addresses_in_text, read_swf
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.urls import absolute_url
@@ -34,14 +34,7 @@ _BESIDE = "-media"
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What is kept of a crawl's media. A context manager.
-
-    Attributes:
-        name: how messages call it.
-        folder: where files are on their way, and the index of a store that is no server.
-        index: what is known of each address.
-        files: the bytes.
-    """
+    """What is kept of a crawl's media. A context manager."""
 
     name: str
     folder: Path
@@ -61,16 +54,7 @@ class Collection:
 
 
 def open_collection(store: str, media: str | None, *, create: bool = True) -> Collection:
-    """Open the collection of a crawl.
-
-    Args:
-        store: URI of the crawl's store.
-        media: what the setting MMCRAWL_MEDIA says.
-        create: whether it is made where there is none.
-
-    Raises:
-        StoreError: it cannot be opened, there is none, or the crawl is kept in memory.
-    """
+    """Open the collection of a crawl."""
     folder = folder_of(store, media)
     place = media if media is not None and "://" in media else str(folder)
     return Collection(place, folder, MediaIndex(store, folder, create=create), open_files(place))
@@ -82,9 +66,6 @@ def folder_of(store: str, media: str | None) -> Path:
     Args:
         store, media: As of `open_collection`. Of a media store elsewhere, it holds all but the
             files.
-
-    Raises:
-        StoreError: the crawl is kept in memory.
     """
     is_url = media is not None and "://" in media
     return media_beside(store) if media is None or is_url else Path(media).expanduser()
@@ -92,9 +73,6 @@ def folder_of(store: str, media: str | None) -> Path:
 
 def media_beside(store: str) -> Path:
     """Return the folder that belongs to a crawl's store.
-
-    Raises:
-        StoreError: the crawl is kept in memory.
 
     >>> str(media_beside("sqlite:///crawls/crawl.db"))
     'crawls/crawl-media'
@@ -119,12 +97,7 @@ def has_pictures() -> bool:
 
 
 def picture_of(collection: Collection, digest: str) -> Path | None:
-    """Return a JPEG picture of a film, None if none can be taken.
-
-    Args:
-        collection: That keeps the film, in a folder: of a store elsewhere there are no pictures.
-        digest: Of the film.
-    """
+    """Return a JPEG picture of a film, None if none can be taken."""
     place = collection.folder / "pictures" / f"{digest}.jpg"
     if not place.exists():
         if not isinstance(collection.files, FolderFiles) or not has_pictures():
@@ -177,7 +150,6 @@ class NamedFile:
     """A file that another one needs.
 
     Attributes:
-        name: its address as written there.
         kind: what it is loaded as, see `mmcrawl.collecting.swf.Reference`.
         places: the addresses it may have, none if it is of another site.
     """
@@ -192,7 +164,6 @@ class Part:
     """A file that another one needs, and what came of it.
 
     Attributes:
-        named: how it is named.
         file: its record: of several places the one it was had from; None if it was not asked for.
         parts: what it needs itself.
     """
@@ -219,23 +190,12 @@ def parts_to_fetch(file: MediaFile, files: MediaFiles, index: MediaIndex) -> lis
 
 
 def tree_of(file: MediaFile, files: MediaFiles, index: MediaIndex) -> tuple[Part, ...]:
-    """Return what a file which is held needs, with what that needs, each file once.
-
-    Raises:
-        StoreError: the index or the media store cannot be read.
-    """
+    """Return what a file which is held needs, with what that needs, each file once."""
     return _tree(file, files, index, {file.url})
 
 
 class HeldPart(NamedTuple):
-    """A file that another one needs and that is held.
-
-    Attributes:
-        name: its address as written there.
-        url: its address.
-        digest: of its bytes.
-        mime: its type.
-    """
+    """A file that another one needs and that is held."""
 
     name: str
     url: str

@@ -16,9 +16,6 @@ ALL = "all"
 def as_size(text: str) -> int:
     """Return a number of bytes.
 
-    Raises:
-        ValueError: it is none.
-
     >>> as_size("20GB"), as_size("1.5 MiB"), as_size("700")
     (20000000000, 1572864, 700)
     """
@@ -33,9 +30,6 @@ def as_size(text: str) -> int:
 
 def as_sizes(text: str) -> dict[str, int]:
     """Return the most bytes of each kind, and under ``all`` of all together.
-
-    Raises:
-        ValueError: it is not understood.
 
     >>> as_sizes("20GB,video:15GB")
     {'all': 20000000000, 'video': 15000000000}
@@ -53,12 +47,7 @@ def as_sizes(text: str) -> dict[str, int]:
 
 
 class Room(NamedTuple):
-    """How much more may be kept.
-
-    Attributes:
-        size: bytes, at most.
-        reason: why no more.
-    """
+    """How much more may be kept."""
 
     size: int
     reason: str
@@ -82,14 +71,7 @@ class Budget:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def refusal(self, kind: str, more: int, size: int, free: int) -> str:
-        """Return why more bytes may not be kept, "" if they may.
-
-        Args:
-            kind: one of the kinds of media, or part.
-            more: how many.
-            size: of the file with them.
-            free: bytes of the disk that are free.
-        """
+        """Return why more bytes may not be kept, "" if they may."""
         if self.per_file and size > self.per_file:
             return self._of_file.reason
         return next((room.reason for room in self._rooms(kind, free) if more > room.size), "")

@@ -60,8 +60,6 @@ class Verb(NamedTuple):
     """A subcommand, as the help shows it.
 
     Attributes:
-        arguments: What follows its name.
-        what: What it does.
         least, most: How many words follow it; a crawl or an archive is not counted.
     """
 
@@ -78,7 +76,6 @@ class MmcrawlCommand(_Base):
     among it; 130: Ctrl-C.
 
     Attributes:
-        name: As it is typed.
         usage, details: For the help: what follows the name, and what it does; without details the
             line in the list of commands.
         arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
@@ -88,7 +85,6 @@ class MmcrawlCommand(_Base):
         unknown_hint: What is said besides of an option that is none.
         interrupted: What Ctrl-C makes it say; "" where it hears Ctrl-C itself, as its way to end.
         working: What it says while it takes long; "" where it shows more by itself.
-        telling: Says so, while it runs.
     """
 
     requires_project = True
@@ -139,7 +135,6 @@ class MmcrawlCommand(_Base):
         add_arguments(parser, self.arguments, self.model, own)
 
     def options_of(self, *subcommands: str) -> argparse._ArgumentGroup:
-        """Return what takes options that only these subcommands have."""
         group = self._parser.add_argument_group()
         self._own.append((subcommands, group))
         return group
@@ -167,11 +162,7 @@ class MmcrawlCommand(_Base):
         return self._parser.format_help()
 
     def _check_subcommand(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse another subcommand, another number of words, and options of others.
-
-        Raises:
-            UsageError: it is so.
-        """
+        """Refuse another subcommand, another number of words, and options of others."""
         name = _named_in(args, self.subcommands)
         if not name and (args or "" not in self.subcommands):
             what = f"there is no {args[0]!r}; " if args else ""
@@ -299,14 +290,7 @@ def add_arguments(
     model: type[BaseModel] = FocusedParams,
     own: Mapping[str, argparse._ArgumentGroup] = MappingProxyType({}),
 ) -> None:
-    """Add arguments of a spider to the options of a command; their help is that of the model.
-
-    Args:
-        parser: of the command.
-        names: of the arguments.
-        model: what checks them.
-        own: groups that some of them are added to.
-    """
+    """Add arguments of a spider to the options of a command; their help is that of the model."""
     parser.add_argument(
         "-a",
         dest="arguments",
@@ -328,11 +312,7 @@ def _help_of_arguments(names: Sequence[str]) -> str:
 
 
 def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
-    """Set what was given with `-a` as if it had been given by the option of its name.
-
-    Raises:
-        MmcrawlError: it is no NAME=VALUE, there is no such argument, or it was given twice.
-    """
+    """Set what was given with `-a` as if it had been given by the option of its name."""
     for pair in opts.arguments:
         name, sign, value = pair.partition("=")
         if not sign:

@@ -229,11 +229,7 @@ def _plan(opts: argparse.Namespace, web: str) -> Plan:
 
 
 def _budget(text: str) -> float:
-    """Return a number of pages, or a share below 1 of them; 0 for all.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """Return a number of pages, or a share below 1 of them; 0 for all."""
     try:
         if not text.endswith("%"):
             return whole(text, "--budget")

@@ -11,7 +11,6 @@ class Command(ScrapyFetch):
     """Fetch a URL as a spider of this project would; no crawl begins."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take over the options."""
         super().process_options(args, opts)
         if self.settings is not None:
             leave_crawl_out("fetch", opts.spider, args, self.settings)

@@ -46,9 +46,6 @@ class ReceivedPage:
 
     Attributes:
         body: Without content encoding (gzip, …).
-        url: Its address after redirects, "" if it has none.
-        content_type: The ``Content-Type`` header, "" if there is none.
-        headers: All headers, as received.
         sheets: The style sheets it links to, by href, if they were asked for.
         missing: Those that could not be had, and why, a sentence each.
     """
@@ -177,14 +174,8 @@ def fetched(
 
     Args:
         command: the one that wants it; its process has not run yet.
-        url: where the page is. In private networks no other host is asked.
         web: stored web to take it from; "" takes MMCRAWL_WEB, and if that is not set, the network.
-        types: media types that are taken for a page.
         styles: fetch the style sheets it links to as well, see `with_sheets`.
-
-    Raises:
-        WebError: there is no such stored web.
-        NoPageError: there is no page at the address, or it cannot be had.
     """
     outcome = _Outcome()
     _run(command, web, url=url, types=types, styles=styles, outcome=outcome)
@@ -198,10 +189,6 @@ def with_sheets(command: ScrapyCommand, page: ReceivedPage) -> ReceivedPage:
 
     They are asked for as a crawl asks: robots.txt is obeyed, a host gets one request at a time, and
     in private networks no host but the page's is asked. What they import is not fetched.
-
-    Args:
-        command: the one that wants it; its process has not run yet.
-        page: with its address, if relative links are to be followed.
     """
     outcome = _Outcome(page)
     _run(command, "", url=page.url, styles=True, outcome=outcome)

@@ -22,11 +22,9 @@ class Command(ScrapyCommand):
     requires_crawler_process = False
 
     def syntax(self) -> str:
-        """Return what may follow."""
         return "[command or spider|algorithms [NAME…]]"
 
     def short_desc(self) -> str:
-        """Return what stands in the list of commands."""
         return SUMMARIES["help"]
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

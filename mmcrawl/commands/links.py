@@ -148,7 +148,6 @@ def _selection(opts: argparse.Namespace) -> Selection:
 
 
 def _plain(why: Why, content: _Content) -> dict[str, Any]:
-    """Return it for programs."""
     [link] = rows(iter([why.link]), content)
     names = ("outcome", "standing", "steps", "parts", "parts_note")
     told = {name: getattr(why, name) for name in names}
@@ -188,12 +187,7 @@ _WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
 def link_lines(
     records: Iterable[LinkRecord], content: Callable[[LinkRecord], float] | None
 ) -> Iterator[str]:
-    """Yield a line for each link, below one with the names of columns.
-
-    Args:
-        records: the links.
-        content: gives ContentScore; None where the topic is not known any more.
-    """
+    """Yield a line for each link, below one with the names of columns."""
     yield _HEAD
     for link in records:
         place = "" if link.place is None else f"{link.place:,}"
@@ -338,12 +332,6 @@ def content_model(parts: CrawlParts) -> Callable[[LinkRecord], float]:
 def rows(
     records: Iterator[LinkRecord], content: Callable[[LinkRecord], float] | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield `COLUMNS` of links as plain values.
-
-    Args:
-        records: the links.
-        content: gives ContentScore; None where the topic is not known any more.
-    """
     for record in records:
         own = {
             "content_score": content(record) if content else None,

@@ -10,7 +10,6 @@ class Command(ScrapyList):
     """List the spiders; Scrapy 2.19 asks addons only where a crawl begins."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take over the options, and what addons say of the spiders."""
         super().process_options(args, opts)
         if self.settings is not None:
             AddonManager.load_pre_crawler_settings(self.settings)

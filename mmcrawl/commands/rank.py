@@ -169,13 +169,6 @@ Rows = Iterable[dict[str, Any]]
 
 
 class Writer(NamedTuple):
-    """A format.
-
-    Attributes:
-        help: What it is, for the command's help.
-        write: Writes rows with some columns, which come with their types in Parquet.
-    """
-
     help: str
     write: Callable[[Rows, Mapping[str, str], BinaryIO], None]
 
@@ -212,13 +205,7 @@ WRITERS: Mapping[str, Writer] = {
 
 
 def rank_table(ranked: Ranked, top: int, kept: str) -> RenderableType:
-    """Return the first pages, blocks or media, and what was ranked.
-
-    Args:
-        ranked: What ranking came to.
-        top: How many to show.
-        kept: Where the ranks are, "" if they are not kept.
-    """
+    """Return the first pages, blocks or media, and what was ranked."""
     columns, cells = _TABLES[ranked.of]
     first = map(right, ("place", "rank", "× average"))
     table = Table(*first, *columns(), box=box.SIMPLE_HEAD)

@@ -28,14 +28,7 @@ from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 
 @dataclass(frozen=True, slots=True)
 class _Learnt:
-    """What a crawl has learnt of addresses.
-
-    Attributes:
-        job: name of the crawl.
-        topic: the one it looks for, "" for several or for words of its own.
-        patterns: they.
-        rate: share of media pages among its pages, in [0, 1].
-    """
+    """What a crawl has learnt of addresses."""
 
     job: str
     topic: str

@@ -11,7 +11,6 @@ class Command(ScrapyShell):
     """Try things out on a page; no crawl begins."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take over the options."""
         super().process_options(args, opts)
         if self.settings is not None:
             leave_crawl_out("shell", opts.spider, args, self.settings)

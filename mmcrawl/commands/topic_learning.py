@@ -69,18 +69,7 @@ def add_learning_options(both: argparse._ArgumentGroup, learn: argparse._Argumen
 def learning(
     verb: str, name: str, opts: argparse.Namespace, settings: SettingsLike, say: Say
 ) -> Callable[[], None]:
-    """Check what `learn` or `suggest` was told; return what does it.
-
-    Args:
-        verb: One of the two.
-        name: Of the topic to learn.
-        opts: The options.
-        settings: Of the project.
-        say: Tells of pages that cannot be had.
-
-    Raises:
-        MmcrawlError, ValueError: it is wrong, in a sentence.
-    """
+    """Check what `learn` or `suggest` was told; return what does it."""
     most = whole(opts.unlabelled or str(_UNLABELLED), "--unlabelled", 10, 10_000)
     if verb == "suggest":
         if not opts.good:

@@ -24,11 +24,7 @@ PLACE = ("store", "archive")
 
 
 def web_address(text: str) -> str:
-    """Return an address that a user wrote.
-
-    Raises:
-        ValueError: It is no absolute URL of HTTP.
-    """
+    """Return an address that a user wrote."""
     try:
         parts = urlsplit(text)
         good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -40,11 +36,7 @@ def web_address(text: str) -> str:
 
 
 def whole(text: str, option: str, least: int = 1, most: int | None = None) -> int:
-    """Return the whole number that an option was given.
-
-    Raises:
-        ValueError: it is none, or out of bounds.
-    """
+    """Return the whole number that an option was given."""
     number = int(text[:9]) if text.isascii() and text.isdecimal() else least - 1
     if number < least or (most is not None and number > most):
         to = "" if most is None else f" to {most}"
@@ -53,11 +45,7 @@ def whole(text: str, option: str, least: int = 1, most: int | None = None) -> in
 
 
 def store_named(named: str) -> str:
-    """Return the store that is meant; where none is named, crawl.db here, or else the demo's.
-
-    Raises:
-        ValueError: it is none that can be read.
-    """
+    """Return the store that is meant; where none is named, crawl.db here, or else the demo's."""
     own, demo = (os.path.exists(file_of(store)) for store in (DEFAULT_STORE, DEMO_STORE))
     if not named and not own and demo:
         print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
@@ -78,17 +66,12 @@ def output_to(name: str | None) -> Iterator[TextIO]:
 
 
 def write_jsonl(rows: Iterable[Any], stream: TextIO) -> None:
-    """Write a line of JSON for each."""
     for row in rows:
         print(json.dumps(row, ensure_ascii=False), file=stream)
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:
-    """Return which archive is meant; where nothing is named, what MMCRAWL_ARCHIVE says.
-
-    Raises:
-        MmcrawlError: it is not understood.
-    """
+    """Return which archive is meant; where nothing is named, what MMCRAWL_ARCHIVE says."""
     values = {name: getattr(opts, name) for name in PLACE if getattr(opts, name)}
     if not values:
         values = {"archive": value_of(settings, "MMCRAWL_ARCHIVE") or ""}
@@ -99,11 +82,7 @@ def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveP
 
 
 def ruffle_folder(named: str | None) -> Path | None:
-    """Return the folder of the web build of Ruffle that a setting names, None for none.
-
-    Raises:
-        ValueError: Ruffle is not there.
-    """
+    """Return the folder of the web build of Ruffle that a setting names, None for none."""
     if not named:
         return None
     folder = Path(os.path.expanduser(named))

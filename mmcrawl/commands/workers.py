@@ -108,11 +108,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 class _Sight:
-    """What is looked at: one job, or all of the store.
-
-    Attributes:
-        problem: why the last look failed, "" if it did not.
-    """
+    """What is looked at: one job, or all of the store."""
 
     def __init__(self, observer: Observer, job: str) -> None:
         self.problem = ""
@@ -138,7 +134,6 @@ class _Sight:
             self.look()
 
     def drawn(self) -> RenderableType:
-        """Return it for a person."""
         views = [self._seen[name].view for name in self._names]
         store = self._observer.name
         if not views:
@@ -150,7 +145,6 @@ class _Sight:
         return Group(shown, literal(sentence(self.problem))) if self.problem else shown
 
     def plain(self) -> dict[str, Any]:
-        """Return it for programs."""
         views = [self._seen[name].view for name in self._names]
         if len(views) == 1:
             return crawl_as_plain(self._observer.name, views[0])
@@ -170,7 +164,6 @@ def _store(opts: argparse.Namespace) -> str:
 
 
 def jobs_table(store: str, jobs: Sequence[JobView]) -> RenderableType:
-    """Return the jobs of a store."""
     pages = Column("pages", justify="right", no_wrap=True)
     columns = (folded("job"), folded("begun"), pages, folded("state"))
     table = Table(*columns, box=box.SIMPLE_HEAD, title=literal(store), title_justify="left")
@@ -282,12 +275,10 @@ def _duration(seconds: float) -> str:
 
 
 def jobs_as_plain(store: str, jobs: Sequence[JobView]) -> dict[str, Any]:
-    """Return the jobs of a store as plain data."""
     return {"store": store, "jobs": [asdict(job) for job in jobs]}
 
 
 def crawl_as_plain(store: str, crawl: CrawlView) -> dict[str, Any]:
-    """Return a job and those who work on it as plain data."""
     workers = [_worker_as_plain(worker) for worker in crawl.workers]
     return {"store": store, **asdict(crawl), "workers": workers}
 

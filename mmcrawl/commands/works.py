@@ -279,7 +279,6 @@ def _lines_of(name: str) -> list[str]:
 
 
 def works_table(works: Iterable[Work]) -> RenderableType:
-    """Return works as a table, a line for each."""
     table = Table(box=box.SIMPLE_HEAD, expand=True)
     for name in ("id", "kind", "files", "licence"):
         table.add_column(name, no_wrap=True, justify="right" if name == "files" else "left")
@@ -292,7 +291,6 @@ def works_table(works: Iterable[Work]) -> RenderableType:
 
 
 def work_page(work: Work) -> RenderableType:
-    """Return all that is known of a work."""
     return facts_table((name, literal(text)) for name, text in _facts(work) if text)
 
 
@@ -324,7 +322,6 @@ def _facts(work: Work) -> Iterator[tuple[str, str]]:
 
 
 def collections_table(collections: Iterable[Collection]) -> RenderableType:
-    """Return collections as a table, a line for each."""
     columns = (Column("id", no_wrap=True), right("works"), Column("name", no_wrap=True))
     table = Table(*columns, box=box.SIMPLE_HEAD)
     for one in collections:

@@ -28,21 +28,3 @@ with lazy_imports(__name__):
     )
     from mmcrawl.discovering.playlists import is_playlist, read_playlist
     from mmcrawl.discovering.sitemaps import read_list, read_sitemap, sitemaps_of_robots
-
-__all__ = [
-    "Listing",
-    "alternates",
-    "cdx_query",
-    "feed_addresses",
-    "listing_kind",
-    "oembed_address",
-    "read_cdx",
-    "read_feed",
-    "read_list",
-    "read_oembed",
-    "read_opml",
-    "read_playlist",
-    "read_sitemap",
-    "sitemaps_of_robots",
-    "unpacked",
-]

@@ -57,10 +57,6 @@ def read_feed(body: bytes, url: str) -> Listing:
 
     What its entries enclose, or show in their text, are media of the pages that they are of; of an
     entry that is of no page they are the feed's.
-
-    Args:
-        body: of the feed, of which the first 50 MB are read.
-        url: of the feed.
     """
     base = Resolver(url, "utf-8")
     said: dict[str, str] = {}
@@ -273,10 +269,6 @@ def _element(name: str, text: object = "", **said: object) -> Entry:
 
 def read_opml(body: bytes, url: str) -> Listing:
     """Return the feeds and the sites that a list of feeds names, with their titles.
-
-    Args:
-        body: of the list.
-        url: its address.
 
     Raises:
         ListingError: it is too large, or names nothing.

@@ -95,10 +95,6 @@ def _addressed(elements: Iterable[bytes], url: str) -> Iterator[tuple[bytes, str
 def read_oembed(body: bytes, url: str) -> Page:
     """Return what is embedded of a page: its media, with the title.
 
-    Args:
-        body: of the answer, JSON.
-        url: its address.
-
     Raises:
         ListingError: it is no oEmbed, or embeds no medium.
     """
@@ -137,10 +133,6 @@ _SAMPLE = 3  # shells of a host that are rendered before it is judged
 def is_shell(page: Page, body: bytes) -> bool:
     """Tell whether a page seems to be made by its scripts.
 
-    Args:
-        page: Parsed from the body.
-        body: As received, ASCII-compatible.
-
     >>> is_shell(Page("http://h.test/"), b'<div id="root"></div><script src="a.js"></script>')
     True
     >>> is_shell(Page("http://h.test/", text="Levers. " * 99), b"<p>Levers…<script></script>")
@@ -170,9 +162,6 @@ class Choice:
     Args:
         most: Pages in all.
         every: Whether every page is one, not shells alone.
-
-    Attributes:
-        rendered: Pages that were chosen so far.
     """
 
     def __init__(self, most: int, *, every: bool = False) -> None:

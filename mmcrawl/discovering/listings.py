@@ -52,14 +52,7 @@ class Listing:
 
 
 def listed_link(url: str, words: str, tag_path: str, media: tuple[MediaResource, ...] = ()) -> Link:
-    """Return the link of an address that a list names.
-
-    Args:
-        url: the address, absolute.
-        words: what is said of it.
-        tag_path: what names it, one of `LISTED_PATHS`.
-        media: what its page shows, as the list says.
-    """
+    """Return the link of an address that a list names."""
     return Link(url, words[:_LONGEST_WORDS], LISTED, tag_path=tag_path, media=media)
 
 
@@ -126,11 +119,7 @@ class Unpacking:
         self._is_plain = False
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """Yield what bytes hold, at most 1 MB at once.
-
-        Raises:
-            zlib.error: they are broken.
-        """
+        """Yield what bytes hold, at most 1 MB at once."""
         if self._inflate is None and not self._is_plain:
             self._is_plain = not data.startswith((b"\x1f", b"\x78"))
             self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
@@ -158,11 +147,6 @@ class Unpacking:
 def caption(title: str, duration: str, date: str) -> str:
     """Return what is said of a medium in one line.
 
-    Args:
-        title: its own, or that of its page.
-        duration: in seconds, or as hours, minutes and seconds.
-        date: as 2024-05-01.
-
     >>> caption("Lenses", "723", "2024-05-01")
     'Lenses, 12:03, 2024-05-01'
     """
@@ -175,11 +159,7 @@ def caption(title: str, duration: str, date: str) -> str:
 
 
 def merged(media: Iterable[tuple[MediaResource, ...]]) -> tuple[MediaResource, ...]:
-    """Return media once each.
-
-    Args:
-        media: each as one that has the addresses of those behind it as further ones.
-    """
+    """Return media once each."""
     found: dict[str, MediaResource] = {}
     for first, *others in filter(None, media):
         addresses = dict.fromkeys(one.url for one in others)
@@ -190,12 +170,7 @@ def merged(media: Iterable[tuple[MediaResource, ...]]) -> tuple[MediaResource, .
 
 
 def media_of(links: Iterable[Link], own: Iterable[MediaResource] = ()) -> tuple[MediaResource, ...]:
-    """Return the media of a list as long as the pages they are on were not fetched.
-
-    Args:
-        links: of the list.
-        own: media of entries that name no page.
-    """
+    """Return the media of a list as long as the pages they are on were not fetched."""
     media = chain(own, chain.from_iterable(link.media for link in links))
     known = {resource_key(one.url): one for one in islice(media, _MOST_MEDIA)}
     return tuple(known.values())
@@ -220,10 +195,6 @@ def read_cdx(body: bytes, url: str) -> Listing:
     """Return the pages that a CDX server names, each address once.
 
     Captures of files that are no pages, and of errors and redirects, are left out.
-
-    Args:
-        body: what the server answered.
-        url: asked for.
 
     Raises:
         ListingError: it is no CDX, is too large, or names no page.

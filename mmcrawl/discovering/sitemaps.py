@@ -33,10 +33,6 @@ USUAL = (
 def sitemaps_of_robots(body: bytes, url: str) -> tuple[str, ...]:
     """Return the sitemaps that a robots.txt names.
 
-    Args:
-        body: of the robots.txt.
-        url: its address.
-
     >>> sitemaps_of_robots(b"User-agent: *\\nSitemap: /map.xml\\n", "http://h.test/robots.txt")
     ('http://h.test/map.xml',)
     """
@@ -51,10 +47,6 @@ def read_sitemap(body: bytes, url: str) -> Listing:
 
     A sitemap may name sitemaps among its pages. The pages of an entry in other languages are links
     too; its videos are media of its page.
-
-    Args:
-        body: unpacked.
-        url: of the sitemap.
 
     Raises:
         ListingError: it is larger than the standard allows, or no address can be read from it.
@@ -82,10 +74,6 @@ def read_sitemap(body: bytes, url: str) -> Listing:
 def read_list(body: bytes, url: str) -> Listing:
     """Return what a sitemap that is a text names: an address a line.
 
-    Args:
-        body: unpacked.
-        url: of the sitemap.
-
     Raises:
         ListingError: it is larger than the standard allows, or no address can be read from it.
 
@@ -105,11 +93,7 @@ def read_list(body: bytes, url: str) -> Listing:
 
 
 class _Named:
-    """What a sitemap names, each address once.
-
-    Args:
-        url: of the sitemap.
-    """
+    """What a sitemap names, each address once."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -135,11 +119,7 @@ class _Named:
             self._links.setdefault(target.url, listed_link(target.url, words, path, media))
 
     def listing(self) -> Listing:
-        """Return it.
-
-        Raises:
-            ListingError: there is nothing.
-        """
+        """Return it; ListingError if it names nothing."""
         if not self._links and not self._sitemaps:
             raise ListingError(_MALFORMED)
         links = tuple(self._links.values())

@@ -35,22 +35,3 @@ with lazy_imports(__name__):
         series_of,
         truth_of,
     )
-
-__all__ = [
-    "Algorithm",
-    "Change",
-    "Comparison",
-    "CrawlError",
-    "ExperimentError",
-    "LinkGraph",
-    "Outcome",
-    "Plan",
-    "Series",
-    "Truth",
-    "algorithms_of",
-    "compare",
-    "oracle_order",
-    "read_series",
-    "run_experiment",
-    "truth_of",
-]

@@ -37,13 +37,7 @@ class _Files:
 
 
 class CrawlProcess:
-    """A crawl that has started; whatever an earlier one left under its name is gone.
-
-    Args:
-        base: path of its files, without ending.
-        arguments: spider arguments.
-        settings: further Scrapy settings.
-    """
+    """A crawl that has started; whatever an earlier one left under its name is gone."""
 
     def __init__(
         self, base: Path, arguments: Mapping[str, str], settings: Mapping[str, str]
@@ -76,11 +70,7 @@ class CrawlProcess:
         return [(float(seconds), url) for seconds, _, url in fields]
 
     def ended(self) -> bool:
-        """Tell whether the crawl is over.
-
-        Raises:
-            CrawlError: it failed.
-        """
+        """Tell whether the crawl is over; CrawlError if it failed."""
         code = self._process.poll()
         if code and not self._led_nowhere():
             raise CrawlError(

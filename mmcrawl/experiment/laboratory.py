@@ -37,7 +37,6 @@ class Outcome:
     Attributes:
         results: see `mmcrawl.experiment.results`.
         times: the same for what a clock measured.
-        truth: the web.
         runs: the runs of each algorithm, by label, the best first.
     """
 
@@ -69,11 +68,9 @@ def run_experiment(
     """Do an experiment, or what is left of one that was interrupted; write all but the report.
 
     Args:
-        plan: what to do, checked.
         out: folder of this experiment alone.
         cache: folder of truths, shared by experiments.
         parallel: runs at once; with more than 1 they take time from each other.
-        console: where progress is shown.
 
     Raises:
         ExperimentError: the folder cannot be used.

@@ -49,9 +49,7 @@ def recall_interval(
     pages of the sites drawn, which hold some relevant page.
 
     Args:
-        found: relevant pages that were fetched, by site.
         wanted: all of them, by site.
-        draws: how often the sites are drawn.
 
     >>> recall_interval([1, 1, 1], [2, 2, 2])
     (0.5, 0.5)
@@ -128,12 +126,7 @@ def best_pattern(url: str, patterns: Sequence[Pattern]) -> Pattern | None:
 
 
 def per_pattern(patterns: Iterable[str], series: _Series) -> dict[str, tuple[int, int]]:
-    """Return for every pattern the pages and the relevant pages that match it.
-
-    Args:
-        patterns: for every fetched page its pattern, "" for none.
-        series: whether the page is relevant.
-    """
+    """Return for every pattern the pages and the relevant pages that match it."""
     counts: dict[str, tuple[int, int]] = {}
     for pattern, relevant in zip(patterns, map(bool, series), strict=True):
         pages, found = counts.get(pattern, (0, 0))
@@ -143,13 +136,7 @@ def per_pattern(patterns: Iterable[str], series: _Series) -> dict[str, tuple[int
 
 
 def on_grid(seconds: Sequence[float], values: Sequence[float], grid: _Numbers) -> _Numbers:
-    """Return the values a run stood at, at each time of a grid; 0 before the first page.
-
-    Args:
-        seconds: when each page came, ascending, shape (fetched,).
-        values: what was reached with it, shape (fetched,).
-        grid: times, shape (times,).
-    """
+    """Return the values a run stood at, at each time of a grid; 0 before the first page."""
     steps = np.concatenate(([0.0], np.asarray(values, np.float64)))
     position: _Numbers = steps[np.searchsorted(np.asarray(seconds), grid, side="right")]
     return position

@@ -54,8 +54,6 @@ class Algorithm:
 
     Attributes:
         label: what it is called in the report: the name, and the parameters if there are any.
-        name: the `algo` argument.
-        parameters: further spider arguments.
     """
 
     label: str
@@ -75,10 +73,8 @@ class Plan:
     Attributes:
         web: the stored web, as for `mmcrawl.replay.open_web`.
         arguments: spider arguments shared by all runs (topic, seeds, media, limits); none is empty.
-        algorithms: what is compared.
         budget: most pages a run may fetch, 0 for all; a share of the reachable pages if below 1.
         runs: runs of each algorithm; 0 for `RANDOM_RUNS` where chance has a part in it, else 1.
-        settings: further Scrapy settings of all runs, as given.
     """
 
     web: str
@@ -112,11 +108,7 @@ class Plan:
         return self.runs or (RANDOM_RUNS if is_random(algorithm.name) else 1)
 
     def seed_of(self, algorithm: Algorithm, repeat: int = 1) -> int | None:
-        """Return the seed of a run, from 1 on; None if chance has no part in the algorithm.
-
-        Raises:
-            ExperimentError: it says that chance has a part in it, but takes no seed.
-        """
+        """Return the seed of a run, from 1 on; None if chance has no part in the algorithm."""
         if not is_random(algorithm.name):
             return None
         defaults = default_parameters(algorithm.name)
@@ -134,11 +126,7 @@ class Plan:
     def spider_arguments(
         self, algorithm: Algorithm | None = None, repeat: int = 1, most: int = 0
     ) -> dict[str, str]:
-        """Return the arguments of a run of at most so many pages, or of the truth, checked.
-
-        Raises:
-            ExperimentError: one of them is wrong.
-        """
+        """Return the arguments of a run of at most so many pages, or of the truth, checked."""
         # Algorithms are compared by what they make of links.
         ours = {"algo": "breadth", "job": "run", "discover": "none"}
         arguments = {"web": self.web, **self.arguments, **ours}
@@ -258,10 +246,6 @@ class Plan:
 
 def algorithms_of(text: str, names: list[str]) -> tuple[Algorithm, ...]:
     """Return the algorithms that `text` names: `a,b:parameter=value;parameter=value`, or `all`.
-
-    Args:
-        text: what a user wrote.
-        names: all algorithms there are.
 
     Raises:
         ExperimentError: an unknown name, or a parameter without a value.

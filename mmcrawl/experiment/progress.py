@@ -22,7 +22,6 @@ class Row:
     """One crawl as it is shown.
 
     Attributes:
-        name: algorithm and repeat.
         most: pages it may fetch at most, 0 if that is not known.
         state: `waits`, `runs`, `done` or `kept`.
         pages, relevant: what it has so far; relevant is None before the truth is known.

@@ -55,7 +55,6 @@ class Comparison:
 
     Attributes:
         algorithms: for each label that both have, its measures by name; pages/s among them.
-        missing: for each experiment the labels it lacks.
         other_inputs: what besides the algorithms was not the same, e.g. `web`.
     """
 
@@ -65,11 +64,7 @@ class Comparison:
 
 
 def compare(first: Path, second: Path) -> Comparison:
-    """Return the differences of the experiments in two folders.
-
-    Raises:
-        ExperimentError: a folder holds no finished experiment.
-    """
+    """Return the differences of the experiments in two folders."""
     (old, before), (new, after) = _read(first), _read(second)
     labels = [row for row in before if row in after]
     inputs = ("mmcrawl", "code", "web_digest", "topic_digest", "seeds", "media", "limits", "budget")
@@ -161,13 +156,7 @@ _ESCAPED = {
 
 
 def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -> dict[str, Any]:
-    """Return everything that does not depend on a clock.
-
-    Args:
-        plan: the experiment.
-        truth: its web.
-        runs: the runs of each algorithm, by label.
-    """
+    """Return everything that does not depend on a clock."""
     end = min(plan.most_pages(len(truth)) or len(truth), len(truth))
     best = truth.best[:end]
     algorithms = [_algorithm(plan, a, runs[a.label], truth, end) for a in plan.algorithms]
@@ -287,8 +276,6 @@ def times_of(
     """Return what was measured with a clock, and on what machine.
 
     Args:
-        plan: the experiment.
-        runs: the runs of each algorithm, by label.
         parallel: how many runs went at once, for each time the experiment was started.
     """
     return {
@@ -356,8 +343,6 @@ def table_text(ending: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
     Args:
         ending: of the file it is for: `md`, or `tex` for `\\usepackage{booktabs}`.
-        columns: the head.
-        rows: cells as they are shown, each row as long as the head.
     """
     escaped, others = str.maketrans(_ESCAPED[ending]), len(columns) - 1
     cells = [[cell.translate(escaped) for cell in row] for row in (columns, *rows)]

@@ -26,10 +26,8 @@ class StoredPage:
 
     Attributes:
         id: the link that led to it.
-        url: its address.
         relevant: what the crawl thought of it in the end.
         digest: tells pages of the same bytes; 0 if it was not taken.
-        layer: physical layer.
     """
 
     id: int
@@ -174,12 +172,7 @@ class Recorder:
 
 
 class PageClock:
-    """Item pipeline that writes a line for every page; starting up the process does not count.
-
-    Args:
-        path: file to write, in place of what was there.
-        crawler: Scrapy's, whose scheduler knows what was refused.
-    """
+    """Item pipeline that writes a line for every page; starting up the process does not count."""
 
     def __init__(self, path: Path, crawler: Any) -> None:
         self._path = path

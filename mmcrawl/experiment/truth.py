@@ -85,7 +85,6 @@ def oracle_order(
     """Return the pages in the order in which the oracle fetches them.
 
     Args:
-        graph: the link graph of the whole web.
         kinds: for each page what it is a copy of; copies are worth no second fetch.
         wanted: what there is to find on pages of each kind; a page on which all was found before
             is worth no fetch.
@@ -162,15 +161,10 @@ class Truth:
     first counts, and counts once.
 
     Attributes:
-        urls: address of each page.
-        layers: physical layer of each page.
         kinds: for each page, what it is a copy of: the number of the first page like it.
         relevant: the relevant kinds.
         media: the media of each relevant kind, as keys that addresses of one file share.
-        rejected: titles of pages whose media are not on topic, the nearest first.
         hosts: for each host how many links lead there, and why none to a page, "" if one does.
-        graph: links from page to page.
-        errors: links that led to no page, by reason.
         trapped: how often a link was left alone by a bound against traps.
     """
 
@@ -274,16 +268,7 @@ def truth_of(store: Path) -> Truth:
 
 
 def find_truth(plan: Plan, cache: Path, wait: Callable[[CrawlProcess], None]) -> Truth:
-    """Return the truth of an experiment: from the cache, or from a crawl that is made now.
-
-    Args:
-        plan: the experiment.
-        cache: folder to keep it in.
-        wait: returns when a crawl is over; raises if it fails.
-
-    Raises:
-        ExperimentError: the cache cannot be written.
-    """
+    """Return the truth of an experiment: from the cache, or from a crawl that is made now."""
     base = cache / truth_key(plan)
     store, done = (base.with_name(f"{base.name}.{ending}") for ending in ("db", "json"))
     with _held(cache, base):
@@ -334,15 +319,10 @@ class Series:
     """One run. Lists have one entry a page, in the order of fetching.
 
     Attributes:
-        algorithm: label of the algorithm.
-        repeat: which of its runs, from 1.
         reason: why it ended: `finished` or `max_pages`.
-        errors: links that led to no page, by reason.
         unknown: pages that the truth does not know.
-        url: address.
         relevant: the truth calls it relevant, and it is no copy of a page fetched before.
         media: how many media it has, if the truth calls it relevant, that no page before had.
-        layer: physical layer.
         pattern: of the URL patterns the run had learnt in the end, the most general that matches
             the address; "" for none.
         seconds: when the page was taken in, since the crawl began.
@@ -372,15 +352,7 @@ class Series:
 
 
 def series_of(algorithm: str, repeat: int, store: Path, clock: Path, truth: Truth) -> Series:
-    """Return the series of a finished crawl.
-
-    Args:
-        algorithm: its label.
-        repeat: which run of it, from 1.
-        store: what the crawl left.
-        clock: the times it noted.
-        truth: what its pages are judged by.
-    """
+    """Return the series of a finished crawl."""
     pages, times, end = read_pages(store), read_clock(clock), read_end(store)
     patterns = [pattern_of(record.pattern) for record in read_patterns(store)]
     found = [best_pattern(page.url, patterns) for page in pages]

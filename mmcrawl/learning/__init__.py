@@ -19,14 +19,3 @@ with lazy_imports(__name__):
     )
     from mmcrawl.learning.fitting import folds_of
     from mmcrawl.learning.training import Lesson, learn
-
-__all__ = [
-    "Example",
-    "Examples",
-    "Lesson",
-    "TellingWord",
-    "learn",
-    "read_examples",
-    "sampled",
-    "telling_words",
-]

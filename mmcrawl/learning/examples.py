@@ -37,7 +37,6 @@ class Example:
         name: Its address in the archive, or the path of its file.
         site: Host or folder it is of: pages of one site are alike, so that what was learnt is
             tried on other sites.
-        page: The page, parsed.
     """
 
     name: str
@@ -52,12 +51,7 @@ class Example:
 
 @dataclass(slots=True)
 class Examples:
-    """What was read.
-
-    Attributes:
-        pages: The pages, each once.
-        problems: What could not be had, a sentence each.
-    """
+    """What was read."""
 
     pages: list[Example] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -105,14 +99,7 @@ def is_address(name: str) -> bool:
 def sampled(
     archive: Archive, most: int, seed: int = 0, without: Iterable[str] = ()
 ) -> Iterator[Example]:
-    """Yield pages of an archive drawn by chance, the last version of each.
-
-    Args:
-        archive: Where they are.
-        most: How many at most.
-        seed: Of the chance.
-        without: Addresses that are left out.
-    """
+    """Yield pages of an archive drawn by chance, the last version of each."""
     left_out = set(without)
     urls = [url for url in islice(archive.urls(), _LOOKED_AT) if url not in left_out]
     random.Random(seed).shuffle(urls)  # noqa: S311 - no secret
@@ -260,11 +247,6 @@ def telling_words(
     equation 15, over pages instead of tokens), times the share of good pages that hold it. Where
     the good pages are of three sites or more, words of one site only are left out: they are its
     name and its menu. So are lines that stand on more than half of the pages of a site.
-
-    Args:
-        good, bad: The pages.
-        most: How many words at most.
-        known: Words that are left out, as a topic may have them already.
     """
     own_lines = _lines_of_sites([*good, *bad])
     written: dict[str, Counter[str]] = defaultdict(Counter)

@@ -80,12 +80,7 @@ CAUTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """Why the figures of a lesson may not hold.
-
-    Attributes:
-        name: One of `CAUTIONS`.
-        number: Of pages, where it is about how many there are.
-    """
+    """Why the figures of a lesson may not hold."""
 
     name: str
     number: int = 0
@@ -99,17 +94,12 @@ class Lesson:
     """What came of the examples.
 
     Attributes:
-        model: The classifier.
         precision, recall: At a probability of 0.5, on pages left out in training.
         average_precision: Likewise, over all thresholds.
         by_site: Whether whole sites were left out, rather than pages.
         folds: How often that was done.
-        good, bad: Pages it was trained on.
-        good_sites, bad_sites: Their sites.
         taken_as_bad: Whether the bad pages are unlabelled ones.
         words: That stand on good pages rather than on bad ones.
-        against: The other way round.
-        cautions: Why the figures may not hold.
     """
 
     model: PageModel
@@ -141,13 +131,8 @@ def learn(
     2002, "Partially supervised classification of text documents").
 
     Args:
-        name: Of the topic.
         good, bad: Pages that are right, and that are wrong.
         unlabelled: Pages of which nothing is known; used if there are no bad ones.
-
-    Raises:
-        TopicError: there are too few pages, or one is both good and bad.
-        MmcrawlError: scikit-learn is not installed.
     """
     taken_as_bad = not bad
     if taken_as_bad:

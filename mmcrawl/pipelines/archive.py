@@ -102,12 +102,7 @@ class ArchivePipeline:
         return outcome
 
     def _fail(self, failure: Failure) -> None:
-        """Say what became of a visit that is not stored.
-
-        Raises:
-            DropItem: the archive has failed, and the crawl stops.
-            StoreError: this one visit was refused.
-        """
+        """Say what became of a visit that is not stored."""
         error = failure.value
         if isinstance(error, StoreError):
             self._stop(error)

@@ -119,9 +119,6 @@ class MetadataPipeline:
 
     Only pages that a feed gets are read, so it stands behind the media pipeline, which drops the
     others.
-
-    Args:
-        rules: What the columns are, and where pages say it.
     """
 
     def __init__(self, rules: MetadataRules) -> None:

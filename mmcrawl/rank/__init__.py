@@ -9,6 +9,14 @@ Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are kept besid
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
+    from mmcrawl.rank.duplicates import (
+        LEAST_TOKENS,
+        bands,
+        digest,
+        find_duplicates,
+        groups_of,
+        sketch,
+    )
     from mmcrawl.rank.figure import draw_distribution
     from mmcrawl.rank.graph import (
         KIND_WEIGHTS,
@@ -52,34 +60,13 @@ with lazy_imports(__name__):
         ReadPage,
         TopicContent,
     )
-    from mmcrawl.rank.results import RankedPages, Ranks, open_ranks, save_ranks
-
-__all__ = [
-    "METHODS",
-    "PARTS",
-    "ArchiveGraph",
-    "BlockRecord",
-    "GraphBuilder",
-    "LinkRecord",
-    "MediaRecord",
-    "PageRecord",
-    "RankJob",
-    "Ranked",
-    "RankedPages",
-    "Ranking",
-    "Ranks",
-    "ReadPage",
-    "Reading",
-    "block_pagerank",
-    "block_ranks",
-    "hits",
-    "method_named",
-    "open_ranks",
-    "pagerank",
-    "quarkrank",
-    "rank_blocks",
-    "rank_media",
-    "rank_pages",
-    "save_ranks",
-    "topic_pagerank",
-]
+    from mmcrawl.rank.results import (
+        DUPLICATES,
+        RankedPages,
+        Ranks,
+        open_duplicates,
+        open_ranks,
+        open_results,
+        save_duplicates,
+        save_ranks,
+    )

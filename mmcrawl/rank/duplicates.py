@@ -57,11 +57,7 @@ def digest(tokens: Sequence[str]) -> bytes:
 
 
 def sketch(tokens: Sequence[str]) -> Sketch:
-    """Return the MinHash sketch of a text's shingles.
-
-    Args:
-        tokens: At least :data:`LEAST_TOKENS`.
-    """
+    """Return the MinHash sketch of a text's shingles."""
     minhash = MinHash(num_perm=SKETCH, hashfunc=int)
     minhash.update_batch(_shingles(tokens).tolist())
     return np.asarray(minhash.hashvalues).astype(np.uint32)
@@ -104,7 +100,6 @@ def groups_of(digests: Sequence[bytes], sketches: Sequence[Sketch | None], near:
     other of which each is alike the next.
 
     Args:
-        digests: Of each text; b"" for one that is of no group but its own.
         sketches: Of each text; None for one that is compared by its digest only.
         near: Share of shingles from which on texts are alike, in (0, 1]; 1 for digests only.
     """
@@ -192,15 +187,9 @@ def find_duplicates(
     """Compare the pages of an archive with each other.
 
     Args:
-        archive: Open.
         near: Share of runs of four words (or Chinese characters) that two pages have in common,
             above 0, from which on they are alike; 1 for those that say the same.
         at: The archive as of then, in Unix seconds; by default the newest versions.
-        progress: Called with ``listing`` and ``reading``.
-
-    Raises:
-        RankError: `near` is out of its range.
-        StoreError: the archive fails.
     """
     if not 0 < near <= 1:
         raise RankError(f"near must be above 0 and at most 1, not {near:g}")

@@ -31,14 +31,6 @@ def draw_distribution(pages: RankedPages, path: Path) -> None:
     """Draw the pages from the highest rank to the lowest, both axes logarithmic, into a file.
 
     The same ranks give the same bytes: the file carries no date.
-
-    Args:
-        pages: At least one.
-        path: Ends with one of :data:`FORMATS`.
-
-    Raises:
-        RankError: the ending is another.
-        OSError: the file cannot be written.
     """
     if path.suffix.lower() not in FORMATS:
         raise RankError(f"figure {path}: end the name with {', '.join(FORMATS)}")

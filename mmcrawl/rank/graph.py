@@ -56,7 +56,6 @@ class ArchiveGraph:
     """Pages, blocks and links by number, in parallel arrays.
 
     Attributes:
-        pages: How many; their ids are 0 … pages - 1.
         block_page, block_number, block_chars: Of each block, as in BlockRecord, in any order.
         block_kind: Of each block, an index into :data:`KIND_NAMES`.
         link_block: Of each link to a page that is stored: its block, an index into the blocks.
@@ -139,12 +138,7 @@ def blocks_to_pages(graph: ArchiveGraph) -> Matrix:
 
 
 def pages_to_blocks(graph: ArchiveGraph, importance: Numbers) -> Matrix:
-    """Return X, pages × blocks: X_ij = f_i(b_j), the importance of block j of page i.
-
-    Args:
-        graph: Whose blocks.
-        importance: Of each block, see :func:`block_importance`.
-    """
+    """Return X, pages × blocks: X_ij = f_i(b_j), the importance of block j of page i."""
     from scipy import sparse  # slow to load, and every command loads this module
 
     blocks = np.arange(graph.blocks, dtype=np.int32)
@@ -162,12 +156,8 @@ def block_importance(
     the sum 1 (Cai et al. 2004).
 
     Args:
-        graph: Whose blocks.
         kind_weights: Factor of each kind of block, :data:`KIND_WEIGHTS` for QuarkRank; without, all
             kinds are alike, as in the paper.
-
-    Raises:
-        ValueError: the weight of a kind is not above 0.
     """
     order = np.lexsort((graph.block_number, graph.block_page))
     page = graph.block_page[order]

@@ -81,13 +81,7 @@ Floats = NDArray[np.float64]
 def page_features(
     body: bytes, url: str | None = None, *, encoding: str | None = None
 ) -> NDArray[np.float64]:
-    """Return the numbers of a page, in the order of :data:`FEATURES`.
-
-    Args:
-        body: The page as received.
-        url: Of the page.
-        encoding: Python codec name of the body, where it is known.
-    """
+    """Return the numbers of a page, in the order of :data:`FEATURES`."""
     tree = read_tree(body, encoding=encoding)
     content = content_of(tree, url)
     cut = partition_of(tree, url=url, kinds="rules")
@@ -137,12 +131,7 @@ def page_features(
 
 @dataclass(frozen=True, slots=True)
 class PageClass:
-    """What a page is there for.
-
-    Attributes:
-        name: The likeliest of :data:`PAGE_CLASSES`.
-        probabilities: Of each; they sum to 1.
-    """
+    """What a page is there for."""
 
     name: str
     probabilities: dict[str, float]
@@ -154,8 +143,6 @@ class PageClassModel:
 
     Attributes:
         mean, spread: Of each feature, among the pages it was trained on.
-        weights: Features × classes.
-        bias: Of each class.
     """
 
     mean: Floats
@@ -164,12 +151,7 @@ class PageClassModel:
     bias: Floats
 
     def probabilities(self, values: Floats) -> Floats:
-        """Return the probability of each class.
-
-        Args:
-            values: As :func:`mmcrawl.rank.page_class.page_features` returns them; also a row for
-                each of several pages.
-        """
+        """Return the probability of each class."""
         scaled = np.clip((values - self.mean) / self.spread, -_FARTHEST, _FARTHEST)
         odds = scaled @ self.weights + self.bias
         odds = np.exp(odds - odds.max(axis=-1, keepdims=True))
@@ -190,15 +172,7 @@ class PageClassModel:
 
     @classmethod
     def load(cls, text: str, name: str = "the model") -> PageClassModel:
-        """Read a model that :meth:`save` wrote.
-
-        Args:
-            text: Of the file.
-            name: Of the file, for what is wrong with it.
-
-        Raises:
-            RankError: it is none, or one of other features or classes.
-        """
+        """Read a model that :meth:`save` wrote."""
         try:
             facts: dict[str, Any] = json.loads(text)
             known = (facts["format"], tuple(facts["classes"]), tuple(facts["features"]))
@@ -235,14 +209,7 @@ def page_class(
     encoding: str | None = None,
     model: PageClassModel | None = None,
 ) -> PageClass:
-    """Return what a page is there for.
-
-    Args:
-        body: The page as received.
-        url: Of the page.
-        encoding: Python codec name of the body, where it is known.
-        model: By default that of mmcrawl.
-    """
+    """Return what a page is there for."""
     model = model or page_class_model()
     found = model.probabilities(page_features(body, url, encoding=encoding)).tolist()
     return PageClass(
@@ -251,15 +218,7 @@ def page_class(
 
 
 def classes_of(archive: Archive, reading: Reading) -> Iterator[tuple[str, int, PageClass]]:
-    """Yield URL, number of the version, and class of each page of an archive.
-
-    Args:
-        archive: Where they are.
-        reading: Of it: says which pages.
-
-    Raises:
-        StoreError: the archive fails.
-    """
+    """Yield URL, number of the version, and class of each page of an archive."""
     return over_bodies(_class_of, archive, reading)
 
 

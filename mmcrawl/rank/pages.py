@@ -35,14 +35,7 @@ _COLUMNS = {"in_links": "int64", "version": "int64", "url": "string"}
 
 @dataclass(frozen=True, slots=True)
 class RankJob:
-    """What is to be ranked, and how.
-
-    Attributes:
-        uri: Of the archive.
-        method: Name of the method.
-        at: Unix seconds: the archive as of then; None for the newest versions.
-        topic: For methods that need one.
-    """
+    """What is to be ranked, and how."""
 
     uri: str
     method: str
@@ -56,12 +49,9 @@ class Ranked:
 
     Attributes:
         of: ``pages``, ``blocks`` or ``media``.
-        method: Its name.
         scores: They sum to 1.
         columns: Of the rows behind :data:`RANK_COLUMNS`, with their types in Parquet.
         facts: From the index of a score to the values of these columns.
-        ranking: How the ranks settled, those of the pages for media.
-        graph: What was read.
         reading: Tells which URLs are no pages, and which are damaged.
         pages: Ranks of pages as they are kept; None for blocks and media, whose are not.
     """
@@ -87,17 +77,7 @@ class Ranked:
 
 
 def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
-    """Rank the pages of an archive.
-
-    Args:
-        job: What and how.
-        archive: Open.
-        progress: Called with ``listing``, ``reading`` (pages) and ``ranking`` (steps).
-
-    Raises:
-        RankError: there is no such method, it needs a topic, or the archive holds no page.
-        StoreError: the archive fails.
-    """
+    """Rank the pages of an archive."""
     method = method_named(job.method)
     counts = archive.counts()  # before reading: what comes meanwhile makes the ranks stale
     started = time.time()
@@ -128,21 +108,7 @@ def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None)
 
 
 class Collected:
-    """What is kept of the pages of an archive while they are read.
-
-    Args:
-        job: Says whether there is a topic.
-        method: Says whether it is needed.
-        reading: Of the archive.
-        seen: Called with each page.
-
-    Attributes:
-        urls, versions: Of the pages.
-
-    Raises:
-        RankError: the method needs a topic, or there is no page.
-        StoreError: the archive fails.
-    """
+    """What is kept of the pages of an archive while they are read."""
 
     def __init__(
         self,
@@ -209,17 +175,7 @@ _MEDIA_COLUMNS = {"kind": "string", "pages": "int64", "best_page": "string", "ur
 
 
 def rank_blocks(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
-    """Rank the blocks of an archive.
-
-    Args:
-        job: What and how; the method is one of :data:`BLOCK_METHODS`.
-        archive: Open.
-        progress: As :func:`mmcrawl.rank.rank_pages` takes it.
-
-    Raises:
-        RankError: the method ranks no blocks, or the archive holds none.
-        StoreError: the archive fails.
-    """
+    """Rank the blocks of an archive."""
     if job.method not in BLOCK_METHODS:
         known = " and ".join(BLOCK_METHODS)
         raise RankError(f"{job.method} does not rank blocks; {known} do")
@@ -250,17 +206,7 @@ def rank_blocks(job: RankJob, archive: Archive, progress: Progress | None = None
 
 
 def rank_media(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
-    """Rank the media that the pages of an archive show or link to.
-
-    Args:
-        job: What and how; the method is that of the pages' ranks.
-        archive: Open.
-        progress: As :func:`mmcrawl.rank.rank_pages` takes it.
-
-    Raises:
-        RankError: as :func:`mmcrawl.rank.rank_pages` does, or no page with a rank names media.
-        StoreError: the archive fails.
-    """
+    """Rank the media that the pages of an archive show or link to."""
     method = method_named(job.method)
     reading = Reading(archive, at=job.at, topics=method.needs_topic, media=True, progress=progress)
     naming = _Naming()
@@ -290,11 +236,7 @@ PARTS: Mapping[str, Callable[[RankJob, Archive, Progress | None], Ranked]] = {
 
 
 class _Naming:
-    """Which blocks name which media.
-
-    Attributes:
-        kinds: Of each medium, in the order they were met.
-    """
+    """Which blocks name which media."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}

@@ -58,12 +58,7 @@ def write_export(
 
     Args:
         pages: In order of their ids, as :class:`mmcrawl.rank.Reading` yields them.
-        folder: New or empty.
         facts: Called when all is written; its result is kept with the pages, as JSON.
-        row_group: Most rows that are held in memory, of each file.
-
-    Raises:
-        RankError: pyarrow is missing, the folder is not empty, or cannot be written.
     """
     folder = Path(folder)
     paths = {name: folder / f"{name}.parquet.part" for name in COLUMNS}
@@ -98,16 +93,7 @@ def write_export(
 def write_rows(
     rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], stream: IO[bytes]
 ) -> None:
-    """Write rows of another kind as a Parquet file.
-
-    Args:
-        rows: Values by column.
-        columns: Their types, as in :data:`COLUMNS`.
-        stream: Where to; it need not be a file.
-
-    Raises:
-        RankError: pyarrow is missing.
-    """
+    """Write rows of another kind as a Parquet file."""
     with _Rows(stream, columns, _ROWS) as file:
         for row in rows:
             file.add(tuple(row[name] for name in columns))

@@ -39,9 +39,7 @@ class Ranking:
 
     Attributes:
         scores: Of each node, not negative.
-        steps: How many were taken.
         change: Sum of the changes in the last one.
-        settled: Whether that is within the tolerance.
     """
 
     scores: Numbers
@@ -58,15 +56,7 @@ def converge(
     most_steps: int = MOST_STEPS,
     progress: Progress | None = None,
 ) -> Ranking:
-    """Repeat a step, beginning with equal ranks, until they change no more.
-
-    Args:
-        step: From ranks to the next ones; both sum to 1.
-        nodes: How many ranks there are.
-        tolerance: Greatest sum of changes that counts as none.
-        most_steps: At which it ends all the same.
-        progress: Called after each step.
-    """
+    """Repeat a step, beginning with equal ranks, until they change no more."""
     if not nodes:
         return Ranking(np.zeros(0), 0, 0.0, True)
     ranks = np.full(nodes, 1.0 / nodes)
@@ -94,12 +84,7 @@ def random_surfer(
 
     Args:
         passed_on: p ↦ Mᵀ p; rows of M sum to 1, or to 0 for a node without links.
-        nodes: n.
         epsilon: ε, the share of jumps to any node, in (0, 1): 1 − d of PageRank.
-        progress: As :func:`converge` takes it.
-
-    Raises:
-        ValueError: ε is not in (0, 1).
     """
     if not 0 < epsilon < 1:
         raise ValueError(f"the share of jumps must be above 0 and below 1, not {epsilon:g}")
@@ -114,13 +99,7 @@ def random_surfer(
 
 
 def pagerank(graph: ArchiveGraph, *, d: float = 0.85, progress: Progress | None = None) -> Ranking:
-    """Return PR(p) = (1−d)/N + d Σ_{T→p} PR(T)/C(T) (Brin & Page 1998; Yang 2009, 3.4).
-
-    Args:
-        graph: Of which pages and links count.
-        d: Damping, in (0, 1).
-        progress: Called after each step.
-    """
+    """Return PR(p) = (1−d)/N + d Σ_{T→p} PR(T)/C(T) (Brin & Page 1998; Yang 2009, 3.4)."""
     return _over(normalised(page_links(graph)), 1 - d, progress)
 
 
@@ -145,16 +124,11 @@ def topic_pagerank(
     A zero denominator shares evenly; a mean over nothing is 0.
 
     Args:
-        graph: Of which pages and links count.
         content: Similarity of each page to the topic, not negative; see
             :class:`mmcrawl.rank.records.TopicContent`. Only ratios matter.
         d: Damping, in (0, 1).
         omega: ω, weight of content against neighbours, in [0, 1]; the paper leaves it open.
         lambda_: λ, weight of the links a page holds against those to it, in [0, 1].
-        progress: Called after each step.
-
-    Raises:
-        ValueError: a parameter is out of its range, or `content` is not of all pages.
     """
     if not (0 <= omega <= 1 and 0 <= lambda_ <= 1):
         raise ValueError("omega and lambda_ must be from 0 to 1")
@@ -174,10 +148,6 @@ def hits(graph: ArchiveGraph, *, progress: Progress | None = None) -> tuple[Rank
 
     Both sum to 1. In a graph in several parts, the one that is linked most densely takes all; of
     two that tie, each keeps its share. Without a single link all are alike.
-
-    Args:
-        graph: Of which pages and links count.
-        progress: Called after each step.
     """
     links = page_links(graph)
     if not links.nnz:
@@ -207,12 +177,6 @@ def block_pagerank(
 
     A page passes its rank to its blocks by their importance, and each block to the pages it links
     to. Blocks without links take no part: rows of W_P are normalised.
-
-    Args:
-        graph: The graph.
-        epsilon: ε, share of jumps, in (0, 1).
-        kind_weights: As :func:`block_importance` takes them; :data:`KIND_WEIGHTS` for QuarkRank.
-        progress: Called after each step.
     """
     to_blocks = pages_to_blocks(graph, block_importance(graph, kind_weights=kind_weights))
     return _over(normalised(to_blocks @ blocks_to_pages(graph)), epsilon, progress)
@@ -274,7 +238,6 @@ class Method:
     """A rank of pages.
 
     Attributes:
-        name: As on the command line.
         title: What a page's rank says.
         rank: From a graph, the content of its pages (None if the method needs none), and what is
             called after each step.

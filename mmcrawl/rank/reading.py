@@ -43,16 +43,7 @@ _Made = TypeVar("_Made")
 
 
 def body_of(archive: Archive, url: str, number: int, page: int) -> Body:
-    """Return a page as received.
-
-    Args:
-        archive: Where it is.
-        url, number: Of the version.
-        page: Its id.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
+    """Return a page as received."""
     version = archive.version(url, number)
     body = archive.rebuild(version).body if version.method else b""
     return Body(page, url, version.encoding or "", version.method or "", version.level or 0, body)
@@ -61,16 +52,7 @@ def body_of(archive: Archive, url: str, number: int, page: int) -> Body:
 def over_bodies(
     make: Callable[[Body], _Made], archive: Archive, reading: Reading
 ) -> Iterator[tuple[str, int, _Made]]:
-    """Yield URL, number of the version, and what was made of each page of HTML.
-
-    Args:
-        make: A function of a module; it must not fail.
-        archive: Where the pages are.
-        reading: Of it: says which pages. Those that cannot be read are noted there.
-
-    Raises:
-        StoreError: the archive fails.
-    """
+    """Yield URL, number of the version, and what was made of each page of HTML."""
     found = _bodies(archive, reading)
     first = list(islice(found, _MANY))
     processes = min(_MOST_PROCESSES, os.cpu_count() or 1)
@@ -110,13 +92,7 @@ _LOOKED_AT = 20  # nodes of a link without text
 
 
 class PageReader:
-    """Cuts pages as the archive does, and finds what stands in which block.
-
-    Args:
-        index: Of the pages that links may lead to.
-        topics: Whether blocks get their topics.
-        media: Whether pages get their media.
-    """
+    """Cuts pages as the archive does, and finds what stands in which block."""
 
     def __init__(self, index: UrlIndex, *, topics: bool, media: bool = False) -> None:
         self._index = index
@@ -133,9 +109,6 @@ class PageReader:
         """Return the records of a page of HTML.
 
         Args:
-            page: What is known of it.
-            version: Says how it is cut.
-            body: As received.
             rendered: What a browser made of it. Blocks are those of the page as received: links
                 and media that only the browser shows stand outside of them.
         """
@@ -276,11 +249,9 @@ class Reading:
     the addresses of those that a browser rendered, whose links and media count as the page's.
 
     Args:
-        archive: Open; nothing is written.
         at: Unix seconds, or a datetime (UTC if it names no zone); by default, the newest versions.
         topics: Whether blocks get their topics, which takes longer than all else.
         media: Whether pages get their media, for which their blocks are parsed once more.
-        progress: Called with ``listing`` and ``reading``.
 
     Attributes:
         skipped: How many URLs were left out, by the reason: redirects, error pages, what cannot be
@@ -307,22 +278,14 @@ class Reading:
         self._rendered: set[str] = set()
 
     def __iter__(self) -> Iterator[ReadPage]:
-        """Yield the pages in order of their ids.
-
-        Raises:
-            StoreError: the archive fails, or pages were removed from it while it was read.
-        """
+        """Yield the pages in order of their ids."""
         index = self._index()
         reader = PageReader(index, topics=self._topics, media=self._media)
         for page, (url, number) in enumerate(self._chosen(index)):
             yield self._read(reader, url, number, page)
 
     def versions(self) -> Iterator[tuple[str, int]]:
-        """Yield URL and number of the version of each page, and read none of them.
-
-        Raises:
-            StoreError: as when iterating.
-        """
+        """Yield URL and number of the version of each page, and read none of them."""
         return self._chosen(self._index())
 
     def _chosen(self, index: UrlIndex) -> Iterator[tuple[str, int]]:

@@ -29,10 +29,6 @@ class PageRecord:
         id: From 0, without gaps, in the order of URLs.
         url: As stored. Of several that the frontier takes for one, the one fetched last.
         host: Lower case, "" if it has none.
-        version: Its number within the URL.
-        time: Of the request, in Unix seconds.
-        status: HTTP status.
-        language: As declared, lower case (``zh-cn``), or "".
         title: White space collapsed, at most 300 characters.
         text_chars: Characters of visible text; 0 for what is no HTML.
     """
@@ -55,7 +51,6 @@ class BlockRecord:
     Blocks that only hold other blocks, with neither text nor links between these, are left out.
 
     Attributes:
-        page: Id of the page.
         number: Place among :meth:`mmcrawl.archive.Archive.blocks_of` its version, from 0: each
             block before those inside of it. :data:`OUTSIDE` for the rest of the page.
         level: 1 for a block of the page, n + 1 for one inside of a block of level n, 0 for the
@@ -63,7 +58,6 @@ class BlockRecord:
         kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, "" for the rest of the page.
         kind_score: How surely it is of its kind, in (0, 1].
         text_chars: Characters of visible text, without those of the blocks inside of it.
-        start, end: Byte range of the page as received.
         topic: What it is about, in a few words; "" where topics are not read.
     """
 
@@ -83,12 +77,10 @@ class LinkRecord:
     """A link. A block that names a URL several times has one link to it.
 
     Attributes:
-        source: Id of the page it stands on.
         block: Number of the deepest block it stands in, or :data:`OUTSIDE`.
         target: Id of the page it leads to, redirects followed; :data:`NOT_STORED` if the archive
             has no such page. It may be the source.
         url: Where it leads: absolute, as a request would be made, before redirects.
-        anchor: Its text, else its title or the ``alt`` of a picture in it.
     """
 
     source: int
@@ -105,8 +97,6 @@ class MediaRecord:
     Attributes:
         block: Number of the deepest of the page's :class:`BlockRecord` it stands in;
             :data:`OUTSIDE` for what stands in none, also where the page has no such record.
-        url: Absolute.
-        kind: One of :data:`mmcrawl.text.media_kinds.KINDS`.
     """
 
     block: int
@@ -126,15 +116,7 @@ class ReadPage:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A page as received, with what says how the archive cuts it.
-
-    Attributes:
-        page: Its id.
-        url: As stored.
-        encoding: Python codec name, "" if unknown.
-        method, level: Of the partition; "" and 0 for what is no HTML.
-        body: Without content encoding.
-    """
+    """A page as received, with what says how the archive cuts it."""
 
     page: int
     url: str
@@ -154,9 +136,6 @@ class TopicContent:
     D is what a page says itself: its title, the topics of its blocks, and the words of its URL.
     During a crawl the words of a link stand in for it (3.8); here every page has been read.
     Navigation, advertisements and notices of rights do not count: they are not the page's own.
-
-    Args:
-        topic: What is looked for.
     """
 
     def __init__(self, topic: Topic) -> None:

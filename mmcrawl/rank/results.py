@@ -51,10 +51,6 @@ def open_results(uri: str, *, create: bool = False) -> Store:
         uri: Of the archive. Results of ``sqlite:///crawl.db`` are in the file ``crawl.db-rank``,
             those of a MongoDB database in its collections ``rank_result`` and ``rank_part``.
         create: Whether they are made where there are none.
-
-    Raises:
-        MissingStoreError: there are none.
-        StoreError: they cannot be opened.
     """
     path = file_of(uri)
     if not path and not is_server(uri):
@@ -69,18 +65,7 @@ def keep(
     urls: Sequence[str],
     columns: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Keep a result beside its archive, in place of the one of the same name.
-
-    Args:
-        uri: Of the archive.
-        name: Of the result.
-        facts: What else is known of it, as JSON can say it.
-        urls: Of the pages.
-        columns: Numbers of 64 bits, of each page one.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
+    """Keep a result beside its archive, in place of the one of the same name."""
     keys = _keys(urls)
     order = np.argsort(keys, kind="stable")
     parts = {"keys": keys[order].tobytes()}
@@ -109,17 +94,8 @@ def keep(
 class Kept:
     """A result that is kept.
 
-    Args:
-        store: Open for as long as this is used; :meth:`close` closes it.
-        name: Of the result; also an attribute.
-        document: As the store has it.
-        anew: What to do if it cannot be read, as the end of a sentence.
-
     Attributes:
         facts: What else is known of it.
-
-    Raises:
-        StoreError: it cannot be read.
     """
 
     def __init__(self, store: Store, name: str, document: Document, anew: str) -> None:
@@ -143,15 +119,7 @@ class Kept:
         return self._part("urls").decode("utf-8", "surrogatepass").split("\n") if len(self) else []
 
     def column(self, name: str, kind: str) -> NDArray[Any]:
-        """Return a column.
-
-        Args:
-            name: As it was kept.
-            kind: Of its numbers, as numpy names it: ``<i8``, ``<f8``.
-
-        Raises:
-            StoreError: it cannot be read, or the result was replaced.
-        """
+        """Return a column."""
         return np.frombuffer(self._part(name), dtype=kind)
 
     def places(self, urls: Iterable[str]) -> NDArray[np.int64]:
@@ -181,16 +149,7 @@ class Kept:
 
 
 def open_kept(uri: str, choose: Callable[[dict[str, Document]], str], anew: str) -> Kept | None:
-    """Return a result that is kept of an archive, None if there is none.
-
-    Args:
-        uri: Of the archive.
-        choose: Returns the name of the result, given what is known of each by name.
-        anew: What to do if it cannot be read, as the end of a sentence.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
+    """Return a result that is kept of an archive, None if there is none."""
     try:
         store = open_results(uri)
     except MissingStoreError:
@@ -228,13 +187,8 @@ class RankedPages:
     """The pages of an archive and their ranks, in parallel.
 
     Attributes:
-        method: Name of the method.
-        computed: Unix seconds.
         at: The time whose versions were ranked, Unix seconds; None for the newest.
-        topic: Name of the topic, "" for none.
         archive_urls, archive_versions: How many the archive held when it was read.
-        urls: Of the pages, as stored, by id.
-        versions: Numbers of the versions that were ranked.
         scores: They sum to 1.
     """
 
@@ -250,27 +204,14 @@ class RankedPages:
 
 
 def save_ranks(uri: str, pages: RankedPages) -> None:
-    """Keep ranks beside their archive, in place of those of the same method.
-
-    Raises:
-        StoreError: they cannot be written.
-    """
+    """Keep ranks beside their archive, in place of those of the same method."""
     said = ("computed", "at", "topic", "archive_urls", "archive_versions")
     facts = {name: getattr(pages, name) for name in said} | {"pages": len(pages.urls)}
     keep(uri, pages.method, facts, pages.urls, {"scores": pages.scores.astype("<f8")})
 
 
 def open_ranks(uri: str, method: str | None = None) -> Ranks:
-    """Return the ranks that are kept of an archive.
-
-    Args:
-        uri: Of the archive.
-        method: Which; by default those computed last.
-
-    Raises:
-        RankError: there are none.
-        StoreError: they cannot be read.
-    """
+    """Return the ranks that are kept of an archive."""
     kept = open_kept(uri, _latest if method is None else lambda _: method, _ANEW)
     if kept is not None:
         return Ranks(kept)
@@ -283,12 +224,6 @@ class Ranks(Mapping[str, float]):
 
     A page that was not ranked is not in it: :meth:`scores` gives 0 for those. Iterating yields the
     URLs in no particular order.
-
-    Attributes:
-        method: Name of the method.
-        computed: When, in Unix seconds.
-        at: The time whose versions were ranked; None for the newest.
-        topic: Name of the topic, "" for none.
     """
 
     def __init__(self, kept: Kept) -> None:
@@ -347,8 +282,6 @@ class Group:
     """Pages that are alike.
 
     Attributes:
-        urls: As stored, in order of the archive.
-        versions: Numbers of the versions.
         exact: Whether all say the same, word for word.
         hosts: How many sites they are on.
     """
@@ -365,8 +298,6 @@ class FoundDuplicates:
 
     Attributes:
         near: Share of shingles from which on pages are alike; 1 if they must say the same.
-        computed: Unix seconds.
-        at: The time whose versions were compared; None for the newest.
         archive_urls, archive_versions: How many the archive held when it was read.
         pages: How many with text were compared.
         groups: Of two pages or more, the largest first.
@@ -384,11 +315,7 @@ class FoundDuplicates:
 
 
 def save_duplicates(uri: str, found: FoundDuplicates) -> None:
-    """Keep what was found beside the archive, in place of what was found before.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
+    """Keep what was found beside the archive, in place of what was found before."""
     urls = [url for group in found.groups for url in group.urls]
     numbers = [number for number, group in enumerate(found.groups) for _ in group.urls]
     said = ("computed", "at", "near", "archive_urls", "archive_versions", "pages")
@@ -397,12 +324,7 @@ def save_duplicates(uri: str, found: FoundDuplicates) -> None:
 
 
 def open_duplicates(uri: str) -> Duplicates:
-    """Return the groups that are kept of an archive.
-
-    Raises:
-        RankError: there are none.
-        StoreError: they cannot be read.
-    """
+    """Return the groups that are kept of an archive."""
     kept = open_kept(uri, lambda _: DUPLICATES, _FIND_ANEW)
     if kept is None:
         raise RankError(
@@ -416,13 +338,7 @@ def open_duplicates(uri: str) -> Duplicates:
 
 
 class Duplicates(Mapping[str, int]):
-    """The group of each page that is like another one, by URL, in any spelling.
-
-    Attributes:
-        near: Share of shingles from which on pages were taken to be alike.
-        computed: When, in Unix seconds.
-        groups: How many.
-    """
+    """The group of each page that is like another one, by URL, in any spelling."""
 
     def __init__(self, kept: Kept) -> None:
         self._kept = kept

@@ -253,12 +253,8 @@ def rank_export(
     """Rank the pages of an export.
 
     Args:
-        spark: Its number of shuffle partitions is set to suit the export.
         export: Path or URI that Hadoop can read from every machine of the cluster.
         method: One of those in `_EDGES`; topic-pagerank needs a topic, and an export with topics.
-
-    Raises:
-        RankError: there is no such export or method, it needs a topic, or there is no page.
     """
     from pyspark.errors import PySparkException
 

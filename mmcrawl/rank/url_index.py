@@ -21,11 +21,7 @@ _MOST_HOPS = 20
 
 
 class UrlIndex:
-    """Finds pages by URL.
-
-    Attributes:
-        numbers: Of each page by id: the number of its version.
-    """
+    """Finds pages by URL."""
 
     def __init__(
         self,
@@ -69,11 +65,7 @@ class UrlIndex:
 
 
 class IndexBuilder:
-    """Takes in what was seen last of the URLs of an archive, in their order.
-
-    Attributes:
-        skipped: How many are no pages, by the reason.
-    """
+    """Takes in what was seen last of the URLs of an archive, in their order."""
 
     def __init__(self) -> None:
         self.skipped: Counter[str] = Counter()

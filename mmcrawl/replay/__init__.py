@@ -14,18 +14,6 @@ with lazy_imports(__name__):
     from mmcrawl.replay.folder import FolderWeb, WarcWeb
     from mmcrawl.replay.handler import Latency, ReplayDownloadHandler, web_of
     from mmcrawl.replay.opening import PortalWeb, open_web
-    from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
+    from mmcrawl.replay.simulated.config import SimulationConfig
+    from mmcrawl.replay.simulated.web import SimulatedWeb
     from mmcrawl.replay.web import StoredResponse, StoredWeb
-
-__all__ = [
-    "DemoWeb",
-    "FolderWeb",
-    "Latency",
-    "PortalWeb",
-    "SimulatedWeb",
-    "SimulationConfig",
-    "StoredResponse",
-    "StoredWeb",
-    "WarcWeb",
-    "open_web",
-]

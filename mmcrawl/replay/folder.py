@@ -308,9 +308,6 @@ class WarcWeb(StoredWeb):
     one of the files. URLs match in their canonical form, http and https alike. A crawl without
     seeds starts at the first HTML page of each host.
 
-    Args:
-        paths: The files, in the order of their captures.
-
     Raises:
         WebError: A file cannot be read, or no record of it, or there is no response in any. What is
             damaged is left out, with a warning in the log.

@@ -103,13 +103,7 @@ class UnknownHostError(CannotResolveHostError, DNSLookupError):
 
 
 class ReplayDownloadHandler(BaseDownloadHandler):
-    """Answers http and https requests from a stored web.
-
-    Args:
-        crawler: Its settings tell which web; see the module.
-        web: Where the answers come from.
-        latency: How long each host takes to answer.
-    """
+    """Answers http and https requests from a stored web."""
 
     lazy = False
 
@@ -158,12 +152,7 @@ _HANDLER = f"{__name__}.{ReplayDownloadHandler.__name__}"
 
 
 def replay_settings(web: str, handler: str = _HANDLER) -> dict[str, Any]:
-    """Scrapy settings with which everything is answered from a stored web, without waiting.
-
-    Args:
-        web: As for `mmcrawl.replay.open_web`.
-        handler: Path of the class that answers.
-    """
+    """Scrapy settings with which everything is answered from a stored web, without waiting."""
     return {
         "DOWNLOAD_HANDLERS": {"http": handler, "https": handler},
         "MMCRAWL_WEB": web,
@@ -177,9 +166,6 @@ def web_of(crawler: "Crawler") -> StoredWeb:
     """The stored web that the setting MMCRAWL_WEB names, opened once per crawler.
 
     Spiders that take their start URLs from it share it with the handlers of both schemes.
-
-    Raises:
-        WebError: The setting is empty, or names nothing that can be opened.
     """
     web: StoredWeb | None = getattr(crawler, "mmcrawl_web", None)
     if web is None:

@@ -104,11 +104,7 @@ def open_web(spec: str) -> StoredWeb:
 
 
 def check_web(spec: str) -> None:
-    """See that `spec` names a stored web, without reading all of it as `open_web` does.
-
-    Raises:
-        WebError: Nothing is there, or it is none.
-    """
+    """See that `spec` names a stored web, without reading all of it as `open_web` does."""
     _found(spec)
 
 

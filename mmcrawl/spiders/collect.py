@@ -84,7 +84,6 @@ class CollectSpider(Args[CollectParams], Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Exchange Scrapy's handlers and the like for ours; the scheduler stays."""
         super().update_settings(settings)
         use_components(settings, COLLECT)
 
@@ -393,7 +392,6 @@ class CollectSpider(Args[CollectParams], Spider):
         self._wake()
 
     async def _next(self) -> None:
-        """Wait until something is settled, or some time has passed."""
         self._waiting = Deferred()
         call_later(_LOOK, self._wake)
         await maybe_deferred_to_future(self._waiting)
@@ -451,7 +449,6 @@ class CollectSpider(Args[CollectParams], Spider):
 
 
 def _reason(failure: Failure) -> str:
-    """Return why a file did not come."""
     problem = failure.value
     if isinstance(problem, MediaError | BrokenOffError | TooSlowError):
         return str(problem)

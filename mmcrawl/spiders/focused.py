@@ -78,7 +78,6 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Exchange Scrapy's scheduler and the like for ours."""
         super().update_settings(settings)
         use_components(settings, FOCUSED)
 

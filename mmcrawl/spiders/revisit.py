@@ -74,7 +74,6 @@ class RevisitSpider(Args[RevisitParams], Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Exchange Scrapy's middlewares and the like for ours; the scheduler stays."""
         super().update_settings(settings)
         use_components(settings, REVISIT)
 
@@ -99,11 +98,9 @@ class RevisitSpider(Args[RevisitParams], Spider):
 
     @property
     def archive_uri(self) -> str | None:
-        """Where the pages are."""
         return self.args.archive_uri
 
     async def start(self) -> AsyncIterator[Any]:
-        """Ask for what is due."""
         try:
             plans = await run_in_thread(self._plans)
         except StoreError as error:
@@ -143,7 +140,6 @@ class RevisitSpider(Args[RevisitParams], Spider):
             yield VisitItem(last.url, _after(last, time()), NO_ANSWER)
 
     def closed(self, reason: str) -> None:
-        """Print what came of it."""
         if self._archive is not None:
             self._archive.close()
         if not value_of(self.crawler.settings, "MMCRAWL_DISPLAY") or reason == "bad_input":

@@ -31,9 +31,6 @@ class Revisits:
     """What a run of visits came to.
 
     Attributes:
-        archive: How it is called.
-        due: URLs that were due.
-        visited: Visits that are in the archive now.
         new, unchanged: What they found; `not_modified` of the latter were answered with 304.
         gone: Those answered with 404 or 410.
         raw_bytes, new_bytes: Of the bodies, and of those what the archive did not hold.

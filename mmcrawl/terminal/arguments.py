@@ -19,11 +19,7 @@ _WIDTH = 100
 
 
 def argument_help(model: type[BaseModel]) -> str:
-    """Return the arguments of a spider, a line for each, with what they do and their defaults.
-
-    Args:
-        model: what checks the arguments.
-    """
+    """Return the arguments of a spider, a line for each, with what they do and their defaults."""
     lines = ["Arguments of the spider, each given as -a NAME=VALUE:", ""]
     for name, text, default in spider_arguments(model):
         lines += _entry(name, text + (f" (default: {default})" if default else ""))
@@ -64,9 +60,6 @@ def algorithm_parameters(algorithm: str) -> list[tuple[str, str, str, str]]:
 
     Each with its default, the range it may be in, "" for any, and what it means:
     ``("alpha", "0.4", "0 to 1", "weight of …")``.
-
-    Raises:
-        MmcrawlError: the algorithm cannot be loaded.
     """
     ranges, words = parameter_ranges(algorithm), parameter_words(algorithm)
     meanings, parameters = described(algorithm)[1], []

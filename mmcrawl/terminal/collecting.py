@@ -18,10 +18,7 @@ class Collected:
     """What a run of collecting came to.
 
     Attributes:
-        place: how the collection is called.
         kept, kept_bytes: files that came in this run.
-        seconds: it took.
-        summary: where the collection stands now.
         ending: why it stopped early, "" if it did not; `problem` says it in a sentence.
     """
 
@@ -35,7 +32,6 @@ class Collected:
 
 
 def progress_line(kept: int, kept_bytes: int, under_way: int, bytes_under_way: int) -> str:
-    """Return the progress as a line of a log."""
     return (
         f"{kept} media kept ({size_of(kept_bytes)}), {under_way} on their way"
         f" ({size_of(bytes_under_way)} of them came)"
@@ -61,7 +57,6 @@ def collected_tables(collected: Collected) -> RenderableType:
 
 
 def collection_tables(summary: Summary) -> list[RenderableType]:
-    """Return where a collection stands."""
     parts: list[RenderableType] = [facts_table(_numbers(summary))]
     if summary.reasons:
         reasons = Counter({reason: count for reason, count in summary.reasons.items() if reason})

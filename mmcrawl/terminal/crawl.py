@@ -30,16 +30,6 @@ class Progress(Totals):
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """What a run of a crawl put into its archive.
-
-    Attributes:
-        place: how the archive is called.
-        pages: visits that were kept.
-        new: those that made a new version.
-        raw_bytes: of their bodies.
-        new_bytes: of these bytes, those the archive did not hold yet.
-    """
-
     place: str
     pages: int
     new: int
@@ -56,7 +46,6 @@ class Summary:
         pages_before: pages of earlier runs, which `progress` counts as well.
         left_alone: hosts whose robots.txt cannot be had, with the reason, and how often each was
             asked.
-        archived: None where nothing is archived.
     """
 
     job: str
@@ -74,7 +63,6 @@ class Summary:
 
 
 def progress_line(progress: Progress) -> str:
-    """Return the progress as a line of a log."""
     media = ", ".join(f"{count} {kind}" for kind, count in progress.media.items())
     return (
         f"{progress.pages} pages ({progress.pages_per_second:.1f}/s),"
@@ -231,18 +219,15 @@ def facts_table(facts: Iterable[tuple[RenderableType, ...]]) -> Table:
 
 
 def plain_table(*columns: Column | str, header: bool = True, title: str | None = None) -> Table:
-    """Return a table without lines."""
     form = {"box": None, "padding": (0, 2, 0, 0), "title_justify": "left"}
     return Table(*columns, show_header=header, title=title, **form)  # type: ignore[arg-type]
 
 
 def right(name: str) -> Column:
-    """Return a column of numbers."""
     return Column(name, justify="right")
 
 
 def folded(name: str) -> Column:
-    """Return a column of texts that go on in the next line."""
     return Column(name, overflow="fold")
 
 

@@ -43,8 +43,6 @@ class Wanted:
     """What is wanted of each page.
 
     Attributes:
-        form: Format of the content.
-        encoding: Codec name of the pages, "" to find it out.
         lines: Whether JSON stands on one line, with the ``source`` of the page.
     """
 
@@ -63,7 +61,6 @@ class Extracted:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how contents are written."""
     add_target(
         parser,
         "--output",
@@ -76,7 +73,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_format(group: argparse._ActionsContainer) -> None:
-    """Add the option that asks for contents."""
     group.add_argument(
         "--format",
         choices=get_args(Form),
@@ -85,11 +81,7 @@ def add_format(group: argparse._ActionsContainer) -> None:
 
 
 def encoding_named(label: str) -> str:
-    """Return the Python name of an encoding that the user names, "" for none.
-
-    Raises:
-        MmcrawlError: browsers know no such encoding.
-    """
+    """Return the Python name of an encoding that the user names, "" for none."""
     if not label:
         return ""
     name = codec_of(label)
@@ -99,12 +91,6 @@ def encoding_named(label: str) -> str:
 
 
 def content_of(page: PageFile, wanted: Wanted) -> str:
-    """Return the content of a page in the format that is wanted.
-
-    Raises:
-        MmcrawlError: it is empty, or no page.
-        OSError, EOFError, zlib.error: its file cannot be read.
-    """
     body = page.read()
     if problem := page_problem(body, page.content_type):
         raise MmcrawlError(problem)
@@ -134,16 +120,7 @@ def extracted(page: PageFile, wanted: Wanted) -> Extracted:
 def extract(
     names: Sequence[str], opts: argparse.Namespace, say: Callable[[object], None]
 ) -> Callable[[], int]:
-    """Check what was asked for; return what does it, which returns an exit code.
-
-    Args:
-        names: Files, folders, WARC files, or ``-``.
-        opts: With ``format``, ``output``, ``processes``, ``encoding`` and ``url``.
-        say: Told of each page that cannot be read, and why.
-
-    Raises:
-        MmcrawlError: it cannot be done, in a sentence.
-    """
+    """Check what was asked for; return what does it, which returns an exit code."""
     processes = _processes(opts.processes)
     pages = PageFiles(names, opts.url, say)
     lines = opts.format == "json" and not pages.single

@@ -31,9 +31,6 @@ class PageFile:
     Attributes:
         name: What it is called: its path as given, or its address.
         path: Of its file; None where `body` is the page.
-        body: As received.
-        url: Of the page, "" where it is not known.
-        content_type: The header of that name, "" for none.
     """
 
     name: str
@@ -43,11 +40,7 @@ class PageFile:
     content_type: str = ""
 
     def read(self) -> bytes:
-        """Return the page; one that is packed by gzip, unpacked.
-
-        Raises:
-            OSError, EOFError, zlib.error: it cannot be read.
-        """
+        """Return the page; one that is packed by gzip, unpacked."""
         if self.path is None:
             return self.body
         body = self.path.read_bytes()
@@ -73,18 +66,10 @@ def page_problem(body: bytes, content_type: str = "") -> str:
 class PageFiles:
     """The pages of what was named.
 
-    Args:
-        names: Files, folders, WARC files, or ``-`` for standard input.
-        url: Address of the page, where it is one file.
-        say: Told what cannot be read.
-
     Attributes:
         problems: How many things could not be read.
         single: Whether one page was named, by itself.
         total: How many pages there are; None where that is not known before they are read.
-
-    Raises:
-        MmcrawlError: there is no such file, or no page in a folder.
     """
 
     def __init__(self, names: Sequence[str], url: str, say: Callable[[object], None]) -> None:
@@ -184,7 +169,6 @@ def add_target(parser: argparse._ActionsContainer, *flags: str, **options: Any) 
 
 
 def add_overwrite(parser: argparse._ActionsContainer) -> None:
-    """Add the option that lets a file be written that is there already."""
     parser.add_argument(
         "--overwrite", action="store_true", help="write a file that is there already anew"
     )
@@ -202,13 +186,8 @@ def new_file(
     An empty file may be written, and what is no file, as ``/dev/null`` or a pipe.
 
     Args:
-        named: As it was typed; None, "" and ``-`` are standard output.
-        option: That named it, for messages.
         overwrite: Whether a file that is there may be written anew.
         is_ours: Tells of a file that is there whether the same command made it.
-
-    Raises:
-        MmcrawlError: there is one, or it cannot be one.
     """
     if named in (None, "", STANDARD):
         return None
@@ -226,11 +205,7 @@ def new_file(
 
 
 def new_folder(path: Path, option: str, *, overwrite: bool) -> None:
-    """Check a folder that files are to be written into; one with files needs `overwrite`.
-
-    Raises:
-        MmcrawlError: it holds files, or is none.
-    """
+    """Check a folder that files are to be written into; one with files needs `overwrite`."""
     if path.exists() and not path.is_dir():
         raise MmcrawlError(f"{option} {path} is no folder; several pages are written into one")
     if path.is_dir() and not overwrite and any(path.iterdir()):

@@ -14,7 +14,6 @@ _COMMAND = re.compile(r"\bscrapy(?= [a-z<]|\")")
 
 
 def program() -> str:
-    """Return the name of the program that was called."""
     return "mmcrawl" if Path(sys.argv[0]).stem == "mmcrawl" else "scrapy"
 
 

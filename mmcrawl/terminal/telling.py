@@ -99,9 +99,6 @@ def broken_off_in_time(say: Callable[[], object]) -> Iterator[None]:
     They raise KeyboardInterrupt, once, so that what is half made can be removed. Code that is not
     Python's does not hear it, as compression for many seconds, and removing may take its time: the
     process ends by itself after a while, as if it had been killed, which whatever stores expects.
-
-    Args:
-        say: Tells the user.
     """
     if current_thread() is not main_thread():
         yield

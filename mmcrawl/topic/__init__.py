@@ -22,17 +22,3 @@ with lazy_imports(__name__):
     from mmcrawl.topic.page_model import PageModel
     from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
     from mmcrawl.topic.topic import Concept, Topic
-
-__all__ = [
-    "MEDIA_KINDS",
-    "BooleanModel",
-    "Concept",
-    "PageModel",
-    "Topic",
-    "VectorSpaceModel",
-    "load_topic",
-    "load_topics",
-    "topic_from_keywords",
-    "topic_names",
-    "union",
-]

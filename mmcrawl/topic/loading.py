@@ -179,10 +179,7 @@ def own_topic_names() -> list[str]:
 
 
 def learnt_file(name: str) -> Path:
-    """File of the learnt topic of a name.
-
-    Raises :class:`~mmcrawl.errors.TopicError` for a name that is none, or that a shipped topic has.
-    """
+    """File of the learnt topic of a name; TopicError for a name that is none or is taken."""
     check_name(name)
     if name in topic_names():
         raise TopicError(f"a topic {name!r} ships with mmcrawl; take another name")
@@ -252,11 +249,7 @@ def topic_from_keywords(keywords: str) -> Topic:
 
 
 def topic_of(names: str, keywords: str) -> Topic | None:
-    """The topic of several names or paths, or of a few words; None if neither is given.
-
-    Raises :class:`~mmcrawl.errors.TopicError` if both are given, or as :func:`load_topics` and
-    :func:`topic_from_keywords` do.
-    """
+    """The topic of several names or paths, or of a few words; None if neither is given."""
     if names and keywords:
         raise TopicError("give either --topic or --keywords, not both")
     if keywords:
@@ -327,10 +320,7 @@ def union(topics: list[Topic]) -> Topic:
 
 
 def words_file(name: str) -> Path:
-    """File of the user's own words: of a topic of words, or those added to a topic that ships.
-
-    Raises :class:`~mmcrawl.errors.TopicError` for a name that is none, or that another topic has.
-    """
+    """File of the user's own words: of a topic of words, or those added to a topic that ships."""
     check_name(name)
     for other in (OWN_TOPICS / f"{name}{ending}" for ending in (LEARNT, ".toml")):
         if other.is_file():
@@ -339,10 +329,7 @@ def words_file(name: str) -> Path:
 
 
 def keep_words(name: str, text: str) -> None:
-    """Write the file of the user's own words, one concept a line; wholly or not at all.
-
-    Raises :class:`~mmcrawl.errors.TopicError` if it holds none, or as :func:`words_file` does.
-    """
+    """Write the file of the user's own words, one concept a line; wholly or not at all."""
     path = words_file(name)
     parse_plain(text.encode(), name, name)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -352,10 +339,7 @@ def keep_words(name: str, text: str) -> None:
 
 
 def own_words(name: str) -> str:
-    """What the file of the user's own words holds, "" if there is none.
-
-    Raises :class:`~mmcrawl.errors.TopicError` if it is no text, or as :func:`words_file` does.
-    """
+    """What the file of the user's own words holds, "" if there is none."""
     path = words_file(name)
     return decode(path.read_bytes(), str(path)) if path.is_file() else ""
 

@@ -33,17 +33,13 @@ class PageModel:
     """A classifier of pages.
 
     Attributes:
-        name: As on the command line.
         words: Of each term, its inverse document frequency among the examples, and its weight.
         numbers: Of each number of a page, its mean and spread among the examples, and its weight.
         topics: Weights of the scores of topics that ship, by name.
         bias: What is added to the weighted sum, by which a page that has nothing is judged.
         slope, offset: Of Platt's calibration: p = 1 / (1 + exp(-(slope · sum + offset))), fitted on
             sums of pages that the classifier had not seen.
-        guide: Words that stand on good pages rather than on bad ones; links are ordered by them.
-        good, bad: Addresses or files of the examples.
         measured: What was found by cross-validation, as plain values; shown, not reckoned with.
-        path: The file it was read from.
         stamp: Of that file, to see that it was written anew.
     """
 
@@ -64,13 +60,7 @@ class PageModel:
     def probability(
         self, words: Mapping[str, float], numbers: Mapping[str, float], topics: Mapping[str, float]
     ) -> float:
-        """Return how probable it is that a page is like the good ones, in [0.01, 0.99].
-
-        Args:
-            words: How often each term stands on the page, weighed by its place.
-            numbers: Of its shape.
-            topics: Its scores for topics that ship, at least those in `topics`, in [0, 1).
-        """
+        """Return how probable it is that a page is like the good ones, in [0.01, 0.99]."""
         total = self.bias + sum(self.contributions(words, numbers, topics).values())
         exponent = max(-50.0, min(50.0, self.slope * total + self.offset))
         return min(_SUREST, max(1 - _SUREST, 1 / (1 + math.exp(-exponent))))
@@ -98,11 +88,7 @@ class PageModel:
     # -- its file ---------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
-        """Write the model; who reads the file meanwhile sees the old one or the new one, whole.
-
-        Raises:
-            TopicError: it cannot be written.
-        """
+        """Write the model; who reads the file meanwhile sees the old one or the new one, whole."""
         facts = {
             "format": FORMAT,
             "version": VERSION,
@@ -132,11 +118,7 @@ class PageModel:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a model that :meth:`save` wrote.
-
-        Raises:
-            TopicError: it cannot be read, or is none.
-        """
+        """Read a model that :meth:`save` wrote."""
         try:
             stat = path.stat()
             if stat.st_size > _LARGEST:

@@ -12,8 +12,7 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse import Context, Options
-from mmcrawl.rank.duplicates import find_duplicates, save_duplicates
-from mmcrawl.rank.results import RankedPages, save_ranks
+from mmcrawl.rank import RankedPages, find_duplicates, save_duplicates, save_ranks
 from tests.browse.shelf import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
 from tests.tables import each
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.collecting.streams import MOST_PIECES, Piece, Track, read_dash, read_hls
+from mmcrawl.collecting import MOST_PIECES, Piece, Track, read_dash, read_hls
 from mmcrawl.errors import MediaError
 from tests.tables import each
 

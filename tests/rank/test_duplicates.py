@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 
 from mmcrawl.archive import Archive, open_search
 from mmcrawl.errors import RankError, StoreError
-from mmcrawl.rank import open_ranks
-from mmcrawl.rank.duplicates import (
+from mmcrawl.rank import (
+    DUPLICATES,
     LEAST_TOKENS,
     bands,
     digest,
     find_duplicates,
     groups_of,
     open_duplicates,
+    open_ranks,
+    open_results,
     save_duplicates,
     sketch,
 )
-from mmcrawl.rank.results import DUPLICATES, open_results
 from tests.rank.conftest import Keep, both_stores
 from tests.tables import each
 

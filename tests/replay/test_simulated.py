@@ -17,8 +17,7 @@ from mmcrawl.engine import make_job
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
-from mmcrawl.replay.simulated import lessons
-from mmcrawl.replay.simulated.web import item
+from mmcrawl.replay.simulated import item, lessons
 from tests.programs import run
 from tests.tables import each
 

@@ -157,9 +157,7 @@ def replay_address(url: str, time: float | str, mode: Mode = Mode.PAGE, place: s
     """Return the path at which a page is replayed.
 
     Args:
-        url: Of the page.
         time: In Unix seconds, or its 14 digits. The version seen nearest to it is shown.
-        mode: How it is wanted.
         place: Path below which archived pages are served.
 
     >>> replay_address("http://h.test/", 1715934600, Mode.BYTES)
@@ -178,8 +176,6 @@ class Memento:
 
     Attributes:
         time: Whole Unix seconds: when it was captured.
-        number: Of the version.
-        status: HTTP status.
     """
 
     time: int
@@ -189,9 +185,6 @@ class Memento:
 
 class History:
     """What was seen of a URL.
-
-    Args:
-        visits: All of it, in order of time.
 
     Attributes:
         mementos: The versions in order of time, of several within a second the last one stored.
@@ -312,8 +305,6 @@ def policy(origin: str, place: str, *, scripts: bool = False, keyed: bool = Fals
     """Return the Content-Security-Policy of what is replayed.
 
     Args:
-        origin: ``http://HOST:PORT`` that the request was sent to.
-        place: Path below which archived pages are served.
         scripts: Whether its scripts may run, still in an origin of its own.
         keyed: Whether nobody outside can guess the address. A frame of an archived page, which has
             no origin, may hold another only then.
@@ -354,10 +345,6 @@ def served_type(version: Version, *, raw: bool) -> tuple[str, bool]:
     """Return the content type to serve a version with, and whether it is to be saved, not opened.
 
     Types that no archived page needs are not kept: the body is served as bytes to be saved.
-
-    Args:
-        version: What is replayed.
-        raw: Whether its links are not rewritten, so that no browser should open it as a page.
     """
     kind = essence(version)
     if kind in _UNDECLARED and version.encoding:

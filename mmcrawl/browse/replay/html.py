@@ -52,11 +52,8 @@ class Links:
     """Rewrites the addresses of one document.
 
     Args:
-        url: Of the document.
-        encoding: Its Python codec name.
         stamp: The digits of its time.
         mode: How what it links to is wanted.
-        place: Path below which archived pages are served.
     """
 
     def __init__(self, url: str, encoding: str, stamp: str, mode: Mode, place: str) -> None:
@@ -249,9 +246,7 @@ def rewrite_html(body: bytes, encoding: str, links: Links, *, depth: int = 0) ->
     """Return a page with its links rewritten.
 
     Args:
-        body: As received.
         encoding: Python codec name of the body; one in which ASCII is ASCII.
-        links: Rewrites the addresses.
         depth: How many pages it stands within, as the value of an attribute.
     """
     body = _spliced(body, _Rewriter(body, encoding, links).edits())
@@ -264,7 +259,6 @@ class _Rewriter:
         self._based = False
 
     def edits(self) -> Iterator[_Edit]:
-        """Yield what is to be changed, in order."""
         place = 0
         for tokens in windows(self._body, 0):
             for token in tokens:

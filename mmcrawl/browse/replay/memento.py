@@ -53,12 +53,7 @@ def requested_url(request: Request, parts: int, longest: int) -> str:
     """Return the archived URL that stands at the end of a request's path, with its query.
 
     Args:
-        request: As received.
         parts: How many segments of the path come before.
-        longest: Characters that it may have.
-
-    Raises:
-        ValueError: it is longer, or empty.
     """
     raw = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     path = raw.split(b"?")[0].decode("latin-1").split("/", parts + 1)[-1]
@@ -118,14 +113,7 @@ def link(target: str, rel: str, **parameters: str) -> str:
 
 
 def memento_links(origin: str, url: str, history: History, current: Memento | None = None) -> str:
-    """Return the ``Link`` header of a TimeGate or a memento.
-
-    Args:
-        origin: ``http://HOST:PORT`` as the client knows it.
-        url: Original URL.
-        history: Of the URL; without mementos only the original, and where to ask, are named.
-        current: The memento that is served or led to.
-    """
+    """Return the ``Link`` header of a TimeGate or a memento."""
     related = Related(origin, url)
     links = [
         link(related.original, "original"),
@@ -177,7 +165,6 @@ def _timemap(context: Context, request: Request) -> Response:
 
 
 def _page_of(request: Request, longest: int) -> tuple[str, int]:
-    """Return the URL that is asked for, and which page of its TimeMap."""
     url = requested_url(request, 2, longest)
     found = _PAGE.match(url.removeprefix("http://"))
     if found is None:
@@ -253,7 +240,6 @@ class _Listed:
 
 
 def memento_routes(context: Context) -> list[Route]:
-    """Return the routes of TimeGate and TimeMaps."""
     return [
         context.raw_route("/timegate/{url:path}", partial(_timegate, context), "timegate"),
         context.raw_route("/timemap/{form}/{url:path}", partial(_timemap, context), "timemap"),

@@ -65,7 +65,6 @@ _SHARE_OF_TIME = 0.8  # of what a request may take, after which the search ends 
 
 
 def cdx_routes(context: Context) -> list[Route]:
-    """Return the route of the CDX server."""
 
     def lines(request: Request) -> Response:
         try:
@@ -93,11 +92,7 @@ class _Query:
 
 
 def _arguments(given: QueryParams, longest_url: int) -> _Query:
-    """Read the parameters.
-
-    Raises:
-        ValueError: one is missing, unknown, or wrong.
-    """
+    """Read the parameters."""
     for name in given:
         if name not in _PARAMETERS:
             raise ValueError(f"there is no parameter {name[:50]!r}; {', '.join(_PARAMETERS)} are")
@@ -149,13 +144,7 @@ def _choice(name: str, given: str, choices: tuple[str, ...]) -> str:
 
 
 class _Found:
-    """The captures that a request asks for.
-
-    Args:
-        archive: To be searched.
-        query: What for.
-        seconds: After which the search ends with what it has.
-    """
+    """The captures that a request asks for."""
 
     def __init__(self, archive: Archive, query: _Query, seconds: float) -> None:
         self._archive, self._query = archive, query
@@ -241,7 +230,6 @@ class _RefusedError(Exception):
 
 
 def replay_routes(context: Context) -> list[Route]:
-    """Return the routes at which archived pages are replayed."""
 
     async def replay(request: Request) -> Response:
         try:

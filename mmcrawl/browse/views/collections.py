@@ -35,7 +35,6 @@ class Export:
     """An export.
 
     Attributes:
-        format: Its name.
         file: What can be had when it is done: a folder is packed.
         said: What could not be exported, or why it failed.
         is_done: Whether it has ended.
@@ -56,11 +55,7 @@ class Export:
 
 
 class Exports:
-    """Makes exports, and knows those that were made. Any thread may ask it.
-
-    Args:
-        catalogue: Of the works.
-    """
+    """Makes exports, and knows those that were made. Any thread may ask it."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -82,11 +77,7 @@ class Exports:
         return Export(format_, file, is_done=True) if file.is_file() else None
 
     def begin(self, collection: str, format_: str) -> None:
-        """Begin an export, unless the same is under way.
-
-        Raises:
-            OSError: it cannot be begun.
-        """
+        """Begin an export, unless the same is under way."""
         key, target = (collection, format_), self._target(collection, format_)
         with self._lock:
             if key in self._known and not self._known[key].is_done:
@@ -161,8 +152,6 @@ def _remove(target: Path) -> None:
 
 @dataclass(frozen=True)
 class CollectionViews:
-    """Collections."""
-
     context: Context
     _exports: Exports = field(init=False)
 
@@ -170,13 +159,11 @@ class CollectionViews:
         object.__setattr__(self, "_exports", Exports(self.context.catalogue))
 
     def collections(self, arguments: Arguments) -> Response:
-        """List the collections."""
         with self._opened() as collections:
             every = collections.all()
         return page(arguments, "collections", collections=every)
 
     def collection(self, arguments: Arguments) -> Response:
-        """Show a collection in its order."""
         with self._opened() as collections:
             one = collections.find(arguments.text("id", longest=100))
             works = {work.id: work for work in collections.works(one)}
@@ -200,7 +187,6 @@ class CollectionViews:
         )
 
     def download(self, arguments: Arguments) -> Response:
-        """Answer with an export that is done."""
         id_, format_ = arguments.text("id", longest=100), arguments.text("to", longest=100)
         with self._opened() as collections:
             one = collections.find(id_)
@@ -212,7 +198,6 @@ class CollectionViews:
     # -- what forms do --------------------------------------------------------------------------
 
     def add(self, form: Form) -> str:
-        """Put works into a collection, or into a new one."""
         works, every = form.several("work"), self.context.catalogue.every()[1]
         if not works:  # the whole list that the form stands below
             found, _ = chosen(self.context.catalogue.entries(), *asked(form))
@@ -254,7 +239,6 @@ class CollectionViews:
         return f"{to}#work-{work}" if work in members else to
 
     def export(self, form: Form) -> str:
-        """Begin an export, unless the same is under way."""
         id_, format_ = form.text("id", longest=100), form.choice("to", exporter_names(), "folder")
         with self._opened() as collections:
             one = collections.find(id_)

@@ -44,7 +44,6 @@ class Report:
 
     Attributes:
         name: In addresses: the folder, by name.
-        folder: Where it is.
         time: When it was written, Unix seconds.
         web, topic: What the experiment was about.
         rows: For each algorithm its label, pages fetched, recall and precision, as far as told.
@@ -113,7 +112,6 @@ class FoundPage:
     """A page with media that a crawl found.
 
     Attributes:
-        record: As the crawl keeps it.
         words: Of the topic that it has, some of them.
         kinds: How many media of each kind it has.
         media: Some of them, those with a title first.
@@ -129,8 +127,6 @@ class FoundPage:
 
 @dataclass(frozen=True, slots=True)
 class CrawlViews:
-    """Crawls and experiments."""
-
     context: Context
     watch: CrawlWatch
     runs: CrawlRuns
@@ -202,7 +198,6 @@ class CrawlViews:
             return self._shown(form, said, {field: what})
 
     def act(self, form: Form) -> str:
-        """Stop a crawl, or let it go on."""
         job = form.text("job", longest=300)
         match form.choice("do", ("stop", "go-on")):
             case "stop":
@@ -227,11 +222,9 @@ class CrawlViews:
         )
 
     def json(self, _: Arguments) -> Response:
-        """Answer with where crawls stand as JSON."""
         return JSONResponse({"crawls": [asdict(crawl) for crawl in self.watch.crawls()]})
 
     def report(self, arguments: Arguments) -> Response:
-        """Show a report as it was written."""
         name = arguments.request.path_params["name"]
         for report in reports_in(self.context.options.reports):
             if report.name == name:

@@ -43,8 +43,6 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class MediaViews:
-    """Media."""
-
     context: Context
 
     def gallery(self, arguments: Arguments) -> Response:
@@ -189,13 +187,7 @@ _ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A hit, and hits on other pages whose block is the same byte for byte.
-
-    Attributes:
-        hit, alike: These.
-        title: Of the page, "" for none.
-        works: That it shows, some of them.
-    """
+    """A hit, and hits on other pages whose block is the same byte for byte."""
 
     hit: Hit
     title: str
@@ -205,12 +197,9 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class SearchViews:
-    """The search page and its JSON."""
-
     context: Context
 
     def page(self, arguments: Arguments) -> Response:
-        """Show the form, and what was found."""
         form, number = self._form(arguments), arguments.whole("p", 1)
         orders = (*ORDERS, "rank") if self.context.ranks() is not None else ORDERS
         given = {name: value for name, value in form.items() if value}
@@ -245,7 +234,6 @@ class SearchViews:
         return page(arguments, "search", **shown)
 
     def json(self, arguments: Arguments) -> Response:
-        """Answer with the hits as JSON."""
         form, number = self._form(arguments), arguments.whole("p", 1, most=_MOST_HIT_PAGES)
         query, indexing = _query(form), self.context.surveyor.indexing
         try:

@@ -40,12 +40,9 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class SiteViews:
-    """What is in the archive."""
-
     context: Context
 
     def home(self, arguments: Arguments) -> Response:
-        """Show what there is."""
         archive, overview = self.context.archive, self.context.surveyor.latest
         return page(
             arguments,
@@ -59,7 +56,6 @@ class SiteViews:
         )
 
     def sites(self, arguments: Arguments) -> Response:
-        """Show all sites."""
         per_page = self.context.limits.per_page
         names = self.context.archive.hosts()
         known = dict(self._hosts())
@@ -75,7 +71,6 @@ class SiteViews:
         )
 
     def site(self, arguments: Arguments) -> Response:
-        """Show the pages of a site."""
         host = arguments.text("host", longest=300).lower()
         prefix = arguments.text("prefix", longest=self.context.limits.longest_url)
         if not host:
@@ -148,11 +143,7 @@ class BlockLife:
 
 
 def lives_of(differences: Iterable[Difference]) -> list[BlockLife]:
-    """Return the blocks of a page, those that changed most often first.
-
-    Args:
-        differences: Of each version to the next, in order.
-    """
+    """Return the blocks of a page, those that changed most often first."""
     lives: list[BlockLife] = []
     now: dict[tuple[int, int], BlockLife] = {}
     for step, told in enumerate(differences):
@@ -192,12 +183,9 @@ def lives_of(differences: Iterable[Difference]) -> list[BlockLife]:
 
 @dataclass(frozen=True, slots=True)
 class PageViews:
-    """A page through time."""
-
     context: Context
 
     def through_time(self, arguments: Arguments) -> Response:
-        """Show the visits and versions of a page."""
         url, visits = self._visits(arguments.url())
         per_page = self.context.limits.per_page
         month = arguments.text("month", longest=20)
@@ -230,7 +218,6 @@ class PageViews:
         )
 
     def blocks(self, arguments: Arguments) -> Response:
-        """Show which blocks change how often."""
         url, visits = self._visits(arguments.url())
         archive = self.context.archive
         count = arguments.choice("of", _COMPARED, _COMPARED[0])

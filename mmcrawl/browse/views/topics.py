@@ -28,12 +28,9 @@ _MARKS = {"good": True, "bad": False, "none": None}
 
 @dataclass(frozen=True, slots=True)
 class TopicViews:
-    """Learnt topics."""
-
     context: Context
 
     def topics(self, arguments: Arguments) -> Response:
-        """List the topics, or lead to one that is named."""
         desk = self.context.topics
         if name := arguments.text("name", longest=_LONGEST_NAME):
             words = arguments.words
@@ -71,7 +68,6 @@ class TopicViews:
     # -- what forms do --------------------------------------------------------------------------
 
     def mark(self, form: Form) -> str:
-        """Mark a page as right or wrong for a topic, or take the mark back."""
         url, name = form.url(), form.text("new", longest=_LONGEST_NAME)
         name = name or form.text("topic", longest=_LONGEST_NAME)
         self.context.visits(url)
@@ -81,7 +77,6 @@ class TopicViews:
         return form.to("/topic", name=name)
 
     def learn(self, form: Form) -> str:
-        """Learn a topic from what is marked."""
         name = form.text("name", longest=_LONGEST_NAME)
         try:
             self.context.topics.learn(name)
@@ -133,8 +128,6 @@ _MOST_SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class TopicWordViews:
-    """Topics of words."""
-
     context: Context
 
     def words(self, arguments: Arguments) -> Response:
@@ -158,7 +151,6 @@ class TopicWordViews:
         )
 
     def save(self, form: Form) -> str:
-        """Keep the words of a topic, if they are some."""
         name = form.text("name", longest=_LONGEST_NAME)
         ticked = "\n".join(form.several("add"))
         text = f"{form.text('words', longest=_LONGEST)}\n{ticked}".strip() + "\n"
@@ -190,7 +182,6 @@ class TopicWordViews:
         )
 
     def suggest(self, form: Form) -> str:
-        """Keep what is handed in."""
         desk, text = self.context.topics, form.text("words", longest=_LONGEST_HANDED_IN)
         name = form.choice("topic", (*topic_names(), *desk.names_of_words()))
         try:
@@ -201,7 +192,6 @@ class TopicWordViews:
         return form.to("/topic/suggestions", topic=name, new=new)
 
     def decide(self, form: Form) -> str:
-        """Take what was handed in into its topic, or decline it."""
         accepted = form.choice("decision", ("accept", "decline")) == "accept"
         try:
             self.context.topics.decide(form.text("id", longest=_LONGEST_NAME), accepted=accepted)

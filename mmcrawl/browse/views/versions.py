@@ -41,12 +41,9 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class VersionViews:
-    """Versions."""
-
     context: Context
 
     def version(self, arguments: Arguments) -> Response:
-        """Show the facts, headers and blocks of a version."""
         archive, version = self.context.archive, self._requested(arguments)
         visits = archive.visits(version.url)
         numbers = numbers_of(visits)
@@ -95,7 +92,6 @@ class VersionViews:
         )
 
     def diff(self, arguments: Arguments) -> Response:
-        """Show two versions side by side."""
         url, archive = arguments.url(), self.context.archive
         numbers = numbers_of(self.context.visits(url))
         if len(numbers) < 2:
@@ -198,12 +194,9 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class WatchViews:
-    """The page of changes and its feed."""
-
     context: Context
 
     def page(self, arguments: Arguments) -> Response:
-        """Show the form, and what changed."""
         form = _form(arguments)
         wrong = ""
         try:
@@ -225,7 +218,6 @@ class WatchViews:
         )
 
     def feed(self, arguments: Arguments) -> Response:
-        """Answer with the changes as Atom."""
         form = _form(arguments)
         try:
             found = self._found(arguments, form)

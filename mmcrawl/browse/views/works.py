@@ -49,8 +49,6 @@ class Choice:
 
 @dataclass(frozen=True)
 class WorkViews:
-    """Works."""
-
     context: Context
 
     @cached_property
@@ -58,7 +56,6 @@ class WorkViews:
         return has_pictures()
 
     def works(self, arguments: Arguments) -> Response:
-        """Show the works that are asked for, or how they can be described."""
         catalogue = self.context.catalogue
         if not catalogue.is_there:
             return page(
@@ -125,7 +122,6 @@ class WorkViews:
         )
 
     def picture(self, arguments: Arguments) -> Response:
-        """Answer with a small picture of a film that is kept."""
         with self.context.catalogue.shelf() as shelf:
             work = _work(shelf, arguments.text("id", longest=100))
         films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
@@ -166,12 +162,10 @@ class WorkViews:
     # -- what forms do --------------------------------------------------------------------------
 
     def describe(self, form: Form) -> str:
-        """Describe the works, in a process of its own."""
         self.context.catalogue.describe()
         return form.to("/works")
 
     def correct(self, form: Form) -> str:
-        """Take over the fields of a record that were changed."""
         id_ = form.text("id", longest=100)
         with self.context.catalogue.shelf() as shelf:
             work = _work(shelf, id_)
@@ -216,11 +210,7 @@ def _work(shelf: Shelf, id_: str) -> Work:
 
 
 def _corrections(form: Form, work: Work) -> dict[str, Any]:
-    """Return the fields whose values the form changes; those to be given back with None.
-
-    Raises:
-        EntryError: a value is not right.
-    """
+    """Return the fields whose values the form changes; those to be given back with None."""
     values: dict[str, Any] = {}
     for name, now in _fields(work).items():
         if form.values.get(f"back.{name}"):
@@ -273,13 +263,9 @@ def kept_file(
     """Return a file; nothing in it runs here.
 
     Args:
-        files: The media store.
         digest, mime, size: Of the file; 0 for a size that is not known.
         path: Under which it is asked for.
         wanted: The header ``Range`` of the request, "" for none.
-
-    Raises:
-        StoreError: it is not there any more.
     """
     is_media = mime.startswith(("audio/", "video/")) or mime == SWF
     name = quote(path.rpartition("/")[2])

@@ -15,5 +15,3 @@ with lazy_imports(__name__):
         exporter_names,
         file_name,
     )
-
-__all__ = ["Exporter", "Shipment", "exporter_named", "exporter_names"]

@@ -75,8 +75,6 @@ def _terms(work: Work) -> Iterator[tuple[str, str]]:
 
 
 class Ris:
-    """An `Exporter`."""
-
     summary = "references for Zotero and EndNote"
     suffix = ".ris"
 
@@ -150,12 +148,7 @@ def both(label: str) -> str:
 
 
 def article(work: Work, copied: Sequence[tuple[WorkFile, str]]) -> str:
-    """Return a work with its files: a player for the best one if browsers play it, and links.
-
-    Args:
-        work: What is known of it.
-        copied: Files that stand beside the page, with their paths from there.
-    """
+    """Return a work with its files: a player for the best one if browsers play it, and links."""
     parts = [f'<article id="{work.id}"><h2>{escape(work.title)}</h2>{coins(work)}']
     facts = [both(work.kind) if work.kind in _LABELS else escape(work.kind)]
     facts += [both(work.level)] if work.level in _LABELS else []
@@ -185,7 +178,6 @@ def work_page(work: Work, copied: Sequence[tuple[WorkFile, str]], ruffle: str = 
     """Return a web page of a work, in its own language if that is Chinese, else in English.
 
     Args:
-        work, copied: As of `article`.
         ruffle: Address of Ruffle's program, "" if it is not there: it plays animations.
     """
     lang = "zh" if work.languages and work.languages[0].startswith("zh") else "en"

@@ -28,8 +28,6 @@ b.addEventListener('click',()=>{root.lang=b.value});
 
 
 class Folder:
-    """An `Exporter`."""
-
     summary = "plain files with an index.html in Chinese and English"
     suffix = ""
 
@@ -67,8 +65,6 @@ def _index(shipment: Shipment, works: int, articles: list[str]) -> str:
 
 
 class BagIt:
-    """An `Exporter`."""
-
     summary = "a bag (RFC 8493): the files that are held, checksums, works.jsonl"
     suffix = ""
 

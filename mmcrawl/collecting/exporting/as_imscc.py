@@ -32,8 +32,6 @@ _WEB = ("http", "https")
 
 
 class Imscc:
-    """An `Exporter`."""
-
     summary = "Common Cartridge 1.1 for Moodle and Canvas: a page for each work"
     suffix = ".imscc"
 

@@ -32,8 +32,6 @@ _LONGEST_TITLE, _LONGEST_DESCRIPTION = 200, 400  # characters, of Kolibri Studio
 
 
 class Kolibri:
-    """An `Exporter`."""
-
     summary = "for Kolibri: files and tables that ricecooker makes a channel of"
     suffix = ""
 

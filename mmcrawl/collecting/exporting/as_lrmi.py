@@ -30,8 +30,6 @@ _LEVELS = {
 
 
 class Lrmi:
-    """An `Exporter`."""
-
     summary = "JSON-LD: LearningResource of schema.org with LRMI's terms"
     suffix = ".jsonld"
 

@@ -59,8 +59,6 @@ def _time(seconds: float) -> datetime | None:
 
 
 class Csv:
-    """An `Exporter`."""
-
     summary = "a table with a row for each medium, for spreadsheets"
     suffix = ".csv"
 
@@ -85,8 +83,6 @@ def _written(cell: Cell) -> Cell:
 
 
 class JsonLines:
-    """An `Exporter`."""
-
     summary = "a line of JSON for each work, with all that is known"
     suffix = ".jsonl"
 
@@ -101,8 +97,6 @@ class JsonLines:
 
 
 class Xlsx:
-    """An `Exporter`."""
-
     summary = "the same table as a workbook of Excel (needs mmcrawl[collect])"
     suffix = ".xlsx"
 

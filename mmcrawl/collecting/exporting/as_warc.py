@@ -17,8 +17,6 @@ from mmcrawl.errors import StoreError
 
 
 class AsWarc:
-    """An `Exporter`."""
-
     summary = "a WARC file: the archived pages, and the files that are held"
     suffix = ".warc.gz"
 
@@ -29,8 +27,6 @@ class AsWarc:
 
 
 class AsWacz:
-    """An `Exporter`."""
-
     summary = "a WACZ file, which replayweb.page plays: pages, and the files that are held"
     suffix = ".wacz"
 

@@ -33,8 +33,6 @@ _Entry = tuple[str, str, str]
 
 
 class Zim:
-    """An `Exporter`."""
-
     summary = "one file for Kiwix, offline and searchable (needs mmcrawl[zim])"
     suffix = ".zim"
 

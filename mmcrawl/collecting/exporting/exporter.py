@@ -246,9 +246,6 @@ class Shipment:
 
         Args:
             write: Writes one; it makes all of it before it writes the first byte.
-
-        Raises:
-            StoreError, CollectionError, OSError: the next would fail as well.
         """
         problems = []
         for work in self.works:
@@ -280,10 +277,6 @@ class Exporter(Protocol):
 
         Returns what could not be exported, a sentence each. A work that cannot be written is left
         out and named (`Shipment.each`); the rest is written.
-
-        Raises:
-            CollectionError: what it needs is not installed.
-            OSError: it cannot be written.
         """
         ...
 
@@ -316,11 +309,7 @@ def exporter_names() -> list[str]:
 
 
 def exporter_named(name: str) -> Exporter:
-    """Return the exporter of a format.
-
-    Raises:
-        CollectionError: there is none, or it cannot be loaded.
-    """
+    """Return the exporter of a format."""
     return _EXPORTERS.factory(name)()
 
 

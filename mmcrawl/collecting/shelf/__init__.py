@@ -13,5 +13,3 @@ with lazy_imports(__name__):
     )
     from mmcrawl.collecting.shelf.corrections import Correction, read_corrections
     from mmcrawl.collecting.shelf.shelf import COLLECTIONS, Shelf, open_shelf
-
-__all__ = ["Shelf", "open_shelf"]

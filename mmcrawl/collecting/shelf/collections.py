@@ -41,9 +41,7 @@ class Collection:
 
     Attributes:
         id: 8 hexadecimal digits.
-        name, note: For people.
         members: In their order, each work once.
-        changed_at: Unix time.
     """
 
     id: str
@@ -54,7 +52,6 @@ class Collection:
 
     @classmethod
     def from_record(cls, id_: str, record: Mapping[str, Any]) -> Self:
-        """Return what is kept of it."""
         members = tuple(
             Member(**one | {"tags": tuple(one.get("tags", ()))}) for one in record["members"]
         )
@@ -73,17 +70,11 @@ class Collections:
     _now: Callable[[], float] = field(default=time.time)
 
     def all(self) -> list[Collection]:
-        """Return all, by name."""
         found = (Collection.from_record(*one) for one in self.shelf.records(COLLECTIONS).items())
         return sorted(found, key=lambda each: (each.name.casefold(), each.id))
 
     def find(self, name: str) -> Collection:
-        """Return one by its id, or by its name if only one has it.
-
-        Raises:
-            MissingRecordError: there is none.
-            CollectionError: several have the name.
-        """
+        """Return one by its id, or by its name if only one has it."""
         every = self.all()
         found = [one for one in every if one.id == name] or [o for o in every if o.name == name]
         if len(found) == 1:
@@ -109,12 +100,10 @@ class Collections:
         return id_
 
     def delete(self, id_: str) -> None:
-        """Remove one; its works stay."""
         self.find(id_)
         self.shelf.change(COLLECTIONS, lambda _: {id_: {}})
 
     def rename(self, id_: str, name: str | None = None, note: str | None = None) -> None:
-        """Give one another name, note, or both."""
         self._change(
             id_,
             lambda one: replace(
@@ -136,7 +125,6 @@ class Collections:
         self._change(id_, change)
 
     def remove(self, id_: str, work: str) -> None:
-        """Take a work out."""
         self._change(
             id_,
             lambda one: replace(one, members=tuple(m for m in one.members if m.work != work)),
@@ -218,14 +206,7 @@ def _checked(collection: Collection) -> Collection:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What somebody said of a page.
-
-    Attributes:
-        topic: Name of the topic.
-        url: Of the page, as it is archived.
-        is_good: Whether it is right for the topic.
-        marked_at: Unix time.
-    """
+    """What somebody said of a page."""
 
     topic: str
     url: str
@@ -252,7 +233,6 @@ class Marks:
         return {mark.topic: mark.is_good for mark in found if mark.url == url}
 
     def topics(self) -> list[str]:
-        """Return the topics that pages were marked for, by name."""
         return sorted({str(record["topic"]) for record in self.shelf.records(MARKS).values()})
 
     def put(self, topic: str, url: str, *, is_good: bool | None) -> None:
@@ -286,10 +266,8 @@ class Suggestion:
     """A concept that somebody wants to have in a topic.
 
     Attributes:
-        topic: Name of the topic.
         words: Words that mean the same.
         by: Who handed it in, as they called themselves.
-        at: Unix time.
         accepted: What was decided; None if nothing is.
     """
 
@@ -322,9 +300,6 @@ class Suggestions:
         """Keep what is handed in; return how much of it is new.
 
         What waits already, or was decided before, is left as it is.
-
-        Raises:
-            TopicError: too many suggestions wait.
         """
         made = [Suggestion(topic, words, by, self._now()) for words in concepts]
         handed = {one.id: one for one in made}
@@ -342,11 +317,7 @@ class Suggestions:
         return len(new)
 
     def decide(self, id_: str, *, accepted: bool) -> Suggestion:
-        """Note what was decided; return what it is about. The oldest above the most are forgotten.
-
-        Raises:
-            MissingRecordError: there is none of that id that waits.
-        """
+        """Note what was decided; return the suggestion. The oldest above the most are dropped."""
         decided: list[Suggestion] = []
 
         def change(before: Mapping[str, Record]) -> dict[str, Record]:

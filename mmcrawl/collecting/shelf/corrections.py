@@ -96,15 +96,7 @@ FIELDS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def read_corrections(lines: Iterable[str], name: str) -> Iterator[Correction]:
-    """Yield the corrections of a file of JSON Lines; empty lines are left out.
-
-    Args:
-        lines: Of the file.
-        name: Of the file, for messages.
-
-    Raises:
-        CollectionError: a line is none; it is named.
-    """
+    """Yield the corrections of a file of JSON Lines; empty lines are left out."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -125,11 +117,7 @@ def _correction(line: str) -> Correction:
 
 
 def checked(name: str, value: Any) -> Any:
-    """Return the value of a corrected field as it is kept; None gives the field back.
-
-    Raises:
-        EntryError: there is no such field, or it cannot have the value.
-    """
+    """Return the value of a corrected field as it is kept; None gives the field back."""
     check = FIELDS.get(name)
     if check is None:
         raise EntryError(name, f"there is no field {name!r}; there are {', '.join(FIELDS)}")

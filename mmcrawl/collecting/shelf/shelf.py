@@ -130,9 +130,6 @@ def open_shelf(store: str, folder: Path, *, create: bool = True) -> "Shelf":
         store: URI of the crawl's store. One on a server has the works in its database.
         folder: Where the works of all other stores are kept, in ``works.db``.
         create: Whether it is made where there is none.
-
-    Raises:
-        StoreError: it cannot be opened, or there is none.
     """
     path = None if is_server(store) else folder / "works.db"
     return Shelf(open_documents(_CONTENTS, store, path, create=create))
@@ -140,9 +137,6 @@ def open_shelf(store: str, folder: Path, *, create: bool = True) -> "Shelf":
 
 class Shelf:
     """Works and corrections. Methods raise StoreError where they cannot be read or written.
-
-    Args:
-        store: Is closed with it.
 
     Attributes:
         name: How messages call it.
@@ -159,7 +153,6 @@ class Shelf:
         self.close()
 
     def close(self) -> None:
-        """Close it."""
         self._store.close()
 
     # -- works as they were found ---------------------------------------------------------------
@@ -214,7 +207,6 @@ class Shelf:
     # -- what people say ------------------------------------------------------------------------
 
     def records(self, kind: str) -> dict[str, Record]:
-        """Return all records of a kind, by id."""
         return records_of(self._store, kind)
 
     def change(self, kind: str, change: Change) -> None:
@@ -241,15 +233,7 @@ class Shelf:
         return self._store.get("state", [_STATE]).get(_STATE, _NOTHING)
 
     def _write_state(self, number: int | None = None, known: int = 0) -> bool:
-        """Note that something was written, and the number of works that count from now on.
-
-        Args:
-            number: The number; None for the one that is there.
-            known: The one that was there when it was looked at.
-
-        Returns:
-            Whether it was there still.
-        """
+        """Note that something was written, and the number of works that count from now on."""
         while True:
             before = self._state()
             if number is not None and before["number"] != known:
@@ -285,11 +269,7 @@ class Shelf:
         return not any(map(self.records, (MARKS, SUGGESTIONS)))
 
     def find(self, id_: str) -> Work:
-        """Return a work by its id, also a hidden one.
-
-        Raises:
-            MissingRecordError: there is none.
-        """
+        """Return a work by its id, also a hidden one."""
         work = self.find_with(id_, self.corrections())
         if work is None:
             raise _no_work(id_)
@@ -342,11 +322,7 @@ class Shelf:
         return len(named)
 
     def correct(self, corrections: Iterable[Correction]) -> int:
-        """Take over corrections; return how many works they are of.
-
-        Raises:
-            MissingRecordError: a work is not there, nor was it corrected before; nothing changes.
-        """
+        """Take over corrections; return how many works they are of."""
         said = list(corrections)
         known = {one.work for one in said if self.row(one.work) is not None}
 

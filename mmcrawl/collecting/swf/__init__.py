@@ -5,5 +5,3 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.collecting.swf.container import Bytes, EndError, Reference, SwfFacts
     from mmcrawl.collecting.swf.reading import addresses_in_text, read_swf
-
-__all__ = ["Reference", "SwfFacts", "addresses_in_text", "read_swf"]

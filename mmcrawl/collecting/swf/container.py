@@ -107,12 +107,7 @@ class Body:
         return False
 
     def read(self, count: int) -> bytes:
-        """Return so many bytes.
-
-        Raises:
-            EndError: there are fewer.
-            MediaError: they cannot be uncompressed, or are too many.
-        """
+        """Return so many bytes."""
         while len(self._buffer) - self._at < count:
             self._more()
         self._at += count
@@ -195,18 +190,15 @@ class Bytes:
 
     @property
     def left(self) -> int:
-        """How many are left."""
         return len(self._data) - self._at
 
     def take(self, count: int) -> bytes:
-        """Return so many bytes."""
         if not 0 <= count <= self.left:  # sizes are what a file says, less what it must have
             raise EndError
         self._at += count
         return self._data[self._at - count : self._at]
 
     def number(self, size: int) -> int:
-        """Return a number of so many bytes."""
         return int.from_bytes(self.take(size), "little")
 
     def text(self) -> str:
@@ -236,7 +228,6 @@ class Bytes:
         return (right - left) / 20, (bottom - top) / 20
 
     def skip_matrix(self) -> None:
-        """Pass over a matrix."""
         bits = Bits(self)
         for _ in range(2):  # scale, rotation
             if bits.take(1):
@@ -244,13 +235,11 @@ class Bytes:
         bits.take(2 * bits.take(5))
 
     def skip_colours(self) -> None:
-        """Pass over a change of colours with transparency."""
         bits = Bits(self)
         terms = bits.take(1) + bits.take(1)
         bits.take(4 * terms * bits.take(4))
 
     def skip_filters(self) -> None:
-        """Pass over a list of filters."""
         for _ in range(self.number(1)):
             number = self.number(1)
             size = _FILTERS.get(number, 0)
@@ -270,7 +259,6 @@ class Bits:
         self._value = self._there = 0
 
     def take(self, count: int) -> int:
-        """Return so many bits as a number."""
         while self._there < count:
             self._value = (self._value << 8) | self._source.number(1)
             self._there += 8
@@ -280,6 +268,5 @@ class Bits:
         return value
 
     def signed(self, count: int) -> int:
-        """Return so many bits as a number that may be below zero."""
         value = self.take(count)
         return value - (1 << count) if count and value >> (count - 1) else value

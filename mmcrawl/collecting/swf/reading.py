@@ -330,7 +330,6 @@ class _Reader:
         return tuple(found.values())
 
     def header(self, body: Body) -> SwfFacts:
-        """Read what stands before the tags."""
         first = body.read(1)  # how many bits each of the four numbers has
         rest = body.read((5 + 4 * (first[0] >> 3) + 7) // 8 - 1)
         width, height = Bytes(first + rest, self._encoding).rectangle()

@@ -19,5 +19,3 @@ with lazy_imports(__name__):
         WorkFile,
     )
     from mmcrawl.collecting.works.works_page import FileTags, WorksPage, read_works_page, tags_of
-
-__all__ = ["Evidence", "Licence", "Sighting", "Subtitles", "Work", "WorkFile"]

@@ -29,13 +29,7 @@ _OF_PAGE = 3  # works on a page up to which what is said of the page may be said
 
 @dataclass(frozen=True, slots=True)
 class FoundPage:
-    """A page with media.
-
-    Attributes:
-        record: What the crawl noted of it.
-        facts: What it tells of its works.
-        topic: Of the crawl that found it, "" for none.
-    """
+    """A page with media."""
 
     record: MediaPageRecord
     facts: WorksPage
@@ -60,10 +54,6 @@ def describe(pages: Iterable[FoundPage], sources: Sources) -> list[tuple[Work, t
 
     Their ids are made from the first key; a `Shelf` gives those it knows their former ones. Kept in
     memory is what the pages tell, some kilobytes each.
-
-    Args:
-        pages: Best first: of what several say, the first is believed.
-        sources: What else is known.
     """
     return _Describer(list(pages), sources).works()
 

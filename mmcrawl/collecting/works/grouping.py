@@ -100,11 +100,7 @@ def cleaned(text: str) -> str:
 
 
 class SiteTitles:
-    """Titles of the pages of sites, to tell what in them is the site's name.
-
-    Args:
-        titles: Host and title of each page.
-    """
+    """Titles of the pages of sites, to tell what in them is the site's name."""
 
     def __init__(self, titles: Iterable[tuple[str, str]]) -> None:
         self._parts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -130,12 +126,7 @@ class SiteTitles:
 def choose_titles(
     candidates: Sequence[Sequence[tuple[str, str]]], weights: Mapping[str, float] = WEIGHTS
 ) -> list[tuple[str, str]]:
-    """Return the title of each work with its source; ("", "") where there is none.
-
-    Args:
-        candidates: Of each work, texts with their sources.
-        weights: Of the sources.
-    """
+    """Return the title of each work with its source; ("", "") where there is none."""
     cleaned_up = [
         {(source, text) for source, given in texts if (text := cleaned(given))}
         for texts in candidates
@@ -202,12 +193,7 @@ class _Groups:
 def group_mentions(
     pages: Sequence[Sequence[Mention]], digests: Mapping[str, str]
 ) -> list[list[str]]:
-    """Return the works: of each the keys of its files, in the order they were found.
-
-    Args:
-        pages: The mentions of each page.
-        digests: Of the files that are held, by key.
-    """
+    """Return the works: of each the keys of its files, in the order they were found."""
     groups = _Groups()
     urls = {mention.key: mention.url for page in pages for mention in page}
     _join_formats(groups, urls)

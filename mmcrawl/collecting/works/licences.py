@@ -193,13 +193,7 @@ def item_licences(item: Thing, url: str) -> tuple[Licence, ...]:
 
 
 class LicenceReader:
-    """Finds licences in the text, links and badges of a page.
-
-    Args:
-        page: The page in blocks.
-        lines: Its lines.
-        url: Its address.
-    """
+    """Finds licences in the text, links and badges of a page."""
 
     def __init__(self, page: Partition, lines: PageLines, url: str) -> None:
         self._page, self._tree, self._url, self._lines = page, page.tree, url, lines

@@ -43,7 +43,6 @@ class Mention:
 
     Attributes:
         key: What the addresses of the file have in common.
-        url, kind, tag: As the page gives them.
         medium: Number of the medium on its page that it is an address of.
         player: Number of the player on its page that has the file among its sources, 0 for none.
         row: The block-level element it stands in, 0 if it stands nowhere.
@@ -52,10 +51,8 @@ class Mention:
         caption: Of its figure, or the description in structured data.
         beside: What else is written in the element that is about it alone.
         mime, size, duration: As declared.
-        poster, subtitles: Addresses.
         block: Kind of the block it stands in.
         language, creator, date: Of its description.
-        licences: Said beside it or in its description.
     """
 
     key: str
@@ -98,14 +95,7 @@ def mentions_of(resources: Iterable[MediaResource]) -> dict[str, Mention]:
 
 
 class MentionReader:
-    """Reads what a page says of its media.
-
-    Args:
-        page: In blocks.
-        lines: Its lines.
-        url: Its address.
-        licences: What was found of licences on it.
-    """
+    """Reads what a page says of its media."""
 
     def __init__(
         self, page: Partition, lines: PageLines, url: str, licences: LicenceReader
@@ -150,13 +140,7 @@ class MentionReader:
                         yield node, key
 
     def _unit(self, node: int, nodes: list[int], alike: range) -> int:
-        """Return the largest element that is about this medium alone; 0 if there is none.
-
-        Args:
-            node: That names it.
-            nodes: All that name media.
-            alike: Places among them, one after the other, of what names this medium.
-        """
+        """Return the largest element that is about this medium alone; 0 if there is none."""
         tree, unit, around = self._tree, 0, node
         chars = self._page.measures.chars
         for _ in range(_HIGHEST):

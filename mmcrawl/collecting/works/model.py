@@ -25,7 +25,6 @@ class Evidence:
         said: The address or text that says it, at most 200 characters.
         scope: ``medium`` where it stands beside the medium or in its description, ``page`` where it
             is said of the whole page.
-        page: Address of the page that says it.
         block: Kind of the block it stands in, "" if that is not known.
     """
 
@@ -69,8 +68,6 @@ class WorkFile:
     """A file of a work: a format or mirror of it, or the player that shows it.
 
     Attributes:
-        url: Its address.
-        kind: One of the kinds of media.
         mime: Its type, "" if it is not known.
         size: Bytes, 0 if it is not known.
         duration: Seconds, 0 if it is not known.
@@ -104,14 +101,11 @@ class Work:
 
     Attributes:
         id: 16 hexadecimal digits; stays the same when it is described anew.
-        title: What it is called.
         title_source: Where that is from, see `mmcrawl.collecting.works.grouping`.
-        kind: One of the kinds of media.
         files: Best first: held ones, then files, then players.
         pages: Where it was found, best first.
         caption: What is written beside it, or describes it; "" for nothing.
         poster: Address of a picture of it, "" for none.
-        subtitles: In all languages.
         topic: Of the crawl, "" for none.
         level: One of `AUDIENCES`, "" where nothing tells.
         languages: BCP 47, those of the work first; empty where nothing tells.

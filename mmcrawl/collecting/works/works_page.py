@@ -10,8 +10,8 @@ from typing import BinaryIO
 from mmcrawl.blocks.facts.facts import PageFacts, page_facts
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.partition import Partition
-from mmcrawl.collecting.swf import read_swf
 from mmcrawl.collecting.swf.container import SIGNATURES
+from mmcrawl.collecting.swf.reading import read_swf
 from mmcrawl.collecting.works.licences import LicenceReader, declared_licences
 from mmcrawl.collecting.works.mentions import Mention, MentionReader
 from mmcrawl.collecting.works.model import Licence
@@ -43,9 +43,6 @@ def reader_of_tags(open_file: Callable[[str], BinaryIO]) -> Callable[[str], File
 
     What cannot be read has no tags; nor have, where mutagen (for Matroska, AVI and the like:
     pymediainfo) is not installed, audio and video.
-
-    Args:
-        open_file: Opens a file by its digest; raises StoreError where it is not there.
     """
 
     def read(digest: str) -> FileTags:
@@ -148,15 +145,11 @@ class WorksPage:
     """What a page tells of the works on it.
 
     Attributes:
-        url: Its address.
-        title: Of its head.
         headline: What its text is headed by, or structured data and Open Graph call it; "" for
             none.
         language: BCP 47, "" if nothing tells.
         level: One of `AUDIENCES`, "" if nothing tells.
         licences: What is said of the whole page, all scores.
-        mentions: Its media.
-        facts: What else it says of itself.
     """
 
     url: str
@@ -180,13 +173,7 @@ class WorksPage:
 
 
 def read_works_page(page: Partition, url: str, resources: Iterable[MediaResource]) -> WorksPage:
-    """Return what a page tells of the works on it.
-
-    Args:
-        page: In blocks.
-        url: Its address.
-        resources: The media that are wanted of it.
-    """
+    """Return what a page tells of the works on it."""
     lines, said = PageLines.of(page.tree, page.measures), Declared(page.tree)
     licences = LicenceReader(page, lines, url)
     mentions = MentionReader(page, lines, url, licences).read(resources, said.things)

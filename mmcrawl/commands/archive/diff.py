@@ -69,12 +69,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 def _numbers(options: Options) -> list[int]:
-    """Return the versions that are compared; none for the last two.
-
-    Raises:
-        UsageError: one alone is given.
-        ValueError: one is no number.
-    """
+    """Return the versions that are compared; none for the last two."""
     if len(options.args) == 2:
         raise UsageError("give two versions of the page, V1 V2, or none for the last two")
     return [whole(text, "version") for text in options.args[1:]]

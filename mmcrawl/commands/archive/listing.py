@@ -108,7 +108,6 @@ def _blocks(stats: ArchiveStats) -> str:
 
 
 def _found_again(count: int, distinct: int) -> str:
-    """Return how many there are, and the share of them that was in the archive before."""
     if not count:
         return "0"
     return f"{count:,}, of which {distinct:,} distinct: {1 - distinct / count:.1%} found again"
@@ -141,14 +140,7 @@ def version_record(
     visits: int | None = None,
     anew: StoredAnew | None = None,
 ) -> dict[str, Any]:
-    """Return a version, with those of the rest that are given.
-
-    Args:
-        version: What it is.
-        blocks: Its own.
-        visits: How many found it.
-        anew: What was stored anew for it.
-    """
+    """Return a version, with those of the rest that are given."""
     record = asdict(version) | {"date": as_date(version.time)}
     record["headers"] = [list(header) for header in version.headers]
     if visits is not None:
@@ -169,12 +161,7 @@ def version_record(
 def version_lines(
     versions: Sequence[Version], visits: Sequence[Visit], anew: Mapping[int, StoredAnew]
 ) -> Iterator[Text]:
-    """Yield the versions of a URL under a head: how many visits found each, what was new of it.
-
-    Args:
-        versions, visits: Of the URL.
-        anew: What was stored anew for a version, by its number.
-    """
+    """Yield the versions of a URL under a head: how many visits found each, what was new of it."""
     found = Counter(visit.version for visit in visits)
     yield _row(
         *("vers.", "visits", "time", "status", "size", "new blocks", "bytes", "in chunks"),

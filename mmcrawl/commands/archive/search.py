@@ -138,7 +138,6 @@ def _processes() -> int:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Show how far an update is."""
     with ProgressBars() as bars:
         yield lambda done, total: bars("indexing", done, total)
 

@@ -28,7 +28,6 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 def as_given(text: Any, flag: str) -> Any:
-    """Return what was given."""
     return text
 
 
@@ -37,8 +36,6 @@ class Option(Generic[T_co]):
     """An option of one or several subcommands.
 
     Attributes:
-        flag: As it is typed.
-        help: What it does.
         default: Its value where it is not given.
         metavar: What stands behind it; "" for its name, None where nothing does.
         read: Returns its value, given the text and the flag; ValueError for what is none.
@@ -58,7 +55,6 @@ class Option(Generic[T_co]):
         return self.flag.strip("-")
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
-        """Add it to a parser."""
         if self.metavar is None:
             parser.add_argument(self.flag, dest=self.dest, action="store_true", help=self.help)
         else:
@@ -72,9 +68,7 @@ class Options:
     """What the user asked of a subcommand, checked: `options[LIMIT]` is the value of its `--limit`.
 
     Attributes:
-        args: What follows the subcommand.
         values: Of the options that the subcommand takes, and of no others.
-        uri: Of the archive.
         rules: Bounds of the time between two visits.
         method: How pages that are stored are cut; None as before.
     """
@@ -163,14 +157,9 @@ class Subcommand:
     """One subcommand.
 
     Attributes:
-        name: As it is typed.
         run: Prints what it finds on an open archive, and returns the exit code.
-        what: It does, for the help.
-        arguments: How it is given, for the help.
         words: How many arguments it takes, at least and at most.
-        options: Those it takes.
         check: Refuses options that do not fit together, and files that must not be written.
-        writes: Whether the archive changes.
         creates: Whether the archive is made if there is none.
         shows_progress: Whether it tells by itself how far it is.
     """
@@ -196,7 +185,6 @@ def agreed(question: str) -> bool:
 
 
 def as_json(record: Any) -> str:
-    """Return a record as one line."""
     return json.dumps(record, ensure_ascii=False)
 
 

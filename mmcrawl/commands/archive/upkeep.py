@@ -130,7 +130,6 @@ def _seal(archive: Archive, options: Options, console: Console) -> int:
 
 
 def _repack(archive: Archive, options: Options, console: Console) -> int:
-    """Compress all anew."""
     level = options[LEVEL]
     _tell(archive.repack_estimate(level), f"at level {level}", options, console)
     before = archive.stats().stored_bytes
@@ -178,7 +177,6 @@ REPACK = Subcommand(
 
 
 def _purge(archive: Archive, options: Options, console: Console) -> int:
-    """Remove versions, after asking."""
     url, host, before = options[URL], options[HOST], options[BEFORE]
     what = url or (f"host {host}" if host else "the whole archive")
     if url:

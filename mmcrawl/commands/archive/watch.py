@@ -94,11 +94,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 
 
 def _urls(archive: Archive, options: Options) -> Iterable[str]:
-    """Return the pages that are watched.
-
-    Raises:
-        SearchError: there is no such page, or none of that host.
-    """
+    """Return the pages that are watched."""
     if options.args:
         versions = archive.versions(options.args[0])
         if not versions:

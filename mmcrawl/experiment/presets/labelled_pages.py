@@ -45,11 +45,7 @@ class LabelledPage:
     """A page, and what its parts are.
 
     Attributes:
-        name: of the page, for people.
         half: "develop" if methods were made with it, "judge" if not; "" where there are no halves.
-        type: one of `PAGE_TYPES`.
-        url: its address.
-        body: as received.
         regions: start and end in bytes, and kind, of each part, ascending.
     """
 
@@ -62,11 +58,7 @@ class LabelledPage:
 
 
 def pages_in(folder: Path | None) -> list[LabelledPage]:
-    """Return the labelled pages of a folder, or those that ship.
-
-    Raises:
-        ExperimentError: the folder does not hold what it should.
-    """
+    """Return the labelled pages of a folder, or those that ship."""
     place = folder or files("mmcrawl.experiment.presets").joinpath("data", "pages")
     try:
         labels = place.joinpath(LABELS).read_bytes()
@@ -90,9 +82,6 @@ def labelled_pages(labels: bytes, read: Callable[[str], bytes]) -> list[Labelled
     Args:
         labels: JSON in the form of `pages.json`.
         read: returns the page of a source that is not of the demo web; raises OSError without one.
-
-    Raises:
-        ExperimentError: labels are not in that form, or not of these pages.
     """
     try:
         entries = json.loads(labels)["pages"]

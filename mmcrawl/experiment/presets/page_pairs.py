@@ -178,10 +178,8 @@ class PagePair:
     """Two snapshots of a page with the labels of what changed.
 
     Attributes:
-        site: Name of the folder of its snapshots.
         times: Of both, in Unix seconds.
         digests: SHA-256 of both, 64 hex digits.
-        parts: What changed.
     """
 
     site: str
@@ -190,11 +188,7 @@ class PagePair:
     parts: tuple[ChangedPart, ...]
 
     def pages(self, folder: Path) -> tuple[bytes, bytes]:
-        """Return both pages from a folder with ``SITE/TIME.html``.
-
-        Raises:
-            ExperimentError: one is missing, or is not the page that was labelled.
-        """
+        """Return both pages from a folder with ``SITE/TIME.html``."""
         first, second = (
             self._page(folder, *one) for one in zip(self.times, self.digests, strict=True)
         )
@@ -251,7 +245,6 @@ class Judgement:
             that is both. A labelled part counts as a whole once a told block has some of it, as
             blocks may be smaller than what a reader takes for one part. What is trivial is left
             out.
-        parts, missed: Labelled parts, and those in no told block.
         told, in_vain: Blocks told as changed, added, removed or moved; and those of them without a
             labelled part, not even a trivial one.
         markup_only: Blocks told as changed in nothing but markup; they are no part of `told`.
@@ -273,14 +266,7 @@ class Judgement:
 def judge(
     pair: PagePair, pages: Sequence[bytes], archive: Archive, method: str, level: int
 ) -> Judgement:
-    """Have an archive compare the pages of a pair, and compare that with the labels.
-
-    Args:
-        pair: With its labels.
-        pages: The older and the newer one.
-        archive: Has no version yet of what it stores here.
-        method, level: How pages are cut.
-    """
+    """Have an archive compare the pages of a pair, and compare that with the labels."""
     url = f"http://{pair.site}/{pair.times[0]}-{pair.times[1]}/{method}-{level}"
     old, new = (
         archive.store(

@@ -53,15 +53,7 @@ class Scores(NamedTuple):
 
 
 def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
-    """Yield the tables of both tasks for each half of the pages.
-
-    Args:
-        data: a folder of labelled pages, None for those that ship.
-        progress: is told how far it is.
-
-    Raises:
-        ExperimentError: the folder does not hold labelled pages.
-    """
+    """Yield the tables of both tasks for each half of the pages."""
     yield from tables_of(pages_in(data), progress)
 
 
@@ -100,12 +92,7 @@ TYPING: Mapping[str, Callable[[LabelledPage], str]] = {
 
 
 def type_scores(wanted: Sequence[str], found: Sequence[str]) -> tuple[float, ...]:
-    """Return accuracy, precision, recall and F1 of "no hub", and the share of the same type.
-
-    Args:
-        wanted: the labelled type of each page, of which there is one at least.
-        found: the one that was told.
-    """
+    """Return accuracy, precision, recall and F1 of "no hub", and the share of the same type."""
     own, told = [name != "hub" for name in wanted], [name != "hub" for name in found]
     right = sum(a and b for a, b in zip(own, told, strict=True))
     accuracy = fmean(a == b for a, b in zip(own, told, strict=True))

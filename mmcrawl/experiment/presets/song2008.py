@@ -45,7 +45,6 @@ class Case:
 
     Attributes:
         category, text: As printed, in short.
-        published: What the paper reports.
         here: Returns what is measured, as it is shown.
     """
 
@@ -273,10 +272,6 @@ def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
 
     Args:
         data: Folder with ``SITE/TIME.html``; None leaves the pairs out, as their pages do not ship.
-        progress: Is told how far it is.
-
-    Raises:
-        ExperimentError: `data` has not the pages that were labelled.
     """
     pairs = labelled_pairs()
     if data is not None:

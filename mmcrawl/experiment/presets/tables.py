@@ -21,7 +21,6 @@ class PaperTable:
 
     Attributes:
         title: which table it is, and of what.
-        columns: names of the columns; the first is that of the rows' names.
         rows: cells as they are shown, each row as long as `columns`.
         note: what a reader has to know: the data, misprints, what was done otherwise.
     """
@@ -39,10 +38,6 @@ def percent(share: float | None) -> str:
 
 def claim(out: Path, others: Sequence[str] = ()) -> None:
     """Make the folder that tables go to, or take one that held tables of before.
-
-    Args:
-        out: the folder.
-        others: what else it may hold.
 
     Raises:
         ExperimentError: it holds other files, or cannot be made.

@@ -87,16 +87,7 @@ Keep = Callable[[LabelledPage], tuple[Ranges, Ranges]]
 
 
 def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
-    """Yield table 1 for each half of the pages, and, where no data is given, the crawls.
-
-    Args:
-        data: a folder of labelled pages, None for those that ship.
-        progress: is told how far it is.
-
-    Raises:
-        ExperimentError: the folder does not hold labelled pages.
-        CrawlError: a crawl failed.
-    """
+    """Yield table 1 for each half of the pages, and, where no data is given, the crawls."""
     pages = pages_in(data)
     kept: dict[str, list[Kept]] = {}
     for number, name in enumerate(_ROWS):
@@ -115,11 +106,7 @@ def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
 
 
 def method_of(name: str) -> Keep:
-    """Return what tells which nodes of a page a method keeps.
-
-    Raises:
-        ImportError, BlockError: there is no such method.
-    """
+    """Return what tells which nodes of a page a method keeps."""
     if name in FILTERS:
         return _kept_by_filter(name)
     make_partitioner(name)
@@ -127,11 +114,7 @@ def method_of(name: str) -> Keep:
 
 
 def kept_by_kinds(method: str) -> Keep:
-    """Return what tells which nodes are in blocks of the topic, and of related links.
-
-    Args:
-        method: that cuts; the paper's rules tell the kinds, unless options are given with it.
-    """
+    """Return what tells which nodes are in blocks of the topic, and of related links."""
     method = method if ":" in method else f"{method}:kinds=rules"
 
     def kept(page: LabelledPage) -> tuple[Ranges, Ranges]:
@@ -167,13 +150,7 @@ class Kept:
 
 
 def kept_of(page: LabelledPage, kept: tuple[Ranges, Ranges], *, strict: bool = False) -> Kept:
-    """Compare what a method kept of a page with its labels.
-
-    Args:
-        page: the page.
-        kept: nodes whose text, and whose links, were kept.
-        strict: whether the text of related links is noise.
-    """
+    """Compare what a method kept of a page with its labels."""
     labels = NodeLabels.of(page, read_tree(page.body))
     text, links = (mask(ranges, len(labels.chars)) for ranges in kept)
     topic, related = np.isin(labels.kinds, TOPIC), np.isin(labels.kinds, RELATED)
@@ -195,7 +172,6 @@ def six_measures(results: Sequence[Kept], *, pooled: bool = False) -> tuple[floa
     """Return `MEASURES` in their order, NaN where no page has such text or links.
 
     Args:
-        results: of all pages.
         pooled: whether to sum over all pages; by default each page counts as much as any other.
     """
     noise_text = _mean_share((r.noise_text for r in results), pooled)
@@ -245,17 +221,7 @@ class _Lines(io.StringIO):
 
 
 def crawls(web: str, arguments: dict[str, str], progress: Told) -> PaperTable:
-    """Crawl a web with all links, and without those of blocks off topic.
-
-    Args:
-        web: as for `mmcrawl.replay.open_web`.
-        arguments: spider arguments of all crawls, as the topic.
-        progress: is told how far it is.
-
-    Raises:
-        ExperimentError: the web cannot be crawled.
-        CrawlError: a crawl failed.
-    """
+    """Crawl a web with all links, and without those of blocks off topic."""
     plan = Plan(web, arguments, _ALGORITHMS, _BUDGET, settings={"MMCRAWL_BLOCKS": "spcola"})
     plan.check()
     with TemporaryDirectory(prefix="mmcrawl-") as folder:

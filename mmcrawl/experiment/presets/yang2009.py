@@ -136,12 +136,7 @@ _MOST_WEBS = 100
 
 
 def tables(plan: Plan, outcome: Outcome) -> Iterator[PaperTable]:
-    """Yield the tables of the thesis, each with what was published and what was measured here.
-
-    Args:
-        plan: an experiment with `ALGORITHMS`.
-        outcome: what it came to.
-    """
+    """Yield the tables of the thesis, each with what was published and what was measured here."""
     truth = outcome.truth
     runs = {algorithm.label: outcome.runs[algorithm.label][0] for algorithm in ALGORITHMS}
     if not truth.relevant:
@@ -179,9 +174,6 @@ def webs_of(web: str) -> dict[str, str]:
 
     Args:
         web: any web; of a simulated one the seed may be a range, as ``sim:media=0.04,seed=1-10``.
-
-    Raises:
-        ExperimentError: the range is empty or too long.
     """
     given = _SEEDS.search(web) if web.startswith(SIMULATED) else None
     if given is None:
@@ -194,12 +186,7 @@ def webs_of(web: str) -> dict[str, str]:
 
 
 def over_webs(web: str, outcomes: Iterable[Outcome]) -> PaperTable:
-    """Return tables 5-5 and 5-6 over several webs, and how often their order is the published one.
-
-    Args:
-        web: what the webs are called together.
-        outcomes: what `ALGORITHMS` came to on each; each is asked for when that before is counted.
-    """
+    """Return tables 5-5 and 5-6 over webs, and how often the order is the published one."""
     fetched: dict[str, list[int]] = {}  # by row: pages of each web, and relevant ones
     found: dict[str, list[int]] = {}
     wanted, ordered, first = [], 0, 0

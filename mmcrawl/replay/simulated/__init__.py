@@ -10,6 +10,4 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.replay.simulated.config import SimulationConfig
     from mmcrawl.replay.simulated.texts import lessons
-    from mmcrawl.replay.simulated.web import SimulatedWeb
-
-__all__ = ["SimulatedWeb", "SimulationConfig"]
+    from mmcrawl.replay.simulated.web import SimulatedWeb, item

@@ -21,9 +21,6 @@ class SimulationConfig:
     """The numbers that make one simulated web differ from another.
 
     The same numbers give the same bytes, on every machine.
-
-    Raises:
-        WebError: A value is out of its range, or there are too few pages for the sites.
     """
 
     pages: int = _number(2000, FEWEST_PAGES_PER_SITE, 10_000_000)

@@ -33,14 +33,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """All that is said in one language.
-
-    Attributes:
-        names, places: what sentences are filled in with.
-        general: what can be said about every lesson.
-        lessons: of senior physics.
-        prose: what is said about other subjects, by subject.
-    """
+    """All that is said in one language."""
 
     names: tuple[str, ...]
     places: tuple[str, ...]

@@ -118,12 +118,7 @@ def month_url(site: Site, number: int) -> str:
 
 
 class PageMaker:
-    """Makes pages; a page does not depend on which ones were made before it.
-
-    Args:
-        sites: As laid out.
-        config: What they were laid out by.
-    """
+    """Makes pages; a page does not depend on which ones were made before it."""
 
     def __init__(self, sites: tuple[Site, ...], config: SimulationConfig) -> None:
         self._sites = sites
@@ -349,9 +344,6 @@ class SimulatedWeb(StoredWeb):
     few pages have many links.
 
     The layout is made on first use; pages are written when they are asked for and not kept.
-
-    Args:
-        config: What differs between one simulated web and another.
     """
 
     def __init__(self, config: SimulationConfig | None = None) -> None:

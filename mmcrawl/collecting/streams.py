@@ -1,8 +1,7 @@
-"""A medium that a playlist names, on its way: its pieces in a folder of their own.
+"""Playlists of players, HLS and DASH: which pieces make up their medium, and joining these.
 
-The folder, beside the bytes of the playlist, has each further playlist, key and piece as a file on
-its way. A stream that is taken up again asks for what is not whole. When all is there it is joined
-in a folder within; one that was broken off in this is joined anew.
+A playlist is fetched, read, and its pieces are fetched one by one as all media are; then they are
+put together, and only that file is held. See `Stream` for what is on the disk meanwhile.
 """
 
 import os
@@ -19,8 +18,8 @@ from mmcrawl.collecting.files import MediaFiles, PartialFile
 from mmcrawl.collecting.hosted import run
 from mmcrawl.collecting.index import PART, MediaFile
 from mmcrawl.collecting.magic import DASH, HEAD, type_of
+from mmcrawl.collecting.manifests import Piece, Track, Variant, read_dash, read_hls
 from mmcrawl.collecting.sizes import Budget, Share
-from mmcrawl.collecting.streams.playlists import Piece, Track, Variant, read_dash, read_hls
 from mmcrawl.errors import MediaError
 
 _AT_ONCE = 2  # pieces that are asked for at the same time
@@ -47,7 +46,6 @@ class Stream:
 
     Args:
         playlist: that has come, and stays where it is until the stream is forgotten.
-        budget: how much may be kept.
     """
 
     def __init__(self, playlist: Download, budget: Budget) -> None:
@@ -92,11 +90,7 @@ class Stream:
             return self._next()
 
     def join(self, files: MediaFiles, is_stopped: Callable[[], bool]) -> MediaFile:
-        """Put all together and into the media store; return its record. May take long.
-
-        Raises:
-            MediaError: see `mmcrawl.collecting.streams.stream`.
-        """
+        """Put all together and into the media store; return its record. May take long."""
         free, size = shutil.disk_usage(self._folder).free, self._share.size
         if reason := self._share.whole.refusal("", 0, 0, free - 2 * size):
             raise MediaError(reason, left_out=True)
