@@ -18,7 +18,7 @@ from mmcrawl.frontier.addresses import host_of
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.relevance import TopicTest
-from mmcrawl.seeking import Candidate, Candidates, CheckedSeed, Source, open_source
+from mmcrawl.seeking.candidates import Candidate, Candidates, CheckedSeed, Source, open_source
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import folded, literal, plain_table
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file

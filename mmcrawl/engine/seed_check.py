@@ -22,7 +22,7 @@ from mmcrawl.frontier.urls import canonical
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import joined_url
-from mmcrawl.seeking import ALIVE, DEAD, FORBIDDEN, REDIRECTS, CheckedSeed
+from mmcrawl.seeking.candidates import ALIVE, DEAD, FORBIDDEN, REDIRECTS, CheckedSeed
 from mmcrawl.settings import value_of
 
 MOST_SITEMAPS = 5

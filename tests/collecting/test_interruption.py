@@ -91,7 +91,7 @@ def test_one_that_is_asked_to_stop_stops_at_once_and_goes_on_later(desk, server)
 _FULL_DISK = """
 from errno import ENOSPC
 from pathlib import Path
-from mmcrawl.collecting import partial
+from mmcrawl.collecting import PartialFile
 
 class OnFullDisk:
     left = 20 << 20
@@ -113,12 +113,12 @@ class OnDisk(type(Path())):
         file = super().open(mode, **rest)
         return OnFullDisk(file) if mode == "wb" else file
 
-given = partial.PartialFile.__init__
+given = PartialFile.__init__
 
 def begin(self, folder, url):
     given(self, OnDisk(folder), url)
 
-partial.PartialFile.__init__ = begin
+PartialFile.__init__ = begin
 """
 
 

@@ -1,7 +1,7 @@
-"""Where a crawl should start: hosts that what is stored shows to be promising, ranked with reasons.
+"""What is stored is read for hosts that may be worth a crawl, and each is scored with reasons.
 
-`sources` reads archives, crawls, WARC and CDX files and lists of candidates; `finding` weighs what
-they show of each host; `checking` says what a seed list turned out to be before a long crawl.
+An archive and the WARC files tell pages, a crawl its links that were not fetched, CDX files and
+lists addresses.
 """
 
 import gzip
