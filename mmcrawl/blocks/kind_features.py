@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence, Set
-from functools import lru_cache
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cache, lru_cache
 from math import log1p
-from typing import NamedTuple, cast
-from urllib.parse import unquote, urlsplit
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.kinds import HAN_FACTOR
-from mmcrawl.blocks.layout.block_words import AREAS, begins_with, holds
+from mmcrawl.blocks.layout.block_words import AREAS, kinds_begun, kinds_held
 from mmcrawl.blocks.layout.features import BlockFacts
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
-from mmcrawl.page.urls import absolute_url
 from mmcrawl.text.words import HAN, has_han
 
-Floats = NDArray[np.float32]
+Floats = NDArray[Any]
+Columns = dict[str, Floats]
 
 _BEGINS = ("advertisement", "byline", "comments", "more", "navigation", "noise", "related", "tags")
 _SINCE = ("comments", "more", "noise", "copyright")
@@ -107,17 +105,13 @@ FEATURES = (
 )
 """Names of the columns."""
 
-_AREAS = ("", *AREAS)
-_NO_HEADING = (0.0,) * len(_BEGINS)
-_COLUMN = {name: number for number, name in enumerate(_OWN)}
-_SENTENCE = re.compile(r"[.!?。！？…](?=\s|[\"'”’」』]|\Z)|[。！？]")
+_AREA_NUMBERS = {area: number for number, area in enumerate(("", *AREAS))}
 _DATE = re.compile(
     r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\b(?:19|20)\d\d\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d|\bago\b|[天时分]前",
     re.IGNORECASE,
 )
 _TIME = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]\.?m\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]+")
 _AREAS_OF = {"comments": "comments", "more": "related", "noise": "noise", "copyright": "foot"}
 _FADING = 0.9  # of what was announced, a block
 _LONG_WORD = re.compile(rf"[^\W\d_{HAN}]{{4,64}}")
@@ -126,82 +120,48 @@ _ANCHORS = 12  # links of a block whose terms are looked for
 _LONGEST_READ = 20_000  # characters
 _READ = 2000  # characters of a block
 _LONG_ANCHOR = 25  # characters
-_DEEP = 3
-
-
-class _Alone(NamedTuple):
-    """The numbers of a block that do not depend on what stands around it."""
-
-    size: tuple[float, ...]
-    words: tuple[float, ...]
-    addresses: tuple[float, ...]
-    tags: tuple[float, ...]
-    level: tuple[float, ...]
-    counts: tuple[float, ...]
-    begins: tuple[float, ...]
-    holds: tuple[float, ...]
-    link_words: tuple[float, ...]
-    announces: tuple[bool, ...]  # what a few words may be the heading of, see _SINCE
+_LONGEST_AGREEING = 300  # characters of a block that may be the title
 
 
 def kind_features(blocks: PageBlocks) -> Floats:
-    """Return the numbers of each block, in the order of :data:`FEATURES`."""
+    """Return the numbers of each block, in the order of :data:`FEATURES`.
+
+    What needs a look at each character is found for all blocks of the page at once, what is known
+    of a link once for each link.
+    """
     count = len(blocks)
-    own = np.zeros((count, len(_OWN)), dtype=np.float32)
-    texts = Counter(blocks.text(index) for index in range(count))
-    around = Counter(blocks.around(index) for index in range(count))
-    shapes = [blocks.shape(index) for index in range(count)]
-    alike = Counter(shapes)
-    terms = _terms_said(blocks)
-    totals = [0, *accumulate(blocks.text_chars)]
-    since = [0.0] * len(_SINCE)
-    under, heading = _NO_HEADING, -1
-    for index in range(count):
-        alone = _alone(blocks, index)
-        area, level = blocks.areas[index], blocks.levels[index]
-        since = [
-            1.0 if announced or area == _AREAS_OF[kind] else _FADING * value
-            for kind, announced, value in zip(_SINCE, alone.announces, since, strict=True)
-        ]
-        if index and not level and area != blocks.areas[index - 1]:
-            under, heading = _NO_HEADING, -1
-        own[index] = (
-            *_place(blocks, index, totals),
-            *_headline(blocks, index),
-            *alone.size,
-            *alone.words,
-            *_links(blocks, index, terms),
-            *alone.addresses,
-            log1p(around[blocks.around(index)]),
-            log1p(alike[shapes[index]]),
-            texts[blocks.text(index)] > 1 and blocks.chars[index] > 0,
-            *alone.tags,
-            *alone.level,
-            *alone.counts,
-            *(area == one for one in _AREAS),
-            *alone.begins,
-            *alone.holds,
-            *alone.link_words,
-            *under,
-            log1p(index - heading) if heading >= 0 else 0.0,
-            *since,
-        )
-        if level:
-            under, heading = alone.begins, index
+    texts = [blocks.text(index) for index in range(count)]
+    han = np.array([has_han(text) for text in texts], dtype=np.bool_)
+    begun = [kinds_begun(text) for text in texts]
+    columns = {
+        **_places(blocks),
+        **_headline(blocks),
+        **_sizes(blocks, han),
+        **_words([text[:_READ] for text in texts]),
+        **_of_each(_LINKS, _links(blocks, texts)),
+        **_of_each(_ADDRESSES, (_addresses(facts) for facts in blocks.facts)),
+        **_around(blocks, texts),
+        **_named(blocks, begun),
+        **_of_each([f"holds_{kind}" for kind in _HOLDS], map(_holds, texts)),
+        **_of_each([f"links_{kind}" for kind in _LINK_WORDS], map(_link_words, blocks.facts)),
+        **_since(blocks, begun),
+    }
     page = (
         blocks.is_topic_page,
         log1p(count),
         log1p(sum(blocks.links)),
         log1p(sum(blocks.text_chars)),
     )
-    short = own[:, [_COLUMN[name] for name in _SHORT]]
-    return np.hstack(
-        [
-            own,
-            np.tile(np.array(page, dtype=np.float32), (count, 1)),
-            *(_shifted(short, offset) for offset in _OFFSETS),
-        ]
-    )
+    columns.update((name, np.full(count, value)) for name, value in zip(_PAGE, page, strict=True))
+    for offset in _OFFSETS:
+        columns.update((f"{name}{offset:+d}", _shifted(columns[name], offset)) for name in _SHORT)
+    return np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
+
+
+def _of_each(names: Sequence[str], rows: Iterable[Sequence[float]]) -> Columns:
+    """Return rows of numbers, one a block, as columns."""
+    values = np.array(list(rows), dtype=np.float64).reshape(-1, len(names))
+    return dict(zip(names, values.T, strict=True))
 
 
 def _shifted(values: Floats, offset: int) -> Floats:
@@ -213,120 +173,214 @@ def _shifted(values: Floats, offset: int) -> Floats:
     return result
 
 
-def _alone(blocks: PageBlocks, index: int) -> _Alone:
-    """Return the numbers of a block by itself; those of a block of several levels are kept."""
-    facts = blocks.facts[index]
-    if facts.numbers is None:
-        text, level = blocks.text(index), blocks.levels[index]
-        facts.numbers = _Alone(
-            size=_size(blocks, index),
-            words=_words(text[:_READ]),
-            addresses=_addresses(facts, blocks.url),
-            tags=_tags(blocks, index),
-            level=(level > 0, level == 1, level == 2, level == 3, 4 <= level <= 6, level == 7),
-            counts=tuple(log1p(facts.count(name)) for name in _COUNTED),
-            begins=tuple(begins_with(kind, text) for kind in _BEGINS),
-            holds=tuple(holds(kind, text[:_READ]) for kind in _HOLDS),
-            link_words=tuple(facts.share_of_words(kind) for kind in _LINK_WORDS),
-            announces=tuple(
-                facts.chars < LONGEST_HEADING and begins_with(kind, text) for kind in _SINCE
-            ),
+def _places(blocks: PageBlocks) -> Columns:
+    count, places = len(blocks), np.arange(len(blocks))
+    totals = np.cumsum([0, *blocks.text_chars])
+    whole = max(int(totals[-1]), 1)
+    stands = [
+        (
+            blocks.is_middle(index),
+            blocks.is_near(index),
+            blocks.is_before_middle(index),
+            blocks.is_in_content(index),
         )
-    return cast(_Alone, facts.numbers)
+        for index in range(count)
+    ]
+    return {
+        "index": places / max(count, 1),
+        "from_end": np.log1p(count - 1 - places),
+        "before": totals[:-1] / whole,
+        "behind": 1 - totals[1:] / whole,
+        **_of_each(_PLACES[4:], stands),
+    }
 
 
-def _place(blocks: PageBlocks, index: int, totals: Sequence[int]) -> tuple[float, ...]:
-    count, whole = len(blocks), max(totals[-1], 1)
+def _headline(blocks: PageBlocks) -> Columns:
+    has_any = blocks.headline >= 0
+    distances = np.arange(len(blocks)) - blocks.headline if has_any else np.zeros(len(blocks))
+    agreement = [
+        blocks.agreement(index) if 0 < chars < _LONGEST_AGREEING else 0.0
+        for index, chars in enumerate(blocks.chars)
+    ]
+    return {
+        "is_headline": (distances == 0) & has_any,
+        "has_headline": np.full(len(blocks), has_any),
+        "after_headline": np.log1p(np.maximum(distances, 0)),
+        "behind_headline": np.log1p(np.maximum(-distances, 0)),
+        "agreement": np.array(agreement),
+    }
+
+
+def _sizes(blocks: PageBlocks, han: Floats) -> Columns:
+    chars, text_chars, links = map(np.array, (blocks.chars, blocks.text_chars, blocks.links))
+    weight, link_chars = np.where(han, HAN_FACTOR, 1), chars - text_chars
+    return {
+        "chars": np.log1p(chars * weight),
+        "text_chars": np.log1p(text_chars * weight),
+        "links": np.log1p(links),
+        "link_share": np.where(chars > 0, link_chars / np.maximum(chars, 1), links > 0),
+        "anchor_chars": np.log1p(weight * link_chars / np.maximum(links, 1)) * (links > 0),
+        "is_links": np.array([facts.is_links for facts in blocks.facts]),
+        "is_empty": chars == 0,
+        "han": han,
+    }
+
+
+def _words(texts: Sequence[str]) -> Columns:
+    points = np.frombuffer(
+        "".join(f"{t}\0" for t in texts).encode("utf-32-le", "surrogatepass"), "<u4"
+    )
+    starts = np.append(0, np.flatnonzero(points == 0)[:-1] + 1)
+    classes = _classes()[np.minimum(points, _LAST_KNOWN)]
+    for place in np.flatnonzero(points > _LAST_KNOWN):
+        classes[place] = _class_of(chr(points[place]))
+
+    def counted(marks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.add.reduceat(marks, starts, dtype=np.int64)
+
+    letters = (classes & _LETTER) > 0
+    follows = np.append((points[1:] == 0) | ((classes[1:] & _SPACE_OR_QUOTE) > 0), True)
+    ends = ((classes & _FULL_STOP) > 0) | (((classes & _END) > 0) & follows)
+    sizes, digits = np.array([max(len(text), 1) for text in texts]), counted((classes & _DIGIT) > 0)
+    numbers = digits > 0  # dates and times have some
+    dated = [
+        (any_digit or "前" in text or "ago" in text.lower()) and _DATE.search(text) is not None
+        for text, any_digit in zip(texts, numbers, strict=True)
+    ]
+    return {
+        "sentences": np.log1p(counted(ends)),
+        "digits": digits / sizes,
+        "capitals": counted((classes & _CAPITAL) > 0) / sizes,
+        "has_date": np.array(dated),
+        "has_time": np.array(
+            [n and _TIME.search(t) is not None for t, n in zip(texts, numbers, strict=True)]
+        ),
+        "questions": np.log1p(counted((classes & _QUESTION) > 0)),
+        "words": np.log1p(counted(letters & ~np.append(False, letters[:-1]))),
+    }
+
+
+_LETTER, _DIGIT, _CAPITAL, _SPACE_OR_QUOTE, _END, _FULL_STOP, _QUESTION = (1 << n for n in range(7))
+_LAST_KNOWN = 0xFFFF
+
+
+def _class_of(character: str) -> int:
+    """Return what a character is, as a sum of the above."""
     return (
-        index / count,
-        log1p(count - 1 - index),
-        totals[index] / whole,
-        1 - totals[index + 1] / whole,
-        blocks.is_middle(index),
-        blocks.is_near(index),
-        blocks.is_before_middle(index),
-        blocks.is_in_content(index),
+        _LETTER * (character.isalnum() and not character.isdecimal())
+        + _DIGIT * character.isdigit()
+        + _CAPITAL * character.isupper()
+        + _SPACE_OR_QUOTE * (character.isspace() or character in "\"'”’」』")
+        + _END * (character in ".!?…")
+        + _FULL_STOP * (character in "。！？")
+        + _QUESTION * (character in "?？")
     )
 
 
-def _headline(blocks: PageBlocks, index: int) -> tuple[float, ...]:
-    distance = index - blocks.headline if blocks.headline >= 0 else 0
-    agrees = blocks.agreement(index) if 0 < blocks.chars[index] < 300 else 0.0
-    return (
-        index == blocks.headline,
-        blocks.headline >= 0,
-        log1p(distance) if distance > 0 else 0.0,
-        log1p(-distance) if distance < 0 else 0.0,
-        agrees,
-    )
+@cache
+def _classes() -> NDArray[np.uint8]:
+    return np.array([_class_of(chr(code)) for code in range(_LAST_KNOWN + 1)], dtype=np.uint8)
 
 
-def _size(blocks: PageBlocks, index: int) -> tuple[float, ...]:
-    text, links, chars = blocks.text(index), blocks.links[index], blocks.chars[index]
-    han = has_han(text)
-    weight = HAN_FACTOR if han else 1
-    link_chars = chars - blocks.text_chars[index]
-    return (
-        log1p(chars * weight),
-        log1p(blocks.text_chars[index] * weight),
-        log1p(links),
-        link_chars / chars if chars else float(links > 0),
-        log1p(weight * link_chars / links) if links else 0.0,
-        blocks.is_link_block(index),
-        not chars,
-        han,
-    )
+def _links(blocks: PageBlocks, texts: Sequence[str]) -> Iterator[tuple[float, float, float]]:
+    """Yield how much the texts of links say of what the page says."""
+    terms = _terms_said(blocks, texts)
+    for index, facts in enumerate(blocks.facts):
+        said = [_share_said(one, terms) for one in facts.anchors[:_ANCHORS]] if facts.links else []
+        mean, most = (sum(said) / len(said), max(said)) if said else (0.0, 0.0)
+        yield blocks.share_topical(index) if facts.links else 0.0, mean, most
 
 
-@lru_cache(maxsize=1024)
-def _words(text: str) -> tuple[float, ...]:
-    size = max(len(text), 1)
-    capitals = sum(map(str.isupper, text))
-    return (
-        log1p(sum(1 for _ in _SENTENCE.finditer(text))),
-        sum(map(str.isdigit, text)) / size,
-        capitals / size,
-        _DATE.search(text) is not None,
-        _TIME.search(text) is not None,
-        log1p(text.count("?") + text.count("？")),
-        log1p(sum(1 for _ in _WORD.finditer(text))),
-    )
-
-
-def _links(blocks: PageBlocks, index: int, terms: Set[str]) -> tuple[float, float, float]:
-    """Return how much the texts of links say of what the page says."""
-    if not blocks.links[index]:
-        return 0.0, 0.0, 0.0
-    said = [_share_said(anchor, terms) for anchor in blocks.facts[index].anchors[:_ANCHORS]]
-    if not said:
-        return blocks.share_topical(index), 0.0, 0.0
-    return blocks.share_topical(index), sum(said) / len(said), max(said)
-
-
-def _addresses(facts: BlockFacts, url: str) -> tuple[float, ...]:
+def _addresses(facts: BlockFacts) -> tuple[float, ...]:
     """Return where the links of a block lead, as shares of them, and how long their texts are."""
     if not facts.links:
         return (0.0,) * len(_ADDRESSES)
-    hrefs, anchors = facts.hrefs, facts.anchors
-    count = max(len(hrefs), 1)
-    shapes = [_address(href.strip()[:300], url) for href in hrefs]
-    leave, *others = (sum(shape[part] for shape in shapes) / count for part in range(6))
+    leads, anchors = facts.leads, facts.anchors
+    count = max(len(leads), 1)
     long = (len(text) * (HAN_FACTOR if has_han(text) else 1) > _LONG_ANCHOR for text in anchors)
     return (
-        leave,
+        sum(one.elsewhere for one in leads) / count,
         facts.leads_to_front,
-        *others,
+        sum(one.fragment for one in leads) / count,
+        sum(one.script for one in leads) / count,
+        sum(one.deep for one in leads) / count,
+        sum(one.numbered for one in leads) / count,
+        sum(one.same_folder for one in leads) / count,
         sum(long) / count,
-        sum(href.startswith("mailto:") for href in hrefs) / count,
+        sum(one.mail for one in leads) / count,
     )
 
 
-def _terms_said(blocks: PageBlocks) -> Set[str]:
+def _around(blocks: PageBlocks, texts: Sequence[str]) -> Columns:
+    around = [blocks.around(index) for index in range(len(blocks))]
+    shapes = [blocks.shape(index) for index in range(len(blocks))]
+    siblings, alike, same = Counter(around), Counter(shapes), Counter(texts)
+    rows = []
+    for index, text in enumerate(texts):
+        tags = blocks.tags_around(index)
+        rows.append(
+            (
+                log1p(siblings[around[index]]),
+                log1p(alike[shapes[index]]),
+                same[text] > 1 and blocks.chars[index] > 0,
+                not tags.isdisjoint(("li", "ul", "ol", "dl")),
+                not tags.isdisjoint(("td", "th")),
+                "p" in tags,
+            )
+        )
+    return _of_each(_AROUND, rows)
+
+
+def _named(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
+    """Return what tags, classes and first words say that a block is, and what it counts."""
+    levels = np.array(blocks.levels)
+    areas = np.array([_AREA_NUMBERS.get(area, -1) for area in blocks.areas])
+    return {
+        "heading": levels > 0,
+        **{f"level_{level}": levels == level for level in (1, 2, 3, 7)},
+        "level_4": (levels >= 4) & (levels <= 6),
+        **{f"count_{name}": np.log1p(blocks.counts(name)) for name in _COUNTED},
+        **{f"area_{area or 'none'}": areas == number for area, number in _AREA_NUMBERS.items()},
+        **{f"begins_{kind}": np.array([kind in one for one in begun]) for kind in _BEGINS},
+    }
+
+
+def _holds(text: str) -> list[bool]:
+    held = kinds_held(text[:_READ], _HOLDS)
+    return [kind in held for kind in _HOLDS]
+
+
+def _link_words(facts: BlockFacts) -> Sequence[float]:
+    return [facts.share_of_words(kind) if facts.links else 0.0 for kind in _LINK_WORDS]
+
+
+def _since(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
+    """Return what the heading above a block says, and what was announced before it."""
+    rows = []
+    nothing = frozenset[str]()
+    since, under, heading = [0.0] * len(_SINCE), nothing, -1
+    for index, (area, level) in enumerate(zip(blocks.areas, blocks.levels, strict=True)):
+        words, is_short = begun[index], blocks.chars[index] < LONGEST_HEADING
+        since = [
+            1.0 if area == _AREAS_OF[kind] or (is_short and kind in words) else _FADING * value
+            for kind, value in zip(_SINCE, since, strict=True)
+        ]
+        if index and not level and area != blocks.areas[index - 1]:
+            under, heading = nothing, -1
+        distance = log1p(index - heading) if heading >= 0 else 0.0
+        rows.append((*(kind in under for kind in _BEGINS), distance, *since))
+        if level:
+            under, heading = begun[index], index
+    names = [f"under_{kind}" for kind in _BEGINS], ["under_distance"]
+    return _of_each([*names[0], *names[1], *(f"since_{kind}" for kind in _SINCE)], rows)
+
+
+def _terms_said(blocks: PageBlocks, texts: Sequence[str]) -> Set[str]:
     """Return the terms of the text near the middle of the page, its links left out."""
     found: set[str] = set()
     for index in range(len(blocks)):
         if blocks.is_near(index) and not blocks.is_link_block(index):
-            found.update(_terms(blocks.text(index)[:_LONGEST_READ]))
+            found.update(_terms(texts[index][:_LONGEST_READ]))
     return found
 
 
@@ -342,37 +396,3 @@ def _share_said(anchor: str, terms: Set[str]) -> float:
     """Return the share of the terms of a link's text that the page's text has, of two at least."""
     own = _terms(anchor)
     return len(own & terms) / len(own) if len(own) > 1 else 0.0
-
-
-@lru_cache(maxsize=4096)
-def _address(href: str, url: str) -> tuple[bool, bool, bool, bool, bool, bool]:
-    """Return whether an address leaves the site, and what it looks like."""
-    if href.startswith("#"):
-        return False, True, False, False, False, False
-    if href[:11].lower() == "javascript:":
-        return False, False, True, False, False, False
-    try:
-        here, there = urlsplit(url), urlsplit(unquote(absolute_url(url, href) or href))
-    except ValueError:
-        return False, False, False, False, False, False
-    folders = [part for part in there.path.split("/") if part]
-    last = folders[-1] if folders else ""
-    return (
-        bool(here.netloc) and there.netloc != here.netloc,
-        False,
-        False,
-        len(folders) >= _DEEP,
-        sum(map(str.isdigit, there.path + there.query)) >= 4 or last.count("-") >= 3,
-        there.netloc == here.netloc
-        and bool(here.path)
-        and here.path.rpartition("/")[0] == there.path.rpartition("/")[0],
-    )
-
-
-def _tags(blocks: PageBlocks, index: int) -> tuple[float, ...]:
-    tags = blocks.tags_around(index)
-    return (
-        not tags.isdisjoint(("li", "ul", "ol", "dl")),
-        not tags.isdisjoint(("td", "th")),
-        "p" in tags,
-    )

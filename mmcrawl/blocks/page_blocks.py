@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mmcrawl.blocks.layout.block_words import TopicWords, begins_with, holds
 from mmcrawl.blocks.layout.features import PageFeatures, is_topic_page
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
@@ -110,6 +113,12 @@ class PageBlocks:
     def text(self, index: int) -> str:
         """Return the visible text of a block."""
         return self.facts[index].text
+
+    def counts(self, name: str) -> NDArray[np.int64]:
+        """Return how many elements of a sort (`mmcrawl.blocks.layout.COUNTED`) each holds."""
+        elements = self._page.among(name, range(len(self._tree)))
+        starts, stops = [one.start for one in self._blocks], [one.stop for one in self._blocks]
+        return np.searchsorted(elements, stops) - np.searchsorted(elements, starts)
 
     def is_link_block(self, index: int) -> bool:
         """Whether links are most of a block, or of each short item of several."""

@@ -22,7 +22,11 @@ _COURSEWARE = re.compile(
     r"|\bUnityLoader\.instantiate\s*\(|\$3Dmol\.createViewer|\bJmol\.getApplet|\bNGL\.Stage\s*\("
     r"|\bAdobeAn\.getComposition\s*\(|\bnew\s+lib\.Stage\s*\(|\bEJSS_\w+\.\w+\("
 )
-_PROGRAMS = "GGB Desmos JSXGraph H5P indy nity 3Dmol Jmol NGL AdobeAn lib.Stage EJSS_".split()
+_PROGRAMS = """
+    GGBApplet Desmos. JSXGraph.initBoard H5PStandalone H5PIntegration CindyJS createCindy
+    createUnityInstance UnityLoader.instantiate $3Dmol.createViewer Jmol.getApplet NGL.Stage
+    AdobeAn.getComposition lib.Stage EJSS_
+""".split()
 _ENGINES = re.compile(
     r"(?:^|[/.-])(?:p5|q5|three(?:\.module)?|babylon|phaser|matter|box2d(?:web)?|planck|pixi|cannon"
     r"|paper|konva|fabric|processing|createjs|easeljs|jsxgraph(?:core)?)[\w.-]*\.js",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 from mmcrawl.text.resources import data_lines
@@ -27,6 +27,10 @@ AREAS = (
 
 _FOLDER = "block_words"
 _LISTS = ("navigation", "noise", "onward", "tags")  # whose words are looked for as whole texts
+_BEGINNINGS = (  # … and at the beginnings of texts
+    "advertisement", "byline", "comments", "copyright", "more", "navigation", "noise", "related",
+    "tags",
+)  # fmt: skip
 _NO_RANK = len(AREAS)
 _LONGEST_NAMES = 1000  # characters
 _LONGEST_TEXT = 200
@@ -74,20 +78,52 @@ def _rank(word: str) -> int:
 
 def holds(kind: str, text: str) -> bool:
     """Whether a text holds a word of the list of a kind anywhere."""
+    return kind in kinds_held(text, (kind,))
+
+
+def kinds_held(text: str, kinds: Sequence[str]) -> list[str]:
+    """Return those of some kinds of whose list a text holds a word anywhere."""
     plain = unify(text)
     # Most texts hold none: this is faster to see than with the pattern.
-    return any(map(plain.__contains__, _words(kind))) and _anywhere(kind).search(plain) is not None
+    return [
+        kind
+        for kind in kinds
+        if any(map(plain.__contains__, _words(kind))) and _anywhere(kind).search(plain) is not None
+    ]
 
 
 def begins_with(kind: str, text: str) -> bool:
     """Whether a text begins with a word of the list of a kind."""
-    return _begins_with(kind, text[:_LONGEST_TEXT])
+    return kind in kinds_begun(text)
+
+
+def kinds_begun(text: str) -> frozenset[str]:
+    """Return the kinds with a word of whose list a text begins."""
+    return _kinds_begun(text[:_LONGEST_TEXT])
 
 
 @lru_cache(maxsize=8192)
-def _begins_with(kind: str, text: str) -> bool:
+def _kinds_begun(text: str) -> frozenset[str]:
     bare = _bare(text)
-    return bare.startswith(_words(kind)) and _anywhere(kind).match(bare) is not None
+    return frozenset(
+        kind
+        for word, kind in _by_first_character().get(bare[:1], ())
+        if bare.startswith(word)
+        and not (word[-1].isascii() and "a" <= bare[len(word) :][:1] <= "z")
+    )
+
+
+def _is_latin(text: str, place: int) -> bool:
+    return "a" <= text[place : place + 1] <= "z"
+
+
+@cache
+def _by_first_character() -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for kind in _BEGINNINGS:
+        for word in _words(kind):
+            found[word[0]].append((word, kind))
+    return found
 
 
 def lists_of(text: str) -> frozenset[str]:

@@ -13,7 +13,8 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from urllib.parse import urlsplit
+from typing import NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.block_words import lists_of
@@ -50,6 +51,8 @@ _LINK_BLOCK_OF_ITEMS = 0.3
 _SHORT_ITEM = 20  # characters
 _LINKS_OF_HEADING = 2
 _LOOKED_AT = 50  # links of a block whose words are read
+_LONGEST_ADDRESS = 300  # characters
+_DEEP = 3  # folders
 
 FEATURES = (
     "x",
@@ -91,6 +94,19 @@ def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
     return link_chars < link_text_ratio * (int(measures.chars[-1]) - link_chars)
 
 
+class Lead(NamedTuple):
+    """Where a link leads, and what its address looks like."""
+
+    mail: bool = False
+    fragment: bool = False
+    script: bool = False
+    front: bool = False
+    elsewhere: bool = False
+    deep: bool = False
+    numbered: bool = False
+    same_folder: bool = False
+
+
 class PageFeatures:
     """What is known of a page, whichever way it is cut into blocks. What is not asked is not found.
 
@@ -113,6 +129,7 @@ class PageFeatures:
         self._elements: dict[str, Sequence[int]] = {}
         self._places: dict[int, tuple[float, float]] = {0: (0.0, PAGE_WIDTH)}
         self._blocks: dict[tuple[int, int], BlockFacts] = {}
+        self._leads: dict[int, Lead] = {}
 
     def block(self, nodes: range) -> BlockFacts:
         """Return what is known of a block; a block of several levels is looked at once."""
@@ -144,6 +161,21 @@ class PageFeatures:
             elements = self._elements[name] = self.measures.elements(COUNTED[name])
         first = bisect_left(elements, nodes.start)
         return elements[first : bisect_left(elements, nodes.stop, first)]
+
+    def lead(self, node: int) -> Lead:
+        """Return where a link leads; each is looked at once."""
+        known = self._leads.get(node)
+        if known is None:
+            href = self.tree.attributes(node).get("href", "").strip()[:_LONGEST_ADDRESS]
+            known = self._leads[node] = _lead(href, self.url, self._parts)
+        return known
+
+    @cached_property
+    def _parts(self) -> SplitResult | None:
+        try:
+            return urlsplit(self.url)
+        except ValueError:
+            return None
 
     def place(self, node: int) -> tuple[float, float]:
         """Return where an element begins, from the left, and how wide it is."""
@@ -195,11 +227,7 @@ class BlockFacts:
         chars, text_chars, link_chars: Visible characters, those outside of links, those in them.
         links: How many.
         is_links: Whether links are most of it, or of each short item of several.
-        numbers: Kept here by :mod:`mmcrawl.blocks.kind_features`: a block of several levels is read
-            once.
     """
-
-    numbers: object = None
 
     def __init__(self, page: PageFeatures, nodes: range) -> None:
         first, after = nodes.start, nodes.stop
@@ -239,25 +267,24 @@ class BlockFacts:
             sum(kind in lists for lists in self._lists) / len(self._lists) if self._lists else 0.0
         )
 
-    @property
-    def hrefs(self) -> list[str]:
-        """Where the first links lead, as written."""
-        attributes = self._page.tree.attributes
-        return [attributes(node).get("href", "") for node in self._first_anchors]
+    @cached_property
+    def leads(self) -> list[Lead]:
+        """Where the first links lead."""
+        return list(map(self._page.lead, self._first_anchors))
 
     @cached_property
     def all_leave(self) -> bool:
         """Whether all links lead to other sites; False if the page's is not known."""
         host = self._page.host
-        return bool(host) and all(host_of(href) not in ("", host) for href in self.hrefs)
+        attributes = self._page.tree.attributes
+        hosts = (host_of(attributes(node).get("href", "")) for node in self._first_anchors)
+        return bool(host) and all(one not in ("", host) for one in hosts)
 
     @cached_property
     def leads_to_front(self) -> bool:
         """Whether it is links to the site's front page, and the page another: the site's name."""
-        url, hrefs = self._page.url, self.hrefs
-        if not url or not hrefs or _is_front(url):
-            return False
-        return all(_is_front(absolute_url(url, href) or "") for href in hrefs)
+        url, leads = self._page.url, self.leads
+        return bool(url and leads) and not _is_front(url) and all(one.front for one in leads)
 
     @cached_property
     def heading_level(self) -> int:
@@ -316,6 +343,32 @@ def host_of(url: str) -> str:
         return urlsplit(url.strip()).hostname or ""
     except ValueError:
         return ""
+
+
+def _lead(href: str, url: str, here: SplitResult | None) -> Lead:
+    if href.startswith("#"):
+        return Lead(fragment=True)
+    if href[:11].lower() == "javascript:":
+        return Lead(script=True)
+    target = absolute_url(url, href) or ""
+    mail, front = href.startswith("mailto:"), _is_front(target)
+    try:
+        there = urlsplit(unquote(target or href))
+    except ValueError:
+        return Lead(mail, front=front)
+    if here is None:
+        return Lead(mail, front=front)
+    last = there.path.rstrip("/").rpartition("/")[2]
+    return Lead(
+        mail,
+        front=front,
+        elsewhere=bool(here.netloc) and there.netloc != here.netloc,
+        deep=sum(map(bool, there.path.split("/"))) >= _DEEP,
+        numbered=sum(map(str.isdigit, there.path + there.query)) >= 4 or last.count("-") >= 3,
+        same_folder=there.netloc == here.netloc
+        and bool(here.path)
+        and here.path.rpartition("/")[0] == there.path.rpartition("/")[0],
+    )
 
 
 def _is_front(url: str) -> bool:
