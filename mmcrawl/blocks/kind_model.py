@@ -135,26 +135,18 @@ class KindModel:
 
 def _in_order(own: Floats, follows: Floats) -> Floats:
     """Return the probabilities of each block among the others."""
-    said = np.log(np.maximum(own, _LEAST))
-    before, behind = np.zeros_like(said), np.zeros_like(said)
+    said, odds = np.maximum(own, _LEAST), np.exp(follows)
+    before, behind = np.ones_like(said), np.ones_like(said)
+    # What all share does not matter: each row is scaled, so that none gets too small.
     for index in range(1, len(said)):
-        paths = (before[index - 1] + said[index - 1])[:, None] + follows
-        before[index] = _log_sum(paths, axis=0)
+        row = (before[index - 1] * said[index - 1]) @ odds
+        before[index] = row / row.max()
     for index in range(len(said) - 2, -1, -1):
-        paths = follows + (said[index + 1] + behind[index + 1])[None, :]
-        behind[index] = _log_sum(paths, axis=1)
-    odds = said + before + behind
-    odds = np.exp(odds - odds.max(axis=1, keepdims=True))
-    result: Floats = odds / odds.sum(axis=1, keepdims=True)
+        row = odds @ (said[index + 1] * behind[index + 1])
+        behind[index] = row / row.max()
+    found = said * before * behind
+    result: Floats = found / found.sum(axis=1, keepdims=True)
     return result
-
-
-def _log_sum(logs: Floats, axis: int) -> Floats:
-    """Return the logarithms of sums, less the greatest of them: what all share does not matter."""
-    greatest = logs.max(axis=axis, keepdims=True)
-    sums: Floats = np.log(np.exp(logs - greatest).sum(axis=axis)) + greatest.squeeze(axis)
-    shifted: Floats = sums - sums.max()
-    return shifted
 
 
 def network_input(blocks: PageBlocks) -> Floats:

@@ -73,7 +73,8 @@ def has_words(text: str, count: int) -> bool:
         if count <= 0:
             break
         if run.lastindex is None:
-            count -= len(unify(run[0])) <= LONGEST_WORD
+            word = run[0] if run[0].isascii() else unify(run[0])
+            count -= len(word) <= LONGEST_WORD
         else:
             count -= len(_keys(run[0]))
     return count <= 0

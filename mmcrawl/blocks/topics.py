@@ -186,7 +186,7 @@ class _Runs:
         pieces = [
             _Piece(text, *place)
             for place, runs in groupby(self._visible(nodes), itemgetter(0))
-            if (text := _joined(self._tree, [node for _, node in runs]))
+            if (text := self._joined([run for _, run in runs]))
         ]
         if _mostly(pieces, "fallback"):
             return pieces
@@ -209,7 +209,14 @@ class _Runs:
             line += container != last
             last = container
             setting = self._setting(set_by, start, settings) if set_by >= start else _OUTSIDE
-            yield (setting, line, tags[container] if container >= 0 else ""), node
+            yield (setting, line, tags[container] if container >= 0 else ""), run
+
+    def _joined(self, runs: Sequence[int]) -> str:
+        texts, nodes, apart = self._tree.texts, self._nodes, self._tree.apart
+        if len(runs) > 1:
+            pieces = [f" {texts[run]}" if apart[nodes[run]] else texts[run] for run in runs]
+            return " ".join("".join(pieces).split())
+        return " ".join(texts[runs[0]].split())
 
     def _setting(self, node: int, start: int, known: dict[int, _Setting]) -> _Setting:
         """Return the setting inside of an element that sets text, in a block from `start` on."""
@@ -233,13 +240,6 @@ class _Runs:
             around.linked or tag == "a",
             around.fallback or tag == "noscript",
         )
-
-
-def _joined(tree: PageTree, runs: list[int]) -> str:
-    if len(runs) == 1:
-        return tree.text(runs[0])
-    texts = (f" {tree.raw_text(run)}" if tree.apart[run] else tree.raw_text(run) for run in runs)
-    return " ".join("".join(texts).split())
 
 
 def _picture_texts(tree: PageTree, nodes: range) -> Iterator[str]:

@@ -53,11 +53,15 @@ class RunTexts:
             starts[-1] = len(points) + 1
         return starts
 
+    @cached_property
+    def _bounds(self) -> memoryview:  # quicker to be read one by one
+        return self.starts.data
+
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, run: int) -> str:
-        return self._joined[self.starts[run] : self.starts[run + 1] - 1]
+        return self._joined[self._bounds[run] : self._bounds[run + 1] - 1]
 
     def joined(self, first: int, after: int, most: int) -> str:
         """Return the texts from one to another, a space between two, cut after some characters."""

@@ -143,7 +143,8 @@ class PageTree:
         self.starts, self.inner_starts = nodes.starts, nodes.inner_starts
         self.inner_ends, self.ends = nodes.inner_ends, nodes.ends
         self.ends[0] = self.inner_ends[0] = len(body)
-        self.runs, self.link_ends = np.asarray(nodes.texts, dtype=np.int32), nodes.link_ends
+        self._runs, self.link_ends = nodes.texts, nodes.link_ends
+        self.runs: NDArray[np.int32] = np.asarray(nodes.texts, dtype=np.int32)
         self.spaced = bytearray(len(self.tags))
         for node in nodes.spaced:
             self.spaced[node] = 1
@@ -224,11 +225,11 @@ class PageTree:
 
     def raw_text(self, node: int) -> str:
         """Return the text of a run with its white space; "" for an element."""
-        return self.texts[bisect_left(self.runs, node)] if self.tags[node] == TEXT else ""
+        return self.texts[bisect_left(self._runs, node)] if self.tags[node] == TEXT else ""
 
     def texts_in(self, node: int, most: int) -> str:
         """Return the text of an element with its white space, cut after some characters."""
-        first, after = (bisect_left(self.runs, place) for place in (node, self.after[node]))
+        first, after = (bisect_left(self._runs, place) for place in (node, self.after[node]))
         return self.texts.joined(first, after, most)
 
     def preformatted(self, nodes: range) -> str:
