@@ -26,7 +26,7 @@ def each(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]], Cal
     def of_all(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
         def run(*bound: object, **fixtures: Any) -> None:
-            failed = []
+            failed, skipped = [], None
             for number, row in enumerate(table):
                 with ExitStack() as stack:
                     try:
@@ -34,8 +34,12 @@ def each(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]], Cal
                     except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001
                         error.add_note(f"row {number}: {row!r:.1000}")
                         failed.append(error)
+                    except pytest.skip.Exception as told:  # the other rows count all the same
+                        skipped = told
             if failed:
                 raise BaseExceptionGroup(f"{len(failed)} of {len(table)} rows fail", failed)
+            if skipped is not None:
+                raise skipped
 
         signature = inspect.signature(test)
         left = [p for name, p in signature.parameters.items() if name not in given]

@@ -1,13 +1,18 @@
 """What settings mean for a crawl, and how its progress is told."""
 
+import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from scrapy.settings import Settings
 
 from mmcrawl.crawling import CrawlJob, FetchedPage, FocusedParams
 from mmcrawl.engine import (
+    CrawlProgress,
+    FocusedScheduler,
     check_settings,
+    extensions,
     make_job,
     with_stored_web,
 )
@@ -102,3 +107,28 @@ def test_good_settings_pass() -> None:
 def test_a_stored_web_may_be_named_by_a_setting(given, setting, web):
     arguments = with_stored_web({"topic": "x", **given}, Settings({"MMCRAWL_WEB": setting}))
     assert (arguments["topic"], arguments.get("web")) == ("x", web)
+
+
+def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(monkeypatch, caplog):
+    clock = [100.0]
+    monkeypatch.setattr(extensions, "monotonic", lambda: clock[0])
+    ticks = SimpleNamespace(start=lambda seconds, now: None)
+    monkeypatch.setattr(extensions, "create_looping_call", lambda call: ticks)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
+    scheduler = FocusedScheduler.__new__(FocusedScheduler)
+    scheduler._at_work = None
+    crawler = SimpleNamespace(
+        settings=Settings({"MMCRAWL_DISPLAY": True}),
+        signals=SimpleNamespace(connect=lambda *arguments: None),
+        stats=SimpleNamespace(set_value=lambda *arguments: None),
+        engine=SimpleNamespace(scheduler=scheduler),
+    )
+    progress = CrawlProgress(crawler)  # type: ignore[arg-type]
+    scheduler.job = open_job()
+    with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.engine.extensions"):
+        crawl_chain(scheduler.job, most=3)  # in an earlier run
+        progress._opened()
+        crawl_chain(scheduler.job, most=5)
+        clock[0] += 10
+        progress._tick()
+    assert "8 pages (0.5/s)" in caplog.text

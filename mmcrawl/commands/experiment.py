@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -187,8 +188,12 @@ def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
 
     def measure() -> None:
         claim(opts.out)
-        with steps(Console(stderr=True)) as told:
-            _show(preset.tables(data, told), opts.out)
+        try:
+            with steps(Console(stderr=True)) as told:
+                _show(preset.tables(data, told), opts.out)
+        finally:
+            with suppress(OSError):  # a folder that nothing was written to
+                opts.out.rmdir()
 
     return measure
 

@@ -67,7 +67,7 @@ def ran(name: str, *words: str, folder: Path, answer: str = "") -> subprocess.Co
             code = exit_code(made, *words)
         except UsageError as error:
             code = 2
-            print(error, file=err)
+            print(f"scrapy {name}: error: {error}", file=err)
     return subprocess.CompletedProcess([name, *words], code, out.getvalue(), err.getvalue())
 
 

@@ -140,6 +140,13 @@ def test_text_is_the_title_and_the_paragraphs_of_the_page(page, capsys):
     assert "在折射现象中" not in capsys.readouterr().out
 
 
+def test_a_headline_that_is_the_first_paragraph_too_is_written_once(tmp_path, capsys):
+    file = tmp_path / "page.html"
+    file.write_text("<h1>Levers lift</h1><p>Wheels turn, and levers lift whatever is laid upon.")
+    assert run(str(file), "--format", "txt") == 0
+    assert capsys.readouterr().out.count("Levers lift") == 1
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk to write to")
 def test_a_disk_that_is_full_is_told_with_the_file(page, capsys):
     assert run(page, "--html", "/dev/full") == 1

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from io import BytesIO
@@ -17,6 +18,7 @@ from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
+PROGRAM = "from mmcrawl.commands.program import main; main()"
 TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>"
 
 
@@ -113,6 +115,32 @@ def test_what_is_damaged_of_a_warc_file_is_told(folder, capfdbinary):
     out, err = capfdbinary.readouterr()
     assert json.loads(out.splitlines()[0])["url"] == "http://h.test/a"
     assert b"Traceback" not in err
+
+
+@each(
+    "words, said",
+    [
+        (["nothing.html"], "there is no file nothing.html; give a file, or a URL"),
+        (["pages/one.html", "--output", "no/x.md"], "--output no/x.md: there is no folder no"),
+        (["pages/one.html", "--processes", "0"], "--processes 0: give a whole number from 1"),
+    ],
+)
+def test_wrong_input_is_one_sentence(folder, capsys, words, said):
+    assert run(["--format", "md", *words]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"scrapy blocks: {said}")
+
+
+@each("words", [["-m", "scrapy", "blocks"], ["-c", PROGRAM, "blocks", "--format", "md"]])
+def test_a_reader_that_has_seen_enough_is_no_error(folder: Path, words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [python(), *words, str(folder / "pages" / "one.html")]
+    ended = subprocess.run(
+        command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, timeout=HANG, check=False
+    )
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (1, b"")
 
 
 @each(

@@ -24,7 +24,7 @@ OPTICS = "experiment --web web --keywords x --algos breadth"
 ARCHIVE = """
 archive versions http://none.test/ | 1 | http://none.test/ is not in archive crawl-archive.db
 archive show http://a.test/ --version 7 | 1 | http://a.test/ has no version 7
-archive show http://a.test/ --at 2020-01-01T00:00 | 1 | not stored yet at 2020-01-01 00:00:00 UTC;
+archive show http://a.test/ --at 2020-01-01T00:00 | 1 | 00:00:00 UTC; its first version is of
 archive diff http://b.test/ | 1 | has one version only
 archive diff http://a.test/ 1 9 | 1 | http://a.test/ has no version 9
 archive list none.test | 1 | no page is of host none.test
@@ -41,7 +41,7 @@ archive show http://a.test/ --version 0 | 2 | --version 0: give a whole number f
 archive diff http://a.test/ 1 two | 2 | version two: give a whole number from 1
 archive diff http://a.test/ --kinds good | 2 | --kinds good: there is none; there are title
 archive list -a crawl.db | 2 | -a crawl.db: give NAME=VALUE, as -a store=VALUE
-archive list -a stroe=crawl.db | 2 | there is no argument 'stroe'; there are store, archive
+archive list -a stroe=x | 2 | no argument 'stroe'; there are store, archive; did you mean store?
 archive list -a store=x --store y | 2 | store is given twice: y and x
 archive list -a store=memory: | 2 | a store in memory has no archive
 archive list -a archive=redis://a | 2 | 'redis://a' is not understood
@@ -52,6 +52,8 @@ archive repack --level 20 | 2 | --level 20: give a whole number from 1 to 19
 archive search kind:nonsense | 2 | there is no kind 'nonsense'
 archive search lens --order best | 2 | there is no order 'best'
 archive duplicates --near 0 | 2 | --near 0: give a number above 0 and at most 1, as 0.8
+archive duplicates --near 1.1 | 2 | --near 1.1: give a number above 0 and at most 1, as 0.8
+archive duplicates --near much | 2 | --near much: give a number above 0 and at most 1, as 0.8
 archive duplicates --near nan | 2 | --near nan: give a number above 0 and at most 1, as 0.8
 archive | 2 | say one of list, versions, show
 archive lst | 2 | there is no 'lst'
@@ -102,6 +104,7 @@ blocks page.html --html /proc/x.html | 1 | --html /proc/x.html:
 blocks --html page.html | 2 | give the page before --html
 blocks --nope page.html | 2 | there is no option --nope
 blocks page.html --metadata broken.json | 2 | no JSON
+blocks page.html --metadata none.json | 2 | --metadata none.json cannot be read
 blocks --web /nowhere http://h.test/ | 2 | '/nowhere' does not exist
 blocks --format md good | 2 | several pages as md: name a folder with --output
 blocks --format md good --output page.html | 2 | --output page.html is no folder
@@ -132,6 +135,7 @@ experiment --keywords x --algos breadth --web nowhere | 2 | web: 'nowhere' does 
 experiment --keywords x --algos breadth --web sim:seed=1-3 | 2 | seed=1-3 does not describe a
 {OPTICS} --out notes | 2 | the folder notes holds other files (letter.txt); name
 experiment --compare notes notes | 2 | notes holds no finished experiment
+experiment --preset wang2012 --data notes | 2 | has no pages.json that can be read
 experiment --preset quark --data notes | 2 | has no pages.json that can be read
 experiment --preset quark --algos breadth | 2 | takes --data and --out; leave out --algos
 experiment --preset song2008 -a max_layer=3 | 2 | --data and --out; leave out --max-layer
@@ -167,6 +171,8 @@ rules test u --rules x --job y | 2 | give either a file, with -a rules=, or
 rules show -o x | 2 | scrapy rules show takes no -o, which belongs to scrapy rules export
 rules export --json | 2 | scrapy rules export takes no --json, which belongs to
 rules test http://[ | 2 | 'http://[' is no URL; write it as http://host/path
+rules test '' | 2 | '' is no URL; write it as http://host
+rules test ftp://h.test/a | 2 | 'ftp://h.test/a' is no URL; write it as http://host
 rules test example.org/wuli/1.htm | 2 | 'example.org/wuli/1.htm' is no URL; write it as http://host
 rules show --store no.db | 2 | there is no store no.db; name the file of a crawl (-a store=FILE.db)
 rules show --job x | 1 | there is no job 'x' in
@@ -251,11 +257,11 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files_in(folder: Path) -> dict[Path, bytes]:
-    """Return the files in a folder, but for search indexes and what SQLite has beside its own."""
+    """Return what is in a folder, but for search indexes and what SQLite has beside its own."""
     return {
-        path: path.read_bytes()
+        path: path.read_bytes() if path.is_file() else b""
         for path in folder.rglob("*")
-        if path.is_file() and not path.name.endswith(("-shm", "-wal", "-search"))
+        if not path.name.endswith(("-shm", "-wal", "-search"))
     }
 
 
@@ -266,5 +272,7 @@ def test_a_mistake_is_a_sentence(row: str, desk: Path) -> None:
     before = files_in(desk)
     done = ran(name, *words, folder=desk)
     assert (done.returncode, done.stdout) == (int(code), ""), done.stderr
-    assert sentence in " ".join(done.stderr.split())
+    [said] = done.stderr.strip().splitlines()
+    assert sentence in said
+    assert said.startswith(f"scrapy {name}: ")
     assert files_in(desk) == before

@@ -115,6 +115,21 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
     assert shown.count("[red]lens[/red]") >= 4
 
 
+@each(
+    "args, code, said",
+    [
+        (["--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
+        (["--web", "demo", "http://wuli.demo.test/neibu/"], 1, "forbidden by robots.txt"),
+        (["-s", "MMCRAWL_TOPIC_THRESHOLD=1", "x"], 2, "MMCRAWL_TOPIC_THRESHOLD must be"),
+    ],
+)
+def test_what_cannot_be_scored_is_one_sentence(args: list[str], code: int, said: str) -> None:
+    shown = topic("score", *args)
+    assert (shown.returncode, shown.stdout) == (code, "")
+    [line] = shown.stderr.splitlines()
+    assert said in line
+
+
 @each("terminal", ["ascii", "latin-1"])
 def test_characters_that_a_terminal_lacks_are_written_as_numbers(terminal: str) -> None:
     shown = typed(

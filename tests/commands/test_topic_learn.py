@@ -78,6 +78,13 @@ def test_words_are_suggested_as_lines_of_a_topic_file(examples: Path) -> None:
     assert found
 
 
+def test_pages_that_are_not_right_are_given_or_come_from_an_archive(examples: Path) -> None:
+    made = topic("learn", "x", "--good", "good", cwd=examples)
+    assert made.returncode == 2
+    assert "--bad PAGES is missing, and there is no archive" in made.stderr
+    assert not (examples / "topics").exists()
+
+
 def test_examples_that_cannot_be_had_are_named(examples: Path) -> None:
     (examples / "list.txt").write_text(
         "\n".join([*map(str, (examples / "good").rglob("*.html")), "gone.html"])

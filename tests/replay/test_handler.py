@@ -86,7 +86,9 @@ def folder(tmp_path: Path) -> str:
 
 def test_a_crawl_through_the_engine_finds_the_demo_web() -> None:
     # Scrapy writes a traceback of a host that has no robots.txt to give.
-    seen = json.loads(run(python(), "-c", CRAWL, code=None).stdout)
+    done = run(python(), "-c", CRAWL, code=None)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
     popups = {"http://wuli.demo.test/gaozhong/wuli/yanshi.htm"}
     assert DemoWeb().relevant_urls() - popups <= set(seen["pages"])
     assert not [url for url in seen["pages"] if "/neibu/" in url]

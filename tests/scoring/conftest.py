@@ -66,6 +66,7 @@ class MadeUpCrawl:
     def apply(self, answer: LinkScores) -> None:
         assert len(set(answer.ids)) == len(answer.ids)
         assert all(score == HELD or 0 <= score < 1000 for score in answer.score)
+        assert all(0 <= structure < 1000 for structure in answer.structure)
         self.answer = answer
         self.answers.append(answer)
         self.frontier.apply(answer)

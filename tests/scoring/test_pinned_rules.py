@@ -182,3 +182,8 @@ def test_reading_an_address_takes_time_in_proportion_to_its_length(escaped: str)
         return min(taken)
 
     assert seconds(40_000) < 16 * max(seconds(5_000), 0.0002)
+
+
+def test_a_glob_of_many_stars_takes_no_longer_than_others() -> None:
+    rules = PinnedRules([PinnedRule(f"http://h.test/{'a*' * 30}b")])
+    assert rules.weight_of(f"http://h.test/{'a' * 20_000}") is None  # with backtracking, never
