@@ -44,7 +44,7 @@ from made_web import write_web
 from page_server import Running, Served, running
 from pymongo import MongoClient
 
-from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.cluster.store import open_shared_store
 
 PROJECT = Path(__file__).resolve().parent.parent
 _STARTER = PROJECT / "tools" / "start_mongodb_server"

@@ -41,12 +41,12 @@ from mmcrawl.frontier.records import NewLink, WaitingLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
 from mmcrawl.page.urls import physical_layer  # noqa: E402
 from mmcrawl.replay.handler import replay_settings  # noqa: E402
-from mmcrawl.sharing.learnt import LearntStore  # noqa: E402
-from mmcrawl.sharing.log import PartLogs  # noqa: E402
-from mmcrawl.sharing.messages import Taken  # noqa: E402
-from mmcrawl.sharing.places import Rules  # noqa: E402
+from mmcrawl.cluster.learnt import LearntStore  # noqa: E402
+from mmcrawl.cluster.log import PartLogs  # noqa: E402
+from mmcrawl.cluster.messages import Taken  # noqa: E402
+from mmcrawl.cluster.places import Rules  # noqa: E402
 from mmcrawl.stores.patient_server import Row  # noqa: E402
-from tests.sharing.memory import Gang, MemoryStore, Worker  # noqa: E402
+from tests.cluster.memory import Gang, MemoryStore, Worker  # noqa: E402
 
 
 class Lab:

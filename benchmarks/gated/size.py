@@ -31,7 +31,7 @@ ROOMS: dict[str, tuple[int, tuple[str, ...]]] = {
         3_600,
         ("mmcrawl/works", *(f"mmcrawl/collecting/{r}" for r in ("works", "shelf", "exporting"))),
     ),
-    "cluster": (1_800, ("mmcrawl/cluster", "mmcrawl/sharing")),
+    "cluster": (1_800, ("mmcrawl/cluster",)),
     "rank": (2_300, ("mmcrawl/rank",)),
     "replay": (1_900, ("mmcrawl/replay",)),
     "experiment": (3_900, ("mmcrawl/experiment",)),

@@ -142,7 +142,7 @@ class CrawlWatch:
         return self._shared()[::-1] if is_server(self._uri) else []
 
     def _shared(self) -> list[CrawlNumbers]:
-        from mmcrawl.sharing.views.observing import Observation, Observer
+        from mmcrawl.cluster.views.observing import Observation, Observer
 
         found = []
         with Observer(self._uri) as observer:

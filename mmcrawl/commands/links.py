@@ -87,7 +87,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _list(self, store: str, opts: argparse.Namespace, selection: Selection) -> int:
         """Write the links that are asked for; 1 if there are none."""
-        from mmcrawl.sharing.views.looking import (
+        from mmcrawl.cluster.views.looking import (
             opened_to_look,  # the driver of MongoDB is slow to load
         )
 
@@ -107,7 +107,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return 0 if first else 1
 
     def _tell(self, store: str, opts: argparse.Namespace, url: str) -> int:
-        from mmcrawl.sharing.views.looking import (
+        from mmcrawl.cluster.views.looking import (
             opened_to_look,  # the driver of MongoDB is slow to load
         )
 

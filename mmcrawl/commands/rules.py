@@ -90,7 +90,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _learnt(opts: argparse.Namespace) -> _Learnt:
     """Return what the crawl that is meant has learnt so far; it may go on meanwhile."""
-    from mmcrawl.sharing.views.looking import chosen_job  # the driver of MongoDB is slow to load
+    from mmcrawl.cluster.views.looking import chosen_job  # the driver of MongoDB is slow to load
 
     uri = store_named(opts.store)
     if is_server(uri):
@@ -106,9 +106,9 @@ def _learnt(opts: argparse.Namespace) -> _Learnt:
 
 
 def _shared_learnt(uri: str, wanted: str) -> _Learnt:
-    from mmcrawl.sharing.store import open_shared_store
-    from mmcrawl.sharing.views.looking import chosen_job
-    from mmcrawl.sharing.views.observing import Observation, Observer
+    from mmcrawl.cluster.store import open_shared_store
+    from mmcrawl.cluster.views.looking import chosen_job
+    from mmcrawl.cluster.views.observing import Observation, Observer
 
     with Observer(uri) as observer:
         job = chosen_job(observer.jobs(), wanted, observer.name)

@@ -26,7 +26,7 @@ from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import facts_table, folded, literal, sentence
 
 if TYPE_CHECKING:  # the driver of MongoDB is slow to load
-    from mmcrawl.sharing.views.observing import (
+    from mmcrawl.cluster.views.observing import (
         CrawlView,
         JobView,
         Observation,
@@ -75,7 +75,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return lambda: self._show(store, opts)
 
     def _show(self, store: str, opts: argparse.Namespace) -> None:
-        from mmcrawl.sharing.views.observing import Observer
+        from mmcrawl.cluster.views.observing import Observer
 
         with Observer(store) as observer:
             sight = _Sight(observer, opts.job)
@@ -118,7 +118,7 @@ class _Sight:
         self._names: Sequence[str] = ()
 
     def look(self) -> None:
-        from mmcrawl.sharing.views.observing import Observation
+        from mmcrawl.cluster.views.observing import Observation
 
         self._names = [self._job] if self._job else self._observer.jobs()
         for name in self._names:

@@ -37,7 +37,7 @@ from mmcrawl.commands.values import ruffle_folder, store_named, whole
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
-from mmcrawl.sharing.views.found import FoundMedia
+from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.crawl import facts_table, literal, right
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file

@@ -29,7 +29,7 @@ _ALL_KINDS = "all"
 _HOUR = 3_600.0
 
 if TYPE_CHECKING:
-    from mmcrawl.sharing.worker import SharedJob
+    from mmcrawl.cluster.worker import SharedJob
 
     Crawl: TypeAlias = CrawlJob | SharedJob
 else:  # the driver of MongoDB is slow to load, and few crawls need it
@@ -211,9 +211,9 @@ def parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
 
 def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> Crawl:
     """Join a crawl that several processes work on."""
-    from mmcrawl.sharing.places import Rules
-    from mmcrawl.sharing.store import open_shared_store
-    from mmcrawl.sharing.worker import SharedJob, worker_name
+    from mmcrawl.cluster.places import Rules
+    from mmcrawl.cluster.store import open_shared_store
+    from mmcrawl.cluster.worker import SharedJob, worker_name
 
     delay = settings.getfloat("DOWNLOAD_DELAY")
     if settings.getbool("AUTOTHROTTLE_ENABLED"):

@@ -45,7 +45,7 @@ from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
-from mmcrawl.sharing.views.found import FoundMedia
+from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.terminal.collecting import Collected, collected_tables, progress_line
 
 logger = logging.getLogger(__name__)

@@ -32,8 +32,8 @@ from mmcrawl.frontier import (
 )
 from mmcrawl.page import parse_page, physical_layer
 from mmcrawl.settings import declared
-from mmcrawl.sharing import Rules, SharedJob
-from mmcrawl.sharing.views import opened_to_look
+from mmcrawl.cluster import Rules, SharedJob
+from mmcrawl.cluster.views import opened_to_look
 from tests.commands.running import Run, Said, runner
 from tests.databases import MONGODB, mongodb_uri
 from tests.tables import each
@@ -575,7 +575,7 @@ def test_the_job_that_is_meant_must_be_said(run: Run, alone: str, tmp_path: Path
 
 
 def test_a_crawl_of_another_version_is_not_replayed(run, shared, monkeypatch):
-    monkeypatch.setattr("mmcrawl.sharing.views.looking.__version__", "99")
+    monkeypatch.setattr("mmcrawl.cluster.views.looking.__version__", "99")
     said = run("-a", f"store={shared}")
     assert said.code == 1
     assert "was begun by mmcrawl" in said.err

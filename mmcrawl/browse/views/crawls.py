@@ -20,7 +20,7 @@ from mmcrawl.browse.text import sentences
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.scoring.registry import algorithm_names
-from mmcrawl.sharing.views.found import FoundMedia
+from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.topic.loading import own_topic_names, topic_names
 
 _MOST = 200  # folders that are looked into

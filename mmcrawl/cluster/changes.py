@@ -1,0 +1,256 @@
+"""Which rows of the parts in a worker's store have changed, and putting such rows elsewhere.
+
+A part of a crawl is a job in the worker's SQLite store, under the number of the part. Triggers note
+what changes there; what has changed since it was asked last is a `Rows` for each part. Rows put in
+place of what was there, in the order in which they were taken, make the same part again: so a log
+of them needs nobody who understands it, and may be read twice.
+
+Scores are left out: they change all the time, and follow from the rest when a part is taken over
+(the first one of a link is with its row). A link that is being fetched is noted as waiting.
+"""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import bson
+from bson.errors import BSONError
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.frontier.store import SqliteStore
+from mmcrawl.cluster.packing import packed, unpacked
+
+Row = Sequence[Any]
+
+_ROWS_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of the store.
+
+    Attributes:
+        name: its name.
+        key: columns that tell its rows apart.
+        by_job: its first column of the key is the part; otherwise that is a number which begins
+            with the part.
+        left_out: columns that are made anew where the row is put.
+    """
+
+    name: str
+    key: tuple[str, ...]
+    by_job: bool = True
+    left_out: tuple[str, ...] = ()
+
+    def part(self, of: str = "") -> str:
+        """Return the part of a row as SQL has it; `of` stands before the name of a column."""
+        return f"{of}{self.key[0]}" + ("" if self.by_job else f" >> {JOB_SHIFT}")
+
+
+_TABLES = (
+    _Table("host", ("job", "id")),
+    _Table("link", ("id",), by_job=False),
+    _Table("page", ("id",), by_job=False),
+    _Table("section", ("job", "name")),
+    _Table("sighting", ("job", "section", "url")),
+    _Table("site_wide", ("job", "url")),
+    _Table("listed", ("job", "key"), left_out=("id",)),
+    _Table("listed_media", ("job", "key", "url")),
+    _Table("followed", ("job", "first")),
+    _Table("pattern", ("job", "pattern")),
+    _Table("media_page", ("job", "url")),
+    _Table("media_resource", ("job", "page", "url")),
+)
+_KEYS = ("a", "b", "c")
+_SCORES = frozenset({"score", "structure"})
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows of one part: what stands there now, and what does not any more.
+
+    Attributes:
+        put: rows by the name of their table, and of these the columns in order.
+        gone: keys by the name of their table.
+    """
+
+    put: dict[str, list[Row]] = field(default_factory=dict)
+    gone: dict[str, list[Row]] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """Return them as bytes."""
+        return packed(bson.encode({"put": self.put, "gone": self.gone}))
+
+    @classmethod
+    def decode(cls, data: bytes) -> "Rows":
+        """Return what `encode` wrote.
+
+        Raises:
+            ValueError: it did not write this.
+        """
+        try:
+            plain = bson.decode(unpacked(data))
+            rows = cls(plain["put"], plain["gone"])
+        except (BSONError, LookupError, TypeError) as error:
+            raise ValueError(f"it holds no rows: {error}") from error
+        names = {table.name for table in _TABLES}
+        if not ({*rows.put} | {*rows.gone}) <= names:
+            raise ValueError("it holds rows of no table")
+        return rows
+
+
+class Changes:
+    """Notes what changes in the parts of a store from now on.
+
+    Args:
+        store: an open store, which nobody else writes to.
+    """
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self._columns = {table.name: _columns(store.db, table) for table in _TABLES}
+        store.db.execute(
+            # Without a unique key: a trigger resolves conflicts as what set it off does.
+            "CREATE TEMP TABLE changed (part, place, a, b, c)"
+        )
+        for place, table in enumerate(_TABLES):
+            for trigger in _triggers(place, table, self._columns[table.name]):
+                store.db.execute(trigger)
+
+    def take(self) -> dict[int, Rows]:
+        """Return what has changed since this was called last, by part."""
+        taken: defaultdict[int, Rows] = defaultdict(Rows)
+        db = self._store.db
+        for place, table in enumerate(_TABLES):
+            columns = self._columns[table.name]
+            keys = _KEYS[: len(table.key)]
+            on = " AND ".join(
+                f"t.{name} = n.{key}" for name, key in zip(table.key, keys, strict=True)
+            )
+            asked = ", ".join(_shown(f"t.{column}") for column in columns)
+            rows = db.execute(
+                f"SELECT n.part, t.{table.key[0]} IS NULL, {', '.join(keys)}, {asked} FROM"  # noqa: S608
+                " (SELECT DISTINCT * FROM temp.changed WHERE place = ?) n"
+                f" LEFT JOIN main.{table.name} t ON {on}",
+                (place,),
+            )
+            for part, is_gone, *values in rows:
+                key, row = values[: len(keys)], values[len(keys) :]
+                rows_of = taken[part].gone if is_gone else taken[part].put
+                rows_of.setdefault(table.name, []).append(key if is_gone else row)
+        with self._store.writing():
+            db.execute("DELETE FROM temp.changed")
+        return dict(taken)
+
+    def put(self, part: int, rows: Iterable[Rows]) -> None:
+        """Put rows of a part in place of what is there. They do not count as changed.
+
+        Raises:
+            StoreError: these are no rows of a store.
+        """
+        put_rows(self._store, rows)
+        with self._store.writing() as db:
+            db.execute("DELETE FROM temp.changed WHERE part = ?", (part,))
+        self._store.commit()
+
+    def remove(self, part: int) -> None:
+        """Remove all of a part from the store; that does not count as a change."""
+        with self._store.writing() as db:
+            for table in _TABLES:
+                db.execute(f"DELETE FROM {table.name} WHERE {_of_part(table, part)}")  # noqa: S608
+            db.execute("DELETE FROM job WHERE id = ?", (part,))
+            db.execute("DELETE FROM temp.changed WHERE part = ?", (part,))
+        self._store.commit()
+
+    def all_of(self, db: sqlite3.Connection, part: int) -> Iterator[bytes]:
+        """Yield all rows of a part as `Rows` encodes them, scores included.
+
+        Args:
+            db: a connection to the file of the store.
+            part: number of the part.
+        """
+        rows = Rows()
+        for table in _TABLES:
+            columns = ", ".join(map(_shown, self._columns[table.name]))
+            found = db.execute(
+                f"SELECT {columns} FROM {table.name} WHERE {_of_part(table, part)}"  # noqa: S608
+                f" ORDER BY {'rowid' if table.left_out else ', '.join(table.key)}"
+            )
+            while some := found.fetchmany(_ROWS_AT_ONCE):
+                rows.put[table.name] = some
+                if sum(map(len, rows.put.values())) >= _ROWS_AT_ONCE:
+                    yield rows.encode()
+                    rows = Rows()
+        if rows.put:
+            yield rows.encode()
+
+
+def put_rows(store: SqliteStore, rows: Iterable[Rows]) -> None:
+    """Put rows of parts in place of what is there.
+
+    Raises:
+        StoreError: these are no rows of a store.
+    """
+    with store.writing() as db:
+        for some in rows:
+            for name, keys in some.gone.items():
+                _delete(db, _table(name), keys)
+            for name, values in some.put.items():
+                _insert(db, name, _columns(db, _table(name)), values)
+
+
+def _columns(db: sqlite3.Connection, table: _Table) -> tuple[str, ...]:
+    rows = db.execute(f"PRAGMA main.table_info({table.name})")
+    return tuple(row[1] for row in rows if row[1] not in table.left_out)
+
+
+def _triggers(place: int, table: _Table, columns: Sequence[str]) -> Iterator[str]:
+    """Yield the statements by which changes of a table are noted."""
+    told = ", ".join(column for column in columns if column not in _SCORES)
+    running = " WHEN NEW.status <> 'R'" if table.name == "link" else ""
+    for event, of, condition in (
+        ("INSERT", "NEW.", ""),
+        (f"UPDATE OF {told}", "NEW.", running),
+        ("DELETE", "OLD.", ""),
+    ):
+        keys = [f"{of}{name}" for name in table.key] + ["''"] * (len(_KEYS) - len(table.key))
+        yield (
+            f"CREATE TEMP TRIGGER {table.name}_{event.split()[0]} AFTER {event} ON"  # noqa: S608 - our own names
+            f" main.{table.name}{condition} BEGIN INSERT INTO changed"
+            f" VALUES ({table.part(of)}, {place}, {', '.join(keys)}); END"
+        )
+
+
+def _shown(column: str) -> str:
+    """Return how a column is read: links that are being fetched wait, for others."""
+    is_status = column.rpartition(".")[2] == "status"
+    return f"CASE {column} WHEN 'R' THEN 'W' ELSE {column} END" if is_status else column
+
+
+def _of_part(table: _Table, part: int) -> str:
+    if table.by_job:
+        return f"{table.key[0]} = {part:d}"
+    return f"{table.key[0]} >= {part << JOB_SHIFT:d} AND {table.key[0]} < {part + 1 << JOB_SHIFT:d}"
+
+
+def _table(name: str) -> _Table:
+    return next(table for table in _TABLES if table.name == name)
+
+
+def _delete(db: sqlite3.Connection, table: _Table, keys: Iterable[Row]) -> None:
+    condition = " AND ".join(f"{name} = ?" for name in table.key)
+    db.executemany(f"DELETE FROM {table.name} WHERE {condition}", keys)  # noqa: S608
+
+
+def _insert(db: sqlite3.Connection, name: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+    marks = ", ".join("?" * len(columns))
+    try:
+        db.executemany(
+            f"INSERT OR REPLACE INTO {name} ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
+            rows,
+        )
+    except sqlite3.ProgrammingError as error:
+        raise StoreError(f"these are no rows of the table {name}: {error}") from error

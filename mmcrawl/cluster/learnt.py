@@ -1,0 +1,169 @@
+"""What workers tell each other of what they learnt: how rare words are, and what links promise.
+
+* ``note``: ``JOB/learnt/WORKER``; ``token``, a random one each time, and ``bytes``.
+
+Each tells what it has learnt itself, all of it, in place of what it told before, when that has
+grown by a quarter. What a crawl knows is the sum of what its workers tell, those that are gone
+included. So nothing is decided together: workers that have not heard of each other for a while
+order their links a little otherwise, that is all.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field
+
+import bson
+from bson.errors import BSONError
+
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.scoring.knowledge import Contribution
+from mmcrawl.cluster.packing import packed, unpacked
+from mmcrawl.cluster.server import StoreServer, bytes_of
+from mmcrawl.stores.patient_server import Row
+
+logger = logging.getLogger(__name__)
+
+_MOST_BYTES = 14 << 20  # a document may have 16 MB
+_NOTE = "learnt/"
+"""What the names of the notes begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What a worker learnt.
+
+    Attributes:
+        pages: so many pages it was learnt from.
+        words: how many of them hold each word.
+        largest: the largest similarities, by which others are scaled.
+        knowledge: of links; None for algorithms that have none to share.
+        taught: so many links of each part had ended when it was learnt.
+        absorbed: workers whose knowledge this one holds as its own.
+        patterns: of the sites of its parts.
+    """
+
+    pages: int = 0
+    words: Mapping[str, int] = field(default_factory=dict)
+    largest: tuple[float, ...] = ()
+    knowledge: Contribution | None = None
+    taught: Mapping[int, int] = field(default_factory=dict)
+    absorbed: tuple[str, ...] = ()
+    patterns: tuple[PatternRecord, ...] = ()
+
+    def encode(self) -> bytes:
+        """Return it as bytes."""
+        plain = {
+            "pages": self.pages,
+            "words": list(self.words.items()),
+            "largest": self.largest,
+            "knowledge": None if self.knowledge is None else self.knowledge.encode(),
+            "taught": list(self.taught.items()),
+            "absorbed": self.absorbed,
+            "patterns": [astuple(pattern) for pattern in self.patterns],
+        }
+        return packed(bson.encode(plain))
+
+    @classmethod
+    def decode(cls, data: bytes) -> Learnt:
+        """Return what `encode` wrote.
+
+        Raises:
+            ValueError: it did not write this.
+        """
+        try:
+            plain = bson.decode(unpacked(data))
+            knowledge = plain["knowledge"]
+            return cls(
+                int(plain["pages"]),
+                {str(word): int(count) for word, count in plain["words"]},
+                tuple(map(float, plain["largest"])),
+                None if knowledge is None else Contribution.decode(knowledge),
+                {int(part): int(settled) for part, settled in plain["taught"]},
+                tuple(map(str, plain["absorbed"])),
+                tuple(PatternRecord(*values) for values in plain["patterns"]),
+            )
+        except (ValueError, BSONError, LookupError, TypeError) as error:
+            raise ValueError(f"it is not what a worker learnt: {error}") from error
+
+
+def learnt_patterns(documents: StoreServer) -> list[PatternRecord]:
+    """Return the patterns that workers have told, the most general first."""
+    best: dict[str, PatternRecord] = {}
+    for row in documents.all("note"):
+        if f"/{_NOTE}" in row["_id"]:
+            with suppress(ValueError):  # the crawl goes on without it
+                for pattern in Learnt.decode(bytes_of(row)).patterns:
+                    known = best.get(pattern.pattern)
+                    if known is None or pattern.hits + pattern.misses > known.hits + known.misses:
+                        best[pattern.pattern] = pattern
+    return sorted(best.values(), key=lambda pattern: (-pattern.urls, pattern.pattern))
+
+
+class LearntStore:
+    """Where workers tell what they learnt.
+
+    Args:
+        documents: of the job.
+        name: of this worker.
+
+    Attributes:
+        token: of what it told last, "" if that is nothing.
+        taught: so many links of each part had ended when somebody learnt from it last.
+        has_begun: what was told before this worker came is known.
+    """
+
+    def __init__(self, documents: StoreServer, name: str) -> None:
+        self._documents = documents
+        self._name = name
+        self._tokens: dict[str, str] = {}
+        self._absorbed: set[str] = set()
+        self.token = ""
+        self.taught: dict[int, int] = {}
+        self.has_begun = False
+
+    def publish(self, learnt: Learnt) -> None:
+        """Tell what this worker learnt; what it has absorbed need not be told any more."""
+        token = secrets.token_hex(4)
+        row = {"token": token, "bytes": learnt.encode()}
+        if len(row["bytes"]) > _MOST_BYTES:
+            logger.warning("What this worker learnt is too much to be told; others go on without")
+            return
+        self._documents.put("note", _NOTE + self._name, row)
+        self.token = token
+        self._documents.delete("note", [_NOTE + name for name in learnt.absorbed])
+
+    def hear(self, tokens: Mapping[str, str]) -> dict[str, Learnt]:
+        """Return what others learnt that was not heard yet, by their names.
+
+        Args:
+            tokens: of others, as their signs tell.
+        """
+        rows: list[Row | None]
+        if self.has_begun:
+            new = [name for name, token in tokens.items() if token != self._tokens.get(name, "")]
+            rows = [self._documents.one("note", _NOTE + name) for name in new]
+        else:
+            rows = [row for row in self._documents.all("note") if f"/{_NOTE}" in row["_id"]]
+        self.has_begun = True
+        heard = {}
+        for row in filter(None, rows):
+            name = row["_id"].partition(f"/{_NOTE}")[2]
+            token = str(row.get("token", ""))
+            if token == self._tokens.get(name):  # of who was killed before its sign told of it
+                continue
+            self._tokens[name] = token
+            try:
+                learnt = Learnt.decode(bytes_of(row))
+            except ValueError:  # the crawl goes on without it
+                continue
+            self._absorbed.update(learnt.absorbed)
+            heard[name] = learnt
+            for part, settled in learnt.taught.items():
+                self.taught[part] = max(settled, self.taught.get(part, 0))
+        for name in self._absorbed | {self._name}:
+            heard.pop(name, None)
+        return heard

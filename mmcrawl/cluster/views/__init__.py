@@ -1,0 +1,13 @@
+"""Shared crawls as others see them: who works on one, what it found, its links as one table."""
+
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.cluster.views.looking import copy_to, opened_to_look
+    from mmcrawl.cluster.views.observing import (
+        CrawlView,
+        JobView,
+        Observation,
+        Observer,
+        WorkerView,
+    )

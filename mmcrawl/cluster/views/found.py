@@ -1,0 +1,110 @@
+"""The media that the crawls of a store found, wherever that is kept."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
+from typing import Any
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier.findings import Findings, MediaPageRecord
+from mmcrawl.frontier.store import Job, open_store
+from mmcrawl.stores.uris import is_server
+
+
+class FoundMedia:
+    """Looks at a store, in which crawls may be running; nothing is written.
+
+    Args:
+        uri: of the store.
+        job: name of a crawl, "" for all.
+
+    Attributes:
+        jobs: the crawls that are looked at.
+
+    Raises:
+        StoreError: the store cannot be read, or has no such crawl.
+    """
+
+    def __init__(self, uri: str, job: str = "") -> None:
+        self._uri = uri
+        jobs = _shared_jobs(uri) if is_server(uri) else _jobs(uri)
+        self.jobs = [each for each in jobs if job in ("", each.name)]
+        if not self.jobs:
+            which = f"job {job!r}" if job else "crawl"
+            raise StoreError(f"there is no {which} in the store; `scrapy crawl focused` begins one")
+
+    @property
+    def seeds(self) -> Iterator[str]:
+        """The addresses that the crawls began at."""
+        for job in self.jobs:
+            yield from (str(seed[0]) for seed in job.arguments.get("seeds", ()))
+
+    @property
+    def webs(self) -> set[str]:
+        """The stored webs that were crawled instead of the network, "" for the network."""
+        return {str(job.arguments.get("web", "")) for job in self.jobs}
+
+    def since(self, time: float) -> Iterator[tuple[str, str, str]]:
+        """Yield address, kind and page of media on pages that were visited from a time on.
+
+        Those of the pages that are best on topic come first; an address may come several times.
+        """
+        if is_server(self._uri):
+            for _, page in self.pages():
+                if page.visited_at >= time:
+                    yield from (
+                        (address, each.kind, page.url)
+                        for each in page.resources
+                        for address in (each.url, *each.others)
+                    )
+            return
+        with open_store(self._uri, read_only=True) as store:
+            for job in self.jobs:
+                yield from Findings(store, job).media_since(time)
+
+    def best(self, first: int, most: int) -> list[MediaPageRecord]:
+        """Return pages with media of the first of the crawls, those best on topic first.
+
+        Args:
+            first: how many of the best are left out; on a server these are read as well.
+            most: how many follow.
+        """
+        job = self.jobs[0]
+        if is_server(self._uri):
+            with _opened(self._uri, job.name) as shared:
+                return list(islice(shared.media_pages(), first, first + most))
+        with open_store(self._uri, read_only=True) as store:
+            return list(Findings(store, job).media_pages(first, most))
+
+    def pages(self) -> Iterator[tuple[Job, MediaPageRecord]]:
+        """Yield the pages with media of each crawl, those best on topic first."""
+        for job in self.jobs:
+            if is_server(self._uri):
+                with _opened(self._uri, job.name) as shared:
+                    yield from ((job, page) for page in shared.media_pages())
+            else:
+                with open_store(self._uri, read_only=True) as store:
+                    yield from ((job, page) for page in Findings(store, job).media_pages())
+
+
+def _jobs(uri: str) -> list[Job]:
+    with open_store(uri, read_only=True) as store:
+        return store.jobs()
+
+
+def _opened(uri: str, job: str) -> Any:
+    from mmcrawl.cluster.store import open_shared_store  # the driver is slow to load
+
+    return closing(open_shared_store(uri, job=job, arguments=None))
+
+
+def _shared_jobs(uri: str) -> list[Job]:
+    from mmcrawl.cluster.views.observing import Observer
+
+    with Observer(uri) as observer:
+        names = observer.jobs()
+    jobs: list[Any] = []
+    for name in names:
+        with _opened(uri, name) as shared:
+            jobs.append(shared.job)
+    return jobs

@@ -1,0 +1,170 @@
+"""A crawl opened to look at it, wherever its store is.
+
+One that is shared is read from the snapshots and logs of its parts, into a file of this process
+that is removed afterwards.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from mmcrawl import __version__
+from mmcrawl.crawling.history import LastScores, noted, retold
+from mmcrawl.crawling.parts import CrawlParts
+from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.frontier.ranking import ALL
+from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable
+from mmcrawl.frontier.records import LinkScores
+from mmcrawl.frontier.store import Job, SqliteStore, open_store
+from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
+from mmcrawl.cluster.changes import put_rows
+from mmcrawl.cluster.log import PartLogs, StoredPart
+from mmcrawl.cluster.own_parts import FOLDER
+from mmcrawl.cluster.places import PARTS
+from mmcrawl.cluster.store import SharedStore, open_shared_store
+from mmcrawl.cluster.views.merging import merge
+from mmcrawl.cluster.views.observing import Observer
+from mmcrawl.stores.uris import is_server
+
+_AT_ONCE = 64  # parts
+_TRIES = 3  # for a part whose log is shortened while it is read
+_SCORES_AT_ONCE = 50_000
+_WAITING = f"SELECT DISTINCT id >> {JOB_SHIFT} FROM link WHERE status = 'W'"  # noqa: S608
+
+
+@contextmanager
+def opened_to_look(
+    uri: str, name: str = "", tell: Callable[[str], object] = lambda words: None
+) -> Iterator[tuple[SqliteStore, Job]]:
+    """Open a crawl to look at it as it stands now; nothing is written, and it may be running.
+
+    Of one that is shared the links of all parts are there, under one numbering; those that are
+    being fetched wait there. The scores of those that wait are what its algorithm says when it is
+    told the history of each part, as when a worker takes that over.
+
+    Args:
+        uri: of its store.
+        name: of the job; "" for the only one.
+        tell: is told which parts of a shared crawl are left out because they cannot be read.
+
+    Raises:
+        StoreError: the store cannot be read, or has no such job.
+    """
+    if not is_server(uri):
+        with open_store(uri, read_only=True) as store:
+            jobs = {job.name: job for job in store.jobs()}
+            yield store, jobs[chosen_job(list(jobs), name, store.name)]
+        return
+    with Observer(uri) as observer:
+        name = chosen_job(observer.jobs(), name, observer.name)
+    with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-") as folder:
+        path = Path(folder, "crawl.db")
+        with closing(open_shared_store(uri, job=name, arguments=None)) as shared:
+            copy_to(path, shared, tell)
+        with open_store(f"sqlite:///{path}", read_only=True) as store:
+            yield store, store.jobs()[0]
+
+
+def chosen_job(names: list[str], name: str, store: str) -> str:
+    """Return the name of the job that is meant."""
+    if name in names or (not name and len(names) == 1):
+        return name or names[0]
+    if not names:
+        raise StoreError(f"there is no crawl in store {store}; `scrapy crawl focused` begins one")
+    some = ", ".join(names[-10:])
+    if name:
+        raise StoreError(f"there is no job {name!r} in store {store}; there are {some}")
+    raise StoreError(f"store {store} has several jobs: say -a job=NAME; there are {some}")
+
+
+def copy_to(
+    path: Path, shared: SharedStore, tell: Callable[[str], object], parts: int = PARTS
+) -> None:
+    """Make a file in which a shared crawl is one job, as it stands now.
+
+    Args:
+        path: of the file, which is not there.
+        shared: has the crawl.
+        tell: is told which parts are left out because they cannot be read.
+        parts: into how many the crawl is divided.
+    """
+    job = shared.job
+    began_by = job.arguments.get("mmcrawl", "of old")
+    if began_by != __version__:
+        raise StoreError(
+            f"job {job.name!r} in {shared.uri_shown} was begun by mmcrawl {began_by}, this is"
+            f" {__version__}; use that version"
+        )
+    with open_store(f"sqlite:///{path}") as store:
+        store.db.execute("PRAGMA synchronous = OFF")  # it is not kept
+        _read_parts(shared, store, tell, parts)
+        try:
+            _rescore(store, job.arguments)
+        except MmcrawlError:  # its topic is not there any more: scores are as they were logged
+            store.roll_back()
+        merge(store, parts)
+        store.begin(parts, job.name, job.arguments)
+        rules = PinnedRules(PinnedRule(*fields) for fields in shared.rules())
+        store.remember(parts, noted(rules, job.arguments.get("links", ALL)))
+        store.commit()
+
+
+def _read_parts(
+    shared: SharedStore, store: SqliteStore, tell: Callable[[str], object], count: int
+) -> None:
+    logs = PartLogs(shared, "")
+    for first in range(0, count, _AT_ONCE):
+        left, found = {*range(first, min(first + _AT_ONCE, count))}, dict[int, StoredPart]()
+        for _ in range(_TRIES):
+            found |= logs.read(left) if left else {}
+            left = {part for part in left if part not in found or found[part].fault}
+        for part in sorted(left - found.keys()):
+            tell(f"part {part} of the crawl is left out: its log was shortened while it was read")
+        for part, stored in sorted(found.items()):
+            try:
+                rows = list(stored.decoded())
+                fault = stored.fault
+                put_rows(store, () if fault else rows)
+                store.commit()
+            except (ValueError, StoreError) as error:
+                store.roll_back()
+                fault = str(error)
+            if fault:
+                tell(f"part {part} of the crawl is left out, as it cannot be read: {fault}")
+
+
+def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
+    """Give the links that wait in parts the scores that follow from what happened there."""
+    waits = {row[0] for row in store.db.execute(_WAITING)}
+    if not waits:
+        return
+    crawl = CrawlParts.told(arguments, {})
+    reporter = crawl.reporter()
+    knowledge = None
+    for (part,) in store.db.execute("SELECT DISTINCT job FROM host ORDER BY job").fetchall():
+        links = LinkTable(store, part)
+        scorer = crawl.scorer(links, reporter.similarity)
+        if knowledge is None:
+            knowledge = scorer.knowledge
+        else:
+            scorer.adopt(knowledge)
+        if knowledge is None and part not in waits:
+            continue
+        told = LastScores(scorer)
+        for _ in retold(links, told, reporter.test):
+            if len(told) > _SCORES_AT_ONCE:
+                _write(store, part, told.take())
+        _write(store, part, told.take())
+    store.commit()
+
+
+def _write(store: SqliteStore, part: int, scores: LinkScores) -> None:
+    rows = zip(scores.ids, scores.score, scores.structure, strict=True)
+    with store.writing() as db:
+        db.executemany(
+            "UPDATE link SET score = ?, structure = ? WHERE id = ? AND status = 'W'",
+            [(score, structure, (part << JOB_SHIFT) + link) for link, score, structure in rows],
+        )

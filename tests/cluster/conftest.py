@@ -1,0 +1,83 @@
+"""SharedStores in a database that is dropped after the test."""
+
+from __future__ import annotations
+
+import pytest
+from pymongo import MongoClient
+
+from mmcrawl.cluster import open_shared_store
+from tests.databases import mongodb_uri
+
+ARGUMENTS = {"topic": "physics", "algo": "hits"}
+
+
+@pytest.fixture
+def uri():
+    """Return the URI of a database that is dropped after the test."""
+    with mongodb_uri() as uri:
+        yield uri
+
+
+@pytest.fixture
+def database(uri):
+    server, _, name = uri.rpartition("/")
+    with MongoClient(server) as client:
+        yield client[name]
+
+
+@pytest.fixture
+def stores(uri):
+    """Return three stores of one job."""
+    opened = [open_shared_store(uri, job="a/b é", arguments=ARGUMENTS) for _ in range(3)]
+    yield opened
+    for shared in opened:
+        shared.close()
+
+
+@pytest.fixture
+def shared(stores):
+    return stores[0]
+
+
+@pytest.fixture
+def web():
+    """Return a web that is crawled in seconds, by workers as slow as `web.delay` makes them."""
+    from .real_workers import Web
+
+    with Web(8, 40) as made:
+        yield made
+
+
+@pytest.fixture
+def gang(web, uri, tmp_path):
+    """Return who starts workers; they are ended after the test."""
+    from .real_workers import Gang
+
+    made = Gang(web, uri, tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def observe():
+    """Return what looks at the crawl of a gang."""
+    made = []
+
+    def observe(gang):
+        made.append(gang.observer())
+        return made[-1]
+
+    yield observe
+    for observer in made:
+        observer.shared.close()
+
+
+@pytest.fixture
+def gang_of_many(uri, tmp_path):
+    """Return a gang and a web that keeps it busy for longer."""
+    from .real_workers import Gang, Web
+
+    with Web(12, 100) as web:
+        made = Gang(web, uri, tmp_path)
+        yield made
+        made.end()

@@ -1,0 +1,230 @@
+"""Rows of parts that changed, and the same parts made of them elsewhere."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
+from mmcrawl.cluster import Changes, Rows, Rules
+from mmcrawl.cluster import changes as module
+from tests.tables import each
+
+from .memory import Gang, MadeWeb
+
+NAMES = [table.name for table in module._TABLES]
+LEFT_BEHIND = {"job", "note"}  # a part notes nothing there that others need
+PART = 5
+
+
+@pytest.fixture
+def store():
+    with open_store("memory:") as opened:
+        yield opened
+
+
+@pytest.fixture
+def other():
+    with open_store("memory:") as opened:
+        yield opened
+
+
+def rows_of(store, *, scores=False):
+    """Return the rows of all tables as others are to have them."""
+    found = {}
+    for table in module._TABLES:
+        columns = [row[1] for row in store.db.execute(f"PRAGMA table_info({table.name})")]
+        shown = [
+            f"CASE {name} WHEN 'R' THEN 'W' ELSE {name} END" if name == "status" else name
+            for name in columns
+            if name not in table.left_out and (scores or name not in module._SCORES)
+        ]
+        found[table.name] = sorted(
+            store.db.execute(f"SELECT {', '.join(shown)} FROM {table.name}"), key=repr
+        )
+    return found
+
+
+VALUES = {"status": "W", "parent": None, "others": "[]"}
+VALUES_OF = {("link", "status"), ("link", "parent"), ("media_resource", "others")}
+
+
+def sample(store, table, part=PART):
+    """Return a row of a table."""
+    row = {}
+    for _, name, kind, *_ in store.db.execute(f"PRAGMA table_info({table.name})"):
+        row[name] = {"INTEGER": 3, "REAL": 0.5, "TEXT": "x", "BLOB": b"abcd"}[kind]
+    row |= {name: VALUES[name] for name in row if (table.name, name) in VALUES_OF}
+    row[table.key[0]] = part if table.by_job else part << JOB_SHIFT | 3
+    if table.name == "listed":
+        row |= {"id": 3, "parent": 3}
+    return row
+
+
+def add(store, table, row):
+    with store.writing() as db:
+        marks = ", ".join(f":{name}" for name in row)
+        db.execute(f"INSERT INTO {table.name} ({', '.join(row)}) VALUES ({marks})", row)
+
+
+def test_every_table_of_a_crawl_is_noted(store):
+    tables = {
+        name
+        for (name,) in store.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        if not name.startswith("sqlite_")
+    }
+    columns = {
+        name: [row[1] for row in store.db.execute(f"PRAGMA table_info({name})")] for name in tables
+    }
+    with_rows = {name for name in tables if {"job", "host"} & {*columns[name]} or name == "page"}
+    assert with_rows - LEFT_BEHIND == {*NAMES}
+
+
+@pytest.mark.parametrize("table", module._TABLES, ids=NAMES)
+def test_what_changes_in_a_row_is_noted(store, other, table):
+    changes = Changes(store)
+    there = Changes(other)
+    row = sample(store, table)
+    add(store, table, row)
+    taken = changes.take()
+    assert {part: {*rows.put} for part, rows in taken.items()} == {PART: {table.name}}
+    there.put(PART, taken.values())
+    assert rows_of(other, scores=True) == rows_of(store, scores=True)
+    for name in row.keys() - {*table.key} - {*table.left_out}:
+        value = {"x": "y", 3: 7, 0.5: 7.5, b"abcd": b"abcdefgh", "W": "C", "[]": "[1]"}.get(
+            row[name], PART << JOB_SHIFT | 1
+        )
+        with store.writing() as db:
+            db.execute(f"UPDATE {table.name} SET {name} = ?", (value,))
+        taken = changes.take()
+        assert bool(taken) == (name not in module._SCORES), name
+        there.put(PART, taken.values())
+        assert rows_of(other) == rows_of(store)
+    with store.writing() as db:
+        db.execute(f"DELETE FROM {table.name}")
+    taken = changes.take()
+    assert {*taken[PART].gone} == {table.name}
+    there.put(PART, taken.values())
+    assert not any(rows_of(other).values())
+    assert changes.take() == there.take() == {}
+
+
+@pytest.mark.parametrize("table", module._TABLES, ids=NAMES)
+def test_a_part_is_removed_wholly_and_no_other(store, table):
+    changes = Changes(store)
+    for number, part in enumerate((PART - 1, PART, PART + 1)):
+        row = sample(store, table, part)
+        if table.name == "listed":
+            row["id"] = number
+        add(store, table, row)
+    changes.take()
+    changes.remove(PART)
+    assert changes.take() == {}
+    keys = [row[0] for row in store.db.execute(f"SELECT {table.key[0]} FROM {table.name}")]
+    assert [key if table.by_job else key >> JOB_SHIFT for key in keys] == [PART - 1, PART + 1]
+
+
+class Part:
+    """A part of a crawl, among others, as a worker has it."""
+
+    def __init__(self, pages=9, hosts=3):
+        self.gang = Gang(MadeWeb(hosts, pages), Rules(parts=2, rest=0.0))
+        self.worker = self.gang.join()
+        self.job = self.worker.job
+        self.reports = []
+        self.changes = self.job.parts._changes
+        self.store = self.job.parts._store
+        for _ in range(3):
+            self.gang.now += 1.0
+            self.job.exchange.step(self.gang.now)
+        self.job._hearing.hear()
+
+    def act(self, action, number):
+        links = self.worker.under_way
+        if action == "next" and (link := self.job.next()):
+            links.append(link)
+        if action == "add":
+            self.job.add([NewLink(f"http://h0.test/x/{number}"), NewLink("http://h0.test/x/0")])
+        if action == "commit":
+            self.store.commit()
+        if not links or action in ("next", "add", "commit"):
+            return
+        link = links.pop(number % len(links))
+        if action == "crawled":
+            self.job.crawled(link.id, self.gang.web.page(link.url))
+        elif action == "failed":
+            self.job.failed(link.id, "HTTP 404")
+        elif action == "retry":
+            self.job.retry(link.id, b"x", 1)
+        elif action == "redirected":
+            self.job.redirected(link.id, NewLink(f"http://h1.test/y/{number}"))
+
+
+ACTIONS = ["next", "next", "next", "crawled", "crawled", "add", "failed", "retry", "redirected"]
+
+
+@given(
+    actions=st.lists(
+        st.tuples(st.sampled_from([*ACTIONS, "commit", "take", "take"]), st.integers(0, 9)),
+        max_size=40,
+    ),
+    twice=st.integers(0, 5),
+)
+def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
+    part = Part()
+    try:
+        log = [part.changes.take()]
+        for action, number in actions:
+            if action == "take":
+                log.append(part.changes.take())
+            else:
+                part.act(action, number)
+        for job in part.job.parts.jobs.values():
+            job.commit()
+        log.append(part.changes.take())
+        for some in (log, log + log[twice:]):
+            with open_store("memory:") as other:
+                there = Changes(other)
+                for number in range(2):
+                    rows = [Rows.decode(one[number].encode()) for one in some if number in one]
+                    there.put(number, rows)
+                assert rows_of(other) == rows_of(part.store)
+                assert there.take() == {}
+        with open_store("memory:") as other, closing(sqlite3.connect(part.job.parts._file)) as db:
+            part.store.commit()
+            there = Changes(other)
+            for number in range(2):
+                there.put(number, map(Rows.decode, part.changes.all_of(db, number)))
+            assert rows_of(other, scores=True) == rows_of(part.store, scores=True)
+    finally:
+        part.job.close()
+
+
+@each(
+    "data",
+    [
+        b"",
+        b"x",
+        zstandard.compress(b"x"),
+        Rows({"film": [[1]]}, {}).encode(),
+        Rows({"host": [[1, 2, "x"]]}).encode()[:-2],
+    ],
+)
+def test_what_is_no_rows_is_refused(data):
+    with pytest.raises(ValueError, match=r".+"):
+        Rows.decode(data)
+
+
+@pytest.mark.parametrize("row", [[1], [1, 2, "x", 4], "x", [1, 2, {}]])
+def test_rows_of_another_shape_are_refused_and_leave_nothing(store, row):
+    changes = Changes(store)
+    with pytest.raises((StoreError, sqlite3.Error)):
+        changes.put(PART, [Rows({"host": [[PART, 1, "http://a"]]}), Rows({"host": [row]})])
+    changes.remove(PART)
+    assert not any(rows_of(store).values())

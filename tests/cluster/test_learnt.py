@@ -1,0 +1,96 @@
+"""What workers tell each other of what they learnt."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.frontier import PatternRecord
+from mmcrawl.cluster import Learnt, LearntStore, Rules
+from tests.tables import each
+
+from .memory import Gang, MadeWeb, MemoryStore
+
+COUNTS = st.integers(0, 1 << 40)
+PATTERNS = st.builds(PatternRecord, st.text(), st.text(), COUNTS, COUNTS, COUNTS)
+
+
+@given(
+    pages=COUNTS,
+    words=st.dictionaries(st.text(), COUNTS),
+    largest=st.lists(st.floats(0, 9), max_size=3).map(tuple),
+    taught=st.dictionaries(st.integers(0, 1_023), COUNTS),
+    absorbed=st.lists(st.text(), max_size=2).map(tuple),
+    patterns=st.lists(PATTERNS, max_size=2).map(tuple),
+)
+def test_it_is_read_as_it_was_told(*, pages, words, largest, taught, absorbed, patterns):
+    learnt = Learnt(pages, words, largest, None, taught, absorbed, patterns)
+    assert Learnt.decode(learnt.encode()) == learnt
+
+
+@each("data", [b"", b"x", Learnt(3).encode()[:-3]])
+def test_what_nobody_told_is_refused(data):
+    with pytest.raises(ValueError, match="not what a worker learnt"):
+        Learnt.decode(data)
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def told(store):
+    """Return how a worker tells what it learnt; the tokens of all that did."""
+    stores = {}
+
+    def tell(name, learnt):
+        stores.setdefault(name, LearntStore(store, name)).publish(learnt)
+        return {name: one.token for name, one in stores.items()}
+
+    return tell
+
+
+def test_each_hears_what_is_new(store, told):
+    told("ann", Learnt(1))
+    tokens = told("bob", Learnt(2))
+    cat = LearntStore(store, "cat")
+    assert cat.hear({}) == {"ann": Learnt(1), "bob": Learnt(2)}  # of those that are gone as well
+    assert cat.hear(tokens) == {}
+    assert cat.hear(told("bob", Learnt(5))) == {"bob": Learnt(5)}
+    assert cat.hear(tokens) == {}  # of bob, who was killed before its sign told of it
+    assert LearntStore(store, "ann").hear(tokens) == {"bob": Learnt(5)}  # not its own
+
+
+def test_what_was_absorbed_is_not_heard_besides(store, told):
+    told("ann", Learnt(1))
+    told("bob", Learnt(2))
+    told("bob", Learnt(3, absorbed=("ann",)))
+    assert LearntStore(store, "cat").hear({}) == {"bob": Learnt(3, absorbed=("ann",))}
+    assert len(store.all("note")) == 1
+
+
+def test_a_damaged_note_is_read_once(store, told):
+    cat = LearntStore(store, "cat")
+    cat.hear({})
+    tokens = told("ann", Learnt(1))
+    store.tables["note"][store.key("learnt/ann")]["bytes"] = b"x"
+    assert cat.hear(tokens) == {}
+    before = store.operations["one"]
+    assert cat.hear(tokens) == {}
+    assert store.operations["one"] == before
+
+
+def test_what_another_one_absorbed_is_counted_once():
+    gang = Gang(MadeWeb(1, 1), Rules(parts=1), algo="learned")
+    job = gang.join().job
+    similarity = job._reporter.similarity
+    direct = gang.join().job
+    ann, both = Learnt(2, {"lens": 2}), Learnt(5, {"lens": 3}, absorbed=("ann",))
+    job._mixture.hear({"ann": ann}, as_own=False)
+    job._mixture.hear({"bob": both}, as_own=False)
+    direct._mixture.hear({"bob": both}, as_own=False)
+    assert similarity.state() == direct._reporter.similarity.state()
+    for worker in gang.workers.values():
+        worker.job.close()

@@ -1,0 +1,156 @@
+"""The links of all parts of a shared crawl under one numbering."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from mmcrawl import __version__
+from mmcrawl.crawling import explain_link as explain
+from mmcrawl.crawling import looked_at
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import ELSEWHERE, Job, LinkRecord, Status, open_store
+from mmcrawl.page import parse_page
+from mmcrawl.cluster import Rules
+from mmcrawl.cluster.views import copy_to
+from tests.tables import each
+
+from .memory import JOB, Gang, MadeWeb, MemoryStore
+
+RULES = Rules(parts=16, lease=4.0, rest=0.0)
+
+
+def arguments(gang: Gang) -> dict[str, object]:
+    """Return what a store keeps of the crawl of a gang."""
+    return {
+        "mmcrawl": __version__,
+        "algo": gang.crawl.algo,
+        "topic": "",
+        "keywords": "optics, lens",
+        "media": "video",
+        "seeds": [[seed, ""] for seed in gang.web.seeds],
+        "sites": "hosts",
+        "max_layer": 0,
+        "max_depth": 0,
+        **gang.crawl.settings(),
+    }
+
+
+def copied(gang: Gang, folder: Path, tell: list[str] | None = None) -> str:
+    """Return the URI of a store in which the crawl of a gang is one job."""
+    shared = MemoryStore(gang.tables)
+    shared._job = Job(0, JOB, arguments(gang), None, "")
+    told: list[str] = []
+    copy_to(folder / "crawl.db", shared, told.append, parts=gang.rules.parts)
+    assert tell is not None or told == []
+    if tell is not None:
+        tell += told
+    return f"sqlite:///{folder}/crawl.db"
+
+
+def records(store: str) -> list[LinkRecord]:
+    with open_store(store, read_only=True) as opened:
+        return list(looked_at(opened, opened.jobs()[0]).records())
+
+
+def outlinks(web: MadeWeb, url: str) -> set[str]:
+    page = parse_page(web.body(url), url, "text/html")
+    return {link.url for link in page.links} & web.urls
+
+
+def check(web: MadeWeb, found: list[LinkRecord]) -> None:
+    """See that links hang together as in a crawl of one process."""
+    by_url = {link.url: link for link in found}
+    assert len(by_url) == len(found)
+    assert [link.id for link in found] == list(range(len(found)))
+    for link in found:
+        if link.status is Status.CRAWLED:  # what was sent to a part just now is not sent again
+            own, linked = link.url[: link.url.index("/p/")], outlinks(web, link.url)
+            assert {url for url in linked if url.startswith(own)} <= {*link.internal_urls} <= linked
+        *above, _ = link.url_path
+        if above:
+            parent = by_url[above[-1]]
+            assert link.url in parent.internal_urls
+            assert (parent.id, parent.place is not None) < (link.id, True)
+            assert link.place is None or parent.place < link.place
+        else:
+            assert link.url in web.seeds
+    places = sorted(link.place for link in found if link.place)
+    assert places == list(range(1, len(places) + 1))
+
+
+@each("algo", ["urlrule", "learned", "hits"])
+def test_a_crawl_that_is_over_is_as_one_of_a_single_process(tmp_path: Path, algo: str) -> None:
+    gang = Gang(MadeWeb(6, 12), RULES, algo=algo)
+    for _ in range(3):
+        gang.join()
+    assert gang.run() == "finished"
+    store = copied(gang, tmp_path)
+    found = records(store)
+    check(gang.web, found)
+    assert {link.url for link in found} == gang.web.urls
+    assert {link.status for link in found} == {Status.CRAWLED}
+    assert sum(link.relevant for link in found) == len(gang.web.media)
+    with open_store(store, read_only=True) as opened:
+        job = opened.jobs()[0]
+        assert (job.name, job.arguments) == (JOB, arguments(gang))
+        links = looked_at(opened, job)
+        for link in found[::7]:
+            why = explain(links, job.arguments, link.url)
+            assert f"page {link.place} of the crawl" in why.outcome
+            assert [step for step, _ in why.steps] == list(link.url_path)
+
+
+@each("seed", range(3))
+def test_a_crawl_is_looked_at_while_workers_die_and_join(tmp_path: Path, seed: int) -> None:
+    gang = Gang(MadeWeb(6, 20, seed), RULES, seed=seed)
+    for _ in range(3):
+        gang.join()
+    looks = 0
+    for step in range(200):
+        gang.pass_time()
+        if step % 25 == 24 and gang.workers:
+            gang.workers[gang.rng.choice(sorted(gang.workers))].die()
+            gang.join()
+        if step % 40 == 39:
+            folder = tmp_path / str(step)
+            folder.mkdir()
+            found = records(copied(gang, folder))
+            looks += bool(found)
+            twice = [url for url, n in Counter(link.url for link in found).items() if n > 1]
+            stand_ins = {link.url for link in found if link.error == ELSEWHERE}
+            assert {*twice} <= stand_ins, "only what stands for a page that was lost may come twice"
+            assert [link.id for link in found] == list(range(len(found)))
+    assert looks == 5
+    for _ in range(120):
+        gang.pass_time()
+    check(gang.web, records(copied(gang, tmp_path)))
+
+
+def test_a_part_that_cannot_be_read_is_told_and_the_others_are_there(tmp_path: Path) -> None:
+    gang = Gang(MadeWeb(6, 12), RULES)
+    gang.join()
+    assert gang.run() == "finished"
+    parts = Counter(gang.rules.part_of(url) for url in gang.web.urls)
+    cut, torn = sorted(parts)[:2]
+    log = gang.tables["log"]
+    mine = sorted(key for key in log if key.startswith(f"{JOB}/{cut:04d}/"))
+    log.pop(mine[1])
+    for key in log:
+        if key.startswith(f"{JOB}/{torn:04d}/") and log[key]["bytes"]:
+            log[key]["bytes"] = b"torn"
+    told: list[str] = []
+    found = records(copied(gang, tmp_path, told))
+    assert len(told) == 2
+    assert told[0].startswith(f"part {cut} of the crawl is left out, as it cannot be read: entry 1")
+    assert told[1].startswith(f"part {torn} of the crawl is left out")
+    own = {link.url for link in found if link.error != ELSEWHERE}
+    assert own == {url for url in gang.web.urls if gang.rules.part_of(url) not in {cut, torn}}
+
+
+def test_a_crawl_of_another_version_is_refused(tmp_path: Path) -> None:
+    shared = MemoryStore()
+    with pytest.raises(StoreError, match="was begun by mmcrawl of old"):
+        copy_to(tmp_path / "crawl.db", shared, print)

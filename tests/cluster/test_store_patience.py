@@ -1,0 +1,231 @@
+"""A server that goes away and comes back, seen through a proxy."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import pytest
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import MediaPageRecord
+from mmcrawl.cluster import open_shared_store
+from tests.waiting import HANG
+
+LOGGER = "mmcrawl.stores.patient_server"
+
+
+class Proxy:
+    """A way to the server that can be cut, and held up."""
+
+    def __init__(self, server):
+        self.server = server
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.open = threading.Event()
+        self.flowing = threading.Event()
+        self.flowing.set()
+        self.held = threading.Event()  # something came while nothing flowed
+        self.open.set()
+        self.sockets = []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            if not self.open.is_set():
+                near.close()
+                continue
+            far = socket.create_connection(self.server)
+            self.sockets += [near, far]
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=self.forward, args=pair, daemon=True).start()
+
+    def forward(self, source, target):
+        try:
+            while data := source.recv(1 << 16):
+                if not self.flowing.is_set():
+                    self.held.set()
+                self.flowing.wait()
+                target.sendall(data)
+        except OSError:
+            return
+        finally:
+            for each in (source, target):
+                shut(each)
+                each.close()
+
+    def cut(self):
+        self.open.clear()
+        self.drop()
+
+    def drop(self):
+        """Break the connections there are."""
+        while self.sockets:
+            shut(self.sockets.pop())
+
+    def close(self):
+        self.flowing.set()
+        self.cut()
+        self.listener.close()
+
+
+def shut(connection):
+    """End a connection, also for a thread that waits for what comes from it."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def proxy(database):
+    parts = urlsplit(os.environ["MMCRAWL_TEST_MONGODB"])
+    opened = Proxy((parts.hostname, parts.port or 27017))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def connect(proxy, database):
+    """Return how to open a shared store through the proxy."""
+    options = "directConnection=true&serverSelectionTimeoutMS=300"
+    uri = f"mongodb://127.0.0.1:{proxy.port}/{database.name}?{options}"
+    opened = []
+
+    def connected(patience=HANG):
+        opened.append(open_shared_store(uri, job="j", arguments={}, patience=patience))
+        return opened[-1]
+
+    yield connected
+    for shared in opened:
+        shared.close()
+
+
+def test_operations_wait_for_the_server(proxy, connect, caplog):
+    shared = connect()
+    done, away = [], threading.Event()
+
+    def work(name):
+        for number in range(60):
+            if number == 50:
+                assert away.wait(HANG)
+            row = {"_id": shared.key(f"{name}{number:03d}"), "at": "j/0000", "bytes": b"x"}
+            shared.insert("log" if name == "log" else "mail", [row])
+        done.append(name)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("log", "a", "b")]
+    with caplog.at_level(logging.INFO, LOGGER):
+        for thread in threads:
+            thread.start()
+        for _ in range(3):
+            proxy.drop()
+            time.sleep(0.05)
+        proxy.cut()
+        away.set()
+        while caplog.text.count("cannot be reached; waiting") < 1:
+            time.sleep(0.01)
+        assert done == []
+        proxy.open.set()
+        for thread in threads:
+            thread.join(HANG)
+    assert sorted(done) == ["a", "b", "log"]
+    names = [row["_id"].partition("/")[2] for table in ("log", "mail") for row in shared.all(table)]
+    assert names == [f"{name}{number:03d}" for name in ("log", "a", "b") for number in range(60)]
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    backs = [record for record in caplog.records if record.levelno == logging.INFO]
+    assert any("cannot be reached; waiting for it, 570 seconds" in w.message for w in warnings)
+    assert len(warnings) == len(backs) <= 4
+    assert "answers again" in backs[-1].message
+
+
+def test_patience_ends(proxy, connect):
+    shared = connect(patience=0.7)
+    shared.put("worker", "ann", {"facts": "1"})
+    row = {"_id": shared.key("0000/0"), "at": "j/0000"}
+    proxy.cut()
+    for operation in (
+        lambda: shared.one("worker", "ann"),
+        lambda: shared.insert("log", [row]),
+        lambda: list(shared.at("log", [0])),
+        lambda: shared.delete("mail", ["a"]),
+    ):
+        with pytest.raises(StoreError, match=r"^store mongodb://[^ ]* cannot be reached"):
+            operation()
+    proxy.open.set()
+    assert shared.one("worker", "ann") == {"_id": shared.key("ann"), "facts": "1"}
+    assert shared.insert("log", [row]) == set()
+
+
+def test_closing_ends_waiting(proxy, connect, caplog):
+    shared = connect()
+    proxy.cut()
+    heard = []
+
+    def wait():
+        with pytest.raises(StoreError, match="is closed") as caught:
+            shared.put("worker", "w", {"facts": ""})
+        heard.append(caught.value)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while "cannot be reached; waiting" not in caplog.text:
+        time.sleep(0.01)
+    assert thread.is_alive()
+    shared.close()
+    thread.join(HANG)
+    assert heard
+
+
+def test_closing_ends_waiting_for_an_answer(proxy, connect):
+    shared = connect()
+    shared.all("worker")
+    proxy.flowing.clear()
+    heard = []
+
+    def wait():
+        with pytest.raises(StoreError, match="is closed") as caught:
+            shared.all("worker")
+        heard.append(caught.value)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert proxy.held.wait(HANG)
+    assert thread.is_alive()
+    shared.close()
+    thread.join(HANG)
+    assert heard
+
+
+def test_reading_goes_on_where_the_connection_was_lost(proxy, connect, monkeypatch):
+    monkeypatch.setattr("mmcrawl.stores.patient_server._MANY", 4)
+    shared = connect()
+    pages = [
+        MediaPageRecord(f"http://a/{n:02d}", "", 1 - n // 7 / 10, (), 200, 1.0, ())
+        for n in range(30)
+    ]
+    shared.publish([shared.media_row(page) for page in pages])
+    rows = [{"_id": shared.key(f"0000/{n:03d}"), "at": "j/0000"} for n in range(30)]
+    shared.insert("log", rows)
+    for read, expected in (
+        (lambda: shared.rows("log", shared._after), rows),
+        (shared.media_pages, pages),
+    ):
+        seen = []
+        for each in read():
+            if len(seen) in (3, 11, 25):
+                proxy.drop()
+            seen.append(each)
+        assert seen == expected
+
+
+def test_a_server_that_is_away_when_a_store_is_opened_is_told_at_once(proxy, connect):
+    proxy.cut()
+    with pytest.raises(StoreError, match="cannot be reached"):
+        connect()

@@ -1,0 +1,175 @@
+"""Who has nothing to do gets parts soon, and a crawl that is done ends soon."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from mmcrawl.cluster import Rules, Sign
+from tests.tables import each
+
+from .memory import Gang, MadeWeb, MemoryStore, Worker
+
+
+class BarrenWeb(MadeWeb):
+    """Hosts with a page each that holds a script only; there are `others` with a film besides."""
+
+    def __init__(self, hosts: int, others: int = 0) -> None:
+        super().__init__(hosts + others, 1)
+        self._barren = hosts
+
+    def body(self, url: str) -> bytes:
+        is_barren = int(url.split("/")[2][1:].partition(".")[0]) < self._barren
+        return b"<script>run()</script>" if is_barren else super().body(url)
+
+
+class SeldomWorker(Worker):
+    """A worker that is always fetching a page, and reports once a second, as with Scrapy."""
+
+    def crawl(self) -> None:
+        self.fetch()
+        if self.gang.now % 1 == 0:
+            self.job.commit()
+
+
+class SeldomGang(Gang):
+    """Workers that report once a second."""
+
+    def _made(self, name: str) -> Worker:
+        return SeldomWorker(self, name, MemoryStore(self.tables))
+
+
+class ShyWorker(Worker):
+    """A worker that leaves the first host alone."""
+
+    def __init__(self, gang: Gang, name: str, store: MemoryStore) -> None:
+        super().__init__(gang, name, store)
+        self.asked: list[bool] = []
+        self.job.next = partial(self.job.next, self._may_ask)  # type: ignore[method-assign]
+        self.job._is_left_alone = lambda: bool(self.asked) and not any(self.asked)
+
+    def fetch(self) -> None:
+        self.asked.clear()
+        super().fetch()
+
+    def _may_ask(self, origin: str) -> bool:
+        self.asked.append(not origin.endswith("//h0.test"))
+        return self.asked[-1]
+
+
+class ShyGang(Gang):
+    """Workers that leave the first host alone."""
+
+    def _made(self, name: str) -> Worker:
+        return ShyWorker(self, name, MemoryStore(self.tables))
+
+
+def gang_of_one(seed: int) -> Gang:
+    """Return a worker that has links to pages of eight hosts."""
+    gang = SeldomGang(MadeWeb(8, 30, seed), Rules(parts=16, rest=0.0), seed=seed)
+    gang.pages_a_step = 1
+    gang.join()
+    while len(gang.web.fetched) < 10:
+        gang.pass_time()
+    return gang
+
+
+def test_who_joins_has_links_after_two_looks_of_the_other() -> None:
+    for seed in range(4):
+        gang = gang_of_one(seed)
+        joined, began = gang.join(), gang.now
+        while not joined.under_way:
+            gang.pass_time()
+        assert gang.now - began <= 2.5, seed
+
+
+def test_a_crawl_ends_soon_after_its_last_page() -> None:
+    for seed in range(3):
+        gang = gang_of_one(seed)
+        gang.join()
+        last = 0.0
+        while gang.workers:
+            gang.pass_time()
+            gang.see_off()
+            if gang.web.fetched.keys() != gang.web.urls:
+                last = gang.now
+        assert gang.now - last <= 3.0, seed
+
+
+def test_parts_are_given_with_the_next_link_not_with_the_next_report() -> None:
+    gang = gang_of_one(0)
+    [worker] = gang.workers.values()
+    gang.join()
+    worker.job.parts.choose("w1", active=1, others=1)
+    assert worker.job.parts.can_give
+    worker.job.next()
+    assert not worker.job.parts.can_give
+
+
+def test_who_waits_for_the_server_longer_than_its_lease_keeps_its_parts() -> None:
+    gang = gang_of_one(0)
+    [first] = gang.workers.values()
+    second = gang.join()
+    while not second.under_way:
+        gang.pass_time()
+
+    def takes_long(operation: str, table: str) -> None:
+        if (operation, table) == ("all", "worker"):
+            first.store.before = lambda *_: None
+            for _ in range(3 * int(gang.rules.lease)):
+                gang.now += 1
+                first.job.exchange.beat(gang.now)
+                second.act("live")
+
+    held = {*first.job.exchange.holdings.parts}
+    first.store.before = takes_long
+    while first.store.before is takes_long:
+        gang.pass_time()
+    assert held
+    assert {*first.job.exchange.holdings.parts} == held
+
+
+def test_who_joins_while_the_others_end_ends_as_well_and_takes_nothing_over() -> None:
+    gang = Gang(MadeWeb(2, 4), Rules(parts=16, rest=0.0))
+    exchange, late = gang.join().job.exchange, []
+    conclude = exchange._conclude
+
+    def conclude_when_another_came(sign: Sign) -> None:
+        late.append(gang.join())
+        late[0].act("correspond")
+        conclude(sign)
+
+    exchange._conclude = conclude_when_another_came  # type: ignore[method-assign]
+    assert gang.run(90.0) == "finished"
+    assert not late[0].job.exchange.holdings.parts
+
+
+@each("max_pages", [0, 500])
+def test_a_crawl_ends_unfinished_once_only_hosts_wait_that_are_left_alone(max_pages: int) -> None:
+    web = MadeWeb(4, 20, seed=1)
+    gang = ShyGang(web, Rules(parts=16, rest=0.0, max_pages=max_pages), seed=1)
+    gang.join()
+    gang.join()
+    assert gang.run(90.0) == "hosts_unreachable"
+    assert web.fetched.keys() == {url for url in web.urls if "//h0.test/" not in url}
+
+
+@each(
+    "others, before, reason",
+    [(0, "", "nothing_found"), (1, "", "finished"), (0, "shutdown", "finished")],
+)
+def test_a_fresh_crawl_whose_seeds_gave_nothing_says_so_of_each_to_every_worker(
+    others: int, before: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    gang = Gang(BarrenWeb(3, others), Rules(parts=16, rest=0.0))
+    gang.pages_a_step = 1
+    workers = [gang.join() for _ in range(2)]
+    for worker in workers:
+        worker.job._contents = {part << 32: "a script only" for part in range(16)}
+        worker.job.exchange._is_fresh = not before
+    assert gang.run(90.0) == reason
+    told = Counter(line for line in caplog.messages if line.startswith("Nothing was found"))
+    lines = [f"Nothing was found at the seed {seed}: a script only" for seed in gang.web.seeds]
+    assert told == (dict.fromkeys(lines, 2) if reason == "nothing_found" else {})

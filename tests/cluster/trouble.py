@@ -1,0 +1,291 @@
+"""Workers that meet with trouble between any two operations, and what must hold all the same.
+
+Trouble comes at the k-th operation of a worker from now on: its process ends, it is held up while
+the others go on, or the answer to a write is lost and the write is repeated later. Its crawl can be
+held up as well, while its own exchange goes on, as these are two threads.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mmcrawl.frontier import JOB_SHIFT, SqliteStore, open_store
+from mmcrawl.cluster import Changes, Rules, decode_letters, signs_of
+from mmcrawl.stores import Row
+
+from .memory import JOB, Crash, Gang, MadeWeb, MemoryStore, Worker
+
+STEP = 0.5  # seconds
+
+
+class TroubledStore(MemoryStore):
+    """A store whose logs are watched: only the owner of a part writes, and leaves no number out."""
+
+    damaged: Collection[int] = ()
+
+    def inserted(self, table: str, row: Row) -> None:
+        part, number = map(int, row["_id"].split("/")[1:3]) if table == "log" else (-1, 0)
+        if part < 0 or part in self.damaged:
+            return
+        heads = [self._number(key) for key in self._keys("snapshot", part)]
+        first = max(heads, default=0)
+        if not row["bytes"]:
+            return  # who has read what is no longer so may try, and is told so afterwards
+        assert number >= first, f"{row['owner']} writes entry {number} below snapshot {first}"
+        after = [key for key in self._keys("log", part) if self._number(key) >= first]
+        assert [self._number(key) for key in after] == [*range(first, number)], "a gap"
+        begun = [
+            (one["term"], one["owner"])
+            for key in self._keys("log", part)
+            if not (one := self.tables["log"][key])["bytes"] and self._number(key) < number
+        ]
+        heads_there = [self.tables["snapshot"][key] for key in self._keys("snapshot", part)]
+        begun += [(one["term"], one["owner"]) for one in heads_there]
+        assert (row["term"], row["owner"]) == max(begun), f"not the owner: {begun}"
+
+    def _keys(self, table: str, part: int) -> list[str]:
+        return sorted(key for key in self.tables[table] if key.startswith(f"{JOB}/{part:04d}/"))
+
+    def _number(self, key: str) -> int:
+        return int(key.split("/")[2])
+
+
+class TroubledWorker(Worker):
+    """A worker that trouble comes to.
+
+    Attributes:
+        store: its store.
+    """
+
+    store: TroubledStore
+
+    def __init__(self, gang: TroubledGang, name: str, store: TroubledStore) -> None:
+        super().__init__(gang, name, store)
+        self._troubles: dict[str, list[int]] = {}
+        self._busy = self._corresponds = False
+        self._stepped_at = gang.now
+        store.before = self._before
+        store.again = self._is_again
+        exchange = self.job.exchange
+        take_news, hand = exchange.take_news, exchange.hand
+
+        def held_up_taking() -> list[Any]:
+            if news := take_news():
+                self._hold_up("crawl")
+            return news
+
+        def held_up_handing(*task: Any) -> None:
+            self._hold_up("crawl")
+            hand(*task)
+
+        exchange.take_news, exchange.hand = held_up_taking, held_up_handing
+
+    def _stop(self, reason: str) -> None:
+        super()._stop(reason)
+        self.gang.check_end()
+
+    def trouble(self, kind: str, at: int, seconds: int = 0) -> None:
+        """Let trouble come.
+
+        Args:
+            kind: "crash", "hold" or "again" at an operation, "crawl" of its crawl.
+            at: how many operations go well before.
+            seconds: for which the others go on meanwhile.
+        """
+        self._troubles[kind] = [at, seconds]
+
+    def _is_due(self, kind: str) -> int:
+        """Return for how many seconds trouble of a kind comes now, -1 if it does not."""
+        due = self._troubles.get(kind)
+        if due is None:
+            return -1
+        if due[0]:
+            due[0] -= 1
+            return -1
+        del self._troubles[kind]
+        return due[1]
+
+    def _before(self, operation: str, table: str) -> None:
+        if self._is_due("crash") >= 0:
+            raise Crash
+        self._hold_up("hold")
+
+    def _is_again(self, operation: str, table: str) -> bool:
+        return self._hold_up("again")
+
+    def _hold_up(self, kind: str) -> bool:
+        seconds = self._is_due(kind)
+        if seconds >= 0:
+            self.gang.note_held_up(self.name, seconds)
+            busy, self._busy = self._busy, True
+            for _ in range(int(seconds / STEP)):
+                self.gang.pass_time(STEP)
+                if kind == "crawl" and not self._corresponds:
+                    self.correspond()
+            self._busy = busy
+        return seconds >= 0
+
+    def act(self, action: str) -> None:
+        if not self._busy:
+            super().act(action)
+
+    def correspond(self) -> None:
+        self.gang.note_held_up(self.name, self.gang.now - self._stepped_at)
+        self._stepped_at = self.gang.now
+        self._corresponds = True
+        try:
+            super().correspond()
+        finally:
+            self._corresponds = False
+
+    def die(self) -> None:
+        written, _ = self.gang.crawled_and_known()
+        self.gang.unwritten.update(self.fetched - written.keys())
+        super().die()
+
+
+class TroubledGang(Gang):
+    """A gang, with a record of what its workers fetched.
+
+    Attributes:
+        harmed: whether a worker that lives may have lost parts.
+        unwritten: pages that no log had when the workers died who had fetched them.
+        damaged: parts of which something stored was destroyed.
+    """
+
+    workers: dict[str, TroubledWorker]
+
+    def __init__(self, web: MadeWeb, rules: Rules, **kwargs: Any) -> None:
+        super().__init__(web, rules, **kwargs)
+        self.harmed = False
+        self.unwritten: Counter[str] = Counter()
+        self.damaged: set[int] = set()
+        self._checked: tuple[str, ...] = ()
+
+    def _made(self, name: str) -> TroubledWorker:
+        store = TroubledStore(self.tables)
+        store.damaged = self.damaged
+        return TroubledWorker(self, name, store)
+
+    def note_held_up(self, name: str, seconds: float) -> None:
+        self.harmed |= seconds > 0.5 * self.rules.lease
+
+    # -- what is stored ---------------------------------------------------------------------------
+
+    def destroy(self, table: str, index: int, *, wholly: bool) -> bool:
+        """Destroy an entry of a log or a chunk; tell whether there was one."""
+        documents = self.tables[table]
+        parts = Counter(key.split("/")[1] for key in documents)
+        last = {part: max(k for k in documents if k.split("/")[1] == part) for part in parts}
+        # The last entry of a log is missed by nobody.
+        keys = [k for k in sorted(documents) if documents[k]["bytes"] and k not in last.values()]
+        if not keys:
+            return False
+        key = keys[index % len(keys)]
+        part, number = map(int, key.split("/")[1:3])
+        heads = [int(k.split("/")[2]) for k in self.tables["snapshot"] if f"/{part:04d}/" in k]
+        is_read = number >= max(heads, default=0) if table == "log" else number == max(heads)
+        if not is_read:
+            return False
+        if wholly:
+            del documents[key]
+        else:
+            documents[key]["bytes"] = documents[key]["bytes"][:-3]
+        self.damaged.add(part)
+        return True
+
+    def crawled_and_known(self) -> tuple[Counter[str], set[str]]:
+        """Return the pages that the logs have, how often, and the links in logs and mail."""
+        pages: Counter[str] = Counter()
+        known: set[str] = set()
+        with self._restored() as store:
+            found = store.db.execute(
+                f"SELECT l.id >> {JOB_SHIFT}, h.origin || l.path, l.status FROM link l JOIN host h"
+                f" ON h.job = l.id >> {JOB_SHIFT} AND h.id = l.host"
+            )
+            for part, url, status in found:
+                if part == self.rules.part_of(url):  # others are pages that links came from
+                    known.add(url)
+                    pages[url] += status == "C"
+        for row in self.tables["mail"].values():
+            for letter in decode_letters(row["bytes"]):
+                known.update(link.url for link in letter.links)
+        return +pages, known
+
+    @contextmanager
+    def _restored(self) -> Iterator[SqliteStore]:
+        """Give all parts as they stand in the logs, in one store."""
+        from mmcrawl.cluster import PartLogs
+
+        parts = PartLogs(MemoryStore(self.tables), "nobody").read({*range(self.rules.parts)})
+        with open_store("memory:") as store:
+            changes = Changes(store)
+            for part, stored in parts.items():
+                if part not in self.damaged:
+                    assert not stored.fault, f"part {part}: {stored.fault}"
+                    store.begin(part, str(part), {})
+                    changes.put(part, stored.decoded())
+            yield store
+
+    # -- what must hold ---------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """See that no link is lost, and that no more pages count than may."""
+        stored = tuple(key for name in ("log", "snapshot", "mail") for key in self.tables[name])
+        if stored == self._checked:
+            return
+        self._checked = stored
+        pages, known = self.crawled_and_known()
+        assert not pages or max(pages.values()) == 1
+        for page in pages:
+            for url in self.web.links(page):
+                assert url in known or self.rules.part_of(url) in self.damaged, f"{url} is lost"
+        if self.rules.max_pages:
+            assert pages.total() <= self.rules.max_pages
+
+    def finish(self) -> None:
+        """Have the crawl finished without further trouble, and see what came of it."""
+        for worker in self.workers.values():
+            worker.asleep = False
+            worker._troubles.clear()
+        self.join()
+        self.run(1_000)
+        self.check()
+        if self.damaged:
+            self._check_set_aside()
+        pages, _ = self.crawled_and_known()
+        if not (self.harmed or self.damaged):
+            again = {url: times - 1 for url, times in self.web.fetched.items() if times > 1}
+            assert Counter(again) <= self.unwritten
+        if not self.damaged:
+            self._check_totals(pages.total())
+
+    def check_end(self) -> None:
+        """See that a crawl which is said to be over is so."""
+        if self.damaged:
+            return
+        pages, _ = self.crawled_and_known()
+        if self.rules.max_pages:
+            assert pages.total() == min(self.rules.max_pages, len(self.web.urls)), "too early"
+        else:
+            assert pages.keys() == self.web.urls, "too early"
+            assert self.media == self.web.media
+
+    def _check_set_aside(self) -> None:
+        pages, known = self.crawled_and_known()
+        whole = {url for url in known if self.rules.part_of(url) not in self.damaged}
+        if not self.rules.max_pages:
+            assert pages.keys() >= whole & self.web.urls
+
+    def _check_totals(self, pages: int) -> None:
+        signs = signs_of(self.tables["worker"].values()).values()
+        assert sum(sign.pages for sign in signs) == pages
+        assert sum(sign.totals.get("pages", 0) for sign in signs) == pages
+        held: defaultdict[int, int] = defaultdict(int)
+        for sign in signs:
+            for part in sign.parts:
+                held[part] += 1
+        assert {*held.values()} <= {1}
