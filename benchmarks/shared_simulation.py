@@ -32,6 +32,12 @@ from search_lab import webs_of
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT))
 
+from mmcrawl.stores.patient_server import Row  # noqa: E402
+
+from mmcrawl.cluster.learnt import LearntStore  # noqa: E402
+from mmcrawl.cluster.log import PartLogs  # noqa: E402
+from mmcrawl.cluster.messages import Taken  # noqa: E402
+from mmcrawl.cluster.places import Rules  # noqa: E402
 from mmcrawl.crawling.params import FocusedParams  # noqa: E402
 from mmcrawl.crawling.parts import CrawlParts  # noqa: E402
 from mmcrawl.crawling.reports import FetchedPage  # noqa: E402
@@ -41,11 +47,6 @@ from mmcrawl.frontier.records import NewLink, WaitingLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
 from mmcrawl.page.urls import physical_layer  # noqa: E402
 from mmcrawl.replay.handler import replay_settings  # noqa: E402
-from mmcrawl.cluster.learnt import LearntStore  # noqa: E402
-from mmcrawl.cluster.log import PartLogs  # noqa: E402
-from mmcrawl.cluster.messages import Taken  # noqa: E402
-from mmcrawl.cluster.places import Rules  # noqa: E402
-from mmcrawl.stores.patient_server import Row  # noqa: E402
 from tests.cluster.memory import Gang, MemoryStore, Worker  # noqa: E402
 
 

@@ -60,6 +60,10 @@ class MissingStoreError(StoreError):
     """A store, or a file to read, is not there."""
 
 
+class UnreachableError(StoreError):
+    """A store does not answer, or is locked; the same may go well later."""
+
+
 class ExhaustedError(StoreError):
     """The process has run out of what it needs to go on: memory, open files, threads, disk."""
 

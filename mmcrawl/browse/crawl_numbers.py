@@ -18,7 +18,7 @@ from mmcrawl.frontier.admission import REDIRECT, TRAP
 from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.twins import TWIN
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.stores.uris import file_of
 
 _KEPT_SECONDS = 3.0  # numbers are shown that long before they are read again
 _ALIVE_SECONDS = 60.0  # without a page, after which a crawl is not said to run
@@ -137,9 +137,12 @@ class CrawlWatch:
             return self._numbers
 
     def _read(self) -> list[CrawlNumbers]:
-        if path := file_of(self._uri):
-            return list(_sqlite_crawls(Path(path)))[::-1] if Path(path).exists() else []
-        return self._shared()[::-1] if is_server(self._uri) else []
+        from mmcrawl.cluster.store import is_shared  # slow to load
+
+        if is_shared(self._uri):
+            return self._shared()[::-1]
+        path = file_of(self._uri)
+        return list(_sqlite_crawls(Path(path)))[::-1] if path and Path(path).exists() else []
 
     def _shared(self) -> list[CrawlNumbers]:
         from mmcrawl.cluster.views.observing import Observation, Observer

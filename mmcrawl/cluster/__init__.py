@@ -1,7 +1,7 @@
 """One crawl worked on by several processes, on one machine or many.
 
-What they have in common is the *shared store*, a MongoDB database. The web is divided into parts by
-hosts. A worker has some of the parts, each a crawl of its own in a local file, and reports what
+What they have in common is the *shared store*, a file or a database. The web is divided into parts
+by hosts. A worker has some of the parts, each a crawl of its own in a local file, and reports what
 changes there into the log of the part, from which another worker takes over when it is gone. Links
 that lead to other parts are sent by mail. Nobody decides for others.
 """
@@ -18,6 +18,13 @@ with lazy_imports(__name__):
     from mmcrawl.cluster.members import Members, Sign, signs_of
     from mmcrawl.cluster.own_parts import added
     from mmcrawl.cluster.places import Rules
-    from mmcrawl.cluster.server import SCHEMA_VERSION, name_of
-    from mmcrawl.cluster.store import SharedStore, open_shared_store
+    from mmcrawl.cluster.store import (
+        CONTENTS,
+        SCHEMA_VERSION,
+        Row,
+        SharedStore,
+        is_shared,
+        name_of,
+        open_shared_store,
+    )
     from mmcrawl.cluster.worker import SharedJob

@@ -1,6 +1,6 @@
 """How many pages each worker may fetch, so that all together fetch no more than the crawl may.
 
-* ``budget``: ``JOB/ROUND``; ``left``, pages that may be fetched in a round, and ``size``, pages of
+* ``budget``: ``JOB/ROUND``; ``pages``, pages that may be fetched in a round, and ``size``, pages of
   a slice; and ``JOB/ROUND/SLICE``, which belongs to the worker that inserted it.
 
 Workers take slices by turns, so that no two try the same one; what a worker's turn did not bring
@@ -16,7 +16,7 @@ from collections.abc import Collection
 
 from mmcrawl.cluster.members import Sign
 from mmcrawl.cluster.places import Rules
-from mmcrawl.cluster.server import StoreServer
+from mmcrawl.cluster.store import SharedStore
 
 _SLICES = 1_024
 _SMALL, _LARGE = 25, 2_000  # pages
@@ -37,7 +37,7 @@ class Budget:
         begun: how often what is granted was counted anew.
     """
 
-    def __init__(self, documents: StoreServer, rules: Rules) -> None:
+    def __init__(self, documents: SharedStore, rules: Rules) -> None:
         self._documents = documents
         self._rules = rules
         self.round = 0
@@ -97,7 +97,7 @@ class Budget:
         """
         size = min(max(min(left // _FEWEST, _SMALL), left // _SLICES, 1), _LARGE)
         name = f"{number:06d}"
-        row = {"_id": self._documents.key(name), "left": left, "size": size}
+        row = {"_id": self._documents.key(name), "pages": left, "size": size}
         self._documents.insert("budget", [row])
         self.join(number)
         if number > 1:
@@ -108,7 +108,7 @@ class Budget:
         row = self._documents.one("budget", f"{number:06d}")
         if row is None:  # it is over, and this worker has missed it
             return
-        self._left, self._size = row["left"], row["size"]
+        self._left, self._size = row["pages"], row["size"]
         self._count_anew(number)
         self._look_for_slices()
 
@@ -130,7 +130,7 @@ class Budget:
             number = min(self._free, key=lambda number: ((number - turn) % workers, number))
             self._free.remove(number)
             key = self._documents.key(f"{self.round:06d}/{number:06d}")
-            if not self._documents.insert("budget", [{"_id": key}]):
+            if not self._documents.insert("budget", [{"_id": key, "pages": 0, "size": 0}]):
                 self.granted += min(self._size, self._left - number * self._size)
                 return
             self._look_for_slices()

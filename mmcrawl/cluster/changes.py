@@ -18,10 +18,10 @@ from typing import Any
 import bson
 from bson.errors import BSONError
 
+from mmcrawl.cluster.packing import packed, unpacked
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore
-from mmcrawl.cluster.packing import packed, unpacked
 
 Row = Sequence[Any]
 

@@ -14,6 +14,7 @@ A step may raise StoreError, after which nothing more is done here.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -37,8 +38,7 @@ from mmcrawl.cluster.messages import (
     Wanted,
 )
 from mmcrawl.cluster.places import Rules
-from mmcrawl.cluster.store import SharedStore
-from mmcrawl.stores.patient_server import Row
+from mmcrawl.cluster.store import Row, SharedStore
 
 logger = logging.getLogger(__name__)
 
@@ -216,8 +216,7 @@ class Exchange:
         """Write a report."""
         if report.letters:
             self._mail.send(report.letters)
-        if report.media:
-            self.documents.publish(report.media)
+        self.documents.publish(report.media, report.dropped)
         self._mail.remove(self.holdings.write(report))
 
     def publish(self, learnt: Learnt) -> None:
@@ -279,7 +278,7 @@ class Exchange:
         for row in self.documents.all("worker"):
             name = row["_id"].partition("/")[2]
             if name == OVER:
-                over = row
+                over = json.loads(row["facts"])
                 continue
             try:
                 signs[name] = Sign.decode(row["facts"])
@@ -373,7 +372,7 @@ class Exchange:
         workers = [self.name, *self._members.living]
         told = {"reason": reason, "workers": workers, "silent": silent}
         self.documents.stop_job(reason, finished=reason == "finished")
-        self.documents.put("worker", OVER, told)
+        self.documents.put("worker", OVER, {"facts": json.dumps(told)})
         self._stop(reason, silent)
 
     def _stop(self, reason: str, silent: Sequence[str]) -> None:

@@ -9,9 +9,6 @@ from collections import deque
 from collections.abc import Callable, Generator
 from functools import partial
 
-from mmcrawl.crawling.silent import name_silent
-from mmcrawl.errors import StoreError, raise_if_fatal
-from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.cluster.exchange import Exchange
 from mmcrawl.cluster.messages import (
     Arrived,
@@ -26,6 +23,9 @@ from mmcrawl.cluster.messages import (
 )
 from mmcrawl.cluster.mixing import Mixture
 from mmcrawl.cluster.own_parts import OwnParts
+from mmcrawl.crawling.silent import name_silent
+from mmcrawl.errors import StoreError, raise_if_fatal
+from mmcrawl.scoring.relevance import TopicTest
 
 logger = logging.getLogger(__name__)
 

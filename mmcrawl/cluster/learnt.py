@@ -1,6 +1,6 @@
 """What workers tell each other of what they learnt: how rare words are, and what links promise.
 
-* ``note``: ``JOB/learnt/WORKER``; ``token``, a random one each time, and ``bytes``.
+* ``learnt``: ``JOB/WORKER``; ``token``, a random one each time, and ``bytes``.
 
 Each tells what it has learnt itself, all of it, in place of what it told before, when that has
 grown by a quarter. What a crawl knows is the sum of what its workers tell, those that are gone
@@ -19,17 +19,14 @@ from dataclasses import astuple, dataclass, field
 import bson
 from bson.errors import BSONError
 
+from mmcrawl.cluster.packing import packed, unpacked
+from mmcrawl.cluster.store import SharedStore
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.scoring.knowledge import Contribution
-from mmcrawl.cluster.packing import packed, unpacked
-from mmcrawl.cluster.server import StoreServer, bytes_of
-from mmcrawl.stores.patient_server import Row
 
 logger = logging.getLogger(__name__)
 
 _MOST_BYTES = 14 << 20  # a document may have 16 MB
-_NOTE = "learnt/"
-"""What the names of the notes begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +87,13 @@ class Learnt:
             raise ValueError(f"it is not what a worker learnt: {error}") from error
 
 
-def learnt_patterns(documents: StoreServer) -> list[PatternRecord]:
+def learnt_patterns(documents: SharedStore) -> list[PatternRecord]:
     """Return the patterns that workers have told, the most general first."""
     best: dict[str, PatternRecord] = {}
-    for row in documents.all("note"):
-        if f"/{_NOTE}" in row["_id"]:
+    for name in documents.names("learnt"):
+        for row in documents.some("learnt", [name]).values():
             with suppress(ValueError):  # the crawl goes on without it
-                for pattern in Learnt.decode(bytes_of(row)).patterns:
+                for pattern in Learnt.decode(row["bytes"]).patterns:
                     known = best.get(pattern.pattern)
                     if known is None or pattern.hits + pattern.misses > known.hits + known.misses:
                         best[pattern.pattern] = pattern
@@ -116,7 +113,7 @@ class LearntStore:
         has_begun: what was told before this worker came is known.
     """
 
-    def __init__(self, documents: StoreServer, name: str) -> None:
+    def __init__(self, documents: SharedStore, name: str) -> None:
         self._documents = documents
         self._name = name
         self._tokens: dict[str, str] = {}
@@ -132,9 +129,9 @@ class LearntStore:
         if len(row["bytes"]) > _MOST_BYTES:
             logger.warning("What this worker learnt is too much to be told; others go on without")
             return
-        self._documents.put("note", _NOTE + self._name, row)
+        self._documents.put("learnt", self._name, row)
         self.token = token
-        self._documents.delete("note", [_NOTE + name for name in learnt.absorbed])
+        self._documents.delete("learnt", learnt.absorbed)
 
     def hear(self, tokens: Mapping[str, str]) -> dict[str, Learnt]:
         """Return what others learnt that was not heard yet, by their names.
@@ -142,22 +139,22 @@ class LearntStore:
         Args:
             tokens: of others, as their signs tell.
         """
-        rows: list[Row | None]
         if self.has_begun:
             new = [name for name, token in tokens.items() if token != self._tokens.get(name, "")]
-            rows = [self._documents.one("note", _NOTE + name) for name in new]
         else:
-            rows = [row for row in self._documents.all("note") if f"/{_NOTE}" in row["_id"]]
+            new = self._documents.names("learnt")
         self.has_begun = True
         heard = {}
-        for row in filter(None, rows):
-            name = row["_id"].partition(f"/{_NOTE}")[2]
+        for name in new:
+            row = self._documents.one("learnt", name)  # one by one: they may be large
+            if row is None:
+                continue
             token = str(row.get("token", ""))
             if token == self._tokens.get(name):  # of who was killed before its sign told of it
                 continue
             self._tokens[name] = token
             try:
-                learnt = Learnt.decode(bytes_of(row))
+                learnt = Learnt.decode(row["bytes"])
             except ValueError:  # the crawl goes on without it
                 continue
             self._absorbed.update(learnt.absorbed)

@@ -20,8 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mmcrawl.cluster.changes import Rows
-from mmcrawl.cluster.server import StoreServer, bytes_of, name_of
-from mmcrawl.stores.patient_server import Row
+from mmcrawl.cluster.store import Row, SharedStore, name_of
 
 
 @dataclass(slots=True)
@@ -67,7 +66,7 @@ class PartLogs:
     """
 
     def __init__(
-        self, documents: StoreServer, name: str, keep_alive: Callable[[], object] = lambda: None
+        self, documents: SharedStore, name: str, keep_alive: Callable[[], object] = lambda: None
     ) -> None:
         self._documents = documents
         self._name, self._keep_alive = name, keep_alive
@@ -132,7 +131,9 @@ class PartLogs:
             entries: number, term and bytes of each.
         """
         rows = [
-            self._documents.row_of(part, f"{number:012d}", term=term, owner=self._name, bytes=data)
+            self._documents.row_of(
+                part, f"{number:012d}", term=term, owner=self._name, size=len(data), bytes=data
+            )
             for part, (number, term, data) in entries.items()
         ]
         lost = set()
@@ -170,7 +171,7 @@ class PartLogs:
         head = self._documents.row_of(part, f"{number:012d}", **told)
         self._documents.insert("snapshot", [head])
         first = f"{name_of(part)}/"
-        self._documents.delete_between("log", first, name, but={"bytes": b""})
+        self._documents.delete_between("log", first, name, ("size", ">=", 1))
         for table in ("snapshot", "chunk"):
             self._documents.delete_between(table, first, name)
         return size
@@ -190,7 +191,7 @@ class PartLogs:
             if row is None:
                 stored.fault = f"chunk {index} of its snapshot is missing"
                 return
-            stored.rows.append(bytes_of(row))
+            stored.rows.append(bytes(row["bytes"]))
 
 
 def _numbers(row: Row) -> tuple[int, int]:

@@ -15,11 +15,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mmcrawl.cluster.packing import packed, unpacked
+from mmcrawl.cluster.store import Row, SharedStore
 from mmcrawl.crawling.portion import PageElsewhere
 from mmcrawl.frontier.records import NewLink
-from mmcrawl.cluster.packing import packed, unpacked
-from mmcrawl.cluster.server import StoreServer, bytes_of
-from mmcrawl.stores.patient_server import Row
 from mmcrawl.stores.plain_values import PlainForm
 
 _AT_ONCE = 2_000  # links
@@ -103,7 +102,7 @@ class Mailboxes:
         parts: into how many parts the job is divided.
     """
 
-    def __init__(self, documents: StoreServer, parts: int) -> None:
+    def __init__(self, documents: SharedStore, parts: int) -> None:
         self._documents = documents
         self._parts = parts
         self._writer = secrets.token_hex(6)
@@ -132,7 +131,7 @@ class Mailboxes:
         for row in rows:
             name = row["_id"].partition("/")[2]
             if (part := _part(row)) in parts and name not in self._received:
-                letters[name] = part, bytes_of(row)
+                letters[name] = part, row["bytes"]
         self._received.update(letters)
         return letters
 

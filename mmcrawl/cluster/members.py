@@ -15,14 +15,14 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from mmcrawl.cluster.places import Rules
-from mmcrawl.stores.patient_server import Row
+from mmcrawl.cluster.store import Row, SharedStore
 
 _LAST_TERM = (1 << 16) - 2  # that a sign tells; all after it are this one
 _MORE = 2  # parts with something to do that a worker has more than another before it gives some
@@ -127,6 +127,19 @@ def signs_of(rows: Iterable[Row]) -> dict[str, Sign]:
         with suppress(ValueError, LookupError):  # the workers set it aside
             signs[row["_id"].partition("/")[2]] = Sign.decode(row["facts"])
     return signs
+
+
+def free_leases(shared: SharedStore, token: str) -> None:
+    """Note of a worker that has died, and whose name ends with a token, that its parts are free.
+
+    Who writes this must know that the process is gone: others would wait for a lease otherwise.
+    """
+    for row in shared.all("worker"):
+        name = row["_id"].partition("/")[2]
+        if name.endswith(f"-{token}"):
+            for sign in signs_of([row]).values():
+                gone = replace(sign, number=sign.number + 1, gone=True)
+                shared.put("worker", name, {"facts": gone.encode()})
 
 
 @dataclass(slots=True)

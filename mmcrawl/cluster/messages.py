@@ -9,7 +9,7 @@ from typing import TypeAlias
 from mmcrawl.cluster.learnt import Learnt
 from mmcrawl.cluster.log import StoredPart
 from mmcrawl.cluster.mail import Letter
-from mmcrawl.stores.patient_server import Row
+from mmcrawl.cluster.store import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Report:
         entries: rows that changed, encoded, by part.
         letters: for other parts, encoded.
         media: documents of media pages.
+        dropped: keys of those that turned out to be none.
         taken_in: letters whose links are in the entries, by name with their part.
         since: when the first of it happened, by the monotonic clock.
         terms: in which the crawl has its parts; what is of another term is void.
@@ -28,6 +29,7 @@ class Report:
     entries: Mapping[int, bytes]
     letters: Sequence[tuple[int, bytes]]
     media: Sequence[Row]
+    dropped: Sequence[str]
     taken_in: Mapping[str, int]
     since: float
     terms: Mapping[int, int]

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from mmcrawl.cluster.learnt import Learnt
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.scoring.base import NoLinks
 from mmcrawl.scoring.knowledge import Contribution
 from mmcrawl.scoring.similarity import LinkSimilarity
-from mmcrawl.cluster.learnt import Learnt
 
 _FEWEST, _GROWTH = 50, 1.25  # pages, and times the pages, after which it is told anew
 

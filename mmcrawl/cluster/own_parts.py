@@ -17,6 +17,12 @@ from itertools import islice
 from math import inf
 from pathlib import Path
 
+from mmcrawl.cluster.changes import Changes
+from mmcrawl.cluster.log import StoredPart
+from mmcrawl.cluster.mail import Outgoing
+from mmcrawl.cluster.messages import Report
+from mmcrawl.cluster.places import Rules
+from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.portion import PageElsewhere, Portion
@@ -25,12 +31,6 @@ from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.knowledge import Knowledge
-from mmcrawl.cluster.changes import Changes
-from mmcrawl.cluster.log import StoredPart
-from mmcrawl.cluster.mail import Outgoing
-from mmcrawl.cluster.messages import Report
-from mmcrawl.cluster.places import Rules
-from mmcrawl.cluster.store import SharedStore
 
 FOLDER = "mmcrawl-"
 """What names of temporary folders begin with; the process that made it follows."""
@@ -312,22 +312,22 @@ class OwnParts:
         """Return what has happened since this was called last; None for nothing."""
         if not (self._dirty or self.letters):
             return None
-        media = []
+        media, gone = [], []
         for part in sorted(self._dirty & self.jobs.keys()):
             job = self.jobs[part]
             job.commit()
             changed, dropped = job.findings.take_changes()
             media += [self._shared.media_row(page) for page in changed]
-            media += [self._shared.dropped_row(url) for url in dropped]
+            gone += [self._shared.media_key(url) for url in dropped]
             self._totals[part] = job.totals()
             self.moved.update(job.moved_seeds.hosts)
         rows = self._changes.take()
         entries = {part: some.encode() for part, some in rows.items() if part in self.held}
         letters, since = self.letters.take(), min(self._since, self._clock())
-        report = Report(entries, letters, media, self._taken_in, since, dict(self.held))
+        report = Report(entries, letters, media, gone, self._taken_in, since, dict(self.held))
         self._taken_in, self._since = {}, inf
         self._dirty.clear()
-        return report if entries or letters or media or report.taken_in else None
+        return report if entries or letters or media or gone or report.taken_in else None
 
     def copied(self, part: int) -> tuple[int, int, sqlite3.Connection, Iterator[bytes]]:
         """Return a part, its term, and what it consists of after the last report, for a snapshot.

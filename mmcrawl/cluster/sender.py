@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Thread
 
-from mmcrawl.errors import StoreError
 from mmcrawl.cluster.exchange import Exchange
+from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)
 

@@ -1,55 +1,144 @@
-"""The shared store of a job: all that the workers of one crawl share, in a MongoDB database.
+"""The shared store of a job: all that the workers of one crawl share, as documents.
 
-=============  ====================================================================================
-collection     what is there
-=============  ====================================================================================
-``about``      what the database is, and the version of its schema
-``job``        one document a job: name, arguments, when and why it stopped
-``log``        what happened in each part (:mod:`~mmcrawl.cluster.log`)
-``snapshot``   by what a log is shortened, there too
-``chunk``      what a snapshot is made of
-``mail``       links that a part found for another one (:mod:`~mmcrawl.cluster.mail`)
-``worker``     one document a worker, by which it is seen to be alive
-               (:mod:`~mmcrawl.cluster.members`)
-``note``       what each worker learnt (:mod:`~mmcrawl.cluster.learnt`), that the crawl is over, the
-               rules for addresses
-``budget``     how many pages each worker may fetch (:mod:`~mmcrawl.cluster.budget`)
-``media``      media pages, by the hash of their URL; of one that was dropped its key alone
-``aside``      documents of the others that could not be read: ``why``, ``document``
-=============  ====================================================================================
+They are in an SQLite file for the processes of one machine, or in MongoDB for those of many.
 
-Their names begin with ``crawl_``. Nothing is compared and changed in one step, nor counted up: a
-document has one writer, or is decided by who inserts it first. Operations can be repeated, and wait
-for a server that is away; whoever calls them is held up meanwhile, and an error is a `StoreError`.
-No clock is compared with that of another machine.
+============  ====================================================================================
+table         what is there
+============  ====================================================================================
+``job``       one document a job: name, arguments, rules for addresses, when and why it stopped
+``log``       what happened in each part (:mod:`~mmcrawl.cluster.log`)
+``snapshot``  by what a log is shortened, there too
+``chunk``     what a snapshot is made of
+``mail``      links that a part found for another one (:mod:`~mmcrawl.cluster.mail`)
+``worker``    one document a worker, by which it is seen to be alive
+              (:mod:`~mmcrawl.cluster.members`); that the crawl is over
+``learnt``    what each worker learnt (:mod:`~mmcrawl.cluster.learnt`)
+``budget``    how many pages each worker may fetch (:mod:`~mmcrawl.cluster.budget`)
+``media``     media pages, by the hash of their URL
+``aside``     documents of the others that could not be read: ``why``, ``document``
+============  ====================================================================================
+
+Every key begins with the job's name, percent-encoded, and ``/``. Documents of a part have a field
+``at`` besides, by which they are found: job and part. Numbers in keys are as wide as the greatest,
+so that the order of keys is that of the numbers.
+
+Operations can be repeated: while the store cannot be reached they are, until patience ends. Whoever
+calls them is held up meanwhile. No clock is compared with that of another machine.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
+from functools import partial
 from hashlib import blake2b
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
 
-from pymongo import ASCENDING, DESCENDING
-
-from mmcrawl.errors import StoreError
-from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
+from mmcrawl.errors import StoreError, UnreachableError
+from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.frontier.store import Job, refuse_other_arguments
 from mmcrawl.page.model import MediaResource
-from mmcrawl.cluster.learnt import learnt_patterns
-from mmcrawl.cluster.server import StoreServer
-from mmcrawl.stores.patient_server import Row
+from mmcrawl.stores.documents import KEY, Condition, Contents, Store, Table, open_documents
+from mmcrawl.stores.sqlite_files import SHARED_CRAWL, mark_of, refuse_network_folder
+from mmcrawl.stores.uris import file_of, is_server
 
 logger = logging.getLogger(__name__)
 
-_RULES = "rules"
+Row = dict[str, Any]
+"""A document, with its key as ``_id``."""
+
+SCHEMA_VERSION = 6
+CONTENTS = Contents(
+    noun="store",
+    mark=SHARED_CRAWL,
+    version=SCHEMA_VERSION,
+    prefix="crawl_",
+    tables=(
+        Table(
+            "job",
+            {
+                "name": str,
+                "arguments": str,
+                "rules": str,
+                "started_at": float,
+                "finished_at": float,  # 0 while it can go on
+                "reason": str,
+            },
+        ),
+        Table(
+            "log",
+            {"at": str, "term": int, "owner": str, "size": int, "bytes": bytes},
+            orders=(("at",),),
+        ),
+        Table(
+            "snapshot",
+            {"at": str, "term": int, "owner": str, "token": str, "chunks": int, "size": int},
+            orders=(("at",),),
+        ),
+        Table("chunk", {"bytes": bytes}),
+        Table("mail", {"at": str, "bytes": bytes}, orders=(("at",),)),
+        Table("worker", {"facts": str}),
+        Table("learnt", {"token": str, "bytes": bytes}),
+        Table("budget", {"pages": int, "size": int}),
+        Table(
+            "media",
+            {
+                "job": str,
+                "minus_score": float,  # the best first
+                "url": str,
+                "title": str,
+                "words": dict,
+                "status": int,
+                "visited_at": float,
+                "extra": str,
+                "resources": dict,
+            },
+            orders=(("job", "minus_score", "url"),),
+        ),
+        Table("aside", {"why": str, "document": str}),
+    ),
+    missing="start a crawl with it first, or name another one",
+    answer=120.0,  # more than the longest operation takes
+)
+
 _MOST_TEXT = 3 << 20  # characters; a document may have 16 MB, a character 4 bytes
 _AROUND = 64  # what field names and lengths add to a resource
-_BEST_FIRST = {"score": DESCENDING, "url": ASCENDING}
+_MOST_ASIDE = 1 << 20  # characters of a document that is set aside
+_AT_ONCE = 500
+_PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
+
+_R = TypeVar("_R")
+
+
+def is_shared(uri: str) -> bool:
+    """Whether a store is, or may become, that of a crawl which several processes work on."""
+    path = file_of(uri)
+    return is_server(uri) or (bool(path) and mark_of(Path(path)) == SHARED_CRAWL)
+
+
+def open_contents(uri: str, *, create: bool) -> Store:
+    """Open the documents of a store for shared crawls.
+
+    Raises:
+        StoreError: it cannot be reached or used, or is of another version or another kind.
+    """
+    path = Path(file_of(uri)) if file_of(uri) else None
+    if path is None and not is_server(uri):
+        raise StoreError(f"several workers cannot share {uri}; name a file, or a MongoDB database")
+    if path is not None and create:
+        refuse_network_folder(path)
+    if path is not None and mark_of(path) == "mmcr":
+        raise StoreError(
+            f"{path} keeps a crawl of one process; go on with it without workers=, or name another"
+            " file"
+        )
+    return open_documents(CONTENTS, uri, path, create=create)
 
 
 def open_shared_store(
@@ -60,16 +149,16 @@ def open_shared_store(
     A server that is away now is an error at once; patience begins when the shared store is open.
 
     Args:
-        uri: ``mongodb://HOST/DATABASE``, also with user, password and options.
+        uri: ``sqlite:///FILE`` or ``mongodb://HOST/DATABASE``, also with user and options.
         job: name of the job.
         arguments: the job's; it is begun if there is none of this name. None only looks.
-        patience: seconds for which an operation waits for a server that is away.
+        patience: seconds for which an operation waits for a store that cannot be reached.
 
     Raises:
         StoreError: the store cannot be reached or used, or is of another version; the job was begun
             with other arguments, or there is none to look at.
     """
-    shared = SharedStore(uri, job, create=arguments is not None, patience=patience)
+    shared = SharedStore(open_contents(uri, create=arguments is not None), job, patience)
     try:
         if arguments is not None:
             shared.begin(arguments)
@@ -82,62 +171,249 @@ def open_shared_store(
     return shared
 
 
-class SharedStore(StoreServer):
-    """An open shared store; see `open_shared_store`. Several threads may use it."""
+class SharedStore:
+    """An open shared store; see `open_shared_store`. Several threads may use it.
 
-    def __init__(self, uri: str, job: str, *, create: bool, patience: float) -> None:
-        super().__init__(uri, job, create=create, patience=patience)
-        self._job = Job(0, job, {}, None, "")
+    Args:
+        documents: of all jobs; is closed with it.
+        job: name of the job.
+        patience: seconds for which an operation waits for a store that cannot be reached.
 
-    # -- the job ------------------------------------------------------------------------------
+    Attributes:
+        job: the job as it was read last.
+        round_trips: how many operations there were so far.
+    """
+
+    def __init__(self, documents: Store, job: str, patience: float = 120.0) -> None:
+        self.job = Job(0, job, {}, None, "")
+        self.round_trips = 0
+        self._documents, self._patience = documents, patience
+        self._prefix = quote(job, safe="")
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._away = False
 
     @property
-    def job(self) -> Job:
-        """The job as it was read last."""
-        return self._job
+    def uri_shown(self) -> str:
+        """How messages call the store."""
+        return self._documents.name
+
+    def close(self) -> None:
+        """End; operations of other threads that wait for the store fail."""
+        self._closed.set()
+        self._documents.close()
+
+    # -- patience -----------------------------------------------------------------------------
+
+    def _patiently(self, attempt: Callable[[], _R]) -> _R:
+        """Return what an attempt returns; where the store cannot be reached, try again.
+
+        Raises:
+            StoreError: the store refuses, was away for too long, or is closed.
+        """
+        end = time.monotonic() + self._patience
+        pause, longest = _PAUSES
+        while True:
+            with self._lock:
+                self.round_trips += 1
+            try:
+                result = attempt()
+            except UnreachableError as error:
+                self._check_open()
+                if time.monotonic() >= end:
+                    raise
+                self._note_away(error)
+            except StoreError:
+                self._check_open()
+                raise
+            else:
+                self._note_back()
+                return result
+            self._closed.wait(min(pause, max(0.0, end - time.monotonic())))
+            self._check_open()
+            pause = min(2 * pause, longest)
+
+    def _check_open(self) -> None:
+        if self._closed.is_set():
+            raise StoreError(f"store {self.uri_shown} is closed; open it again")
+
+    def _note_away(self, error: StoreError) -> None:
+        with self._lock:
+            first, self._away = not self._away, True
+        if first:
+            logger.warning("%s; waiting for it, %g seconds at most", error, self._patience)
+
+    def _note_back(self) -> None:
+        if not self._away:
+            return
+        with self._lock:
+            back, self._away = self._away, False
+        if back:
+            logger.info("store %s answers again", self.uri_shown)
+
+    # -- documents of the job -------------------------------------------------------------------
+
+    def key(self, name: str) -> str:
+        """Return the key of what has a name in the job."""
+        return f"{self._prefix}/{name}"
+
+    def row_of(self, part: int, name: str, **fields: Any) -> Row:
+        """Return a document of a part.
+
+        Args:
+            part: its number.
+            name: of the document in the part.
+            fields: what it holds.
+        """
+        at = name_of(part)
+        return {"_id": self.key(f"{at}/{name}"), "at": self.key(at), **fields}
+
+    def one(self, table: str, name: str) -> Row | None:
+        """Return the document of a name, if there is one."""
+        return next(iter(self.some(table, [name]).values()), None)
+
+    def some(self, table: str, names: Collection[str]) -> dict[str, Row]:
+        """Return those documents of some names that are there, by their keys."""
+        keys = [self.key(name) for name in names]
+        found = self._patiently(lambda: self._documents.get(table, keys)) if keys else {}
+        return {key: {"_id": key, **found[key]} for key in sorted(found)}
+
+    def names(self, table: str) -> list[str]:
+        """Return the names of the documents of the job, in order."""
+        return [row["_id"].partition("/")[2] for row in self._range(table, self._whole, none=True)]
+
+    def all(self, table: str) -> list[Row]:
+        """Return the documents of the job, in the order of their keys."""
+        return self._range(table, self._whole)
+
+    def at(self, table: str, parts: Collection[int]) -> list[Row]:
+        """Return the documents of some parts, by their numbers, in the order of their keys."""
+        places = [self.key(name_of(part)) for part in sorted(parts)]
+        found = self._range(table, [("at", "in", places)], ("at",)) if places else []
+        return sorted(found, key=lambda row: str(row["_id"]))
+
+    @property
+    def _whole(self) -> list[Condition]:
+        return [(KEY, ">=", f"{self._prefix}/"), (KEY, "<", f"{self._prefix}0")]  # 0 is after /
+
+    def _range(
+        self,
+        table: str,
+        conditions: Sequence[Condition],
+        order: tuple[str, ...] = (),
+        *,
+        none: bool = False,
+    ) -> list[Row]:
+        """Return documents, with no more than a field where `none` of their fields are wanted."""
+        fields = next(tuple(one.fields)[:1] for one in CONTENTS.tables if one.name == table)
+
+        def attempt() -> list[Row]:
+            found = self._documents.range(
+                table, *conditions, order=order, fields=fields if none else ()
+            )
+            return [{"_id": key, **document} for key, document in found]
+
+        return self._patiently(attempt)
+
+    def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
+        """Insert documents, in any order; return the keys of those that were taken."""
+        documents = {row["_id"]: _fields(row) for row in rows}
+        return (
+            self._patiently(lambda: self._documents.insert_new(table, documents)) if rows else set()
+        )
+
+    def put(self, table: str, name: str, fields: Row) -> None:
+        """Write a document in place of the one of a name; nobody else writes that."""
+        key = self.key(name)
+        change = [([(KEY, "=", key)], fields)]
+        if not self._patiently(lambda: self._documents.change(table, change)):
+            self._patiently(lambda: self._documents.put(table, {key: fields}))
+
+    def delete(self, table: str, names: Collection[str]) -> None:
+        """Remove documents."""
+        keys = [self.key(name) for name in names]
+        if keys:
+            self._patiently(lambda: self._documents.delete(table, (KEY, "in", keys)))
+
+    def delete_between(self, table: str, first: str, end: str, *where: Condition) -> None:
+        """Remove the documents whose names are not before `first`, and before `end`."""
+        between: list[Condition] = [(KEY, ">=", self.key(first)), (KEY, "<", self.key(end))]
+        self._patiently(lambda: self._documents.delete(table, *between, *where))
+
+    def set_aside(self, table: str, name: str, why: str) -> None:
+        """Take a document that cannot be read out of the way, and keep it for people to look at.
+
+        It goes to the table ``aside``, as text.
+
+        Args:
+            table: where it is.
+            name: what its key names in the job.
+            why: it cannot be read.
+        """
+        key, place = self.key(name), self.key(f"{table}/{name}")
+        row = self.one(table, name)
+        logger.error(
+            "Document %s of %s%s cannot be read (%s); it is set aside in %saside as %s",
+            *(key, CONTENTS.prefix, table, why, CONTENTS.prefix, place),
+        )
+        text = json.dumps(row, default=repr)[:_MOST_ASIDE]
+        self.put("aside", f"{table}/{name}", {"why": why, "document": text})
+        self.delete(table, [name])
+
+    # -- the job ------------------------------------------------------------------------------
 
     def begin(self, arguments: Mapping[str, Any]) -> None:
         """Begin the job, if it is not there."""
         row = {
             "_id": self._prefix,
-            "name": self._job.name,
+            "name": self.job.name,
             "arguments": json.dumps(arguments, ensure_ascii=False),
+            "rules": "[]",
             "started_at": time.time(),
-            "finished_at": None,
+            "finished_at": 0.0,
             "reason": "",
         }
         self.insert("job", [row])
 
     def refresh_job(self) -> Job:
-        """Read the job again. One round trip.
+        """Read the job again.
 
         Raises:
             StoreError: it is not there.
         """
-        row = self.patiently(lambda: self.table("job").find_one({"_id": self._prefix}))
-        if row is None:
-            raise StoreError(
-                f"there is no job {self._job.name!r} in {self.what}; `scrapy workers`"
-                " without a name tells which there are"
-            )
-        self._job = _job(row)
-        return self._job
+        self.job = job_of(self._job_row())
+        return self.job
+
+    def _job_row(self) -> Row:
+        found = self._patiently(lambda: self._documents.get("job", [self._prefix]))
+        if not found:
+            raise StoreError(no_job(self.job.name, self.uri_shown))
+        return {"_id": self._prefix, **found[self._prefix]}
+
+    def _change_job(self, **fields: Any) -> None:
+        change = [([(KEY, "=", self._prefix)], fields)]
+        self._patiently(lambda: self._documents.change("job", change))
 
     def stop_job(self, reason: str, *, finished: bool) -> None:
         """Note why the job stopped, and whether it is over."""
-        finished_at = time.time() if finished else None
-        change = {"$set": {"finished_at": finished_at, "reason": reason}}
-        self.patiently(lambda: self.table("job").update_one({"_id": self._prefix}, change))
-        self._job = replace(self._job, finished_at=finished_at, reason=reason)
+        finished_at = time.time() if finished else 0.0
+        self._change_job(finished_at=finished_at, reason=reason)
+        self.job = replace(self.job, finished_at=finished_at or None, reason=reason)
+
+    def publish_rules(self, rules: Sequence[Sequence[Any]]) -> None:
+        """Keep the rules for addresses, as plain data, for those who look at the job."""
+        self._change_job(rules=json.dumps(rules, ensure_ascii=False))
+
+    def rules(self) -> list[Any]:
+        """Return the rules for addresses that were published, none if there are none."""
+        found: list[Any] = json.loads(self._job_row()["rules"])
+        return found
 
     # -- findings -----------------------------------------------------------------------------
 
-    def _media_key(self, url: str) -> str:
+    def media_key(self, url: str) -> str:
+        """Return the key of a media page."""
         return self.key(blake2b(url.encode(), digest_size=16).hexdigest())
-
-    def dropped_row(self, url: str) -> Row:
-        """Return the document of a page that turned out to be no media page."""
-        return {"_id": self._media_key(url)}
 
     def media_row(self, page: MediaPageRecord) -> Row:
         """Return the document of a media page."""
@@ -154,11 +430,11 @@ class SharedStore(StoreServer):
                 len(resources),
             )
         return {
-            "_id": self._media_key(page.url),
+            "_id": self.media_key(page.url),
             "job": self._prefix,
+            "minus_score": -float(page.topic_score),
             "url": page.url,
             "title": page.title,
-            "score": float(page.topic_score),
             "words": list(page.words),
             "status": page.status,
             "visited_at": float(page.visited_at),
@@ -166,36 +442,53 @@ class SharedStore(StoreServer):
             "resources": [asdict(resource) for resource in resources],
         }
 
+    def publish(self, rows: Sequence[Row], dropped: Iterable[str] = ()) -> None:
+        """Write documents of media pages in place of those of their keys; remove some by key."""
+        keys = [*dropped]
+        if keys:
+            self._patiently(lambda: self._documents.delete("media", (KEY, "in", keys)))
+        documents = {row["_id"]: _fields(row) for row in rows}
+        if documents:
+            self._patiently(lambda: self._documents.put("media", documents))
+
     def media_pages(self) -> Iterator[MediaPageRecord]:
         """Yield the media pages, best topic score first."""
-        for row in self.rows("media", self._below, _BEST_FIRST):
-            yield _page(row)
+        order = ("minus_score", "url")
 
-    def _below(self, last: Row | None) -> Row:
-        """Return the condition for the pages that come after one."""
-        if last is None:
-            return {"job": self._prefix}
-        lower = {"score": {"$lt": last["score"]}}
-        equal = {"score": last["score"], "url": {"$gt": last["url"]}}
-        return {"job": self._prefix, "$or": [lower, equal]}
+        def attempt() -> list[str]:
+            found = self._documents.range(
+                "media", ("job", "=", self._prefix), order=order, fields=order
+            )
+            return [key for key, _ in found]
 
-    def publish_rules(self, rules: Sequence[Sequence[Any]]) -> None:
-        """Keep the rules for addresses, as plain data, for those who look at the job."""
-        self.put("note", _RULES, {"rules": json.dumps(rules, ensure_ascii=False)})
-
-    def rules(self) -> list[Any]:
-        """Return the rules for addresses that were published, none if there are none."""
-        row = self.one("note", _RULES)
-        found: list[Any] = [] if row is None else json.loads(row["rules"])
-        return found
-
-    def patterns(self) -> list[PatternRecord]:
-        """Return the learnt patterns, the most general first."""
-        return learnt_patterns(self)
+        keys = self._patiently(attempt)
+        for first in range(0, len(keys), _AT_ONCE):
+            some = keys[first : first + _AT_ONCE]
+            found = self._patiently(partial(self._documents.get, "media", some))
+            yield from (_page(found[key]) for key in some if key in found)
 
 
-def _job(row: Row) -> Job:
-    return Job(0, row["name"], json.loads(row["arguments"]), row["finished_at"], row["reason"])
+def name_of(part: int) -> str:
+    """Return what the names of a part's documents begin with."""
+    return f"{part:04d}"
+
+
+def no_job(name: str, store: str) -> str:
+    """Return what is said of a job that is not there."""
+    return (
+        f"there is no job {name!r} in store {store}; `scrapy workers` without a job tells which"
+        " there are"
+    )
+
+
+def job_of(row: Mapping[str, Any]) -> Job:
+    """Return the job of a document."""
+    finished_at = row["finished_at"] or None
+    return Job(0, row["name"], json.loads(row["arguments"]), finished_at, row["reason"])
+
+
+def _fields(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name != "_id"}
 
 
 def _length(resource: MediaResource) -> int:
@@ -204,11 +497,11 @@ def _length(resource: MediaResource) -> int:
     return sum(len(text) + _AROUND for text in others) + sum(map(len, fields)) + _AROUND
 
 
-def _page(row: Row) -> MediaPageRecord:
+def _page(row: Mapping[str, Any]) -> MediaPageRecord:
     return MediaPageRecord(
         row["url"],
         row["title"],
-        row["score"],
+        0.0 - row["minus_score"],  # SQLite makes 0 of -0.0
         tuple(row["words"]),
         row["status"],
         row["visited_at"],

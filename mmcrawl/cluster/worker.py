@@ -16,6 +16,15 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
+from mmcrawl.cluster.exchange import Exchange
+from mmcrawl.cluster.hearing import Hearing
+from mmcrawl.cluster.learnt import learnt_patterns
+from mmcrawl.cluster.members import Sign, signs_of
+from mmcrawl.cluster.mixing import Mixture
+from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
+from mmcrawl.cluster.places import Rules
+from mmcrawl.cluster.sender import Sender
+from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.reports import FetchedPage, RecentHarvest, Totals
 from mmcrawl.crawling.silent import why_silent
@@ -26,14 +35,6 @@ from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job
 from mmcrawl.page.model import Linking, Page
 from mmcrawl.scoring.relevance import Verdict
-from mmcrawl.cluster.exchange import Exchange
-from mmcrawl.cluster.hearing import Hearing
-from mmcrawl.cluster.members import Sign, signs_of
-from mmcrawl.cluster.mixing import Mixture
-from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
-from mmcrawl.cluster.places import Rules
-from mmcrawl.cluster.sender import Sender
-from mmcrawl.cluster.store import SharedStore
 from mmcrawl.topic.topic import Topic
 
 logger = logging.getLogger(__name__)
@@ -43,9 +44,15 @@ _MOST_UNWRITTEN = 30.0  # seconds that reports may wait before no more links are
 _FEW_PAGES = 16  # of the budget, at which the next slice is asked for
 
 
+WORKER = "MMCRAWL_WORKER"
+"""The variable by which a worker is told which of a machine's it is, from 0, and by what its name
+is to end: ``0/TOKEN``."""
+
+
 def worker_name() -> str:
     """Return a name that no other worker has: its machine, its process, and some chance."""
-    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(6)}"
+    token = os.environ.get(WORKER, "").partition("/")[2] or secrets.token_hex(6)
+    return f"{socket.gethostname()}-{os.getpid()}-{token}"
 
 
 class SharedJob:
@@ -163,7 +170,7 @@ class SharedJob:
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns; none when the shared store has failed."""
-        return [] if self._broken else self._shared.patterns()
+        return [] if self._broken else learnt_patterns(self._shared)
 
     def error_reasons(self) -> Counter[str]:
         """Return how many links ended in error, by reason, as far as others have told theirs."""

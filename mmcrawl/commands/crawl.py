@@ -6,9 +6,10 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from shlex import quote
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 from scrapy import Spider
@@ -22,15 +23,18 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
+from mmcrawl.cluster.worker import WORKER
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.spider_params import ArchiveParams, CollectParams, RevisitParams
 from mmcrawl.engine.browser import browser_program
 from mmcrawl.engine.components import check_scheduler
-from mmcrawl.engine.crawls import check_settings, with_stored_web
+from mmcrawl.engine.crawls import begin_shared, check_settings, with_stored_web
+from mmcrawl.engine.scheduler import ENDED
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, did_you_mean
 from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.frontier.store import open_store
+from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import check_names, value_of
 from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.arguments import argument_help
@@ -99,6 +103,8 @@ class Command(ScrapyCrawl):
             raise SystemExit(2)
         if len(args) != 1 or self.settings is None:
             return
+        if worker := os.environ.get(WORKER):
+            _become_worker(int(worker.partition("/")[0]), opts.spargs, self.settings)
         self._own_args = arguments_or_exit("crawl", args[0], opts.spargs, self.settings)
         if self._own_args is not None:
             quieten(self.settings)
@@ -111,6 +117,13 @@ class Command(ScrapyCrawl):
             demo = None
         if demo is not None:
             print(_THIS_IS_THE_DEMO, file=sys.stderr, flush=True)
+        if isinstance(given, FocusedParams) and given.workers and WORKER not in os.environ:
+            try:
+                self._run_workers(args[0], given)
+            except MmcrawlError as error:
+                complain("crawl", error)
+                self.exitcode = 1 if isinstance(error, StoreError) else 2
+                return
         super().run(args, opts)
         if self._own_crawler is not None and self._own_crawler.stats is not None:
             reason = self._own_crawler.stats.get_value("finish_reason")
@@ -119,9 +132,38 @@ class Command(ScrapyCrawl):
         if demo is not None and not self.exitcode:
             print(*_after_the_demo(demo), sep="\n", file=sys.stderr)
 
+    def _run_workers(self, name: str, args: FocusedParams) -> None:
+        """Have the workers crawl; what is run afterwards shows what came of it."""
+        from mmcrawl.commands.crawl_workers import Workers, number_of_workers
+        from mmcrawl.replay.opening import open_web
+
+        if self.settings is None:
+            return
+        settings = self.settings.copy()
+        _spider_named(name, settings).update_settings(settings)
+        web = args.web or ("demo" if args.is_demo else "")
+        if web:
+            settings.setdict(replay_settings(web), priority="spider")
+        with closing(begin_shared(args, settings, open_web(web) if web else None)) as shared:
+            if shared.job.finished_at is None:
+                shown = value_of(settings, "MMCRAWL_DISPLAY")
+                count = number_of_workers(args.workers)
+                ended = Workers(shared, args.store_uri, count, shown=shown).run()
+                self.settings.set(ENDED, ended, priority="cmdline")
+
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._own_crawler = super()._create_crawler(spidercls)
         return self._own_crawler
+
+
+def _become_worker(number: int, arguments: dict[str, str], settings: BaseSettings) -> None:
+    """Leave to the process that started this worker, or to the first, what only one is to do."""
+    form = f"worker {number} {settings['LOG_FORMAT']}"
+    own: dict[str, Any] = {"FEEDS": {}, "MMCRAWL_DISPLAY": False, "LOG_FORMAT": form}
+    if number:
+        arguments.pop("download", None)
+        own["MMCRAWL_METRICS"] = None
+    settings.setdict(own, priority="cmdline")
 
 
 def quieten(settings: BaseSettings) -> None:

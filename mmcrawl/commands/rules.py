@@ -21,7 +21,6 @@ from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
-from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import folded, literal, plain_table
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 
@@ -90,10 +89,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _learnt(opts: argparse.Namespace) -> _Learnt:
     """Return what the crawl that is meant has learnt so far; it may go on meanwhile."""
-    from mmcrawl.cluster.views.looking import chosen_job  # the driver of MongoDB is slow to load
+    from mmcrawl.cluster.store import is_shared  # slow to load
+    from mmcrawl.cluster.views.looking import chosen_job
 
     uri = store_named(opts.store)
-    if is_server(uri):
+    if is_shared(uri):
         return _shared_learnt(uri, opts.job)
     with open_store(uri, read_only=True) as store:
         jobs = {job.name: job for job in store.jobs()}
@@ -106,6 +106,7 @@ def _learnt(opts: argparse.Namespace) -> _Learnt:
 
 
 def _shared_learnt(uri: str, wanted: str) -> _Learnt:
+    from mmcrawl.cluster.learnt import learnt_patterns
     from mmcrawl.cluster.store import open_shared_store
     from mmcrawl.cluster.views.looking import chosen_job
     from mmcrawl.cluster.views.observing import Observation, Observer
@@ -117,7 +118,7 @@ def _shared_learnt(uri: str, wanted: str) -> _Learnt:
     totals = observation.view.totals
     with closing(open_shared_store(uri, job=job, arguments=None)) as shared:
         numbers = totals.media_pages, totals.pages
-        return _of(job, shared.job.arguments, shared.patterns(), *numbers)
+        return _of(job, shared.job.arguments, learnt_patterns(shared), *numbers)
 
 
 def _of(

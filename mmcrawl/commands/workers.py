@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -22,7 +23,7 @@ from mmcrawl.archive.model import as_text
 from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.crawling.arguments import checked_store
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.uris import is_server
+from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.crawl import facts_table, folded, literal, sentence
 
 if TYPE_CHECKING:  # the driver of MongoDB is slow to load
@@ -55,7 +56,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "workers"
     working = ""
     interrupted = ""
-    usage = "-a store=mongodb://HOST/DATABASE [-a job=NAME] [--watch|--json]"
+    usage = "-a store=STORE [-a job=NAME] [--watch|--json]"
     details = (
         "Without a job, the jobs of the store; the workers at once if there is only one. It"
         " looks for a few seconds, to see who is alive and how fast pages come."
@@ -152,13 +153,15 @@ class _Sight:
 
 
 def _store(opts: argparse.Namespace) -> str:
+    from mmcrawl.cluster.store import is_shared
+
     if not opts.store:
-        raise ValueError("say which store, as -a store=mongodb://HOST/DATABASE")
+        raise ValueError("say which store, as -a store=FILE.db or -a store=mongodb://HOST/DATABASE")
     store = checked_store(opts.store)
-    if not is_server(store):
+    if not is_shared(store) and os.path.isfile(file_of(store)):
         raise ValueError(
-            "only a crawl in MongoDB is shared; this one has one worker: its panel and its table"
-            " say how it goes"
+            f"{file_of(store)} keeps a crawl of one process, begun without workers=: its panel and"
+            " its table say how it goes"
         )
     return store
 

@@ -23,6 +23,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
+from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
 from mmcrawl.collecting.parts import Collection as MediaCollection
 from mmcrawl.collecting.parts import folder_of, held_parts, open_collection
@@ -37,7 +38,6 @@ from mmcrawl.commands.values import ruffle_folder, store_named, whole
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
-from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.crawl import facts_table, literal, right
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file

@@ -120,6 +120,7 @@ _MAY_BE: dict[str, Callable[[], str]] = {
         "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"
         " sim:NAME=VALUE,… or portal:WEB;WEB;…"
     ),
+    "workers": lambda: "it may be auto, or a whole number from 1 to 64",
     **dict.fromkeys(
         ("limit", "max_pages", "max_layer", "max_depth", "max_rendered"), lambda: _WHOLE
     ),

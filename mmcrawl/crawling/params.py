@@ -32,6 +32,8 @@ from mmcrawl.topic.topic import Topic
 
 DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"
+MOST_WORKERS = 64
+_AUTO = "auto"  # of `workers`
 _ALL, _ON_TOPIC, _SCORE = "all", "on-topic", "score:"  # of `expand`
 _WAYS = ("sitemap", "feeds", "oembed", "cdx")
 _USUAL_WAYS = "sitemap,feeds"
@@ -105,6 +107,11 @@ class FocusedParams(BaseModel):
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
         " (default: sqlite:///crawl.db, of the demo sqlite:///demo.db)",
     )
+    workers: str = Field(
+        "",
+        description="processes of this machine that crawl together: a number, or auto (by cores and"
+        " memory)",
+    )
     archive: str = Field(
         "",
         description="where pages are archived: sqlite:///FILE, mongodb://HOST/DATABASE or none"
@@ -143,6 +150,15 @@ class FocusedParams(BaseModel):
         if not text.strip():
             raise ValueError("there are none")
         return text
+
+    @field_validator("workers")
+    @classmethod
+    def _some_workers(cls, text: str) -> str:
+        if text in {"", _AUTO}:
+            return text
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MOST_WORKERS):
+            raise ValueError(f"{text!r} is not allowed")
+        return str(int(text))
 
     @field_validator("job")
     @classmethod
@@ -213,6 +229,8 @@ class FocusedParams(BaseModel):
                 )
         if ("cdx" in self.discover.split(",")) != bool(self.cdx):
             raise ValueError("discover=cdx and cdx=URL, the server that is asked, go together")
+        if self.workers and self.store_uri == "memory:":
+            raise ValueError("several workers cannot share what is kept in memory: name a store")
         if self.download and self.store_uri == "memory:":
             raise ValueError("media of a crawl in memory cannot be kept: name a store, as crawl.db")
         _ = self.whole_topic, self.parameters, self.pinned_rules

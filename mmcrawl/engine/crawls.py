@@ -29,6 +29,7 @@ _ALL_KINDS = "all"
 _HOUR = 3_600.0
 
 if TYPE_CHECKING:
+    from mmcrawl.cluster.store import SharedStore
     from mmcrawl.cluster.worker import SharedJob
 
     Crawl: TypeAlias = CrawlJob | SharedJob
@@ -138,7 +139,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     """
     check_settings(settings)
     parts = parts_of(args, settings, web)
-    if is_server(args.store_uri):
+    if args.workers or is_server(args.store_uri):
         return _shared_job(args, settings, parts)
     store = open_store(args.store_uri, afresh=args.made_afresh)
     try:
@@ -209,21 +210,39 @@ def parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     )
 
 
+def begin_shared(
+    args: FocusedParams, settings: SettingsLike, web: StoredWeb | None
+) -> "SharedStore":
+    """Open the store of a crawl that several workers are to join; see `make_job`."""
+    check_settings(settings)
+    parts = parts_of(args, settings, web)
+    if args.made_afresh:
+        remove_own_file(Path(file_of(args.store_uri)))
+        _remove_archive(args, settings)
+    return _shared_store(args, settings, parts)
+
+
+def _shared_store(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> "SharedStore":
+    from mmcrawl.cluster.store import open_shared_store
+
+    shared = open_shared_store(
+        args.store_uri, job=args.job_name, arguments=_in_common(args, settings, parts)
+    )
+    if parts.rules:
+        shared.publish_rules(parts.rules.plain())
+    return shared
+
+
 def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> Crawl:
     """Join a crawl that several processes work on."""
     from mmcrawl.cluster.places import Rules
-    from mmcrawl.cluster.store import open_shared_store
     from mmcrawl.cluster.worker import SharedJob, worker_name
 
     delay = settings.getfloat("DOWNLOAD_DELAY")
     if settings.getbool("AUTOTHROTTLE_ENABLED"):
         delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))
     rules = Rules(lease=value_of(settings, _LEASE), rest=delay, max_pages=args.max_pages)
-    shared = open_shared_store(
-        args.store_uri, job=args.job_name, arguments=_in_common(args, settings, parts)
-    )
-    if parts.rules:
-        shared.publish_rules(parts.rules.plain())
+    shared = _shared_store(args, settings, parts)
     return SharedJob(shared, parts, rules, name=worker_name())
 
 

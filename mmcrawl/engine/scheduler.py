@@ -44,6 +44,10 @@ logger = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 1.0
 
+ENDED = "_MMCRAWL_ENDED"
+"""The setting of a process whose workers have crawled, which only shows what came of it: why they
+ended."""
+
 
 class FocusedScheduler(BaseScheduler):
     """Hands out the best waiting link of a host that is free.
@@ -97,8 +101,9 @@ class FocusedScheduler(BaseScheduler):
         self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
         self._ends = Ends(self, contents := getattr(spider, "contents", {}))
         self._window.watch(self.crawler.signals, self._under_way)
-        if self.job.job.finished_at is not None:
-            self._close_at_once("already_finished")
+        ended = self.crawler.settings.get(ENDED)
+        if ended or self.job.job.finished_at is not None:
+            self._close_at_once(ended or "already_finished")
             return
         self.job.watch(
             news=in_reactor(self._hosts.ask),

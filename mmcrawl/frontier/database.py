@@ -14,9 +14,11 @@ from urllib.parse import quote
 
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.stores.sqlite_files import (
+    SHARED_CRAWL,
     FileKind,
     address_to_read,
     connected,
+    mark_of,
     raise_if_interrupted,
     require_ours,
     set_up,
@@ -210,13 +212,22 @@ def _opened(address: str, name: str) -> sqlite3.Connection:
 def _prepare(db: sqlite3.Connection, name: str) -> None:
     """Set up an empty database, or check that it is ours."""
     if not set_up(db, KIND, ("page_size = 4096",)):
-        require_ours(db, name, KIND)
+        _require_ours(db, name)
         for check in ("PRAGMA integrity_check(1)", FAULTS):
             fault = (db.execute(check).fetchone() or ["ok"])[0]
             if fault != "ok":
                 raise damaged(name, fault.splitlines()[-1])
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -32000")
+
+
+def _require_ours(db: sqlite3.Connection, name: str) -> None:
+    if db.execute("PRAGMA application_id").fetchone()[0] == int.from_bytes(SHARED_CRAWL.encode()):
+        raise StoreError(
+            f"{name} keeps a crawl of several workers; go on with it with -a workers=N, or name"
+            " another file"
+        )
+    require_ours(db, name, KIND)
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
@@ -236,7 +247,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
         address = address_to_read(path)
         db = _opened(address, name)
         try:
-            require_ours(db, name, KIND)
+            _require_ours(db, name)
             db.execute("BEGIN")  # one state of the file until it is closed
         except BaseException:
             db.close()
@@ -261,12 +272,8 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def is_crawl_store(path: Path) -> bool:
-    """Tell whether a file is the store of a crawl, as its header says."""
-    try:
-        with path.open("rb") as file:
-            return file.read(72)[68:] == KIND.mark.encode()
-    except OSError:
-        return False
+    """Tell whether a file is the store of a crawl, of one process or of several."""
+    return mark_of(path) in {KIND.mark, SHARED_CRAWL}
 
 
 def remove_own_file(path: Path) -> None:

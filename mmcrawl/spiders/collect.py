@@ -21,6 +21,7 @@ from scrapy_spider_metadata import Args
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.collecting.collector import LEASE, Collector
 from mmcrawl.collecting.download import Download
 from mmcrawl.collecting.hosted import Players, YtDlp
@@ -45,7 +46,6 @@ from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
-from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.terminal.collecting import Collected, collected_tables, progress_line
 
 logger = logging.getLogger(__name__)

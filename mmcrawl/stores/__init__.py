@@ -16,5 +16,4 @@ with lazy_imports(__name__):
     )
     from mmcrawl.stores.mongodb import explained
     from mmcrawl.stores.mongodb_documents import MongoStore
-    from mmcrawl.stores.patient_server import Row
     from mmcrawl.stores.uris import is_server

@@ -66,6 +66,7 @@ class Contents:
         missing: What to do where it is not there, as the end of a sentence.
         instead: What is to be named where it cannot be used, as the end of a sentence.
         damaged: What to do where a document cannot be read.
+        answer: Seconds after which a server that does not answer counts as away; None for never.
     """
 
     noun: str
@@ -76,6 +77,7 @@ class Contents:
     missing: str
     instead: str = "another file"
     damaged: str = "restore it from a copy"
+    answer: float | None = None
 
     def parsed(self, text: str, name: str) -> Any:
         """Return what a field of JSON says, given the name of the store.
@@ -94,7 +96,8 @@ class Contents:
 class Store(Protocol):
     """An open store. Several threads may use it; what was written stays after a power cut.
 
-    All methods raise StoreError where it cannot be read or written. Many documents are written in
+    All methods raise StoreError where it cannot be read or written, an UnreachableError where
+    that may go well later. Many documents are written in
     no order, and not as one: after a kill some may be there.
 
     Attributes:

@@ -24,6 +24,7 @@ from pymongo.errors import (
     BulkWriteError,
     CollectionInvalid,
     ConnectionFailure,
+    CursorNotFound,
     DuplicateKeyError,
     InvalidOperation,
     OperationFailure,
@@ -33,7 +34,7 @@ from pymongo.monitoring import CommandListener
 from pymongo.read_preferences import ReadPreference
 from pymongo.uri_parser import parse_uri
 
-from mmcrawl.errors import MissingStoreError, StoreError
+from mmcrawl.errors import MissingStoreError, StoreError, UnreachableError
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,8 @@ AT_ONCE = 500
 
 _SELECTION = 5_000  # ms until a server that does not answer is given up; the URI may say otherwise
 _AUTHENTICATION_FAILED, _UNAUTHORIZED, _BAD_VALUE, _ILLEGAL = 18, 13, 2, 20
+_PASSING = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
+"""Codes of a server that is about to stop, or is the primary no longer."""
 _NAMESPACE_EXISTS, _OUT_OF_DISK, _DUPLICATE = 48, 14031, 11000
 
 
@@ -281,7 +284,20 @@ def explained(what: str) -> Iterator[None]:
     try:
         yield
     except PyMongoError as error:
-        raise StoreError(_explain(what, error)) from error
+        kind = UnreachableError if _passes(error) else StoreError
+        raise kind(_explain(what, error)) from error
+
+
+def _passes(error: PyMongoError) -> bool:
+    """Return whether it may go well the next time."""
+    if isinstance(error, ConnectionFailure | CursorNotFound):
+        return True
+    codes = {error.code} if isinstance(error, OperationFailure) else set()
+    if isinstance(error, BulkWriteError):
+        details = error.details or {}
+        names = ("writeErrors", "writeConcernErrors")
+        codes = {one["code"] for name in names for one in details.get(name, ())}
+    return bool(codes & _PASSING)
 
 
 def _explain(what: str, error: PyMongoError) -> str:

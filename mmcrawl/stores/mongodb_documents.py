@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from pymongo import ASCENDING, ReplaceOne, UpdateMany, UpdateOne
@@ -33,11 +33,18 @@ class MongoStore:
 
     def __init__(self, contents: Contents, uri: str, *, create: bool = True) -> None:
         self._contents = contents
-        self._server = connect(_kind(contents), uri, create=create, read_only=not create)
+        self._server = connect(
+            _kind(contents), uri, create=create, read_only=not create, answer=contents.answer
+        )
         self._json = {table.name: table.json for table in contents.tables}
         self.name = self._server.name
 
     def close(self) -> None:
+        # The driver ends no operation that waits for an answer, except where it found a server gone
+        # itself; what it does then cannot be asked for otherwise.
+        with suppress(AttributeError):
+            for server in self._server.client._topology._servers.values():
+                server.pool.reset(interrupt_connections=True)
         self._server.client.close()
 
     def get(self, table: str, keys: Collection[str]) -> dict[str, Document]:

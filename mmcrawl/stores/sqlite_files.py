@@ -6,6 +6,7 @@ https://sqlite.org/security.html#untrusted_sqlite_database_files
 """
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -13,12 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import StoreError, UnreachableError
 
 _WAIT = 30.0  # seconds for another process to finish its write
 _STEPS = 1_000_000  # of SQLite's machine, some 10 ms, between looks for a signal
 _LONGEST = 512 << 20  # bytes of a value or row
 _LONGEST_STATEMENT = 1_000_000  # bytes
+_PASSING = ("locked", "busy")
+_NETWORK = re.compile("nfs|cifs|smb|afs$|.*sshfs|ceph|.*gluster|lustre|beegfs")  # kinds of folders
+_MOUNTS = Path("/proc/mounts")
+
+SHARED_CRAWL = "mmcs"
+"""The mark of a file that several workers of a crawl share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +143,9 @@ def explained(kind: FileKind, name: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise_if_interrupted(error)
-        raise StoreError(why_not(kind, name, str(error))) from error
+        passes = any(sign in str(error) for sign in _PASSING)
+        failure = UnreachableError if passes else StoreError
+        raise failure(why_not(kind, name, str(error))) from error
 
 
 def why_not(kind: FileKind, name: str, text: str) -> str:
@@ -159,7 +168,7 @@ def why_not(kind: FileKind, name: str, text: str) -> str:
             "cannot be opened; does its folder exist, and may you write there?",
         ),
         (("readonly",), f"is read-only; change its permissions, or name {kind.instead}"),
-        (("locked", "busy"), "is locked by another process; wait for it, and go on"),
+        (_PASSING, "is locked by another process; wait for it, and go on"),
         (("closed database",), "is closed; open it again"),
     ):
         if any(sign in text for sign in signs):
@@ -232,6 +241,40 @@ def address_to_read(path: Path) -> str:
         if denied and not _has_log(path):
             return f"{address}&immutable=1"
     return address
+
+
+def mark_of(path: Path) -> str:
+    """Return the mark of an SQLite file; "" where there is none."""
+    if not path.is_file():
+        return ""
+    try:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as db:
+            number: int = db.execute("PRAGMA application_id").fetchone()[0]
+    except sqlite3.Error:
+        return ""
+    return (number % (1 << 32)).to_bytes(4).decode("latin-1").strip("\0")
+
+
+def refuse_network_folder(path: Path) -> None:
+    """Raise StoreError where a file would lie in a folder of another machine.
+
+    Several processes share a file through memory that they map, which is of one machine.
+    """
+    folder, kind, longest = path.absolute().parent.resolve(), "", -1
+    try:
+        lines = _MOUNTS.read_text(errors="replace").splitlines()
+    except OSError:  # not Linux
+        return
+    for _, place, what, *_ in map(str.split, lines):
+        at = place.replace("\\040", " ")
+        if folder.is_relative_to(at) and len(at) > longest:
+            kind, longest = what, len(at)
+    if _NETWORK.match(kind):
+        raise StoreError(
+            f"folder {folder} is of another machine ({kind}), where several workers cannot share a"
+            " file; name one on a local disk, or a MongoDB database"
+        )
 
 
 def may_be_written(path: Path) -> bool:

@@ -9,10 +9,10 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import CrawlWatch, Options, kind_of_error
+from mmcrawl.cluster import Sign, open_shared_store
 from mmcrawl.crawling import Totals
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource
-from mmcrawl.cluster import Sign, open_shared_store
 from tests.browse.shelf import FILM, START, browsing, fill
 from tests.databases import mongodb_uri
 from tests.tables import each

@@ -12,15 +12,27 @@ ARGUMENTS = {"topic": "physics", "algo": "hits"}
 
 
 @pytest.fixture
-def uri():
+def server_uri():
     """Return the URI of a database that is dropped after the test."""
     with mongodb_uri() as uri:
         yield uri
 
 
 @pytest.fixture
-def database(uri):
-    server, _, name = uri.rpartition("/")
+def file_uri(tmp_path):
+    """Return the URI of a file that is not there yet."""
+    return f"sqlite:///{tmp_path / 'store.db'}"
+
+
+@pytest.fixture(params=["file", "server"])
+def uri(request):
+    """Return the URI of a store that is not there yet, in a file or on a server."""
+    return request.getfixturevalue(f"{request.param}_uri")
+
+
+@pytest.fixture
+def database(server_uri):
+    server, _, name = server_uri.rpartition("/")
     with MongoClient(server) as client:
         yield client[name]
 
@@ -32,11 +44,6 @@ def stores(uri):
     yield opened
     for shared in opened:
         shared.close()
-
-
-@pytest.fixture
-def shared(stores):
-    return stores[0]
 
 
 @pytest.fixture
@@ -54,6 +61,26 @@ def gang(web, uri, tmp_path):
     from .real_workers import Gang
 
     made = Gang(web, uri, tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def file_gang(web, file_uri, tmp_path):
+    """Return who starts workers that share a file."""
+    from .real_workers import Gang
+
+    made = Gang(web, file_uri, tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def server_gang(web, server_uri, tmp_path):
+    """Return who starts workers that share a database."""
+    from .real_workers import Gang
+
+    made = Gang(web, server_uri, tmp_path)
     yield made
     made.end()
 

@@ -5,23 +5,26 @@ Time is simulated: it stands still while anything is done, and passes between th
 
 from __future__ import annotations
 
-import copy
 import itertools
 import random
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from mmcrawl.cluster import Row, Rules, SharedJob, SharedStore
 from mmcrawl.crawling import CrawlParts, FetchedPage
-from mmcrawl.frontier import Job, Limits, MediaPageRecord, WaitingLink
+from mmcrawl.frontier import Limits, WaitingLink
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import PinnedRules, default_parameters
-from mmcrawl.cluster import Rules, SharedJob, SharedStore, name_of
-from mmcrawl.stores import Row
+from mmcrawl.stores import KEY, Document
 from mmcrawl.topic import topic_from_keywords
+from tests.stores.memory import MemoryStore as DocumentsInMemory
 
 JOB = "job"
+
+Tables = dict[str, dict[str, dict[str, Any]]]
+"""Documents by their keys, by table."""
 
 _R = TypeVar("_R")
 
@@ -30,109 +33,81 @@ class Crash(BaseException):
     """A worker's process ends here."""
 
 
-class MemoryStore(SharedStore):
-    """The shared store of a job in RAM: its documents, and nothing of a connection.
+class MemoryDocuments(DocumentsInMemory):
+    """Documents in RAM that the stores of several workers have in common.
 
     Attributes:
-        tables: documents by their keys, by table.
         before: called before each operation with its name and that of the table; may raise.
-        again: asked after each single write, likewise, whether its answer was lost.
-        operations: how many there were, by name.
+        again: asked after each write of a document, likewise, whether its answer was lost.
+        inserted: called with table, key and document before one is inserted.
     """
 
-    def __init__(self, tables: dict[str, dict[str, Row]] | None = None) -> None:
-        self._prefix = JOB
-        self._job = Job(0, JOB, {}, None, "")
-        self.tables = defaultdict(dict) if tables is None else tables
+    def __init__(self, tables: Tables) -> None:
+        super().__init__()
+        self._tables = tables
         self.before: Callable[[str, str], object] = lambda operation, table: None
         self.again: Callable[[str, str], bool] = lambda operation, table: False
-        self.operations: Counter[str] = Counter()
-        self.aside: list[tuple[str, str, str]] = []
-        self.reason = ""
+        self.inserted: Callable[[str, str, Document], object] = lambda table, key, document: None
 
-    @property
-    def uri_shown(self) -> str:
-        return "memory"
+    def get(self, table: str, keys: Collection[str]) -> dict[str, Document]:
+        self.before("get", table)
+        there = self._there(table)
+        return {key: dict(there[key]) for key in keys if key in there}
 
-    def _begin(self, operation: str, table: str) -> dict[str, Row]:
-        self.before(operation, table)
-        self.operations[operation] += 1
-        return self.tables[table]
+    def range(self, table: str, *conditions: Any, **more: Any) -> Iterator[tuple[str, Document]]:
+        self.before("range", table)
+        return super().range(table, *conditions, **more)
 
-    def _write(self, operation: str, table: str, act: Callable[[dict[str, Row]], _R]) -> _R:
-        """Do a single write, once more each time that its answer is lost; return the last one."""
-        result = act(self._begin(operation, table))
-        while self.again(operation, table):
-            result = act(self.tables[table])
-        return result
-
-    def one(self, table: str, name: str) -> Row | None:
-        return copy.deepcopy(self._begin("one", table).get(self.key(name)))
-
-    def some(self, table: str, names: Collection[str]) -> dict[str, Row]:
-        documents = self._begin("some", table)
-        return {key: documents[key] for key in map(self.key, names) if key in documents}
-
-    def all(self, table: str) -> list[Row]:
-        return [dict(row) for _, row in sorted(self._begin("all", table).items())]
-
-    def at(self, table: str, parts: Collection[int]) -> list[Row]:
-        places = {f"{JOB}/{name_of(part)}" for part in parts}
-        rows = sorted(self._begin("at", table).items())
-        return [dict(row) for _, row in rows if row["at"] in places]
-
-    def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
-        def act(documents: dict[str, Row], row: Row) -> bool:
-            if row["_id"] in documents:
-                return False
-            self.inserted(table, row)
-            documents[row["_id"]] = dict(row)
-            return True
-
+    def insert_new(self, table: str, documents: Mapping[str, Document]) -> set[str]:
+        self.before("insert", table)
         return {
-            row["_id"] for row in rows if not self._write("insert", table, partial(act, row=row))
+            key
+            for key, document in documents.items()
+            if self._repeated("insert", table, partial(self._insert, table, key, document))
         }
 
-    def inserted(self, table: str, row: Row) -> None:
-        """Do something about a document that is about to be inserted; here, nothing."""
+    def put(self, table: str, documents: Mapping[str, Document]) -> None:
+        self.before("put", table)
+        for key, document in documents.items():
+            self._repeated("put", table, partial(super().put, table, {key: document}))
 
-    def put(self, table: str, name: str, fields: Row) -> None:
-        row = {"_id": self.key(name), **fields}
-        self._write("put", table, lambda documents: documents.__setitem__(row["_id"], row))
+    def change(self, table: str, changes: Iterable[Any]) -> int:
+        self.before("change", table)
+        some = [*changes]
+        return self._repeated("change", table, partial(super().change, table, some))
 
-    def delete(self, table: str, names: Collection[str]) -> None:
-        for key in map(self.key, names):
-            self._write("delete", table, lambda documents, key=key: documents.pop(key, 0))
+    def delete(self, table: str, *conditions: Any) -> int:
+        self.before("delete", table)
+        return self._repeated("delete", table, partial(super().delete, table, *conditions))
 
-    def delete_between(self, table: str, first: str, end: str, *, but: Row | None = None) -> None:
-        def act(documents: dict[str, Row]) -> None:
-            for key in [k for k in documents if self.key(first) <= k < self.key(end)]:
-                if but is None or not but.items() <= documents[key].items():
-                    del documents[key]
+    def _insert(self, table: str, key: str, document: Document) -> set[str]:
+        if key not in self._there(table):
+            self.inserted(table, key, document)
+        return super().insert_new(table, {key: document})
 
-        self._write("delete", table, act)
+    def _repeated(self, operation: str, table: str, write: Callable[[], _R]) -> _R:
+        """Write, once more each time that the answer is lost; return the last one."""
+        result = write()
+        while self.again(operation, table):
+            result = write()
+        return result
 
-    def publish(self, rows: Sequence[Row]) -> None:
-        for row in rows:
-            self._write("publish", "media", lambda d, row=row: d.__setitem__(row["_id"], dict(row)))
+    def _met(self, table: str, conditions: Collection[Any]) -> list[str]:
+        keys = next((what for name, how, what in conditions if (name, how) == (KEY, "in")), None)
+        if keys is None:
+            return super()._met(table, conditions)
+        there = self._there(table)
+        return sorted(key for key in keys if key in there)
 
-    def set_aside(self, table: str, name: str, why: str) -> None:
-        self.aside.append((table, name, why))
-        self.tables[table].pop(self.key(name), None)
 
-    def stop_job(self, reason: str, *, finished: bool) -> None:
-        self.reason = reason
+def memory_store(tables: Tables | None = None) -> SharedStore:
+    """Return the shared store of a job in RAM."""
+    return SharedStore(MemoryDocuments({} if tables is None else tables), JOB)
 
-    def media_pages(self) -> Iterator[MediaPageRecord]:
-        raise NotImplementedError
 
-    def close(self) -> None:
-        pass
-
-    @property
-    def media(self) -> set[str]:
-        """The addresses of the media pages."""
-        return {row["url"] for row in self.tables["media"].values() if "url" in row}
+def rows(tables: Tables, name: str) -> list[Row]:
+    """Return the documents of a table, with their keys."""
+    return [{"_id": key, **row} for key, row in sorted(tables.get(name, {}).items())]
 
 
 class MadeWeb:
@@ -208,12 +183,13 @@ class Gang:
     def __init__(self, web: MadeWeb, rules: Rules, *, algo: str = "shark", seed: int = 0) -> None:
         self.web, self.rules = web, rules
         self.crawl = web.crawl(algo)
-        self.tables: dict[str, dict[str, Row]] = defaultdict(dict)
+        self.tables: Tables = {}
         self.workers: dict[str, Worker] = {}
         self.now = 0.0
         self.reason = ""
         self.pages_a_step = 5
         self.rng = random.Random(seed)
+        memory_store(self.tables).begin({})
         self._names = itertools.count()
 
     def join(self) -> Worker:
@@ -222,7 +198,7 @@ class Gang:
         return worker
 
     def _made(self, name: str) -> Worker:
-        return Worker(self, name, MemoryStore(self.tables))
+        return Worker(self, name, memory_store(self.tables))
 
     def pass_time(self, seconds: float = 0.25) -> None:
         """Let time pass, and every worker take its steps in some order."""
@@ -249,7 +225,7 @@ class Gang:
 
     @property
     def media(self) -> set[str]:
-        return {row["url"] for row in self.tables["media"].values() if "url" in row}
+        return {row["url"] for row in rows(self.tables, "media")}
 
 
 class Worker:
@@ -259,8 +235,9 @@ class Worker:
         fetched: the pages it has fetched.
     """
 
-    def __init__(self, gang: Gang, name: str, store: MemoryStore) -> None:
+    def __init__(self, gang: Gang, name: str, store: SharedStore) -> None:
         self.gang, self.name, self.store = gang, name, store
+        self.documents: Any = store._documents
         self.job = SharedJob(self.store, gang.crawl, gang.rules, name=name, clock=lambda: gang.now)
         self.job._hearing.stopped = self._stop
         self.over = ""

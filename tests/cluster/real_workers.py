@@ -19,10 +19,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mmcrawl.cluster import Rows, Rules, SharedStore, Sign, added, open_shared_store, signs_of
+from mmcrawl.cluster.views import observing
+from mmcrawl.cluster.worker import WORKER
 from mmcrawl.crawling import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.cluster import OVER, Rows, Rules, SharedStore, Sign, added, open_shared_store
-from mmcrawl.cluster.views import observing
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -293,6 +294,7 @@ class Gang:
             "store": uri or self.uri,
             "job": JOB,
             "archive": "none",
+            "workers": 1,
         }
         fixed = (
             "AUTOTHROTTLE_ENABLED=0",
@@ -312,7 +314,9 @@ class Gang:
             process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=os.environ | {"PYTHONPATH": str(ROOT), "no_proxy": "*"} | (environ or {}),
+                env=os.environ
+                | {"PYTHONPATH": str(ROOT), "no_proxy": "*", WORKER: "0/"}
+                | (environ or {}),
                 stdout=file,
                 stderr=file,
             )
@@ -366,8 +370,7 @@ class Observer:
 
     def signs(self) -> dict[str, Sign]:
         """Return the last signs of the workers that have not left, by name."""
-        rows = {row["_id"].partition("/")[2]: row for row in self.shared.all("worker")}
-        signs = {name: Sign.decode(row["facts"]) for name, row in rows.items() if name != OVER}
+        signs = signs_of(self.shared.all("worker"))
         return {name: sign for name, sign in signs.items() if not sign.gone}
 
     def entries(self) -> Iterator[tuple[str, int, Rows | None]]:
@@ -422,8 +425,8 @@ class Observer:
     @property
     def totals(self) -> Totals:
         """The totals of all workers, those that have left included."""
-        rows = [row for row in self.shared.all("worker") if "facts" in row]
-        return added([Totals(**Sign.decode(row["facts"]).totals) for row in rows])
+        signs = signs_of(self.shared.all("worker")).values()
+        return added([Totals(**sign.totals) for sign in signs if sign.totals])
 
     def media(self) -> list[str]:
         """Return the addresses of the published media pages."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.cluster import Budget, Rules
 
-from .memory import MemoryStore
+from .memory import memory_store
 
 RULES = Rules()
 
@@ -18,7 +18,7 @@ RULES = Rules()
     order=st.lists(st.integers(0, 3), max_size=40),
 )
 def test_what_all_are_granted_is_what_is_left(left, workers, order):
-    store = MemoryStore()
+    store = memory_store()
     budgets = [Budget(store, RULES) for _ in range(workers)]
     for budget in budgets:
         budget.begin(1, left)
@@ -32,7 +32,7 @@ def test_what_all_are_granted_is_what_is_left(left, workers, order):
 
 
 def test_a_round_is_as_the_first_one_began_it():
-    store = MemoryStore()
+    store = memory_store()
     ann, bob = Budget(store, RULES), Budget(store, RULES)
     ann.begin(1, 10)
     bob.begin(1, 10_000)
@@ -44,7 +44,7 @@ def test_a_round_is_as_the_first_one_began_it():
 
 
 def test_a_new_round_takes_back_what_was_granted():
-    store = MemoryStore()
+    store = memory_store()
     ann, bob = Budget(store, RULES), Budget(store, RULES)
     for budget in (ann, bob):
         budget.begin(1, 1_000)
@@ -57,7 +57,7 @@ def test_a_new_round_takes_back_what_was_granted():
 
 
 def test_rounds_that_are_over_are_removed():
-    store = MemoryStore()
+    store = memory_store()
     budget = Budget(store, RULES)
     for number in range(1, 6):
         budget.begin(number, 5)

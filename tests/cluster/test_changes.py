@@ -10,10 +10,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.errors import StoreError
-from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
 from mmcrawl.cluster import Changes, Rows, Rules
 from mmcrawl.cluster import changes as module
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
 from tests.tables import each
 
 from .memory import Gang, MadeWeb

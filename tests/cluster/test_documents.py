@@ -1,37 +1,37 @@
-"""What the shared store promises its users, of the one in RAM as of the real one."""
+"""What the shared store promises its users, of the one in RAM as of the real ones."""
 
 from __future__ import annotations
-
-import os
 
 import pytest
 
 from mmcrawl.cluster import name_of, open_shared_store
+from mmcrawl.frontier import MediaPageRecord
+from mmcrawl.page import MediaResource
 
-from .memory import MemoryStore
+from .memory import memory_store
 
 
-@pytest.fixture(params=["memory", "server"])
+@pytest.fixture(params=["memory", "file", "server"])
 def documents(request):
     if request.param == "memory":
-        yield MemoryStore()
+        yield memory_store()
         return
-    if "MMCRAWL_TEST_MONGODB" not in os.environ:
-        pytest.skip("no MongoDB server; MMCRAWL_TEST_MONGODB names one")
-    shared = open_shared_store(request.getfixturevalue("uri"), job="job", arguments={})
-    other = open_shared_store(request.getfixturevalue("uri"), job="job2", arguments={})
-    other.put("note", "a", {"of": "another job"})
+    uri = request.getfixturevalue(f"{request.param}_uri")
+    shared = open_shared_store(uri, job="job", arguments={})
+    other = open_shared_store(uri, job="job2", arguments={})
+    other.put("worker", "a", {"facts": "of another job"})
     yield shared
     shared.close()
     other.close()
 
 
-def row(documents, part, number, **fields):
-    return {
-        "_id": documents.key(f"{part:04d}/{number:03d}"),
-        "at": documents.key(name_of(part)),
-        **fields,
-    }
+def letter(documents, part, number, data=b"x"):
+    return documents.row_of(part, f"{number:03d}", bytes=data)
+
+
+def entry(documents, part, number, data=b"x"):
+    told = {"term": 1, "owner": "ann", "size": len(data), "bytes": data}
+    return documents.row_of(part, f"{number:03d}", **told)
 
 
 def names(rows):
@@ -39,35 +39,36 @@ def names(rows):
 
 
 def test_who_inserts_first_decides(documents):
-    first = [row(documents, 1, n, bytes=b"first") for n in range(3)]
-    assert documents.insert("log", first) == set()
-    second = [row(documents, 1, n, bytes=b"second") for n in range(5)]
-    assert documents.insert("log", second) == {one["_id"] for one in first}
-    found = documents.all("log")
-    assert names(found) == [f"0001/00{n}" for n in range(5)]
+    first = [letter(documents, 1, n, b"first") for n in range(3)]
+    assert documents.insert("mail", first) == set()
+    second = [letter(documents, 1, n, b"second") for n in range(5)]
+    assert documents.insert("mail", second) == {one["_id"] for one in first}
+    found = documents.all("mail")
+    assert names(found) == documents.names("mail") == [f"0001/00{n}" for n in range(5)]
     assert [one["bytes"] for one in found] == [b"first"] * 3 + [b"second"] * 2
-    assert documents.insert("log", []) == set()
+    assert documents.insert("mail", []) == set()
 
 
 def test_those_of_some_parts_come_in_order(documents):
-    rows = [row(documents, part, number) for number in (2, 0, 1) for part in (11, 3, 7)]
+    rows = [letter(documents, part, number) for number in (2, 0, 1) for part in (11, 3, 7)]
     documents.insert("mail", rows)
     assert names(documents.at("mail", {11, 3})) == [
         "0003/000", "0003/001", "0003/002", "0011/000", "0011/001", "0011/002",
     ]  # fmt: skip
     assert [*documents.at("mail", set()), *documents.at("mail", {4})] == []
+    assert documents.one("mail", "0003/001")["at"] == documents.key(name_of(3))
 
 
 def test_a_document_is_put_in_place_of_another(documents):
     assert documents.one("worker", "ann") is None
-    documents.put("worker", "ann", {"facts": "1", "more": 2})
+    documents.put("worker", "ann", {"facts": "1"})
     documents.put("worker", "ann", {"facts": "3"})
     assert documents.one("worker", "ann") == {"_id": documents.key("ann"), "facts": "3"}
-    assert names(documents.all("note")) == []
+    assert names(documents.all("worker")) == ["ann"]
 
 
 def test_documents_are_removed_by_name(documents):
-    documents.insert("mail", [row(documents, 1, n) for n in range(4)])
+    documents.insert("mail", [letter(documents, 1, n) for n in range(4)])
     documents.delete("mail", ["0001/001", "0001/003", "0001/009"])
     documents.delete("mail", ["0001/001"])
     documents.delete("mail", [])
@@ -75,17 +76,22 @@ def test_documents_are_removed_by_name(documents):
 
 
 def test_documents_are_removed_between_names(documents):
-    rows = [row(documents, 1, n, bytes=b"" if n % 3 == 0 else b"x") for n in range(8)]
-    documents.insert("log", [*rows, row(documents, 2, 0, bytes=b"x")])
-    documents.delete_between("log", "0001/", "0001/005", but={"bytes": b""})
+    rows = [entry(documents, 1, n, b"" if n % 3 == 0 else b"x") for n in range(8)]
+    documents.insert("log", [*rows, entry(documents, 2, 0)])
+    documents.delete_between("log", "0001/", "0001/005", ("size", ">=", 1))
     assert names(documents.at("log", {1})) == [f"0001/{n:03d}" for n in (0, 3, 5, 6, 7)]
     documents.delete_between("log", "0001/", "0001/006")
     assert names(documents.all("log")) == ["0001/006", "0001/007", "0002/000"]
 
 
-def test_a_media_page_is_published_in_place_of_another(documents):
-    known = {"_id": documents.key("a"), "job": documents.key("")[:-1], "url": "http://a/1"}
-    documents.publish([known])
-    new = {**known, "_id": documents.key("b"), "url": "http://a/2"}
-    documents.publish([{"_id": known["_id"]}, new])
-    assert documents.all("media") == [{"_id": known["_id"]}, new]
+def test_media_pages_come_best_first_and_in_place_of_what_they_were(documents):
+    medium = MediaResource("http://a/f.mp4", "video", "a", "film", ("http://b/f.mp4",))
+    pages = [
+        MediaPageRecord(f"http://a/{n:02d}", "", n // 7 / 10, ("w",), 200, 1.0, (medium,))
+        for n in range(30)
+    ]
+    documents.publish([documents.media_row(page) for page in pages])
+    best = sorted(pages, key=lambda page: (-page.topic_score, page.url))
+    assert list(documents.media_pages()) == best
+    documents.publish([documents.media_row(best[3])], [documents.media_key(best[2].url)])
+    assert list(documents.media_pages()) == [*best[:2], *best[3:]]

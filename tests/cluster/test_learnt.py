@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.frontier import PatternRecord
 from mmcrawl.cluster import Learnt, LearntStore, Rules
+from mmcrawl.frontier import PatternRecord
 from tests.tables import each
 
-from .memory import Gang, MadeWeb, MemoryStore
+from .memory import Gang, MadeWeb, memory_store
 
 COUNTS = st.integers(0, 1 << 40)
 PATTERNS = st.builds(PatternRecord, st.text(), st.text(), COUNTS, COUNTS, COUNTS)
@@ -37,7 +37,7 @@ def test_what_nobody_told_is_refused(data):
 
 @pytest.fixture
 def store():
-    return MemoryStore()
+    return memory_store()
 
 
 @pytest.fixture
@@ -68,18 +68,18 @@ def test_what_was_absorbed_is_not_heard_besides(store, told):
     told("bob", Learnt(2))
     told("bob", Learnt(3, absorbed=("ann",)))
     assert LearntStore(store, "cat").hear({}) == {"bob": Learnt(3, absorbed=("ann",))}
-    assert len(store.all("note")) == 1
+    assert len(store.all("learnt")) == 1
 
 
 def test_a_damaged_note_is_read_once(store, told):
     cat = LearntStore(store, "cat")
     cat.hear({})
     tokens = told("ann", Learnt(1))
-    store.tables["note"][store.key("learnt/ann")]["bytes"] = b"x"
+    store.put("learnt", "ann", {"bytes": b"x"})
     assert cat.hear(tokens) == {}
-    before = store.operations["one"]
+    before = store.round_trips
     assert cat.hear(tokens) == {}
-    assert store.operations["one"] == before
+    assert store.round_trips == before
 
 
 def test_what_another_one_absorbed_is_counted_once():

@@ -7,12 +7,12 @@ import pytest
 from mmcrawl.cluster import PartLogs
 from tests.tables import each
 
-from .memory import MemoryStore
+from .memory import memory_store
 
 
 @pytest.fixture
 def store():
-    return MemoryStore()
+    return memory_store()
 
 
 @pytest.fixture
@@ -108,12 +108,12 @@ def test_a_log_that_is_shortened_while_it_is_read_is_not_called_damaged(store, a
     ann.append({3: (2, 1, b"two")})
 
     def shorten(operation, table):
-        if table == moment and operation in ("at", "one"):
-            store.before = lambda operation, table: None
+        if table == moment and operation in ("range", "get"):
+            store._documents.before = lambda operation, table: None
             ann.save_snapshot(3, 3, 1, [b"everything"])
             ann.append({3: (3, 1, b"three")})
 
-    store.before = shorten
+    store._documents.before = shorten
     assert bob.read([3]) == {}
     assert stood(bob) == (4, 1, "ann", [b"everything", b"three"], "")
 
@@ -140,10 +140,10 @@ def test_a_part_of_which_something_is_missing_is_called_damaged(store, ann, tabl
 
 @each("field", ["term", "owner", "bytes"])
 def test_an_entry_without_a_field_is_a_fault_of_its_part_alone(field: str) -> None:
-    store = MemoryStore()
+    store = memory_store()
     logs = PartLogs(store, "ann")
     logs.append({1: (0, 1, b""), 2: (0, 1, b"")})
-    del store.tables["log"][store.key("0001/000000000000")][field]
+    del store._documents._tables["log"][store.key("0001/000000000000")][field]
     found = logs.read([1, 2])
     assert field in found[1].fault
     assert not found[2].fault

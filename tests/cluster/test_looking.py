@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from mmcrawl import __version__
+from mmcrawl.cluster import Rules
+from mmcrawl.cluster.views import copy_to
 from mmcrawl.crawling import explain_link as explain
 from mmcrawl.crawling import looked_at
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import ELSEWHERE, Job, LinkRecord, Status, open_store
 from mmcrawl.page import parse_page
-from mmcrawl.cluster import Rules
-from mmcrawl.cluster.views import copy_to
 from tests.tables import each
 
-from .memory import JOB, Gang, MadeWeb, MemoryStore
+from .memory import JOB, Gang, MadeWeb, memory_store
 
 RULES = Rules(parts=16, lease=4.0, rest=0.0)
 
@@ -40,8 +40,8 @@ def arguments(gang: Gang) -> dict[str, object]:
 
 def copied(gang: Gang, folder: Path, tell: list[str] | None = None) -> str:
     """Return the URI of a store in which the crawl of a gang is one job."""
-    shared = MemoryStore(gang.tables)
-    shared._job = Job(0, JOB, arguments(gang), None, "")
+    shared = memory_store(gang.tables)
+    shared.job = Job(0, JOB, arguments(gang), None, "")
     told: list[str] = []
     copy_to(folder / "crawl.db", shared, told.append, parts=gang.rules.parts)
     assert tell is not None or told == []
@@ -151,6 +151,7 @@ def test_a_part_that_cannot_be_read_is_told_and_the_others_are_there(tmp_path: P
 
 
 def test_a_crawl_of_another_version_is_refused(tmp_path: Path) -> None:
-    shared = MemoryStore()
+    shared = memory_store()
+    shared.begin({})
     with pytest.raises(StoreError, match="was begun by mmcrawl of old"):
         copy_to(tmp_path / "crawl.db", shared, print)

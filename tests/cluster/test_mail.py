@@ -7,12 +7,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mmcrawl.cluster import Letter, Mailboxes, Outgoing, decode_letters, encode_letters, mail
 from mmcrawl.crawling import PageElsewhere
 from mmcrawl.frontier import NewLink
-from mmcrawl.cluster import Letter, Mailboxes, Outgoing, decode_letters, encode_letters, mail
 from tests.tables import each
 
-from .memory import MemoryStore
+from .memory import memory_store
 
 TEXTS = st.text(max_size=8)  # halves of surrogate pairs among them, as pages have them
 PAGES = st.none() | st.builds(
@@ -70,7 +70,7 @@ def test_links_of_one_page_go_in_one_letter(monkeypatch):
 
 
 def test_mail_lies_there_until_it_is_removed():
-    store = MemoryStore()
+    store = memory_store()
     ann, bob = Mailboxes(store, 10), Mailboxes(store, 10)
     assert ann.is_empty(set())
     ann.send([(1, b"a"), (2, b"b")])

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from mmcrawl.crawling import Totals
 from mmcrawl.cluster import Rules, Sign, open_shared_store, signs_of
 from mmcrawl.cluster.views import CrawlView, Observation, Observer
+from mmcrawl.crawling import Totals
 from tests.tables import each
 
-from .memory import JOB, Gang, MadeWeb
+from .memory import JOB, Gang, MadeWeb, rows
 
-BEGUN = {"started_at": 1.7e9, "finished_at": None, "reason": ""}
+BEGUN = {"started_at": 1.7e9, "finished_at": 0.0, "reason": ""}
 
 
 def told(pages: int, **more: int) -> dict[str, object]:
@@ -130,8 +130,8 @@ def test_a_state_is_told_by_the_job_and_the_signs(
 
 
 def watched(gang: Gang, seen: Observation) -> CrawlView:
-    signs = signs_of(gang.tables["worker"].values())
-    seen.take(BEGUN, signs, len(gang.tables["mail"]), gang.now)
+    signs = signs_of(rows(gang.tables, "worker"))
+    seen.take(BEGUN, signs, len(rows(gang.tables, "mail")), gang.now)
     return seen.view
 
 

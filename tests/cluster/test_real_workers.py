@@ -28,7 +28,7 @@ def relevant_pages(store) -> list[str]:
 
 
 def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, observe, tmp_path):
-    alone = gang.start(uri=f"sqlite:///{tmp_path / 'alone.db'}")
+    alone = gang.start(uri=f"sqlite:///{tmp_path / 'alone.db'}", workers="")
     assert ALL in alone.ends()
     assert web.oddities() == {}
     web.forget()
@@ -52,36 +52,36 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     assert not observer.signs()
 
 
-def test_a_finished_crawl_says_so_at_once(web, gang):
-    gang.start(max_pages=0).ends()
+def test_a_finished_crawl_says_so_at_once(web, file_gang):
+    file_gang.start(max_pages=0).ends()
     web.forget()
-    said = gang.start().ends()
+    said = file_gang.start().ends()
     assert f"Job {JOB} was finished before" in said
     assert re.search(rf"pages crawled +{len(web.urls())}\b", said)
     assert not web.visits
 
 
-def test_a_worker_joins_late_and_leaves_early(web, gang, observe):
+def test_a_worker_joins_late_and_leaves_early(web, file_gang, observe):
     web.slow_down()
-    first = gang.start()
-    observer = observe(gang)
+    first = file_gang.start()
+    observer = observe(file_gang)
     wait_until(lambda: len(web.fetched()) > 8, "the first worker to crawl")
-    second = gang.start()
+    second = file_gang.start()
     wait_until(lambda: second.share(observer.pages()) > 2, "hosts to move to the second worker")
     second.signal(signal.SIGTERM)
     assert "run the same command to go on" in second.ends()
-    gang.finish(observer)
+    file_gang.finish(observer)
     assert ALL in first.said
     assert web.oddities() == {}
 
 
-def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, gang, observe):
+def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, file_gang, observe):
     long = (
         "MMCRAWL_LEASE_SECONDS=20"  # nobody dies, and none is to be thought dead on a busy machine
     )
     web.slow_down()
-    workers = [gang.start(long) for _ in range(3)]
-    observer = observe(gang)
+    workers = [file_gang.start(long) for _ in range(3)]
+    observer = observe(file_gang)
     wait_until(lambda: len(observer.signs()) == 3, "all to have joined")
     wait_until(lambda: len(web.fetched()) > 20, "some pages")
     for worker in workers:
@@ -94,16 +94,16 @@ def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, gang, observe):
     assert observer.shared.refresh_job().finished_at is None
     before = len(web.fetched())
     assert before < len(web.urls())
-    again = [gang.start(long) for _ in range(2)]
+    again = [file_gang.start(long) for _ in range(2)]
     for worker in again:
         assert ALL in worker.ends()
     assert web.oddities() == {}
 
 
-def test_max_pages_counts_the_pages_of_all_workers(web, gang, observe):
+def test_max_pages_counts_the_pages_of_all_workers(web, server_gang, observe):
     web.slow_down()
-    workers = [gang.start(max_pages=150) for _ in range(3)]
-    observer = observe(gang)
+    workers = [server_gang.start(max_pages=150) for _ in range(3)]
+    observer = observe(server_gang)
     wait_until(lambda: len(observer.signs()) == 3, "all to have joined")
     web.release()
     for worker in workers:
@@ -111,9 +111,9 @@ def test_max_pages_counts_the_pages_of_all_workers(web, gang, observe):
     assert len(web.fetched()) == 150
     assert observer.totals.pages == 150
     assert observer.shared.refresh_job().finished_at is None
-    assert "Stopped at max_pages; raise it" in gang.start(max_pages=150).ends()
+    assert "Stopped at max_pages; raise it" in server_gang.start(max_pages=150).ends()
     assert len(web.fetched()) == 150
-    assert ALL in gang.start().ends()
+    assert ALL in server_gang.start().ends()
     assert web.oddities() == {}
 
 
@@ -122,11 +122,11 @@ def test_max_pages_counts_the_pages_of_all_workers(web, gang, observe):
     [("DEPTH_LIMIT=3", {}), ("LOG_LEVEL=INFO", {"keywords": "biology"})],
     ids=["another depth", "other keywords"],
 )
-def test_a_worker_with_other_arguments_is_refused(web, gang, observe, setting, arguments):
+def test_a_worker_with_other_arguments_is_refused(web, file_gang, observe, setting, arguments):
     web.slow_down()
-    gang.start()
-    observe(gang)
-    stranger = gang.start(setting, **arguments)
+    file_gang.start()
+    observe(file_gang)
+    stranger = file_gang.start(setting, **arguments)
     lines = stranger.ends().splitlines()
     (sentence,) = [line for line in lines if " ERROR: " in line]
     assert f"job {JOB!r}" in sentence
@@ -135,16 +135,16 @@ def test_a_worker_with_other_arguments_is_refused(web, gang, observe, setting, a
     assert "Traceback" not in stranger.said
 
 
-def test_clocks_may_differ_by_minutes(web, gang, observe, tmp_path):
+def test_clocks_may_differ_by_minutes(web, server_gang, observe, tmp_path):
     web.slow_down()
     (tmp_path / "late").mkdir()
     (tmp_path / "late" / "sitecustomize.py").write_text(CLOCK)
-    gang.start(environ={"PYTHONPATH": f"{tmp_path / 'late'}:{ROOT}"})
-    gang.start()
-    observer = observe(gang)
-    for worker in gang.workers:
+    server_gang.start(environ={"PYTHONPATH": f"{tmp_path / 'late'}:{ROOT}"})
+    server_gang.start()
+    observer = observe(server_gang)
+    for worker in server_gang.workers:
         wait_until(lambda w=worker: w.share(observer.pages()) > 3, "both to fetch pages")
-    for said in gang.finish(observer):
+    for said in server_gang.finish(observer):
         assert ALL in said
     assert web.oddities() == {}
     times = [page.visited_at for page in observer.shared.media_pages()]

@@ -20,9 +20,9 @@ KILLS = 20
 
 
 @pytest.fixture
-def proxy(uri):
+def proxy(server_uri):
     """Return a way to the server that can be cut."""
-    parts = urlsplit(uri)
+    parts = urlsplit(server_uri)
     opened = Proxy((parts.hostname, parts.port or 27017))
     yield opened
     opened.close()
@@ -70,11 +70,11 @@ def test_twenty_kills_lose_nothing(gang_of_many, observe):
     check_end(web, gang, observer)
 
 
-def test_documents_that_cannot_be_read_stop_nobody(web, gang, observe, database):
+def test_documents_that_cannot_be_read_stop_nobody(web, server_gang, observe, database):
     web.slow_down()
     for _ in range(2):
-        gang.start()
-    observer = observe(gang)
+        server_gang.start()
+    observer = observe(server_gang)
     wait_until(lambda: len(observer.signs()) >= 2, "two workers to join")
     web.delay = 0.05
     for number in range(4):
@@ -84,10 +84,10 @@ def test_documents_that_cannot_be_read_stop_nobody(web, gang, observe, database)
         database["crawl_mail"].insert_one({"_id": key, "at": at, "bytes": b"broken"})
         key = observer.shared.key("nobody")
         database["crawl_worker"].replace_one({"_id": key}, {"facts": "{"}, upsert=True)
-    gang.finish(observer)
+    server_gang.finish(observer)
     assert set(web.fetched()) == web.urls()
     assert set(observer.media()) == web.films_on_topic()
-    for each in gang.workers:
+    for each in server_gang.workers:
         assert ALL in each.said
         assert "Traceback" not in each.said
     kept = {row["_id"].split("/")[1] for row in database["crawl_aside"].find()}
@@ -118,29 +118,29 @@ def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe):
     check_end(web, gang, observer)
 
 
-def test_a_server_that_is_away_for_longer_than_leases_only_delays(web, gang, observe, proxy):
+def test_a_server_that_is_away_for_longer_than_leases_only_delays(web, server_gang, observe, proxy):
     web.slow_down()
     for _ in range(2):
-        gang.start(uri=through(proxy, gang.uri))
-    observer = observe(gang)
-    for worker in gang.workers:
+        server_gang.start(uri=through(proxy, server_gang.uri))
+    observer = observe(server_gang)
+    for worker in server_gang.workers:
         wait_until(lambda w=worker: w.share(observer.pages()), "each worker to fetch a page")
     proxy.cut()
     observer.upset()
     time.sleep(3 * LEASE)
     proxy.open.set()
-    for worker in gang.workers:
+    for worker in server_gang.workers:
         wait_until(lambda w=worker: "answers again" in w.said, "a worker to reach the server")
     before = len(observer.known())
     wait_until(lambda: len(observer.known()) > before, "the crawl to go on")
     proxy.flowing.clear()
     time.sleep(1.5 * LEASE)
     proxy.flowing.set()
-    gang.finish(observer)
-    check_end(web, gang, observer)
+    server_gang.finish(observer)
+    check_end(web, server_gang, observer)
 
 
-def test_a_host_never_sees_two_requests_at_once_or_too_close(uri, tmp_path, observe):
+def test_a_host_never_sees_two_requests_at_once_or_too_close(file_uri, tmp_path, observe):
     delay = 1.0  # so long that the unrest of a busy machine is little beside it
     polite = (
         f"DOWNLOAD_DELAY={delay}",
@@ -148,7 +148,7 @@ def test_a_host_never_sees_two_requests_at_once_or_too_close(uri, tmp_path, obse
         "RANDOMIZE_DOWNLOAD_DELAY=0",
     )
     with Web(8, 10) as web:
-        gang = Gang(web, uri, tmp_path)
+        gang = Gang(web, file_uri, tmp_path)
         try:
             for _ in range(3):
                 gang.start(*polite)
@@ -173,14 +173,14 @@ def test_a_host_never_sees_two_requests_at_once_or_too_close(uri, tmp_path, obse
         assert min(gaps, default=delay) >= 0.2 * delay, host  # a busy machine delays the earlier
 
 
-def test_a_worker_whose_server_is_gone_says_so_and_ends(web, gang, observe, proxy):
-    assert "cannot be reached" in gang.start(uri="mongodb://127.0.0.1:1/nowhere").ends()
+def test_a_worker_whose_server_is_gone_says_so_and_ends(web, server_gang, observe, proxy):
+    assert "cannot be reached" in server_gang.start(uri="mongodb://127.0.0.1:1/nowhere").ends()
     web.slow_down()
-    worker = gang.start("LOG_LEVEL=DEBUG", uri=through(proxy, gang.uri))
-    observe(gang)
+    worker = server_gang.start("LOG_LEVEL=DEBUG", uri=through(proxy, server_gang.uri))
+    observe(server_gang)
     wait_until(lambda: len(web.fetched()) > 5, "some pages")
     proxy.cut()
-    wait_until(lambda: "cannot be reached; waiting" in worker.said, "a word of the server")
+    wait_until(lambda: "waiting for it" in worker.said, "a word of the server")
     worker.signal(signal.SIGINT)
     wait_until(lambda: "Closing spider (shutdown)" in worker.said, "the worker to take leave")
     worker.signal(signal.SIGINT)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import time
+from contextlib import closing
+from threading import Thread
 
 import pytest
 
+from mmcrawl.cluster import is_shared, learnt_patterns, open_shared_store
 from mmcrawl.errors import StoreError
-from mmcrawl.cluster import open_shared_store
+from mmcrawl.frontier import open_store
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -68,18 +72,18 @@ def test_a_job_stops_for_all(stores):
     assert (stores[0].refresh_job().finished_at, stores[0].job.reason) == (None, "stopped")
 
 
-def test_looking_writes_nothing(database, uri):
-    assert "there is no store" in refusal(uri, arguments=None)
+def test_looking_writes_nothing(uri):
+    for _ in range(2):
+        assert "there is no store" in refusal(uri, arguments=None)
     with pytest.raises(StoreError, match="there is no store"):
         jobs(uri)
-    assert database.list_collection_names() == []
     open_shared_store(uri, job="j", arguments=ARGUMENTS).close()
     assert "there is no job 'k'" in refusal(uri, job="k", arguments=None)
     assert jobs(uri) == ["j"]
     looking = open_shared_store(uri, job="j", arguments=None)
     assert looking.job.arguments == ARGUMENTS
-    assert looking.one("note", "over") is None
-    assert (looking.all("worker"), looking.patterns(), list(looking.media_pages())) == ([], [], [])
+    assert looking.one("worker", "over") is None
+    assert (looking.all("worker"), learnt_patterns(looking), [*looking.media_pages()]) == ([],) * 3
     looking.close()
 
 
@@ -88,7 +92,7 @@ import sys
 from mmcrawl.cluster.store import open_shared_store
 sys.stdin.readline()
 shared = open_shared_store(sys.argv[1], job="j", arguments={"topic": "physics"})
-row = {"_id": shared.key("0000/0"), "at": "j/0000", "owner": sys.argv[2]}
+row = shared.row_of(0, "0", term=1, owner=sys.argv[2], size=0, bytes=b"")
 print(shared.insert("log", [row]) == set())
 """
 
@@ -113,3 +117,45 @@ def test_processes_that_open_a_new_store_at_the_same_time_agree(uri):
     looking = open_shared_store(uri, job="j", arguments=None)
     assert [row["owner"] for row in looking.at("log", [0])] == [str(winner)]
     looking.close()
+
+
+# -- files --------------------------------------------------------------------------------------
+
+
+def test_a_file_of_one_process_is_not_shared_and_the_reverse(file_uri, tmp_path):
+    open_shared_store(file_uri, job="j", arguments=ARGUMENTS).close()
+    assert is_shared(file_uri)
+    with pytest.raises(StoreError, match=r"keeps a crawl of several workers; go on .*workers=N"):
+        open_store(file_uri)
+    with pytest.raises(StoreError, match="keeps a crawl of several workers"):
+        open_store(file_uri, read_only=True)
+    alone = f"sqlite:///{tmp_path}/alone.db"
+    open_store(alone).close()
+    assert not is_shared(alone)
+    assert "keeps a crawl of one process; go on with it without workers=" in refusal(alone)
+    assert "is not a store of mmcrawl" in refusal(f"sqlite:///{__file__}")
+    assert "several workers cannot share memory:" in refusal("memory:")
+
+
+def test_a_folder_of_another_machine_is_refused(file_uri, tmp_path, monkeypatch):
+    mounts = tmp_path / "mounts"
+    monkeypatch.setattr("mmcrawl.stores.sqlite_files._MOUNTS", mounts)
+    mounts.write_text(f"/dev/sda / ext4 rw 0 0\nhost:/x {tmp_path} nfs4 rw 0 0\n")
+    assert "is of another machine (nfs4)" in refusal(file_uri)
+    mounts.write_text(f"host:/x / nfs rw 0 0\n/dev/sda {tmp_path} ext4 rw 0 0\n")
+    open_shared_store(file_uri, job="j", arguments=ARGUMENTS).close()
+
+
+def test_a_file_that_is_locked_is_waited_for(file_uri, tmp_path, caplog):
+    shared = open_shared_store(file_uri, job="j", arguments=ARGUMENTS)
+    shared._documents._db.execute("PRAGMA busy_timeout = 10")
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        thread = Thread(target=shared.put, args=("worker", "ann", {"facts": "1"}))
+        thread.start()
+        while "is locked by another process; wait for it, and go on; waiting" not in caplog.text:
+            time.sleep(0.01)
+        other.execute("ROLLBACK")
+        thread.join(HANG)
+    assert shared.one("worker", "ann")["facts"] == "1"
+    shared.close()

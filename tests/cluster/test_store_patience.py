@@ -12,12 +12,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mmcrawl.errors import StoreError
-from mmcrawl.frontier import MediaPageRecord
 from mmcrawl.cluster import open_shared_store
+from mmcrawl.errors import StoreError
 from tests.waiting import HANG
 
-LOGGER = "mmcrawl.stores.patient_server"
+LOGGER = "mmcrawl.cluster.store"
 
 
 class Proxy:
@@ -116,11 +115,10 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
         for number in range(60):
             if number == 50:
                 assert away.wait(HANG)
-            row = {"_id": shared.key(f"{name}{number:03d}"), "at": "j/0000", "bytes": b"x"}
-            shared.insert("log" if name == "log" else "mail", [row])
+            shared.insert("mail", [shared.row_of(0, f"{name}{number:03d}", bytes=b"x")])
         done.append(name)
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in ("log", "a", "b")]
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abc"]
     with caplog.at_level(logging.INFO, LOGGER):
         for thread in threads:
             thread.start()
@@ -129,18 +127,19 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
             time.sleep(0.05)
         proxy.cut()
         away.set()
-        while caplog.text.count("cannot be reached; waiting") < 1:
+        while caplog.text.count("has it a primary?; waiting") < 1:
             time.sleep(0.01)
         assert done == []
         proxy.open.set()
         for thread in threads:
             thread.join(HANG)
-    assert sorted(done) == ["a", "b", "log"]
-    names = [row["_id"].partition("/")[2] for table in ("log", "mail") for row in shared.all(table)]
-    assert names == [f"{name}{number:03d}" for name in ("log", "a", "b") for number in range(60)]
+    assert sorted(done) == [*"abc"]
+    assert shared.names("mail") == [
+        f"0000/{name}{number:03d}" for name in "abc" for number in range(60)
+    ]
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     backs = [record for record in caplog.records if record.levelno == logging.INFO]
-    assert any("cannot be reached; waiting for it, 570 seconds" in w.message for w in warnings)
+    assert any("waiting for it, 570 seconds" in w.message for w in warnings)
     assert len(warnings) == len(backs) <= 4
     assert "answers again" in backs[-1].message
 
@@ -148,19 +147,19 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
 def test_patience_ends(proxy, connect):
     shared = connect(patience=0.7)
     shared.put("worker", "ann", {"facts": "1"})
-    row = {"_id": shared.key("0000/0"), "at": "j/0000"}
+    row = shared.row_of(0, "0", bytes=b"x")
     proxy.cut()
     for operation in (
         lambda: shared.one("worker", "ann"),
-        lambda: shared.insert("log", [row]),
-        lambda: list(shared.at("log", [0])),
+        lambda: shared.insert("mail", [row]),
+        lambda: list(shared.at("mail", [0])),
         lambda: shared.delete("mail", ["a"]),
     ):
         with pytest.raises(StoreError, match=r"^store mongodb://[^ ]* cannot be reached"):
             operation()
     proxy.open.set()
     assert shared.one("worker", "ann") == {"_id": shared.key("ann"), "facts": "1"}
-    assert shared.insert("log", [row]) == set()
+    assert shared.insert("mail", [row]) == set()
 
 
 def test_closing_ends_waiting(proxy, connect, caplog):
@@ -175,7 +174,7 @@ def test_closing_ends_waiting(proxy, connect, caplog):
 
     thread = threading.Thread(target=wait)
     thread.start()
-    while "cannot be reached; waiting" not in caplog.text:
+    while "has it a primary?; waiting" not in caplog.text:
         time.sleep(0.01)
     assert thread.is_alive()
     shared.close()
@@ -201,28 +200,6 @@ def test_closing_ends_waiting_for_an_answer(proxy, connect):
     shared.close()
     thread.join(HANG)
     assert heard
-
-
-def test_reading_goes_on_where_the_connection_was_lost(proxy, connect, monkeypatch):
-    monkeypatch.setattr("mmcrawl.stores.patient_server._MANY", 4)
-    shared = connect()
-    pages = [
-        MediaPageRecord(f"http://a/{n:02d}", "", 1 - n // 7 / 10, (), 200, 1.0, ())
-        for n in range(30)
-    ]
-    shared.publish([shared.media_row(page) for page in pages])
-    rows = [{"_id": shared.key(f"0000/{n:03d}"), "at": "j/0000"} for n in range(30)]
-    shared.insert("log", rows)
-    for read, expected in (
-        (lambda: shared.rows("log", shared._after), rows),
-        (shared.media_pages, pages),
-    ):
-        seen = []
-        for each in read():
-            if len(seen) in (3, 11, 25):
-                proxy.drop()
-            seen.append(each)
-        assert seen == expected
 
 
 def test_a_server_that_is_away_when_a_store_is_opened_is_told_at_once(proxy, connect):

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from mmcrawl.crawling import settle
 from mmcrawl.cluster import Rules
+from mmcrawl.crawling import settle
 from tests.tables import each
 
 from .memory import Gang, MadeWeb, Worker
@@ -79,14 +79,14 @@ def test_who_takes_much_over_gives_signs_meanwhile(monkeypatch: pytest.MonkeyPat
 
     def takes_time(operation: str, table: str) -> None:
         gang.now += 0.25 * (operation != "insert")  # many at a time
-        if (operation, table) == ("put", "worker"):
+        if (operation, table) == ("change", "worker"):
             signs.append(gang.now)
         elif (operation, table) == ("insert", "log"):
             claims.append(gang.now)
             if len(claims) == 1:
                 rival.job.exchange.holdings.take({*range(64)}, {})
 
-    second.store.before = takes_time
+    second.documents.before = takes_time
     for worker in (rival, second):
         worker.job.exchange._members.may_live = lambda _: False  # type: ignore[method-assign]
     second.job.exchange.holdings.take({*range(64)}, {})

@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from mmcrawl.cluster import Rules, Sign
+from mmcrawl.cluster import Rules, SharedStore, Sign
 from tests.tables import each
 
-from .memory import Gang, MadeWeb, MemoryStore, Worker
+from .memory import Gang, MadeWeb, Worker, memory_store
 
 
 class BarrenWeb(MadeWeb):
@@ -38,13 +38,13 @@ class SeldomGang(Gang):
     """Workers that report once a second."""
 
     def _made(self, name: str) -> Worker:
-        return SeldomWorker(self, name, MemoryStore(self.tables))
+        return SeldomWorker(self, name, memory_store(self.tables))
 
 
 class ShyWorker(Worker):
     """A worker that leaves the first host alone."""
 
-    def __init__(self, gang: Gang, name: str, store: MemoryStore) -> None:
+    def __init__(self, gang: Gang, name: str, store: SharedStore) -> None:
         super().__init__(gang, name, store)
         self.asked: list[bool] = []
         self.job.next = partial(self.job.next, self._may_ask)  # type: ignore[method-assign]
@@ -63,7 +63,7 @@ class ShyGang(Gang):
     """Workers that leave the first host alone."""
 
     def _made(self, name: str) -> Worker:
-        return ShyWorker(self, name, MemoryStore(self.tables))
+        return ShyWorker(self, name, memory_store(self.tables))
 
 
 def gang_of_one(seed: int) -> Gang:
@@ -116,16 +116,16 @@ def test_who_waits_for_the_server_longer_than_its_lease_keeps_its_parts() -> Non
         gang.pass_time()
 
     def takes_long(operation: str, table: str) -> None:
-        if (operation, table) == ("all", "worker"):
-            first.store.before = lambda *_: None
+        if (operation, table) == ("range", "worker"):
+            first.documents.before = lambda *_: None
             for _ in range(3 * int(gang.rules.lease)):
                 gang.now += 1
                 first.job.exchange.beat(gang.now)
                 second.act("live")
 
     held = {*first.job.exchange.holdings.parts}
-    first.store.before = takes_long
-    while first.store.before is takes_long:
+    first.documents.before = takes_long
+    while first.documents.before is takes_long:
         gang.pass_time()
     assert held
     assert {*first.job.exchange.holdings.parts} == held

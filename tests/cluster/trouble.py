@@ -8,67 +8,38 @@ held up as well, while its own exchange goes on, as these are two threads.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mmcrawl.cluster import Changes, Row, Rules, SharedStore, decode_letters, signs_of
 from mmcrawl.frontier import JOB_SHIFT, SqliteStore, open_store
-from mmcrawl.cluster import Changes, Rules, decode_letters, signs_of
-from mmcrawl.stores import Row
+from mmcrawl.stores import Document
 
-from .memory import JOB, Crash, Gang, MadeWeb, MemoryStore, Worker
+from .memory import JOB, Crash, Gang, MadeWeb, Tables, Worker, memory_store, rows
 
 STEP = 0.5  # seconds
 
 
-class TroubledStore(MemoryStore):
-    """A store whose logs are watched: only the owner of a part writes, and leaves no number out."""
-
-    damaged: Collection[int] = ()
-
-    def inserted(self, table: str, row: Row) -> None:
-        part, number = map(int, row["_id"].split("/")[1:3]) if table == "log" else (-1, 0)
-        if part < 0 or part in self.damaged:
-            return
-        heads = [self._number(key) for key in self._keys("snapshot", part)]
-        first = max(heads, default=0)
-        if not row["bytes"]:
-            return  # who has read what is no longer so may try, and is told so afterwards
-        assert number >= first, f"{row['owner']} writes entry {number} below snapshot {first}"
-        after = [key for key in self._keys("log", part) if self._number(key) >= first]
-        assert [self._number(key) for key in after] == [*range(first, number)], "a gap"
-        begun = [
-            (one["term"], one["owner"])
-            for key in self._keys("log", part)
-            if not (one := self.tables["log"][key])["bytes"] and self._number(key) < number
-        ]
-        heads_there = [self.tables["snapshot"][key] for key in self._keys("snapshot", part)]
-        begun += [(one["term"], one["owner"]) for one in heads_there]
-        assert (row["term"], row["owner"]) == max(begun), f"not the owner: {begun}"
-
-    def _keys(self, table: str, part: int) -> list[str]:
-        return sorted(key for key in self.tables[table] if key.startswith(f"{JOB}/{part:04d}/"))
-
-    def _number(self, key: str) -> int:
-        return int(key.split("/")[2])
+def log_numbers(tables: Tables, table: str, part: int) -> dict[int, Row]:
+    """Return the documents of a part in a table, by the numbers in their keys."""
+    found = [row for row in rows(tables, table) if row["_id"].startswith(f"{JOB}/{part:04d}/")]
+    return {int(row["_id"].split("/")[2]): row for row in found}
 
 
 class TroubledWorker(Worker):
-    """A worker that trouble comes to.
+    """A worker that trouble comes to."""
 
-    Attributes:
-        store: its store.
-    """
+    gang: TroubledGang
 
-    store: TroubledStore
-
-    def __init__(self, gang: TroubledGang, name: str, store: TroubledStore) -> None:
+    def __init__(self, gang: TroubledGang, name: str, store: SharedStore) -> None:
         super().__init__(gang, name, store)
         self._troubles: dict[str, list[int]] = {}
         self._busy = self._corresponds = False
         self._stepped_at = gang.now
-        store.before = self._before
-        store.again = self._is_again
+        self.documents.before = self._before
+        self.documents.again = self._is_again
+        self.documents.inserted = gang.see_inserted
         exchange = self.job.exchange
         take_news, hand = exchange.take_news, exchange.hand
 
@@ -166,9 +137,27 @@ class TroubledGang(Gang):
         self._checked: tuple[str, ...] = ()
 
     def _made(self, name: str) -> TroubledWorker:
-        store = TroubledStore(self.tables)
-        store.damaged = self.damaged
-        return TroubledWorker(self, name, store)
+        return TroubledWorker(self, name, memory_store(self.tables))
+
+    def see_inserted(self, table: str, key: str, row: Document) -> None:
+        """See that only the owner of a part writes to its log, and leaves no number out."""
+        part, number = map(int, key.split("/")[1:3]) if table == "log" else (-1, 0)
+        if part < 0 or part in self.damaged:
+            return
+        heads = log_numbers(self.tables, "snapshot", part)
+        first = max(heads, default=0)
+        if not row["bytes"]:
+            return  # who has read what is no longer so may try, and is told so afterwards
+        assert number >= first, f"{row['owner']} writes entry {number} below snapshot {first}"
+        entries = log_numbers(self.tables, "log", part)
+        assert [one for one in entries if one >= first] == [*range(first, number)], "a gap"
+        begun = [(one["term"], one["owner"]) for one in heads.values()]
+        begun += [
+            (one["term"], one["owner"])
+            for at, one in entries.items()
+            if not one["bytes"] and at < number
+        ]
+        assert (row["term"], row["owner"]) == max(begun), f"not the owner: {begun}"
 
     def note_held_up(self, name: str, seconds: float) -> None:
         self.harmed |= seconds > 0.5 * self.rules.lease
@@ -177,7 +166,7 @@ class TroubledGang(Gang):
 
     def destroy(self, table: str, index: int, *, wholly: bool) -> bool:
         """Destroy an entry of a log or a chunk; tell whether there was one."""
-        documents = self.tables[table]
+        documents = self.tables.get(table, {})
         parts = Counter(key.split("/")[1] for key in documents)
         last = {part: max(k for k in documents if k.split("/")[1] == part) for part in parts}
         # The last entry of a log is missed by nobody.
@@ -186,7 +175,9 @@ class TroubledGang(Gang):
             return False
         key = keys[index % len(keys)]
         part, number = map(int, key.split("/")[1:3])
-        heads = [int(k.split("/")[2]) for k in self.tables["snapshot"] if f"/{part:04d}/" in k]
+        heads = [
+            int(k.split("/")[2]) for k in self.tables.get("snapshot", ()) if f"/{part:04d}/" in k
+        ]
         is_read = number >= max(heads, default=0) if table == "log" else number == max(heads)
         if not is_read:
             return False
@@ -210,7 +201,7 @@ class TroubledGang(Gang):
                 if part == self.rules.part_of(url):  # others are pages that links came from
                     known.add(url)
                     pages[url] += status == "C"
-        for row in self.tables["mail"].values():
+        for row in rows(self.tables, "mail"):
             for letter in decode_letters(row["bytes"]):
                 known.update(link.url for link in letter.links)
         return +pages, known
@@ -220,7 +211,7 @@ class TroubledGang(Gang):
         """Give all parts as they stand in the logs, in one store."""
         from mmcrawl.cluster import PartLogs
 
-        parts = PartLogs(MemoryStore(self.tables), "nobody").read({*range(self.rules.parts)})
+        parts = PartLogs(memory_store(self.tables), "nobody").read({*range(self.rules.parts)})
         with open_store("memory:") as store:
             changes = Changes(store)
             for part, stored in parts.items():
@@ -234,7 +225,9 @@ class TroubledGang(Gang):
 
     def check(self) -> None:
         """See that no link is lost, and that no more pages count than may."""
-        stored = tuple(key for name in ("log", "snapshot", "mail") for key in self.tables[name])
+        stored = tuple(
+            key for name in ("log", "snapshot", "mail") for key in self.tables.get(name, ())
+        )
         if stored == self._checked:
             return
         self._checked = stored
@@ -281,7 +274,7 @@ class TroubledGang(Gang):
             assert pages.keys() >= whole & self.web.urls
 
     def _check_totals(self, pages: int) -> None:
-        signs = signs_of(self.tables["worker"].values()).values()
+        signs = signs_of(rows(self.tables, "worker")).values()
         assert sum(sign.pages for sign in signs) == pages
         assert sum(sign.totals.get("pages", 0) for sign in signs) == pages
         held: defaultdict[int, int] = defaultdict(int)

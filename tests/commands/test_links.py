@@ -17,6 +17,8 @@ import pytest
 from pymongo import MongoClient
 from scrapy.settings import Settings
 
+from mmcrawl.cluster import Rules, SharedJob
+from mmcrawl.cluster.views import opened_to_look
 from mmcrawl.commands import COLUMNS
 from mmcrawl.commands import links as module
 from mmcrawl.crawling import CrawlJob, FetchedPage, FocusedParams, PageReport, looked_at
@@ -32,8 +34,6 @@ from mmcrawl.frontier import (
 )
 from mmcrawl.page import parse_page, physical_layer
 from mmcrawl.settings import declared
-from mmcrawl.cluster import Rules, SharedJob
-from mmcrawl.cluster.views import opened_to_look
 from tests.commands.running import Run, Said, runner
 from tests.databases import MONGODB, mongodb_uri
 from tests.tables import each

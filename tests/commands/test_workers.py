@@ -20,11 +20,11 @@ import pytest
 from pymongo import MongoClient
 from rich.console import Console
 
+from mmcrawl.cluster import SharedStore, Sign, open_shared_store
+from mmcrawl.cluster.views import CrawlView, JobView, WorkerView
 from mmcrawl.commands import crawl_tables, jobs_table
 from mmcrawl.commands import workers as module
 from mmcrawl.crawling import Totals
-from mmcrawl.cluster import SharedStore, Sign, open_shared_store
-from mmcrawl.cluster.views import CrawlView, JobView, WorkerView
 from tests.commands.running import Run, runner
 from tests.databases import MONGODB, mongodb_uri
 from tests.tables import each

@@ -17,10 +17,10 @@ from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import CrawlRuns
 from mmcrawl.browse.text import sentences
+from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.scoring.registry import algorithm_names
-from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.topic.loading import own_topic_names, topic_names
 
 _MOST = 200  # folders that are looked into

@@ -5,10 +5,11 @@ from contextlib import closing
 from itertools import islice
 from typing import Any
 
+from mmcrawl.cluster.store import is_shared, open_shared_store
+from mmcrawl.cluster.views.observing import Observer
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.store import Job, open_store
-from mmcrawl.stores.uris import is_server
 
 
 class FoundMedia:
@@ -27,7 +28,7 @@ class FoundMedia:
 
     def __init__(self, uri: str, job: str = "") -> None:
         self._uri = uri
-        jobs = _shared_jobs(uri) if is_server(uri) else _jobs(uri)
+        jobs = _shared_jobs(uri) if is_shared(uri) else _jobs(uri)
         self.jobs = [each for each in jobs if job in ("", each.name)]
         if not self.jobs:
             which = f"job {job!r}" if job else "crawl"
@@ -49,7 +50,7 @@ class FoundMedia:
 
         Those of the pages that are best on topic come first; an address may come several times.
         """
-        if is_server(self._uri):
+        if is_shared(self._uri):
             for _, page in self.pages():
                 if page.visited_at >= time:
                     yield from (
@@ -70,7 +71,7 @@ class FoundMedia:
             most: how many follow.
         """
         job = self.jobs[0]
-        if is_server(self._uri):
+        if is_shared(self._uri):
             with _opened(self._uri, job.name) as shared:
                 return list(islice(shared.media_pages(), first, first + most))
         with open_store(self._uri, read_only=True) as store:
@@ -79,7 +80,7 @@ class FoundMedia:
     def pages(self) -> Iterator[tuple[Job, MediaPageRecord]]:
         """Yield the pages with media of each crawl, those best on topic first."""
         for job in self.jobs:
-            if is_server(self._uri):
+            if is_shared(self._uri):
                 with _opened(self._uri, job.name) as shared:
                     yield from ((job, page) for page in shared.media_pages())
             else:
@@ -93,14 +94,10 @@ def _jobs(uri: str) -> list[Job]:
 
 
 def _opened(uri: str, job: str) -> Any:
-    from mmcrawl.cluster.store import open_shared_store  # the driver is slow to load
-
     return closing(open_shared_store(uri, job=job, arguments=None))
 
 
 def _shared_jobs(uri: str) -> list[Job]:
-    from mmcrawl.cluster.views.observing import Observer
-
     with Observer(uri) as observer:
         names = observer.jobs()
     jobs: list[Any] = []

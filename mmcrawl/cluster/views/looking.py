@@ -12,6 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl import __version__
+from mmcrawl.cluster.changes import put_rows
+from mmcrawl.cluster.log import PartLogs, StoredPart
+from mmcrawl.cluster.own_parts import FOLDER
+from mmcrawl.cluster.places import PARTS
+from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
+from mmcrawl.cluster.views.merging import merge
+from mmcrawl.cluster.views.observing import Observer
 from mmcrawl.crawling.history import LastScores, noted, retold
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, StoreError
@@ -20,14 +27,6 @@ from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable
 from mmcrawl.frontier.records import LinkScores
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
-from mmcrawl.cluster.changes import put_rows
-from mmcrawl.cluster.log import PartLogs, StoredPart
-from mmcrawl.cluster.own_parts import FOLDER
-from mmcrawl.cluster.places import PARTS
-from mmcrawl.cluster.store import SharedStore, open_shared_store
-from mmcrawl.cluster.views.merging import merge
-from mmcrawl.cluster.views.observing import Observer
-from mmcrawl.stores.uris import is_server
 
 _AT_ONCE = 64  # parts
 _TRIES = 3  # for a part whose log is shortened while it is read
@@ -53,7 +52,7 @@ def opened_to_look(
     Raises:
         StoreError: the store cannot be read, or has no such job.
     """
-    if not is_server(uri):
+    if not is_shared(uri):
         with open_store(uri, read_only=True) as store:
             jobs = {job.name: job for job in store.jobs()}
             yield store, jobs[chosen_job(list(jobs), name, store.name)]

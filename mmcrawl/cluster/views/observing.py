@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 from urllib.parse import quote
 
-from mmcrawl.crawling.reports import Totals
-from mmcrawl.errors import StoreError
 from mmcrawl.cluster.members import Sign, signs_of
 from mmcrawl.cluster.own_parts import added
 from mmcrawl.cluster.places import PARTS
-from mmcrawl.cluster.server import STORE
-from mmcrawl.stores.mongodb import connect, explained
-from mmcrawl.stores.patient_server import Row
+from mmcrawl.cluster.store import Row, no_job, open_contents
+from mmcrawl.crawling.reports import Totals
+from mmcrawl.errors import StoreError
+from mmcrawl.stores.documents import KEY
 
 _SILENT_SECONDS = 4.0  # signs are given every second; a busy machine is late now and then
 _RATE_SECONDS = 10.0
@@ -97,30 +96,29 @@ class Observer:
     """Looks at a store. A context manager.
 
     Args:
-        uri: ``mongodb://HOST/DATABASE``.
+        uri: ``sqlite:///FILE`` or ``mongodb://HOST/DATABASE``.
 
     Raises:
         StoreError: it cannot be reached or read, or is none that this version can use.
     """
 
     def __init__(self, uri: str) -> None:
-        self._server = connect(STORE, uri, create=False, read_only=True)
+        self._documents = open_contents(uri, create=False)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._server.client.close()
+        self._documents.close()
 
     @property
     def name(self) -> str:
         """The URI without user, password and options."""
-        return self._server.name
+        return self._documents.name
 
     def jobs(self) -> list[str]:
         """Return the names of the jobs, in the order they were begun."""
-        with self._explained():
-            rows = list(self._server.documents("job").find({}, {"name": 1, "started_at": 1}))
+        rows = [row for _, row in self._documents.range("job", fields=("name", "started_at"))]
         return [
             row["name"] for row in sorted(rows, key=lambda row: (row["started_at"], row["name"]))
         ]
@@ -136,20 +134,13 @@ class Observer:
             StoreError: the job is not there, or the server cannot be reached.
         """
         prefix = quote(observation.name, safe="")
-        with self._explained():
-            job = self._server.documents("job").find_one({"_id": prefix})
-            keys = {"_id": {"$gt": f"{prefix}/", "$lt": f"{prefix}0"}}  # 0 is after /
-            rows = list(self._server.documents("worker").find(keys))
-            mail = self._server.documents("mail").count_documents(keys)
+        job = self._documents.get("job", [prefix]).get(prefix)
         if job is None:
-            raise StoreError(
-                f"there is no job {observation.name!r} in store {self.name}; `scrapy workers`"
-                " without a job tells which there are"
-            )
-        observation.take(job, signs_of(rows), mail, now)
-
-    def _explained(self) -> Any:
-        return explained(f"store {self.name}")
+            raise StoreError(no_job(observation.name, self.name))
+        keys = (KEY, ">=", f"{prefix}/"), (KEY, "<", f"{prefix}0")  # 0 is after /
+        rows = ({"_id": key, **row} for key, row in self._documents.range("worker", *keys))
+        mail = sum(1 for _ in self._documents.range("mail", *keys, fields=("at",)))
+        observation.take(dict(job), signs_of(rows), mail, now)
 
 
 class _Seen:
@@ -230,7 +221,12 @@ class Observation:
         known = [rate for rate in rates if rate is not None]
         return CrawlView(
             JobView(
-                self.name, job["started_at"], job["finished_at"], job["reason"], state, totals.pages
+                self.name,
+                job["started_at"],
+                job["finished_at"] or None,
+                job["reason"],
+                state,
+                totals.pages,
             ),
             tuple(shown),
             self._parts,
@@ -241,7 +237,7 @@ class Observation:
         )
 
     def _state(self) -> str:
-        if self._job["finished_at"] is not None:
+        if self._job["finished_at"]:
             return "finished"
         alive = {one.alive(self._now) for one in self._seen.values()}
         if True in alive:

@@ -1,0 +1,232 @@
+"""`-a workers=N`: a process that starts the workers of a crawl, and those again that die.
+
+The workers are this command once more, in sessions of their own, with `WORKER` in their
+environment. Should this process die, they finish; the same command joins them, or goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from threading import Thread
+from typing import IO, TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+
+from mmcrawl.cluster.members import free_leases
+from mmcrawl.cluster.views.observing import Observation, Observer
+from mmcrawl.cluster.worker import WORKER
+from mmcrawl.errors import StoreError
+from mmcrawl.terminal.crawl import Progress, progress_line, progress_panel
+from mmcrawl.terminal.program import program
+
+if TYPE_CHECKING:
+    from mmcrawl.cluster.store import SharedStore
+
+logger = logging.getLogger(__name__)
+
+_MEMORY = 500 << 20  # bytes of a worker
+_MOST = 64
+_PAUSES = (1.0, 60.0)  # seconds before a worker is started again: the first time, and at most
+_LIVED = 300.0  # seconds after which a worker that dies counts as one that dies for the first time
+_MOST_DEATHS = 10  # in a row
+_STEP = 0.1
+_PANEL_SECONDS, _LINE_SECONDS = 1.0, 10.0
+_ENDED = (0, 1, 2)  # exit codes of a crawl that ended by itself
+_FOUND_NOTHING = ("nothing_fetched", "nothing_found")
+_PROGRAMS = {
+    "scrapy": "from scrapy.cmdline import execute; sys.argv[0] = 'scrapy'; execute()",
+    "mmcrawl": "from mmcrawl.commands.program import main; sys.argv[0] = 'mmcrawl'; main()",
+}
+
+
+def number_of_workers(told: str) -> int:
+    """Return how many workers are meant; for ``auto``, as cores and memory allow."""
+    if told != "auto":
+        return int(told)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(cores or 1, _free_memory() // _MEMORY, _MOST))
+
+
+def _free_memory() -> int:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:  # not Linux
+        return _MEMORY * _MOST
+    kilobytes = {name: rest.split()[0] for name, _, rest in (line.partition(":") for line in lines)}
+    return int(kilobytes["MemAvailable"]) << 10
+
+
+@dataclass(slots=True)
+class _Worker:
+    """One of the workers.
+
+    Attributes:
+        number: from 0.
+        process: None while there is none.
+        due: when it is to be started, by the monotonic clock.
+        began: when it was.
+        deaths: how often it died in a row, soon after it was started.
+        code: exit code of the last one.
+        token: what the name of the last one ends with.
+    """
+
+    number: int
+    process: subprocess.Popen[str] | None = None
+    due: float = 0.0
+    began: float = 0.0
+    deaths: int = 0
+    code: int | None = None
+    token: str = ""
+
+
+class Workers:
+    """The workers of a crawl, for as long as that goes on.
+
+    Args:
+        shared: of the crawl.
+        uri: of its store.
+        count: how many there are to be.
+        shown: whether it is told how the crawl goes.
+    """
+
+    def __init__(self, shared: SharedStore, uri: str, count: int, *, shown: bool) -> None:
+        self._shared, self._uri = shared, uri
+        self._workers = [_Worker(number) for number in range(count)]
+        self._shown, self._panel = shown, shown and sys.stderr.isatty()
+        self._console = Console(stderr=True, highlight=False)
+        self._asked = 0  # how often it was asked to end
+        self._told = 0  # how often the workers were
+        self._is_over = False
+
+    def run(self) -> str:
+        """Have them crawl; return why that ended, as Scrapy's `finish_reason`."""
+        logger.info("Workers of this machine: %d", len(self._workers))
+        live = Live(console=self._console, auto_refresh=False, transient=True)
+        panel = live if self._panel else nullcontext()
+        with self._asked_to_end(), Observer(self._uri) as observer, panel:
+            seen, shown_at = Observation(self._shared.job.name), time.monotonic()
+            while self._step(time.monotonic()):
+                if self._shown and time.monotonic() - shown_at >= self._pause:
+                    shown_at = time.monotonic()
+                    self._show(observer, seen, live)
+                time.sleep(_STEP)
+        return self._reason()
+
+    @property
+    def _pause(self) -> float:
+        return _PANEL_SECONDS if self._panel else _LINE_SECONDS
+
+    @contextmanager
+    def _asked_to_end(self) -> Iterator[None]:
+        """Count signals that ask this process to end, and do not end by them."""
+
+        def count(number: int, frame: object) -> None:
+            self._asked += 1
+
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, count) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _step(self, now: float) -> bool:
+        """Start and see off workers; tell whether any is there, or is to come."""
+        if self._asked > self._told:
+            self._told += 1
+            self._tell_to_end()
+        for worker in self._workers:
+            if worker.process is None:
+                if worker.due <= now and not (self._asked or self._is_over):
+                    self._start(worker, now)
+            elif (code := worker.process.poll()) is not None:
+                worker.process, worker.code = None, code
+                self._see_off(worker, now)
+        running = any(worker.process for worker in self._workers)
+        waiting = any(worker.due < inf for worker in self._workers)
+        return running or (waiting and not (self._asked or self._is_over))
+
+    def _start(self, worker: _Worker, now: float) -> None:
+        words = sys.argv[1:]  # where Scrapy may have taken the name of the command out
+        if words[:1] != ["crawl"]:
+            words.insert(0, "crawl")
+        command = [sys.executable, "-c", f"import sys; {_PROGRAMS[program()]}", *words]
+        worker.began, worker.token = now, secrets.token_hex(6)
+        worker.process = subprocess.Popen(  # noqa: S603 - this command
+            command,
+            env=os.environ | {WORKER: f"{worker.number}/{worker.token}"},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE if self._panel else None,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # Ctrl-C is for this process, which passes it on
+        )
+        if worker.process.stderr is not None:
+            Thread(target=self._pass_on, args=(worker.process.stderr,), daemon=True).start()
+
+    def _pass_on(self, lines: IO[str]) -> None:
+        """Write what a worker says above the panel."""
+        for line in lines:
+            self._console.print(line.rstrip("\n"), markup=False, soft_wrap=True)
+
+    def _tell_to_end(self) -> None:
+        """Ask the workers to end; the second time, end them."""
+        if self._told == 1:
+            logger.info("Stopping; requests in progress will finish. Ctrl-C again ends at once")
+        for worker in self._workers:
+            if worker.process is not None:
+                worker.process.send_signal(signal.SIGINT if self._told == 1 else signal.SIGKILL)
+
+    def _see_off(self, worker: _Worker, now: float) -> None:
+        """Take note that a worker has ended; one that died is started again after a while."""
+        if worker.code in _ENDED:
+            self._is_over = True
+            return
+        worker.deaths = worker.deaths + 1 if now - worker.began < _LIVED else 1
+        pause = min(_PAUSES[0] * 2 ** (worker.deaths - 1), _PAUSES[1])
+        worker.due = now + pause if worker.deaths <= _MOST_DEATHS else inf
+        try:
+            free_leases(self._shared, worker.token)
+        except StoreError as error:  # its lease will run out
+            logger.warning("%s", error)
+        if not self._asked:
+            again = f"another is started in {pause:g} s" if worker.due < inf else "given up"
+            logger.warning("Worker %d died; %s", worker.number, again)
+
+    def _show(self, observer: Observer, seen: Observation, live: Live) -> None:
+        try:
+            observer.look(seen, time.monotonic())
+        except StoreError as error:
+            logger.warning("%s", error)
+            return
+        totals, rate = seen.view.totals.as_plain(), seen.view.pages_per_second
+        progress = Progress(**totals, pages_per_second=rate or 0.0)
+        if self._panel:
+            live.update(progress_panel(progress), refresh=True)
+        else:
+            logger.info(progress_line(progress))
+
+    def _reason(self) -> str:
+        """Return why it ended, as the workers found."""
+        if self._asked:
+            return "shutdown"
+        codes = {worker.code for worker in self._workers}
+        job = self._shared.refresh_job()
+        if 2 in codes:
+            return "bad_input"
+        if not codes & {0, 1} or (1 in codes and job.reason not in _FOUND_NOTHING):
+            return "store_error"
+        return job.reason or "shutdown"
