@@ -39,13 +39,14 @@ def warm() -> None:
         for module in pkgutil.walk_packages(folder, f"{package}."):
             if not module.name.startswith(NOT_WARMED):
                 hasattr(importlib.import_module(module.name), "_")  # loads what is loaded when used
+    from mmcrawl.commands import crawl_workers
     from mmcrawl.experiment import crawl
     from mmcrawl.stores import child_process
     from mmcrawl.terminal import telling
     from mmcrawl.text import segment, translate_url
     from tests.warm import starts_warm
 
-    for module in (child_process, crawl):  # they start processes themselves
+    for module in (child_process, crawl, crawl_workers):  # they start processes themselves
         starts_warm(module, str(Path(sys.argv[1]).with_name("python")))
     telling._SHOWN_AFTER = 600.0  # on a busy machine any command takes long, and would say so
     segment("光学")

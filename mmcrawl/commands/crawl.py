@@ -103,8 +103,9 @@ class Command(ScrapyCrawl):
             raise SystemExit(2)
         if len(args) != 1 or self.settings is None:
             return
-        if worker := os.environ.get(WORKER):
-            _become_worker(int(worker.partition("/")[0]), opts.spargs, self.settings)
+        number, _, token = os.environ.get(WORKER, "").partition("/")
+        if token:  # of who started it, and shows how all of them go on
+            _become_worker(int(number), opts.spargs, self.settings)
         self._own_args = arguments_or_exit("crawl", args[0], opts.spargs, self.settings)
         if self._own_args is not None:
             quieten(self.settings)
@@ -134,7 +135,7 @@ class Command(ScrapyCrawl):
 
     def _run_workers(self, name: str, args: FocusedParams) -> None:
         """Have the workers crawl; what is run afterwards shows what came of it."""
-        from mmcrawl.commands.crawl_workers import Workers, number_of_workers
+        from mmcrawl.commands.crawl_workers import Workers, number_of_workers, this_command
         from mmcrawl.replay.opening import open_web
 
         if self.settings is None:
@@ -148,8 +149,8 @@ class Command(ScrapyCrawl):
             if shared.job.finished_at is None:
                 shown = value_of(settings, "MMCRAWL_DISPLAY")
                 count = number_of_workers(args.workers)
-                ended = Workers(shared, args.store_uri, count, shown=shown).run()
-                self.settings.set(ENDED, ended, priority="cmdline")
+                workers = Workers(shared, args.store_uri, count, this_command(), shown=shown)
+                self.settings.set(ENDED, workers.run(), priority="cmdline")
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._own_crawler = super()._create_crawler(spidercls)

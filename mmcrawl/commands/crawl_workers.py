@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from math import inf
@@ -49,6 +49,14 @@ _PROGRAMS = {
     "scrapy": "from scrapy.cmdline import execute; sys.argv[0] = 'scrapy'; execute()",
     "mmcrawl": "from mmcrawl.commands.program import main; sys.argv[0] = 'mmcrawl'; main()",
 }
+
+
+def this_command() -> list[str]:
+    """Return the command that runs in this process."""
+    words = sys.argv[1:]  # where Scrapy may have taken the name of the command out
+    if words[:1] != ["crawl"]:
+        words.insert(0, "crawl")
+    return [sys.executable, "-c", f"import sys; {_PROGRAMS[program()]}", *words]
 
 
 def number_of_workers(told: str) -> int:
@@ -98,11 +106,14 @@ class Workers:
         shared: of the crawl.
         uri: of its store.
         count: how many there are to be.
+        command: of a worker.
         shown: whether it is told how the crawl goes.
     """
 
-    def __init__(self, shared: SharedStore, uri: str, count: int, *, shown: bool) -> None:
-        self._shared, self._uri = shared, uri
+    def __init__(
+        self, shared: SharedStore, uri: str, count: int, command: Sequence[str], *, shown: bool
+    ) -> None:
+        self._shared, self._uri, self._command = shared, uri, command
         self._workers = [_Worker(number) for number in range(count)]
         self._shown, self._panel = shown, shown and sys.stderr.isatty()
         self._console = Console(stderr=True, highlight=False)
@@ -160,13 +171,9 @@ class Workers:
         return running or (waiting and not (self._asked or self._is_over))
 
     def _start(self, worker: _Worker, now: float) -> None:
-        words = sys.argv[1:]  # where Scrapy may have taken the name of the command out
-        if words[:1] != ["crawl"]:
-            words.insert(0, "crawl")
-        command = [sys.executable, "-c", f"import sys; {_PROGRAMS[program()]}", *words]
         worker.began, worker.token = now, secrets.token_hex(6)
         worker.process = subprocess.Popen(  # noqa: S603 - this command
-            command,
+            self._command,
             env=os.environ | {WORKER: f"{worker.number}/{worker.token}"},
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE if self._panel else None,

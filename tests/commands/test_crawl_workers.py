@@ -1,0 +1,210 @@
+"""`-a workers=N`: who starts workers, starts them again, and ends them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mmcrawl.cluster import Sign, open_shared_store, signs_of
+from mmcrawl.commands import crawl_workers as module
+from mmcrawl.commands.crawl_workers import Workers, number_of_workers
+from mmcrawl.crawling import FocusedParams, explain_arguments
+from tests.tables import each
+from tests.waiting import HANG
+from tests.warm import python
+
+ROOT = Path(__file__).parents[2]
+WEB = ["-a", "web=sim:pages=300,sites=6", "-a", "keywords=*", "-a", "archive=none"]
+
+
+# -- with stand-ins for workers -----------------------------------------------------------------
+
+STAND_IN = """
+import os, signal, sys, time
+from pathlib import Path
+number, _, token = os.environ["MMCRAWL_WORKER"].partition("/")
+begun = Path(sys.argv[1], f"begun-{number}")
+begun.open("a").write(token + "\\n")
+times = len(begun.read_text().split())
+signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+"""
+
+
+class Stage:
+    """Workers of which each runs a piece of Python, and the store they would share."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.uri = f"sqlite:///{folder}/crawl.db"
+        self.shared = open_shared_store(self.uri, job="job", arguments={})
+
+    def workers(self, code: str, count: int = 2) -> Workers:
+        command = [sys.executable, "-c", STAND_IN + code, str(self.folder)]
+        return Workers(self.shared, self.uri, count, command, shown=False)
+
+    def begun(self, number: int) -> list[str]:
+        """Return the tokens of the processes that a worker has been so far."""
+        path = self.folder / f"begun-{number}"
+        return path.read_text().split() if path.exists() else []
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(module, "_PAUSES", (0.05, 0.1))
+    made = Stage(tmp_path)
+    yield made
+    made.shared.close()
+
+
+def when(true: Callable[[], object], do: Callable[[], object]) -> None:
+    """Do something from another thread once something is true."""
+
+    def wait() -> None:
+        end = time.monotonic() + HANG
+        while not true() and time.monotonic() < end:
+            time.sleep(0.02)
+        do()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def test_a_worker_that_dies_is_started_again_and_its_parts_are_free(stage: Stage) -> None:
+    die = "sys.stdin.read() or os.kill(os.getpid(), 9) if number == '1' and times < 3 else 0\n"
+    workers = stage.workers(die + "time.sleep(0.5 if number == '1' else 1.5)")
+    name = "host-7-"
+
+    def note(worker: Any, now: float, see_off: Any = workers._see_off) -> None:
+        sign = Sign(number=4, parts={5: 1}).encode()
+        stage.shared.put("worker", name + worker.token, {"facts": sign})
+        see_off(worker, now)
+
+    workers._see_off = note  # type: ignore[method-assign]
+    stage.shared.stop_job("finished", finished=True)
+    assert workers.run() == "finished"
+    tokens = stage.begun(1)
+    assert (len(stage.begun(0)), len(tokens)) == (1, 3)
+    gone = {name[7:]: one.gone for name, one in signs_of(stage.shared.all("worker")).items()}
+    assert gone == {tokens[0]: True, tokens[1]: True, tokens[2]: False, stage.begun(0)[0]: False}
+
+
+def test_workers_that_die_again_and_again_are_given_up(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "_MOST_DEATHS", 2)
+    assert stage.workers("os.kill(os.getpid(), 9)", 1).run() == "store_error"
+    assert len(stage.begun(0)) == 3
+    assert "another is started in 0.05 s" in caplog.text
+    assert "Worker 0 died; given up" in caplog.text
+
+
+def test_a_worker_of_a_crawl_that_is_over_is_not_started_again(stage: Stage) -> None:
+    stage.shared.stop_job("max_pages", finished=False)
+    code = "time.sleep(1); os.kill(os.getpid(), 9) if number == '1' else 0"
+    workers = stage.workers(f"if number == '1':\n    {code}")
+    assert workers.run() == "max_pages"
+    assert len(stage.begun(1)) == 1
+
+
+def test_ctrl_c_is_passed_on_and_a_second_one_ends_at_once(stage: Stage) -> None:
+    there = lambda: stage.begun(0) and stage.begun(1)  # noqa: E731
+    when(there, lambda: os.kill(os.getpid(), signal.SIGINT))
+    assert stage.workers("time.sleep(600)").run() == "shutdown"
+    for number in (0, 1):
+        (stage.folder / f"begun-{number}").unlink()
+    stubborn = stage.workers("signal.signal(signal.SIGINT, lambda *_: 0)\ntime.sleep(600)")
+    when(there, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    when(lambda: stubborn._told == 1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    assert stubborn.run() == "shutdown"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@each("code, reason", [(1, "store_error"), (2, "bad_input")])
+def test_why_workers_failed_is_why_the_crawl_did(stage: Stage, code: int, reason: str) -> None:
+    assert stage.workers(f"sys.exit({code})", 1).run() == reason
+
+
+def test_auto_goes_by_cores_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {*range(6)}, raising=False)
+    for free, workers in ((3 << 30, 6), (1 << 30, 2), (1 << 20, 1)):
+        monkeypatch.setattr(module, "_free_memory", lambda free=free: free)
+        assert number_of_workers("auto") == workers
+    monkeypatch.undo()
+    assert module._free_memory() > 0
+    assert number_of_workers("7") == 7
+
+
+# -- mistakes -----------------------------------------------------------------------------------
+
+
+@each("workers", ["0", "65", "500", "-1", "two", "²", "1.5", "9" * 5_000])
+def test_a_number_of_workers_that_cannot_be_is_told(workers: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        FocusedParams(seeds="http://a.test/", topic="physics-senior", workers=workers)
+    [sentence] = explain_arguments(caught.value)
+    assert sentence.startswith("workers: ")
+    assert sentence.endswith("is not allowed; it may be auto, or a whole number from 1 to 64")
+
+
+# -- with workers -------------------------------------------------------------------------------
+
+
+def crawl(folder: Path, *more: str) -> subprocess.Popen[str]:
+    command = [python(), "-m", "scrapy", "crawl", "focused", *WEB, *more]
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
+    return subprocess.Popen(
+        command, cwd=folder, env=environ, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def rows(path: Path) -> list[tuple[str, int]]:
+    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return sorted((row["url"], len(row["media"])) for row in found)
+
+
+@pytest.mark.processes
+def test_workers_that_are_killed_and_stopped_find_what_one_process_finds(tmp_path: Path) -> None:
+    alone = crawl(tmp_path, "-a", "store=alone.db", "-O", "alone.jsonl")
+    slow = ("-s", "MMCRAWL_WEB_LATENCY=300", "-s", "CONCURRENT_REQUESTS=2")
+    own = ("-a", "store=crawl.db", "-a", "job=j", "-a", "workers=2", "-O", "all.jsonl")
+    first = crawl(tmp_path, *own, *slow)
+    alone.communicate(timeout=HANG)
+    assert alone.returncode == 0
+    uri, end = f"sqlite:///{tmp_path}/crawl.db", time.monotonic() + HANG
+
+    def pids(pages: int) -> list[int]:
+        """Return the processes that work on the crawl, once each has crawled some pages."""
+        while time.monotonic() < end and first.poll() is None:
+            time.sleep(0.1)
+            if not (tmp_path / "crawl.db").exists():
+                continue
+            shared = open_shared_store(uri, job="j", arguments=None)
+            signs = signs_of(shared.all("worker"))
+            shared.close()
+            alive = {name: sign for name, sign in signs.items() if not sign.gone}
+            if len(alive) == 2 and all(sign.crawled >= pages for sign in alive.values()):
+                return [int(name.split("-")[-2]) for name in alive]
+        raise AssertionError("no two workers")
+
+    os.kill(before := pids(5)[0], signal.SIGKILL)
+    while before in pids(1):
+        time.sleep(0.1)
+    first.send_signal(signal.SIGINT)
+    said = first.communicate(timeout=HANG)[1]
+    assert "died; another is started in 1 s" in said
+    assert "Stopped (shutdown); run the same command to go on." in said
+    assert (first.returncode, "Traceback" in said) == (0, False)
+    second = crawl(tmp_path, *own)
+    said = second.communicate(timeout=HANG)[1]
+    assert "Finished: every link that may be followed was fetched." in said
+    assert (second.returncode, "Traceback" in said) == (0, False)
+    assert rows(tmp_path / "all.jsonl") == rows(tmp_path / "alone.jsonl")
