@@ -27,4 +27,4 @@ with lazy_imports(__name__):
         name_of,
         open_shared_store,
     )
-    from mmcrawl.cluster.worker import SharedJob
+    from mmcrawl.cluster.worker import WORKER, SharedJob

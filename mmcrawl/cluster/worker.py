@@ -44,7 +44,7 @@ _MOST_UNWRITTEN = 30.0  # seconds that reports may wait before no more links are
 _FEW_PAGES = 16  # of the budget, at which the next slice is asked for
 
 
-WORKER = "MMCRAWL_WORKER"
+WORKER = "_MMCRAWL_WORKER"
 """The variable by which a worker is told which of a machine's it is, from 0, and by what its name
 is to end: ``0/TOKEN``."""
 

@@ -6,6 +6,7 @@ environment. Should this process die, they finish; the same command joins them, 
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import secrets
@@ -25,6 +26,7 @@ from rich.console import Console
 from rich.live import Live
 
 from mmcrawl.cluster.members import free_leases
+from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.views.observing import Observation, Observer
 from mmcrawl.cluster.worker import WORKER
 from mmcrawl.errors import StoreError
@@ -42,7 +44,7 @@ _PAUSES = (1.0, 60.0)  # seconds before a worker is started again: the first tim
 _LIVED = 300.0  # seconds after which a worker that dies counts as one that dies for the first time
 _MOST_DEATHS = 10  # in a row
 _STEP = 0.1
-_PANEL_SECONDS, _LINE_SECONDS = 1.0, 10.0
+_LOOK_SECONDS, _PANEL_SECONDS, _LINE_SECONDS = 1.0, 1.0, 10.0
 _ENDED = (0, 1, 2)  # exit codes of a crawl that ended by itself
 _FOUND_NOTHING = ("nothing_fetched", "nothing_found")
 _PROGRAMS = {
@@ -65,6 +67,14 @@ def number_of_workers(told: str) -> int:
         return int(told)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, min(cores or 1, _free_memory() // _MEMORY, _MOST))
+
+
+def _is_stopped(pid: str) -> bool:
+    """Whether a process is held up by a signal."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2][1] in "Tt"
+    except (OSError, IndexError):
+        return False
 
 
 def _free_memory() -> int:
@@ -120,6 +130,8 @@ class Workers:
         self._asked = 0  # how often it was asked to end
         self._told = 0  # how often the workers were
         self._is_over = False
+        # Seconds without a sign of life after which a worker hangs.
+        self._hangs = 2.0 * shared.job.arguments.get("lease_seconds", Rules().lease)
 
     def run(self) -> str:
         """Have them crawl; return why that ended, as Scrapy's `finish_reason`."""
@@ -127,11 +139,16 @@ class Workers:
         live = Live(console=self._console, auto_refresh=False, transient=True)
         panel = live if self._panel else nullcontext()
         with self._asked_to_end(), Observer(self._uri) as observer, panel:
-            seen, shown_at = Observation(self._shared.job.name), time.monotonic()
+            seen = Observation(self._shared.job.name)
+            looked_at = shown_at = time.monotonic()
             while self._step(time.monotonic()):
-                if self._shown and time.monotonic() - shown_at >= self._pause:
-                    shown_at = time.monotonic()
-                    self._show(observer, seen, live)
+                now = time.monotonic()
+                if now - looked_at >= _LOOK_SECONDS:
+                    looked_at = now
+                    self._look(observer, seen)
+                if self._shown and now - shown_at >= self._pause:
+                    shown_at = now
+                    self._show(seen, live)
                 time.sleep(_STEP)
         return self._reason()
 
@@ -213,11 +230,25 @@ class Workers:
             again = f"another is started in {pause:g} s" if worker.due < inf else "given up"
             logger.warning("Worker %d died; %s", worker.number, again)
 
-    def _show(self, observer: Observer, seen: Observation, live: Live) -> None:
+    def _look(self, observer: Observer, seen: Observation) -> None:
+        """Look at the crawl; end a worker that hangs, which may have locked the store."""
         try:
             observer.look(seen, time.monotonic())
         except StoreError as error:
             logger.warning("%s", error)
+            return
+        views = seen.view.workers
+        others_live = any(view.alive for view in views)
+        for worker, view in itertools.product(self._workers, views):
+            if worker.process is None or not view.name.endswith(f"-{worker.token}"):
+                continue
+            pid = view.name.split("-")[-2]
+            if view.silent_seconds > self._hangs and (others_live or _is_stopped(pid)):
+                logger.warning("Worker %d gives no sign of life and is ended", worker.number)
+                worker.process.kill()
+
+    def _show(self, seen: Observation, live: Live) -> None:
+        if not seen.view.workers:
             return
         totals, rate = seen.view.totals.as_plain(), seen.view.pages_per_second
         progress = Progress(**totals, pages_per_second=rate or 0.0)

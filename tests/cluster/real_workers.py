@@ -19,9 +19,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mmcrawl.cluster import Rows, Rules, SharedStore, Sign, added, open_shared_store, signs_of
+from mmcrawl.cluster import (
+    WORKER,
+    Rows,
+    Rules,
+    SharedStore,
+    Sign,
+    added,
+    open_shared_store,
+    signs_of,
+)
 from mmcrawl.cluster.views import observing
-from mmcrawl.cluster.worker import WORKER
 from mmcrawl.crawling import Totals
 from mmcrawl.errors import StoreError
 from tests.waiting import HANG

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from mmcrawl.cluster import Sign, open_shared_store, signs_of
+from mmcrawl.commands import Workers, number_of_workers
 from mmcrawl.commands import crawl_workers as module
-from mmcrawl.commands.crawl_workers import Workers, number_of_workers
 from mmcrawl.crawling import FocusedParams, explain_arguments
 from tests.tables import each
 from tests.waiting import HANG
@@ -32,7 +32,7 @@ WEB = ["-a", "web=sim:pages=300,sites=6", "-a", "keywords=*", "-a", "archive=non
 STAND_IN = """
 import os, signal, sys, time
 from pathlib import Path
-number, _, token = os.environ["MMCRAWL_WORKER"].partition("/")
+number, _, token = os.environ["_MMCRAWL_WORKER"].partition("/")
 begun = Path(sys.argv[1], f"begun-{number}")
 begun.open("a").write(token + "\\n")
 times = len(begun.read_text().split())
@@ -126,6 +126,24 @@ def test_ctrl_c_is_passed_on_and_a_second_one_ends_at_once(stage: Stage) -> None
     when(lambda: stubborn._told == 1, lambda: os.kill(os.getpid(), signal.SIGINT))
     assert stubborn.run() == "shutdown"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_worker_that_hangs_is_ended_and_another_one_started(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.1)
+    workers = stage.workers("if times == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)", 1)
+    workers._hangs = 0.5
+
+    def note() -> None:
+        name = f"host-{workers._workers[0].process.pid}-{stage.begun(0)[0]}"  # type: ignore[union-attr]
+        stage.shared.put("worker", name, {"facts": Sign(number=1).encode()})
+
+    when(lambda: stage.begun(0), note)
+    stage.shared.stop_job("finished", finished=True)
+    assert workers.run() == "finished"
+    assert len(stage.begun(0)) == 2
+    assert "Worker 0 gives no sign of life and is ended" in caplog.text
 
 
 @each("code, reason", [(1, "store_error"), (2, "bad_input")])

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pymongo import MongoClient
 from rich.console import Console
 
 from mmcrawl.cluster import SharedStore, Sign, open_shared_store
@@ -26,7 +25,7 @@ from mmcrawl.commands import crawl_tables, jobs_table
 from mmcrawl.commands import workers as module
 from mmcrawl.crawling import Totals
 from tests.commands.running import Run, runner
-from tests.databases import MONGODB, mongodb_uri
+from tests.databases import mongodb_uri
 from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python
@@ -45,9 +44,12 @@ TOTALS = Totals(
 )
 
 
-@pytest.fixture
-def store() -> Iterator[str]:
-    """The URI of a database that is dropped after the test."""
+@pytest.fixture(params=["file", "server"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URI of a store that is not there yet, in a file or on a server."""
+    if request.param == "file":
+        yield f"sqlite:///{tmp_path}/crawl.db"
+        return
     with mongodb_uri() as uri:
         yield uri
 
@@ -77,7 +79,7 @@ def tell(shared: SharedStore, *, number: int, gone: bool = False, **more: Any) -
         **more,
     )
     shared.put("worker", ANN, {"facts": sign.encode()})
-    shared.put("mail", "0003/someone/000000000", {"at": shared.key("0003"), "bytes": b""})
+    shared.insert("mail", [shared.row_of(3, "someone/000000000", bytes=b"")])
 
 
 # -- jobs and one of them ---------------------------------------------------------------------
@@ -126,9 +128,8 @@ def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str):
 
 def test_an_empty_store_has_no_job(run, store: str):
     shared = begin(store, "optics")
-    with MongoClient(os.environ[MONGODB]) as client:
-        client[store.rpartition("/")[2]]["crawl_job"].delete_many({})
-    assert "There is no job in mongodb://" in run("-a", f"store={store}").out
+    shared._documents.delete("job")
+    assert "There is no job in " in run("-a", f"store={store}").out
     shared.close()
 
 
@@ -149,11 +150,16 @@ def crawl(store: str, tmp_path: Path) -> Iterator[str]:
     args = ("-a", f"store={store}", "-a", "job=slow", "-a", "web=sim:pages=5000,sites=6")
     more = ("-a", "keywords=optics", "-a", "archive=none", *slow)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    workers = [start(tmp_path, "crawl", "focused", *args, *more, **quiet) for _ in range(2)]
+    together = ("-a", "workers=2") if store.startswith("sqlite") else ()
+    count = 1 if together else 2
+    command = ("crawl", "focused", *args, *more, *together)
+    processes = [start(tmp_path, *command, **quiet) for _ in range(count)]
     yield store
-    for worker in workers:
-        worker.kill()
-        worker.wait()
+    for process in processes:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.wait(HANG)
 
 
 def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str):
@@ -270,8 +276,8 @@ def test_narrow_terminals_lose_no_numbers(width: int) -> None:
 def test_a_store_or_a_job_that_is_not_there(run, store: str):
     said = run("-a", f"store={store}")
     assert (said.code, said.out) == (2, "")
-    assert "there is no store mongodb://" in said.err
+    assert "there is no store " in said.err
     begin(store, "optics").close()
     said = run("-a", f"store={store}", "-a", "job=sound")
     assert (said.code, said.out) == (1, "")
-    assert "there is no job 'sound' in store mongodb://" in said.err
+    assert "there is no job 'sound' in store " in said.err
