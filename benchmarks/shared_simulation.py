@@ -22,7 +22,7 @@ import argparse
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 from _lab_pages import Pages
@@ -32,12 +32,12 @@ from search_lab import webs_of
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT))
 
-from mmcrawl.stores.patient_server import Row  # noqa: E402
 
 from mmcrawl.cluster.learnt import LearntStore  # noqa: E402
 from mmcrawl.cluster.log import PartLogs  # noqa: E402
 from mmcrawl.cluster.messages import Taken  # noqa: E402
 from mmcrawl.cluster.places import Rules  # noqa: E402
+from mmcrawl.cluster.store import SharedStore  # noqa: E402
 from mmcrawl.crawling.params import FocusedParams  # noqa: E402
 from mmcrawl.crawling.parts import CrawlParts  # noqa: E402
 from mmcrawl.crawling.reports import FetchedPage  # noqa: E402
@@ -47,7 +47,8 @@ from mmcrawl.frontier.records import NewLink, WaitingLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
 from mmcrawl.page.urls import physical_layer  # noqa: E402
 from mmcrawl.replay.handler import replay_settings  # noqa: E402
-from tests.cluster.memory import Gang, MemoryStore, Worker  # noqa: E402
+from mmcrawl.stores import Document  # noqa: E402
+from tests.cluster.memory import Gang, MemoryDocuments, Tables, Worker, memory_store  # noqa: E402
 
 
 class Lab:
@@ -148,7 +149,9 @@ class SimulatedGang(Gang):
         super().__init__(lab, Rules(parts=parts, rest=0.0, max_pages=most))
 
     def _made(self, name: str) -> Worker:
-        return StoredWorker(self, name, CountingStore(self.tables, self.sent))
+        return StoredWorker(
+            self, name, SharedStore(CountingDocuments(self.tables, self.sent), "job")
+        )
 
     def pass_time(self, seconds: float = 0.25) -> None:
         """Let time pass; note what was asked of the store as long as all workers are at work."""
@@ -158,11 +161,11 @@ class SimulatedGang(Gang):
 
     def take_over(self) -> None:
         """Have the largest part taken over by a new worker, and tell what that takes."""
-        logs = PartLogs(MemoryStore(self.tables), "new")
+        logs = PartLogs(memory_store(self.tables), "new")
         parts = logs.read(range(self.rules.parts))
         part = max(parts, key=lambda part: parts[part].size + parts[part].log)
         worker = self._made("new")
-        told = LearntStore(MemoryStore(self.tables), "new")
+        told = LearntStore(memory_store(self.tables), "new")
         worker.job._mixture.hear(told.hear({}), as_own=False)
         began = time.process_time()
         stored = logs.read([part])[part]
@@ -176,25 +179,20 @@ class SimulatedGang(Gang):
         )
 
 
-class CountingStore(MemoryStore):
-    """A store that counts what is asked of it, and the bytes that are written to it."""
+class CountingDocuments(MemoryDocuments):
+    """Documents that count what is asked of them, and the bytes that are written."""
 
-    def __init__(self, tables: dict[str, dict[str, Row]], sent: Counter[str]) -> None:
+    def __init__(self, tables: Tables, sent: Counter[str]) -> None:
         super().__init__(tables)
         self._sent = sent
-        for name in ("one", "all", "at", "insert", "put", "delete", "delete_between", "publish"):
-            setattr(self, name, self._counted(getattr(self, name)))
+        self.before = self._count
 
-    def _counted(self, operation: Callable[..., object]) -> Callable[..., object]:
-        def counted(*arguments: object, **options: object) -> object:
-            if arguments[-1]:  # of nothing the server is not asked
-                self._sent["trips"] += 1
-            if operation.__name__ == "insert":
-                table, rows = arguments
-                self._sent[table] += sum(len(row.get("bytes", b"")) for row in rows)
-            return operation(*arguments, **options)
+    def _count(self, operation: str, table: str) -> None:
+        self._sent["trips"] += 1
 
-        return counted
+    def insert_new(self, table: str, documents: Mapping[str, Document]) -> set[str]:
+        self._sent[table] += sum(len(row.get("bytes", b"")) for row in documents.values())
+        return super().insert_new(table, documents)
 
 
 def main() -> int:
