@@ -140,8 +140,8 @@ def test_a_worker_that_hangs_is_ended_and_another_one_started(
         stage.shared.put("worker", name, {"facts": Sign(number=1).encode()})
 
     when(lambda: stage.begun(0), note)
-    stage.shared.stop_job("finished", finished=True)
-    assert workers.run() == "finished"
+    stage.shared.stop_job("max_pages", finished=False)
+    assert workers.run() == "max_pages"
     assert len(stage.begun(0)) == 2
     assert "Worker 0 gives no sign of life and is ended" in caplog.text
 
