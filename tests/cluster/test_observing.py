@@ -173,7 +173,7 @@ def observer(uri: str) -> Iterator[Observer]:
         with closing(open_shared_store(uri, job=name, arguments={})) as shared:
             shared.put("worker", f"w-{name}", {"facts": replace(ANN, pages=len(name)).encode()})
             shared.put("worker", "torn", {"facts": "{}"})
-            shared.put("worker", "empty", {})
+            shared.put("worker", "empty", {"facts": ""})
             for number in range(len(name)):
                 shared.put("mail", f"0000/{number}", {"at": shared.key("0000"), "bytes": b""})
     with Observer(uri) as opened:

@@ -204,7 +204,7 @@ topic learn x --good good --bad bad -o x.pkl | 2 | ends in .json
 topic suggest | 2 | --good PAGES is missing
 workers | 2 | say which store
 workers -a stroe=mongodb://h/d | 2 | there is no argument 'stroe'; there are store, job
-workers -a store=crawl.db | 2 | there is no store crawl.db; start a crawl with it first
+workers -a store=crawl.db | 2 | crawl.db keeps a crawl of one process, begun without workers=
 workers -a store=mongodb://127.0.0.1:1/d?serverSelectionTimeoutMS=100 | 1 | cannot be reac
 workers -a store=mongodb://127.0.0.1:1 | 1 | names no database
 workers optics | 2 | all is said with options
