@@ -21,6 +21,16 @@ PAGE = "<title>Lenses</title><h1>Lenses</h1><p>A lens bends light towards its ax
 LONG = "x" * 300
 OPTICS = "experiment --web web --keywords x --algos breadth"
 
+COLLECT = """
+collect none.db | 2 | there is no store none.db
+collect status | 2 | there is no collection crawl-media/index.db
+collect -a kinds=films | 2 | kinds: there is no media kind 'films'; did you mean
+collect --max-media much | 2 | max_media: 'much' is no size; give one as 700MB
+collect -a size=2GB | 2 | there is no argument 'size'; there are store, job, kinds
+collect list --state lost | 2 | --state lost: there are waiting
+collect -a store=memory: | 2 | memory: keeps nothing
+"""
+
 ARCHIVE = """
 archive versions http://none.test/ | 1 | http://none.test/ is not in archive crawl-archive.db
 archive show http://a.test/ --version 7 | 1 | http://a.test/ has no version 7
@@ -265,7 +275,9 @@ def files_in(folder: Path) -> dict[Path, bytes]:
     }
 
 
-@each("row", [row for rows in (ARCHIVE, BLOCKS, OTHERS) for row in rows.strip().splitlines()])
+@each(
+    "row", [row for rows in (ARCHIVE, BLOCKS, COLLECT, OTHERS) for row in rows.strip().splitlines()]
+)
 def test_a_mistake_is_a_sentence(row: str, desk: Path) -> None:
     line, code, sentence = row.rsplit(" | ", 2)
     name, *words = shlex.split(line)

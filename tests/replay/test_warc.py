@@ -1,5 +1,4 @@
 import gzip
-import io
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,62 +6,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay import WarcWeb, open_web
+from tests.archive.warc.warc_files import HTML, Warc
 
-HTML = {"Content-Type": "text/html"}
 
-
-class Warc:
-    """A WARC file in the making."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._digests: dict[tuple[str, str], str] = {}
-        self._file = path.open("wb")
-        self._writer = WARCWriter(self._file, gzip=path.suffix == ".gz")
-
-    def response(
-        self,
-        url: str,
-        body: bytes = b"",
-        status: str = "200 OK",
-        headers: dict[str, str] = HTML,
-        date: str = "2020-01-01T00:00:00Z",
-    ) -> None:
-        head = StatusAndHeaders(status, list(headers.items()), protocol="HTTP/1.1")
-        record = self._writer.create_warc_record(
-            url,
-            "response",
-            payload=io.BytesIO(body),
-            http_headers=head,
-            warc_headers_dict={"WARC-Date": date},
-        )
-        self._writer.write_record(record)
-        self._digests[url, date] = record.rec_headers.get_header("WARC-Payload-Digest")
-
-    def revisit(self, url: str, of: str, date: str, status: str | None = None) -> None:
-        head = StatusAndHeaders(status, [("X-Seen", "again")], protocol="HTTP/1.1")
-        digest = self._digests.get((of, date), "sha1:unknown")
-        self._writer.write_record(
-            self._writer.create_revisit_record(
-                url, digest, of, date, http_headers=head if status else None
-            )
-        )
-
-    def other(self, url: str, kind: str, payload: bytes) -> None:
-        self._writer.write_record(
-            self._writer.create_warc_record(
-                url, kind, payload=io.BytesIO(payload), warc_content_type="text/plain"
-            )
-        )
-
-    def close(self) -> Path:
-        self._file.close()
-        return self.path
+def again(of: str, date: str, digest: str) -> dict[str, str]:
+    """Return the fields of a revisit of what an address had at a time."""
+    fields = {"WARC_Refers_To_Target_URI": of, "WARC_Refers_To_Date": date}
+    return {**fields, "WARC_Payload_Digest": digest}
 
 
 @pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
@@ -79,10 +32,10 @@ def body(web: WarcWeb, url: str) -> bytes:
 
 
 def test_a_response_comes_back_with_status_headers_and_body(warc: Warc) -> None:
-    warc.other("dns:a.test", "response", b"20200101 a.test 127.0.0.1")
-    warc.response("http://a.test/", b"<html>\xce\xef</html>", headers={**HTML, "X-Many": "1"})
+    warc.other("dns:a.test", "response", "text/dns", b"20200101 a.test 127.0.0.1")
+    warc.response("http://a.test/", b"<html>\xce\xef</html>", headers=(*HTML, ("X-Many", "1")))
     warc.response("http://a.test/no", b"gone", status="410 Gone")
-    warc.other("http://a.test/", "metadata", b"note: x")
+    warc.other("http://a.test/", "metadata", "text/plain", b"note: x")
     web = open_web(str(warc.close()))
     assert isinstance(web, WarcWeb)
     response = web.get("http://a.test/")
@@ -114,10 +67,12 @@ def test_urls_match_in_canonical_form_and_over_both_schemes(warc: Warc) -> None:
 def test_codings_of_transfer_and_content_are_undone(warc: Warc) -> None:
     packed = gzip.compress(b"<html>packed</html>", mtime=0)
     chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)
-    coding = {**HTML, "Content-Encoding": "gzip"}
+    coding = (*HTML, ("Content-Encoding", "gzip"))
     warc.response("http://a.test/gz", packed, headers=coding)
-    warc.response("http://a.test/both", chunked, headers={**coding, "Transfer-Encoding": "chunked"})
-    warc.response("http://a.test/zz", b"??", headers={**HTML, "Content-Encoding": "dcb"})
+    warc.response(
+        "http://a.test/both", chunked, headers=(*coding, ("Transfer-Encoding", "chunked"))
+    )
+    warc.response("http://a.test/zz", b"??", headers=(*HTML, ("Content-Encoding", "dcb")))
     web = WarcWeb((warc.close(),))
     for url in ("http://a.test/gz", "http://a.test/both"):
         response = web.get(url)
@@ -138,12 +93,13 @@ def test_the_last_capture_of_a_url_wins(warc: Warc) -> None:
 
 def test_a_revisit_answers_with_the_body_it_points_to(warc: Warc) -> None:
     first, second = "2020-01-01T00:00:00Z", "2020-02-01T00:00:00Z"
-    warc.response("http://a.test/", b"first", date=first)
-    warc.response("http://a.test/", b"second", date=second)
-    warc.revisit("http://a.test/", of="http://a.test/", date=first, status="200 OK")
-    warc.revisit("http://a.test/copy", of="http://a.test/", date=second, status="304 Not Modified")
-    warc.revisit("http://a.test/bare", of="http://a.test/", date=second)
-    warc.revisit("http://a.test/lost", of="http://a.test/never", date=first, status="200 OK")
+    url = "http://a.test/"
+    of_first = warc.response(url, b"first", date=first)
+    of_second = warc.response(url, b"second", date=second)
+    warc.revisit(url, "200 OK", **again(url, first, of_first))
+    warc.revisit(f"{url}copy", "304 Not Modified", **again(url, second, of_second))
+    warc.revisit(f"{url}bare", **again(url, second, of_second))
+    warc.revisit(f"{url}lost", "200 OK", **again(f"{url}never", first, "sha1:unknown"))
     web = WarcWeb((warc.close(),))
     assert body(web, "http://a.test/") == b"first"
     seen = web.get("http://a.test/")
@@ -157,8 +113,8 @@ def test_a_revisit_answers_with_the_body_it_points_to(warc: Warc) -> None:
 
 def test_redirects_are_kept_but_not_those_from_http_to_https(warc: Warc) -> None:
     warc.response("https://a.test/", b"page")
-    warc.response("http://a.test/", status="301 Moved", headers={"Location": "https://a.test/"})
-    warc.response("http://a.test/old", status="302 Found", headers={"Location": "/"})
+    warc.response("http://a.test/", status="301 Moved", headers=(("Location", "https://a.test/"),))
+    warc.response("http://a.test/old", status="302 Found", headers=(("Location", "/"),))
     web = WarcWeb((warc.close(),))
     assert body(web, "http://a.test/") == b"page"
     old = web.get("http://a.test/old")
@@ -167,10 +123,10 @@ def test_redirects_are_kept_but_not_those_from_http_to_https(warc: Warc) -> None
 
 
 def test_a_crawl_starts_at_the_first_html_page_of_each_host(warc: Warc) -> None:
-    warc.response("http://a.test/robots.txt", b"", headers={"Content-Type": "text/plain"})
+    warc.response("http://a.test/robots.txt", b"", headers=(("Content-Type", "text/plain"),))
     warc.response("http://a.test/gone", status="404 Not Found")
     warc.response("http://a.test/home", b"a")
-    warc.response("http://cdn.test/x.png", b"", headers={"Content-Type": "image/png"})
+    warc.response("http://cdn.test/x.png", b"", headers=(("Content-Type", "image/png"),))
     warc.response("http://b.test/", b"b")
     warc.response("http://a.test/next", b"a")
     web = WarcWeb((warc.close(),))
@@ -213,10 +169,8 @@ def overwritten(data: bytes, last: int) -> bytes:
 @pytest.mark.parametrize("damage", [cut, cut_in_the_first_line, overwritten])
 def test_a_damaged_tail_is_reported_and_the_rest_is_read(warc, damage, caplog):
     warc.response("http://a.test/1", b"one" * 100)
-    warc._file.flush()
-    last = warc.path.stat().st_size
     warc.response("http://a.test/2", bytes(range(256)) * 20)
-    path = warc.close()
+    path, last = warc.close(), warc.offsets[-1]
     path.write_bytes(damage(path.read_bytes(), last))
     with caplog.at_level(logging.WARNING):
         web = WarcWeb((path,))
@@ -257,19 +211,16 @@ def test_a_file_compressed_as_a_whole_is_told_how_to_be_mended(tmp_path: Path) -
 
 
 def test_records_behind_damage_are_read(warc: Warc, caplog: pytest.LogCaptureFixture) -> None:
-    ends = []
     for n in range(3):
         warc.response(f"http://a.test/{n}", b"%d" % n * 999)
-        warc._file.flush()
-        ends.append(warc.path.stat().st_size)
-    path = warc.close()
+    path, second = warc.close(), warc.offsets[1]
     data = bytearray(path.read_bytes())
-    data[ends[0] : ends[0] + 200] = b"\xff" * 200
+    data[second : second + 200] = b"\xff" * 200
     path.write_bytes(data)
     web = WarcWeb((path,))
     assert body(web, "http://a.test/0") == b"0" * 999
     assert body(web, "http://a.test/2") == b"2" * 999
-    assert f"'{path}', offset {ends[0]}" in caplog.text
+    assert f"'{path}', offset {second}" in caplog.text
 
 
 def test_a_record_of_no_url_is_passed_over(tmp_path: Path) -> None:
@@ -306,7 +257,7 @@ def test_a_page_too_large_is_not_read(warc, monkeypatch, caplog):
 
 def test_a_body_that_is_not_in_its_coding_to_the_end_comes_as_sent(warc: Warc) -> None:
     packed = gzip.compress(b"<html>packed</html>", mtime=0)[:-9]
-    warc.response("http://a.test/", packed, headers={**HTML, "Content-Encoding": "gzip"})
+    warc.response("http://a.test/", packed, headers=(*HTML, ("Content-Encoding", "gzip")))
     found = WarcWeb((warc.close(),)).get("http://a.test/")
     assert found is not None
     assert (found.body, found.header("Content-Encoding")) == (packed, "gzip")
@@ -315,9 +266,8 @@ def test_a_body_that_is_not_in_its_coding_to_the_end_comes_as_sent(warc: Warc) -
 def test_a_revisit_finds_what_stands_in_a_later_file(tmp_path: Path) -> None:
     date = "2020-01-01T00:00:00Z"
     later, earlier = Warc(tmp_path / "2.warc"), Warc(tmp_path / "1.warc")
-    later.response("http://a.test/", b"page", date=date)
-    earlier._digests = later._digests
-    earlier.revisit("http://b.test/", "http://a.test/", date, status="200 OK")
+    digest = later.response("http://a.test/", b"page", date=date)
+    earlier.revisit("http://b.test/", "200 OK", **again("http://a.test/", date, digest))
     web = WarcWeb((earlier.close(), later.close()))
     assert body(web, "http://b.test/") == b"page"
 

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import functools
 import importlib
 import re
 import signal
@@ -72,7 +73,7 @@ def patterns_of(package: str) -> Iterator[Found]:
 def possessive_groups(package: str) -> Iterator[str]:
     """Yield where a package repeats groups possessively without `linear`."""
     for path in sorted((_ROOT / package).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in _nodes(path):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if called[:3] != "re." or called[3:] not in _CALLS:
                 continue
@@ -82,11 +83,17 @@ def possessive_groups(package: str) -> Iterator[str]:
                     yield f"{path.relative_to(_ROOT)}:{text.lineno}"
 
 
+@functools.cache
+def _nodes(path: Path) -> list[ast.AST]:
+    """Return a module's syntax tree and all that is in it."""
+    return list(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
 class _Module:
     def __init__(self, path: Path) -> None:
         self.name = ".".join(path.relative_to(_ROOT).with_suffix("").parts)
         self.name = self.name.removesuffix(".__init__")
-        self._tree = ast.parse(path.read_text("utf-8"))
+        self._nodes = _nodes(path)
         self._module: ModuleType = importlib.import_module(self.name)
 
     def known_as(self, name: str) -> str:
@@ -95,13 +102,13 @@ class _Module:
     def method_calls(self) -> Iterator[tuple[str, str]]:
         """Yield the names on which methods of patterns are called, or that are handed on."""
         called = set()
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
             if isinstance(node.func.value, ast.Name) and node.func.attr in _CALLS:
                 called.add(id(node.func.value))
                 yield node.func.value.id, node.func.attr
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
             if is_read and id(node) not in called:
                 yield node.id, "finditer"  # nobody knows what it is used for
@@ -109,7 +116,7 @@ class _Module:
     def kept(self) -> Iterator[tuple[str, re.Pattern[Any]]]:
         own = {
             target.id
-            for node in self._tree.body
+            for node in self._nodes[0].body
             if isinstance(node, ast.Assign | ast.AnnAssign)
             for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
             if isinstance(target, ast.Name)
@@ -119,7 +126,7 @@ class _Module:
                 yield name, pattern
 
     def compiled(self) -> Iterator[tuple[int, str, re.Pattern[Any]]]:
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if not isinstance(node, ast.Call):
                 continue
             name = ast.unparse(node.func)
