@@ -22,6 +22,7 @@ from uuid import uuid4
 from filelock import FileLock
 
 FOLDER = Path(__file__).parent
+OWN_RUN = uuid4().hex  # one server also for threads that ask at once
 
 
 @cache
@@ -33,7 +34,7 @@ def python() -> str:
     """
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
     runner = os.getppid() if run else os.getpid()
-    place = Path(tempfile.gettempdir(), f"mmcrawl-tests-{run or uuid4().hex}")
+    place = Path(tempfile.gettempdir(), f"mmcrawl-tests-{run or OWN_RUN}")
     place.mkdir(mode=0o700, exist_ok=True)
     program, address = place / "python", place / "socket"
     with FileLock(place / "lock"):

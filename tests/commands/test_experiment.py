@@ -32,8 +32,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*args: str) -> int:
-    """Run the command in this process; return its exit code."""
-    return exit_code(module.Command, *args)
+    """Run the command in this process, without the figures; return its exit code."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("mmcrawl.experiment.report.draw_figures", lambda _: ())
+        return exit_code(module.Command, *args)
 
 
 WEB = ("--web", "web", "--keywords", "optics")

@@ -65,7 +65,7 @@ class Laboratory:
         return self.folder / "web"
 
     def run(
-        self, plan: Plan, out: str, *, report: bool = True, **options: int
+        self, plan: Plan, out: str, *, report: bool = True, figures: bool = False, **options: int
     ) -> tuple[Outcome, str]:
         """Do an experiment; return what it came to and what was said while it went on.
 
@@ -79,8 +79,11 @@ class Laboratory:
             console=Console(file=said, width=120),
             **options,
         )
-        if report:
-            write_report(outcome, self.folder / out)
+        with pytest.MonkeyPatch.context() as patched:
+            if not figures:
+                patched.setattr("mmcrawl.experiment.report.draw_figures", lambda _: ())
+            if report:
+                write_report(outcome, self.folder / out)
         return outcome, said.getvalue()
 
 
@@ -95,5 +98,6 @@ def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
 @pytest.fixture(scope="session")
 def done(laboratory: Laboratory) -> tuple[Outcome, Path]:
     """An experiment with breadth and urlrule, and its folder."""
-    outcome, _ = laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "done")
+    plan = plan_for(laboratory.web, "breadth", "urlrule")
+    outcome, _ = laboratory.run(plan, "done", figures=True)
     return outcome, laboratory.folder / "done"

@@ -189,7 +189,8 @@ def _without_times(path: Path) -> object:
 
 
 def test_the_same_inputs_give_the_same_files(done: Done, laboratory: Laboratory) -> None:
-    _, said = laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "again", parallel=2)
+    plan = plan_for(laboratory.web, "breadth", "urlrule")
+    _, said = laboratory.run(plan, "again", figures=True, parallel=2)
     assert "truth: kept" in said
     first, second = done[1], laboratory.folder / "again"
     timed = {"times.json", "report.html"}
@@ -212,7 +213,8 @@ def test_an_interrupted_experiment_keeps_finished_runs_and_starts_others_afresh(
     half = out / "runs" / "urlrule-1.db"
     half.write_bytes(half.read_bytes()[:5000])
     before = (out / "raw" / "breadth-1.json").read_bytes()
-    _, said = laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "interrupted")
+    plan = plan_for(laboratory.web, "breadth", "urlrule")
+    _, said = laboratory.run(plan, "interrupted", report=False)
     assert f"breadth: kept, {PAGES} pages, {FILMS} relevant" in said
     assert f"urlrule: done, {PAGES} pages, {FILMS} relevant" in said
     assert (out / "raw" / "breadth-1.json").read_bytes() == before
@@ -228,7 +230,7 @@ def test_a_folder_of_another_experiment_is_left_alone(done: Done, laboratory: La
 
 def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
     plan = plan_for(laboratory.web, "breadth", budget=9, runs=2)
-    outcome, _ = laboratory.run(plan, "budget", parallel=2)
+    outcome, _ = laboratory.run(plan, "budget", figures=True, parallel=2)
     [row] = outcome.results["algorithms"]
     assert row["fetched"] == {"mean": 9, "min": 9, "max": 9}
     assert row["ended"] == ["max_pages"]
@@ -249,7 +251,7 @@ def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
 
 def test_a_web_without_relevant_pages_is_reported_without_recall(laboratory):
     web = write_web(laboratory.folder / "barren", media=False)
-    outcome, _ = laboratory.run(plan_for(web, "breadth"), "nothing")
+    outcome, _ = laboratory.run(plan_for(web, "breadth"), "nothing", figures=True)
     [row] = outcome.results["algorithms"]
     assert row["fetched"]["mean"] == PAGES
     assert row["recall"]["mean"] is None
