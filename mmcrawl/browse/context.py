@@ -31,7 +31,7 @@ from mmcrawl.browse.figures import Surveyor
 from mmcrawl.browse.learning import TopicDesk
 from mmcrawl.browse.runs import CrawlRuns
 from mmcrawl.errors import RankError, StoreError
-from mmcrawl.page.head import title_in
+from mmcrawl.page.structured import title_in
 from mmcrawl.rank.results import Ranks, open_duplicates, open_ranks
 
 _R = TypeVar("_R")

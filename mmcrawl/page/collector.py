@@ -13,7 +13,6 @@ from mmcrawl.page.building import TEXT
 from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
 from mmcrawl.page.described import Described
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
-from mmcrawl.page.head import Head
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.moves import Moves
@@ -22,7 +21,7 @@ from mmcrawl.page.references import Reference
 from mmcrawl.page.schema_org import declared_media
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.simulations import SimulationSigns
-from mmcrawl.page.structured import Declared
+from mmcrawl.page.structured import Declared, meta_of
 from mmcrawl.page.tag_paths import TagPaths
 from mmcrawl.page.tags import VOID
 from mmcrawl.page.tree import PageTree
@@ -80,7 +79,6 @@ class PageCollector:
     Attributes:
         references: In document order.
         relations: What the head names as next page, previous page, contents and the like.
-        head: Title, declared metadata and base of the page.
         text, headings: Pieces to be joined.
         media: Notes players and media files among the references.
         moves: Notes what moves a browser.
@@ -91,7 +89,6 @@ class PageCollector:
     def __init__(self) -> None:
         self.references: list[Reference] = []
         self.relations: list[Reference] = []
-        self.head = Head()
         self.text: list[str] = []
         self.headings: list[str] = []
         self.fallbacks: list[str] = []
@@ -376,20 +373,11 @@ class PageCollector:
         self._captions.open_figure_caption()
 
     def _take_meta(self, tag: str, attributes: Attributes) -> None:
-        content = attributes.get("content", "")
-        for key in ("property", "name"):
-            if name := attributes.get(key, "").strip().lower():
-                if name.startswith(("og:", "twitter:player")):
-                    self.media.meta(name, content)
-                self.head.take_meta(name, content)
-        if header := attributes.get("http-equiv", "").strip().lower():
-            self.head.take_meta(header, content)
-            if header == "refresh":
+        for name, content in meta_of(attributes):
+            if name.startswith(("og:", "twitter:player")):
+                self.media.meta(name, content)
+            elif name == "refresh" and "http-equiv" in attributes:
                 self.moves.refresh(content, is_certain=not self._muted)
-
-    def _take_title(self, tag: str, attributes: Attributes) -> None:
-        if not self._muted:
-            self.head.take_title(self._tree.raw_content(self._node))
 
     def _take_script(self, tag: str, attributes: Attributes) -> None:
         # For browsers before 2018.
@@ -441,14 +429,12 @@ _OPENERS: dict[str, Opener] = {
     "applet": _media(MediaElements.applet),
     "area": PageCollector._open_link,
     "audio": _media(MediaElements.player),
-    "base": lambda page, _, attributes: page.head.take_base(attributes),
     "bgsound": _media(MediaElements.background_sound),
     "canvas": lambda page, _, attributes: page.simulation.canvas(attributes),
     "embed": _media(MediaElements.embed),
     "figcaption": PageCollector._open_caption,
     "figure": PageCollector._open_figure,
     "frame": PageCollector._take_frame,
-    "html": lambda page, _, attributes: page.head.take_html(attributes),
     "iframe": PageCollector._take_frame,
     "img": PageCollector._take_image,
     "link": PageCollector._take_relation,
@@ -463,13 +449,12 @@ _OPENERS: dict[str, Opener] = {
     "script": PageCollector._take_script,
     "select": PageCollector._open_select,
     "source": _media(MediaElements.source),
-    "title": PageCollector._take_title,
     "video": _media(MediaElements.player),
     "xmp": PageCollector._take_example,
 }
 # Elements whose openers read no attributes but those that count on any element.
 _UNREAD = CONTAINERS | TITLE_TAGS.union(
-    _MUTED, ("big", "figcaption", "figure", "noembed", "option", "small", "title", "xmp")
+    _MUTED, ("big", "figcaption", "figure", "noembed", "option", "small", "xmp")
 )
 # By tag: whether it begins a line of its own, its opener, and whether that reads attributes.
 _ELEMENTS: dict[str, _Element] = {

@@ -11,6 +11,7 @@ from mmcrawl.page.model import MOVE, Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.moves import Move
 from mmcrawl.page.references import Reference
 from mmcrawl.page.resources import Resolved, kind_of_reference, media_resources, said_kind
+from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree, read_tree
 from mmcrawl.page.urls import Resolver, base_url
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
@@ -18,6 +19,7 @@ from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 _BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
 
 LONGEST_TEXT = 100_000
+_LONGEST_SAID = 2_000  # characters of title, keywords, description
 
 
 def parse_page(body: bytes, url: str, content_type: str | None = None, refresh: str = "") -> Page:
@@ -53,13 +55,14 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
     for fallback in fallbacks:  # those within one are none
         collector.read(PageTree(fallback.encode("utf-8", "replace"), "utf-8"))
     collector.moves.refresh(refresh)
-    head = collector.head
-    resolve = Resolver(base_url(head.base, url, encoding), encoding)
+    said = Declared(tree)
+    title, robots = _short(said.title), said.robots
+    resolve = Resolver(base_url(said.base, url, encoding), encoding)
     references = chain(collector.references, collector.relations)  # a link in the page tells more
     resolved = [(r, t) for r in references if (t := resolve(r.href)) is not None]
-    own = (Resolver(url, encoding) if head.base else resolve)("")
+    own = (Resolver(url, encoding) if said.base else resolve)("")
     own_url, host = (own.url, own.host) if own is not None else (url, "")
-    if own is not None and collector.simulation.say_so(head.title, _collapse(collector.headings)):
+    if own is not None and collector.simulation.say_so(title, _collapse(collector.headings)):
         itself = Reference("", "script", kind=SIMULATION, only_kind=True, is_page=True)
         resolved.append((itself, own))
     moves = collector.moves.all(tree, own_url)
@@ -68,17 +71,19 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
     return Page(
         url=url,
         encoding=encoding,
-        title=head.title,
-        keywords=head.keywords,
-        description=head.description,
-        language=head.language,
+        title=title,
+        keywords=_short(next(said.meta("keywords"), "")),
+        description=_short(next(said.meta("description"), "")),
+        language=next(filter(None, (said.language.strip(), *said.meta("content-language"))), "")
+        .lower()
+        .partition(",")[0],
         links=links,
         groups=groups,
         media=media_resources(resolved, resolve, own_url, host),
         text=_collapse(collector.text)[:LONGEST_TEXT],
         headings=_collapse(collector.headings)[:LONGEST_TEXT],
-        nofollow=head.nofollow,
-        noindex=head.noindex,
+        nofollow=not robots.isdisjoint(("nofollow", "none")),
+        noindex=not robots.isdisjoint(("noindex", "none")),
     )
 
 
@@ -118,6 +123,10 @@ def media_in(
     base = _BASE.search(page)
     before = base[0] if base is not None else b""
     return page_of(read_tree(before + content, encoding=encoding), url).media
+
+
+def _short(text: str) -> str:
+    return text[:_LONGEST_SAID].rstrip()
 
 
 def _collapse(pieces: Iterable[str]) -> str:

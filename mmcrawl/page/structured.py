@@ -17,6 +17,7 @@ from html import unescape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmcrawl.page.tree import PageTree
 
@@ -25,6 +26,8 @@ _LONGEST_TEXT = 2_000
 _MOST_THINGS = 5_000
 _DEEPEST = 20
 _LONGEST_MARKED = 300  # characters of an element that is a date, a name
+_TITLE = re.compile(rb"<title[^<>]*>([^<]*)</title", re.IGNORECASE)
+_WITHIN = 1 << 16  # bytes of a page in which its title is looked for
 _COMMENTED = re.compile(r"^(?://)?\s*(?:<!\[CDATA\[|<!--)|(?://)?\s{0,99}(?:\]\]>|-->)\s{0,99};?$")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _ARTICLES = re.compile(
@@ -34,7 +37,7 @@ _ARTICLES = re.compile(
 _PAGES = re.compile(r"(?:web|item|about|faq|qa|profile|collection|medical)page$")
 _PARTS = re.compile(r"comment|breadcrumb|imageobject|listitem|rating|offer")
 _FIELD = r'"%s"\s*:\s*"((?:[^"\\]|\\.){1,300})"'
-_UNREAD = frozenset({"script", "style", "noscript", "svg"})
+_UNREAD = frozenset({"script", "style", "noscript", "svg", "template"})
 # Of marked elements: the attribute that has the value, by element; others have it as their text.
 _VALUES = {
     **dict.fromkeys(("a", "area", "link"), "href"),
@@ -104,23 +107,39 @@ class Declared:
     def __init__(self, tree: PageTree) -> None:
         self.tree = tree
 
-    def _elements(self, tag: str) -> list[int]:
-        found: list[int] = np.flatnonzero(self.tree.having((tag,))).tolist()
-        return found
-
-    @property
+    @cached_property
     def title(self) -> str:
-        """Of its head, white space collapsed."""
-        titles = map(self.tree.raw_content, self._elements("title"))
-        return next(filter(None, (" ".join(title.split()) for title in titles)), "")
+        """The first that says anything, white space collapsed; those of pictures are none."""
+        tree = self.tree
+        for node in tree.elements("title"):
+            text = " ".join(tree.raw_content(node).split())
+            if text and not (tree.tags[tree.parents[node]] in _UNREAD or self._hides[node]):
+                return text
+        return ""
+
+    @cached_property
+    def _hides(self) -> NDArray[np.bool_]:
+        """Of each node whether it stands in an element whose text is not read."""
+        return self.tree.inside(self.tree.having(_UNREAD))
 
     @cached_property
     def language(self) -> str:
         """What the outermost element says."""
-        for node in self._elements("html")[:1]:
+        for node in self.tree.elements("html")[:1]:
             attributes = self.tree.attributes(node)
             return attributes.get("lang") or attributes.get("xml:lang") or ""
         return ""
+
+    @property
+    def base(self) -> str:
+        """Where relative references start from, as the first ``base`` element with one says."""
+        hrefs = (self.tree.attributes(node).get("href", "") for node in self.tree.elements("base"))
+        return next(filter(None, map(str.strip, hrefs)), "")
+
+    @property
+    def robots(self) -> frozenset[str]:
+        """What it asks robots for, in lower case."""
+        return frozenset(" ".join(self.meta("robots")).lower().replace(",", " ").split())
 
     @cached_property
     def links(self) -> list[tuple[int, frozenset[str], str]]:
@@ -147,33 +166,31 @@ class Declared:
         """Its ``time`` elements."""
         return [
             Marked(node, self.tree.attributes(node).get("class", "").lower(), text)
-            for node in self._elements("time")
+            for node in self.tree.elements("time")
             if (text := self.said_by(node))
         ]
 
     @cached_property
     def metas(self) -> list[tuple[str, str]]:
-        """Name (or property, itemprop, http-equiv; lower case) and content of its meta tags."""
-        found: list[tuple[str, str]] = []
-        for node in self._elements("meta"):
-            attributes = self.tree.attributes(node)
-            content = " ".join(unescape(attributes.get("content", "")).split())
-            keys = ("property", "name", "itemprop", "http-equiv") if content else ()
-            names = (attributes.get(key, "").lower().strip() for key in keys)
-            found += ((name, content) for name in dict.fromkeys(names) if name)
-        return found
+        """Names and contents of its meta tags, see :func:`meta_of`; white space collapsed."""
+        return [
+            (name, text)
+            for node in self.tree.elements("meta")
+            for name, content in meta_of(self.tree.attributes(node))
+            if (text := " ".join(unescape(content).split()))
+        ]
 
-    def meta(self, *names: str) -> Iterator[tuple[str, str]]:
-        """Yield name and content of the meta tags with these names, in the order of the names."""
-        for name in names:
-            yield from (meta for meta in self.metas if meta[0] == name)
+    def meta(self, *names: str) -> Iterator[str]:
+        """Yield the contents of the meta tags with these names, in the order of the names."""
+        for wanted in names:
+            yield from (content for name, content in self.metas if name == wanted)
 
     @cached_property
     def scripts(self) -> list[tuple[int, str]]:
         """Its scripts of JSON-LD: their elements and texts."""
         return [
             (node, self.tree.raw_content(node)[:_LARGEST])
-            for node in self._elements("script")
+            for node in self.tree.elements("script")
             if b"ld+json" in self.tree.start_tag(node).lower()
         ]
 
@@ -256,7 +273,7 @@ class Declared:
         """
         tree = self.tree
         runs = np.asarray(tree.runs, dtype=np.int64)
-        read = ~tree.inside(tree.having(_UNREAD))[runs]
+        read = ~self._hides[runs]
         lengths = tree.texts.lengths()[read]
         lengths[np.diff(tree.texts.starts)[read] > 10 * _LONGEST_MARKED] = _LONGEST_MARKED + 1
         return runs[read].tolist(), [0, *np.cumsum(lengths).tolist()]
@@ -298,6 +315,25 @@ class Declared:
             if thing:
                 around.append(thing)
         return outermost, marked
+
+
+def meta_of(attributes: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return name (property, itemprop, http-equiv; in lower case) and content of a meta tag."""
+    content = attributes.get("content", "")
+    keys = ("property", "name", "itemprop", "http-equiv") if content else ()
+    names = (attributes.get(key, "").lower().strip() for key in keys)
+    return [(name, content) for name in dict.fromkeys(names) if name]
+
+
+def title_in(body: bytes, encoding: str) -> str:
+    """Return the title of a page, "" if it has none near its begin; without parsing the page.
+
+    >>> title_in(b"<TITLE>\n Levers &amp; pulleys</TITLE>", "ascii")
+    'Levers & pulleys'
+    """
+    found = _TITLE.search(body, 0, _WITHIN)
+    text = found[1].decode(encoding, "replace") if found else ""
+    return " ".join(unescape(text).split())[:_LONGEST_MARKED]
 
 
 def text_of(value: str | Thing) -> str:

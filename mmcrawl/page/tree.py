@@ -22,6 +22,7 @@ import codecs
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import unescape
@@ -176,6 +177,16 @@ class PageTree:
     def is_cut_off(self) -> bool:
         """Whether the page ends within its last start tag, which browsers drop."""
         return self.tags[-1] not in (TEXT, ROOT) and not FINISHED.match(self.start_tag(-1))
+
+    def elements(self, tag: str) -> list[int]:
+        """Return the elements of a tag, in order."""
+        found: list[int] = []
+        with suppress(ValueError):
+            place = -1
+            while True:
+                place = self.tags.index(tag, place + 1)
+                found.append(place)
+        return found
 
     def having(self, tags: Collection[str]) -> NDArray[np.bool_]:
         """Return of each node whether it has one of some tags."""

@@ -21,7 +21,7 @@ from mmcrawl.archive.warc.heads import is_http
 from mmcrawl.archive.warc.wacz import wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
-from mmcrawl.page.head import title_in
+from mmcrawl.page.structured import title_in
 
 
 @dataclass(frozen=True, slots=True)

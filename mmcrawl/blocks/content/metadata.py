@@ -56,7 +56,7 @@ def page_metadata(tree: PageTree) -> PageMetadata:
     text = "\n".join(script[:_LONGEST_DATA] for _, script in said.scripts)
     named = {_GROUP_OF.get(name.lower()) for name in _TYPE.findall(text)}
     types = [float(i in named) for i in range(len(_TYPE_GROUPS))]
-    *_, og_type = "", *(content.lower() for _, content in said.meta("og:type"))
+    *_, og_type = "", *map(str.lower, said.meta("og:type"))
     types += [float(name in og_type) for name in _OG_TYPES]
     return PageMetadata(
         title=said.title,

@@ -149,12 +149,10 @@ class AuthorReader:
 
     def _places(self) -> Iterator[tuple[str, list[str]]]:
         yield from self._in_graph()
-        cited = [
-            content for _, content in self._said.meta("citation_author", "bepress_citation_author")
-        ]
+        cited = [*self._said.meta("citation_author", "bepress_citation_author")]
         yield "meta citation_author", [_turned(name) for name in cited]
         for wanted in _METAS:
-            yield f"meta {wanted}", [content for _, content in self._said.meta(wanted)]
+            yield f"meta {wanted}", [*self._said.meta(wanted)]
         yield "meta twitter:data1", self._twitter()
         yield "microdata author", self._in_properties()
         yield "link author", self._in_links()
@@ -173,12 +171,12 @@ class AuthorReader:
         yield "json-ld author", [one for _, text in said.broken for one in found.findall(text)[:1]]
 
     def _twitter(self) -> list[str]:
-        labels = [content for _, content in self._said.meta("twitter:label1")]
+        labels = [*self._said.meta("twitter:label1")]
         if any(
             re.match(r"written|geschrieben|écrit|escrito|scritto|author|by", one, re.I)
             for one in labels
         ):
-            return [content for _, content in self._said.meta("twitter:data1")][:1]
+            return [*self._said.meta("twitter:data1")][:1]
         return []
 
     def _in_properties(self) -> list[str]:

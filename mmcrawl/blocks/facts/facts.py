@@ -114,22 +114,17 @@ def _of_nodes(said: Declared, *names: str) -> Iterator[str]:
 
 
 def _site_name(said: Declared) -> Iterator[str]:
-    yield from (content for _, content in said.meta("og:site_name"))
+    yield from said.meta("og:site_name")
     yield from (one.text("name") for one in said.typed if "website" in one.types)
     for thing in said.of_page:
         for publisher in map(said.resolved, thing.values("publisher")):
             yield publisher.text("name") if isinstance(publisher, Thing) else ""
-    yield from (
-        content
-        for _, content in said.meta(
-            "application-name", "apple-mobile-web-app-title", "dc.publisher"
-        )
-    )
+    yield from said.meta("application-name", "apple-mobile-web-app-title", "dc.publisher")
 
 
 def _description(said: Declared) -> Iterator[str]:
     names = ("description", "og:description", "twitter:description", "dc.description")
-    yield from (content for _, content in said.meta(*names))
+    yield from said.meta(*names)
     yield from _of_nodes(said, "description")
 
 
@@ -141,7 +136,7 @@ def _image(said: Declared) -> Iterator[str]:
         "twitter:image",
         "twitter:image:src",
     )
-    yield from (content for _, content in said.meta(*names))
+    yield from said.meta(*names)
     for thing in said.of_page:
         for one in map(said.resolved, thing.values("image")):
             yield one.text("url", "contenturl") if isinstance(one, Thing) else text_of(one)
@@ -163,7 +158,7 @@ def _licence(said: Declared) -> Iterator[str]:
         "dcterms.rights",
         "dc.rights",
     )
-    yield from (content for _, content in said.meta(*names))
+    yield from said.meta(*names)
     body = said.tree.body
     if b"creativecommons.org/" in body and (found := _CC.search(body.decode("latin-1"))):
         yield found[0]
@@ -171,14 +166,12 @@ def _licence(said: Declared) -> Iterator[str]:
 
 def _canonical(said: Declared) -> Iterator[str]:
     yield from (href for _, rel, href in said.links if "canonical" in rel)
-    yield from (content for _, content in said.meta("og:url"))
+    yield from said.meta("og:url")
 
 
 def _language(said: Declared, lines: PageLines) -> str:
     declared = [said.language]
-    declared += [
-        content for _, content in said.meta("content-language", "og:locale", "dc.language")
-    ]
+    declared += [*said.meta("content-language", "og:locale", "dc.language")]
     declared += _of_nodes(said, "inlanguage")
     for one in declared:
         if found := _LANGUAGE.match(one.strip()):
@@ -229,8 +222,8 @@ def _prices(said: Declared, title: str) -> Iterator[tuple[str, str]]:
     if len(products) == 1 or named:
         yield from _offers(said, (named or products)[0])
     for name in ("product:price", "og:price"):
-        currency = next((text for _, text in said.meta(f"{name}:currency")), "")
-        yield from ((text, currency) for _, text in said.meta(f"{name}:amount"))
+        currency = next(said.meta(f"{name}:currency"), "")
+        yield from ((text, currency) for text in said.meta(f"{name}:amount"))
     marked = [one for one in said.properties if one.name in ("price", "lowprice")]
     if len({one.text for one in marked}) == 1:
         currencies = (one.text for one in said.properties if one.name == "pricecurrency")

@@ -135,8 +135,9 @@ class DateReader:
                 yield from self._dated(written, f"json-ld {name}")
 
     def _in_metas(self, names: list[str]) -> Iterator[Dated]:
-        for name, content in self._said.meta(*names):
-            yield from self._dated(content, f"meta {name}")
+        for name in names:
+            for content in self._said.meta(name):
+                yield from self._dated(content, f"meta {name}")
 
     def _in_properties(self, *names: str) -> Iterator[Dated]:
         for name in names:

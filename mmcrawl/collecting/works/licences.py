@@ -178,7 +178,7 @@ def declared_licences(items: Iterable[Thing], page: Declared, url: str) -> Itera
         for said in item.texts("license", "licence"):
             yield from _licences([*_named(said)], item.source, _SCORES[item.source], url)
     for names, weight in ((_META, 1.0), (_META_NOTICES, 0.9)):
-        for _, said in page.meta(*names):
+        for said in page.meta(*names):
             yield from _licences([*_named(said)], "meta", _SCORES["meta"] * weight, url)
 
 

@@ -181,7 +181,7 @@ def read_works_page(page: Partition, url: str, resources: Iterable[MediaResource
     facts = page_facts(said, lines, title=headline, url=url)
     outer = [thing for thing, around in said.things if not around]
     stated = [thing.text("educationallevel", "typicalagerange") for thing in outer]
-    keywords = [content for _, content in said.meta("keywords")][:1]
+    keywords = [*said.meta("keywords")][:1]
     return WorksPage(
         url=url,
         title=said.title,
@@ -196,7 +196,7 @@ def read_works_page(page: Partition, url: str, resources: Iterable[MediaResource
 
 def _headline(page: Partition, said: Declared) -> str:
     declared = [thing.text("headline") for thing in said.of_page]
-    declared += [content for _, content in said.meta("og:title", "dc.title")]
+    declared += [*said.meta("og:title", "dc.title")]
     if headline := next(filter(None, declared), ""):
         return headline
     tree = page.tree
