@@ -197,8 +197,7 @@ class Exchange:
             self._read_mail()
         if self.wants_pages and self.budget.round:
             self.wants_pages = False
-            names = sorted([self.name, *self._members.living])
-            self.budget.take_slice(names.index(self.name), len(names))
+            self.budget.take()
 
     @property
     def _mail_seconds(self) -> float:

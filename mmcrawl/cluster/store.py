@@ -30,9 +30,12 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, astuple, replace
 from functools import partial
 from hashlib import blake2b
@@ -85,7 +88,7 @@ CONTENTS = Contents(
         Table("mail", {"at": str, "bytes": bytes}, orders=(("at",),)),
         Table("worker", {"facts": str}),
         Table("learnt", {"token": str, "bytes": bytes}),
-        Table("budget", {"pages": int, "size": int}),
+        Table("budget", {"round": int, "pages": int, "size": int}),
         Table(
             "media",
             {
@@ -111,6 +114,7 @@ _MOST_TEXT = 3 << 20  # characters; a document may have 16 MB, a character 4 byt
 _AROUND = 64  # what field names and lengths add to a resource
 _MOST_ASIDE = 1 << 20  # characters of a document that is set aside
 _AT_ONCE = 500
+_AT_A_TIME, _TRIES = 4, 10  # who change a document at once, and how often each
 _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
 
 _R = TypeVar("_R")
@@ -161,6 +165,8 @@ def open_shared_store(
     shared = SharedStore(open_contents(uri, create=arguments is not None), job, patience)
     try:
         if arguments is not None:
+            if is_server(uri) and not shared.has_begun:
+                shared.refuse_lost_updates()
             shared.begin(arguments)
         shared.refresh_job()
         if arguments is not None:
@@ -329,6 +335,33 @@ class SharedStore:
         if not self._patiently(lambda: self._documents.change(table, change)):
             self._patiently(lambda: self._documents.put(table, {key: fields}))
 
+    def change_one(
+        self, table: str, name: str, change: Callable[[Row], Row | None]
+    ) -> tuple[Row, Row | None]:
+        """Change a document in one step: none of what others change meanwhile is lost.
+
+        Where the answer to a change is lost, it was perhaps made, and is made once more.
+
+        Args:
+            table: where it is.
+            name: of a document that is there, and stays.
+            change: returns the fields to be set, given the document; None for no change.
+
+        Returns:
+            The document as it was, and as it is then; None if it was not changed.
+        """
+        while True:
+            row = self.one(table, name)
+            if row is None:
+                raise StoreError(f"a document of store {self.uri_shown} is missing: {name}")
+            fields = change(dict(row))
+            if fields is None:
+                return row, None
+            same = [(KEY, "=", row["_id"]), *((one, "=", row[one]) for one in _fields(row))]
+            attempt = partial(self._documents.change, table, [(same, fields)])
+            if self._patiently(attempt):
+                return row, {**row, **fields}
+
     def delete(self, table: str, names: Collection[str]) -> None:
         """Remove documents."""
         keys = [self.key(name) for name in names]
@@ -361,6 +394,30 @@ class SharedStore:
         self.delete(table, [name])
 
     # -- the job ------------------------------------------------------------------------------
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the job is there."""
+        return bool(self._patiently(lambda: self._documents.get("job", [self._prefix])))
+
+    def refuse_lost_updates(self) -> None:
+        """Raise StoreError if changes that several make at once are lost, as in no MongoDB."""
+        name = f"try-{secrets.token_hex(6)}"
+        self.insert("budget", [{"_id": self.key(name), "round": 0, "pages": 0, "size": 0}])
+
+        def add(_: int) -> None:
+            for _ in range(_TRIES):
+                self.change_one("budget", name, lambda row: {"pages": row["pages"] + 1})
+
+        with ThreadPoolExecutor(_AT_A_TIME) as pool:
+            deque(pool.map(add, range(_AT_A_TIME)), maxlen=0)
+        pages = (self.one("budget", name) or {"pages": 0})["pages"]
+        self.delete("budget", [name])
+        if pages < _TRIES * _AT_A_TIME:
+            raise StoreError(
+                f"{self.uri_shown} does not change a document in one step: several workers would"
+                " overwrite each other; use MongoDB, or a file with -a workers=N"
+            )
 
     def begin(self, arguments: Mapping[str, Any]) -> None:
         """Begin the job, if it is not there."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
+
 import pytest
 
 from mmcrawl.cluster import name_of, open_shared_store
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier import MediaPageRecord
 from mmcrawl.page import MediaResource
 
@@ -82,6 +86,29 @@ def test_documents_are_removed_between_names(documents):
     assert names(documents.at("log", {1})) == [f"0001/{n:03d}" for n in (0, 3, 5, 6, 7)]
     documents.delete_between("log", "0001/", "0001/006")
     assert names(documents.all("log")) == ["0001/006", "0001/007", "0002/000"]
+
+
+def test_of_changes_at_the_same_time_none_is_lost(documents, monkeypatch):
+    documents.refuse_lost_updates()
+    assert documents.names("budget") == []
+    get = documents._documents.change
+
+    def change(table, changes):
+        return get(table, [([conditions[0]], fields) for conditions, fields in changes])
+
+    monkeypatch.setattr(documents._documents, "change", change)
+    one = documents.one
+    both = threading.Barrier(4)
+
+    def at_once(table, name):
+        row = one(table, name)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(1.0)
+        return row
+
+    monkeypatch.setattr(documents, "one", at_once)
+    with pytest.raises(StoreError, match="does not change a document in one step: several"):
+        documents.refuse_lost_updates()
 
 
 def test_media_pages_come_best_first_and_in_place_of_what_they_were(documents):
