@@ -290,4 +290,4 @@ def _worker_as_plain(worker: WorkerView) -> dict[str, Any]:
     sign = worker.sign
     told = {name: getattr(sign, name) for name in ("active", "under_way", "pages", "lag", "aside")}
     plain = {name: value for name, value in asdict(worker).items() if name != "sign"}
-    return {**plain, "parts": sorted(sign.parts), **told}
+    return {**plain, "parts": sorted(sign.parts), "epochs": sign.parts, **told}

@@ -120,6 +120,7 @@ def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str):
     [worker] = plain["workers"]
     assert (worker["name"], worker["alive"], worker["aside"]) == (ANN, False, [1_001])
     assert (worker["parts"], worker["active"], worker["lag"]) == ([*range(1_000)], 9, 0.0)
+    assert worker["epochs"] == {str(part): 3 for part in range(1_000)}
     assert (plain["parts"], plain["unowned"], plain["mail"]) == (1_024, 1_024, 1)
     assert plain["totals"]["harvest_rate"] == 0.25
     assert plain["pages_per_second"] is None
