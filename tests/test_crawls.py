@@ -89,6 +89,11 @@ def test_a_shared_crawl_is_gone_on_with_by_the_rules_it_was_begun_with(tmp_path:
                 open_job(**arguments, **changed)
 
 
+def test_a_wrong_setting_is_told_however_the_crawl_is_begun() -> None:
+    with pytest.raises(MmcrawlError, match="MMCRAWL_HEAD_REQUESTS must be a whole number"):
+        open_job({"MMCRAWL_HEAD_REQUESTS": "abc"})
+
+
 def test_good_settings_pass() -> None:
     check_settings(Settings())
     check_settings(Settings({"MMCRAWL_PAGES_PER_HOST": "7", "MMCRAWL_HEAD_REQUESTS": 0}))

@@ -59,10 +59,6 @@ def deciding_rule(html: str, follows_block: bool = False, min_size: float = 1.0)
     return next((n for n, verdict in enumerate(verdicts, 1) if verdict is not None), 11)
 
 
-def _name(example: Example) -> str:
-    return f"rule {example.rule}"
-
-
 @each("example", EXAMPLES)
 def test_each_rule_decides_its_example(example: Example) -> None:
     rule, html, expected, *others = example

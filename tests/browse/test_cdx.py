@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive.warc import sort_key
 from mmcrawl.browse import Limits, open_context
 from mmcrawl.browse.replay import FIELDS, read_stamp
 from tests.browse import hostile
@@ -119,3 +120,13 @@ def test_a_search_that_takes_too_long_ends_with_what_it_has(tmp_path, monkeypatc
         answer = TestClient(small_app(context), ORIGIN).get("/cdx?url=hostile.test&matchType=host")
         assert answer.headers["x-limited"] == "time"
         assert len(answer.text.splitlines()) == 1
+
+
+@each(
+    "url, key",
+    [("http://h.test", "test,h)/"), ("http://[bad/", "http://[bad/"),
+     ("http://h.test:99999/", "http://h.test:99999/"),
+     ("http://1.2.3.4/A", "4,3,2,1)/a")],
+)  # fmt: skip
+def test_sort_keys(url: str, key: str) -> None:
+    assert sort_key(url) == key

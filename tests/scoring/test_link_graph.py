@@ -8,7 +8,7 @@ import pytest
 
 from mmcrawl.frontier import HELD
 from mmcrawl.scoring import CrawledPage
-from mmcrawl.scoring.graph import LinkGraph, RescoreSchedule
+from mmcrawl.scoring.graph import LinkGraph, RescoreSchedule, converge
 
 ALGORITHMS = ["pagerank", "weighted-pagerank", "topic-centric-pagerank", "hits", "topicrank"]
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -183,3 +183,15 @@ def test_batches_come_when_the_graph_has_grown_and_often_while_it_is_small():
     assert max(np.diff(small)) == 10
     large = [pages for pages in due if pages > 1_260]
     assert np.diff(large) / large[:-1] == pytest.approx(0.1, rel=0.02)
+
+
+def test_iteration_stops_at_the_tolerance_or_after_the_most_steps():
+    steps = []
+
+    def halve(ranks):
+        steps.append(1)
+        return ranks / 2
+
+    assert converge(halve, np.array([1.0]), tolerance=0.1, most=50).tolist() == [1 / 16]
+    assert len(steps) == 4
+    assert converge(halve, np.array([1.0]), tolerance=0.0, most=3).tolist() == [1 / 8]

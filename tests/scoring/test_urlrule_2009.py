@@ -163,6 +163,3 @@ def test_directories_come_to_the_pattern_of_the_paper(crawl):
     made = crawl(*directories, relevant=lambda url: url.startswith("/xy"), m=2, num2=3)
     made.run()
     assert [pattern.pattern for pattern in made.scorer.patterns()] == ["http://h.test/xy/*/**"]
-
-
-# -- its parameters -----------------------------------------------------------------------------

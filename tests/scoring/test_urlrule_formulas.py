@@ -137,10 +137,11 @@ def expected_of(scorer, links):
 def test_all_scores_of_a_site_are_those_of_the_formulas(made_up_crawl, seed):
     web = made_up_site(seed)
     crawl = made_up_crawl("urlrule", web, is_media_page, content)
-    plain, compared = PlainUrlRule(content), 0
+    plain, compared, largest = PlainUrlRule(content), 0, 0.0
     for answer in answers_after_each_page(crawl, plain, web):
         expected = plain.scores()
         promised, most = expected_of(crawl.scorer, answer.ids), max(answer.structure)
+        largest = max(largest, most)
         for name, score, structure, promise in zip(
             names_of(crawl, answer), answer.score, answer.structure, promised, strict=True
         ):
@@ -150,6 +151,7 @@ def test_all_scores_of_a_site_are_those_of_the_formulas(made_up_crawl, seed):
             assert score == pytest.approx(promise + 0.3 * (rate or 0) + 0.1 * worth), name
         compared += len(answer.ids)
     assert compared > 20
+    assert largest == pytest.approx(1)  # after all links of the site were scored anew
     assert set(plain.patterns()) == {pattern.pattern for pattern in crawl.scorer.patterns()}
 
 
