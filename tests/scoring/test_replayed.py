@@ -20,7 +20,7 @@ def made_up_site(dice):
 
 
 def crawl_with_accidents(crawl, dice, steps, at_once):
-    """Crawl with some fetches under way; some fail, or lead to a new page or a known one."""
+    """Crawl with some fetches under way; some fail, are tried again, or lead to another page."""
     under_way = []
     crawl.seed("/", "/text/7")
     for step in range(steps):
@@ -34,6 +34,8 @@ def crawl_with_accidents(crawl, dice, steps, at_once):
             crawl.fail(link)
         elif fate < 0.2:
             crawl.redirect(link, f"/film/new{dice.randrange(20)}")
+        elif fate < 0.3 and at_once > 1:
+            crawl.frontier.requeue(link, None, 0)
         else:
             crawl.finish(link, url)
         if step == steps // 2 and at_once > 1:
