@@ -134,6 +134,19 @@ def test_links_of_pages_off_topic_are_left_alone_if_so_wanted(opened: Any, tmp_p
     assert crawl(opened(store, limits=Limits(least_score=0.5)), web) == []  # taken up again
 
 
+def test_links_that_fell_behind_come_first_again_once_their_area_brings_something(opened):
+    names = "abcdefghijklmn"
+    web = {SEED: page(*(f"x/{n}" for n in names), "y/a", "y/b", "y/c")}
+    web |= {f"{SEED}x/{n}": page(title="news") for n in names[1:]}
+    web |= {f"{SEED}x/a": page(media="film.mp4"), f"{SEED}y/a": page(title="news")}
+    job = opened()
+    crawl(job, web, 1)
+    late = job.next()  # the first of the area, which is under way for long
+    assert crawl(job, web, 11)[9:] == [f"{SEED}x/k", f"{SEED}y/a"]
+    fetch(job, web, late)
+    assert job.next().url == f"{SEED}x/l"
+
+
 def test_where_on_its_page_a_link_stands_is_known_after_taking_up_a_crawl(opened, tmp_path):
     store = f"sqlite:///{tmp_path / 'job.db'}"
     web = {SEED: "<ul class=menu3><li><a href=a>A</a></ul><a href=b>B</a>", f"{SEED}a": page("c")}
