@@ -7,19 +7,18 @@ import signal
 import subprocess
 import urllib.error
 import urllib.request
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
+from mmcrawl.browse import Options
 from mmcrawl.commands import browse as module
-from mmcrawl.commands import read_arguments
-from tests.commands.running import Run, runner
+from mmcrawl.errors import MmcrawlError
+from tests.commands.running import Run, exit_code, runner
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -103,18 +102,22 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
 
 def test_without_a_crawl_of_ones_own_the_demo_is_shown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = module.Command()
-    command.settings = Settings()
-    own = ("sqlite:///crawl-archive.db", "sqlite:///crawl.db")
+    opened = []
+
+    def noted(archive: str, options: Options) -> None:
+        opened.append((archive, options.store))
+        raise MmcrawlError("seen")
+
+    monkeypatch.setattr("mmcrawl.browse.context.open_context", noted)
 
     def places(*arguments: str) -> tuple[str, str]:
-        parser = ArgumentParser()
-        command.add_options(parser)
-        options = parser.parse_args(["-a", *arguments] if arguments else [])
-        read_arguments(options, command.arguments)
-        return command._places(options)
+        given = ["-a", *arguments] if arguments else []
+        assert exit_code(module.Command, "--port", "0", *given) == 1
+        return opened.pop()
 
+    own = ("sqlite:///crawl-archive.db", "sqlite:///crawl.db")
     assert places() == own
+    (tmp_path / "crawl-archive.db").unlink(missing_ok=True)
     (tmp_path / "demo.db").touch()
     assert places() == ("sqlite:///demo-archive.db", "sqlite:///demo.db")
     assert places("archive=mine.db") == ("sqlite:///mine.db", "")
