@@ -40,9 +40,8 @@ from typing import Any
 from gate import source
 from page_server import Running, running
 
-from mmcrawl.experiment.crawl import CrawlProcess
+from mmcrawl.experiment.crawl import CrawlProcess, read_pages
 from mmcrawl.experiment.measures import area_share, found_after
-from mmcrawl.experiment.stores import read_pages
 from mmcrawl.experiment.truth import Truth, truth_of
 
 PROJECT = Path(__file__).resolve().parent.parent

@@ -38,9 +38,9 @@ from scrapy.settings import Settings
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
+from mmcrawl.experiment.crawl import StoredPage
 from mmcrawl.experiment.measures import area_share, found_after
 from mmcrawl.experiment.plan import ExperimentError, algorithms_of
-from mmcrawl.experiment.stores import StoredPage
 from mmcrawl.experiment.truth import truth_of
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.page.urls import physical_layer, resource_key

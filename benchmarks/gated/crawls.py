@@ -16,8 +16,8 @@ from crawl_speed import focused
 
 from gated.row import Row
 from gated.served import arguments, site
+from mmcrawl.experiment.crawl import read_pages
 from mmcrawl.experiment.measures import area_share, found_after
-from mmcrawl.experiment.stores import read_pages
 from mmcrawl.experiment.truth import truth_of
 
 SITES = ("insertcredit.test", "geekwhisperers.test", "leeao.test")

@@ -16,11 +16,11 @@ from starlette.types import ASGIApp
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.oai import oai_routes
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.memento import memento_routes
 from mmcrawl.browse.replay.serving import cdx_routes, replay_routes
+from mmcrawl.browse.runs import CrawlWatch
 from mmcrawl.browse.safety import guarded
 from mmcrawl.browse.text import sentences
 from mmcrawl.browse.views.collections import CollectionViews

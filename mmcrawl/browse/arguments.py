@@ -69,7 +69,6 @@ class Arguments:
         )
 
     def text(self, name: str, default: str = "", *, longest: int = 1_000) -> str:
-        """Return a parameter, stripped."""
         value = self.values.get(name, default).strip()
         if len(value) > longest:
             raise Problem(400, "long", name=name, longest=longest)
@@ -152,7 +151,6 @@ class Form(Arguments):
 
     @property
     def key(self) -> str:
-        """What tells that a page of ours sent it."""
         return self.values.get("form_key", "")
 
     def choice(self, name: str, choices: Sequence[str], default: str = "") -> str:

@@ -138,7 +138,6 @@ class Catalogue:
 
     @property
     def is_there(self) -> bool:
-        """Whether works were described."""
         if not self.store or self.store == "memory:":
             return False
         if not is_server(self.store) and not (self.folder / "works.db").is_file():
@@ -174,12 +173,10 @@ class Catalogue:
 
     @property
     def can_describe(self) -> bool:
-        """Whether there is a crawl store whose works can be described."""
         return self.store not in ("", "memory:")
 
     @property
     def is_describing(self) -> bool:
-        """Whether works are being described."""
         return programs.runs(self._describing)
 
     def describe(self) -> None:

@@ -310,7 +310,6 @@ class Context:
         return self._titles[key]
 
     def ranks(self) -> Ranks | None:
-        """Return the ranks computed last, None if there are none."""
         return self._ranked().ranks
 
     def rank_scores(self) -> Mapping[str, float]:

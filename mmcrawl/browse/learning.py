@@ -201,7 +201,6 @@ class TopicDesk:
                 self._learning[name] = programs.begin(command, said)
 
     def is_learning(self, name: str) -> bool:
-        """Whether a topic is being learnt."""
         return programs.runs(self._learning.get(name))
 
     def failure(self, name: str) -> str:

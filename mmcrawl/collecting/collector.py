@@ -127,7 +127,6 @@ class Collector:
         return downloads
 
     def renew(self) -> None:
-        """Give a sign of life."""
         self._index.renew(self.owner, time.time() + LEASE)
 
     def keep(self, download: Download) -> list[Download]:

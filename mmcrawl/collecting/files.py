@@ -219,7 +219,6 @@ class Begun:
 
 
 def digest_of(url: str) -> str:
-    """Return the name of what belongs to an address, in a folder of files on their way."""
     return hashlib.sha256(url.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
@@ -259,7 +258,6 @@ class PartialFile:
 
     @property
     def free(self) -> int:
-        """Bytes that are free on the disk."""
         return shutil.disk_usage(self.path.parent).free
 
     def resume(self) -> None:
@@ -321,11 +319,9 @@ class PartialFile:
         self.begun, self._noted = begun, time.monotonic()
 
     def leave_bytes(self) -> None:
-        """Close the file with the bytes, which others may take away."""
         self._close()
 
     def close(self) -> None:
-        """Leave it for another time."""
         try:
             if self._file is not None and self.size > self.begun.size:
                 with suppress(StoreError, MediaError):  # no room: what was noted last stands

@@ -141,7 +141,6 @@ class MediaIndex:
         self.name = self._store.name
 
     def close(self) -> None:
-        """Close it; what an owner has taken stays his until his lease runs out."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -218,7 +217,6 @@ class MediaIndex:
         return self._store.change("file", [(_states(states), free)])
 
     def find(self, url: str) -> MediaFile | None:
-        """Return the record of an address, None if it is not known."""
         row = self._store.get("file", [url]).get(url)
         return None if row is None else _file(url, row)
 

@@ -49,7 +49,6 @@ class Collection:
 
     @property
     def partial(self) -> Path:
-        """Folder of files on their way."""
         return self.folder / "partial"
 
 
@@ -92,7 +91,6 @@ _FORMATS = "mov,matroska,avi,flv,asf,mpeg,mpegts,ogg,rm"
 
 
 def has_pictures() -> bool:
-    """Tell whether pictures can be taken here."""
     return shutil.which("ffmpeg") is not None
 
 
@@ -111,7 +109,6 @@ def picture_of(collection: Collection, digest: str) -> Path | None:
 
 
 def _take(film: Path, place: Path) -> None:
-    """Take a picture; an empty file says that there is none."""
     handle, name = mkstemp(suffix=".jpg", dir=place.parent)
     part = Path(name)
     try:
@@ -174,12 +171,10 @@ class Part:
 
     @property
     def is_there(self) -> bool:
-        """Whether its bytes are held."""
         return self.file is not None and self.file.state is State.HELD
 
 
 def parts_to_fetch(file: MediaFile, files: MediaFiles, index: MediaIndex) -> list[MediaFile]:
-    """Return the records of the files that a file which is held needs."""
     if depth_of(file, index) >= DEEPEST:
         return []
     return [

@@ -18,9 +18,8 @@ from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.blocks.partitioners.registry import make_partitioner, partitioner_names
-from mmcrawl.commands.base import MmcrawlCommand, console_of
+from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
 from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, with_sheets
-from mmcrawl.commands.values import whole
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 from mmcrawl.settings import value_of

@@ -13,9 +13,8 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.collecting.index import MediaFile, State
 from mmcrawl.collecting.parts import SWF, open_collection, tree_of
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, store_named, write_jsonl
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
-from mmcrawl.commands.values import store_named, write_jsonl
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.spider_params import CollectParams
 from mmcrawl.engine.crawls import check_settings

@@ -15,11 +15,10 @@ from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of
-from mmcrawl.commands.values import whole
+from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.crawl import CrawlError
-from mmcrawl.experiment.laboratory import Outcome, run_experiment
+from mmcrawl.experiment.laboratory import Outcome, run_experiment, steps
 from mmcrawl.experiment.measures import PUBLISHED_SHARE, Spread
 from mmcrawl.experiment.plan import (
     RANDOM_RUNS,
@@ -31,7 +30,6 @@ from mmcrawl.experiment.plan import (
 from mmcrawl.experiment.presets import CRAWLS, LABELLED, yang2009
 from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
 from mmcrawl.experiment.presets.yang2009 import ALGORITHMS
-from mmcrawl.experiment.progress import steps
 from mmcrawl.experiment.results import Change, Comparison, compare
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.terminal.crawl import folded, right

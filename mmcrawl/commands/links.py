@@ -13,8 +13,16 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.model import as_date
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
-from mmcrawl.commands.values import output_to, store_named, web_address, whole, write_jsonl
+from mmcrawl.commands.base import (
+    MmcrawlCommand,
+    Verb,
+    console_of,
+    output_to,
+    store_named,
+    web_address,
+    whole,
+    write_jsonl,
+)
 from mmcrawl.crawling.history import looked_at
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.why import Why, explain

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Any, NoReturn
 
 
 def main() -> None:
@@ -30,6 +31,30 @@ def _run() -> None:
         code = run(sys.argv[2:])
         if code is not None:
             sys.exit(code)
-    from mmcrawl.commands.scrapy_program import execute
+    _execute(sys.argv[1:])
 
-    execute(sys.argv[1:])
+
+def _execute(words: list[str]) -> None:
+    """Run a command of Scrapy's, which says `mmcrawl` wherever Scrapy would say `scrapy`."""
+    from scrapy import cmdline
+
+    from mmcrawl.terminal.program import as_called
+
+    class Parser(cmdline.ScrapyArgumentParser):
+        def __init__(self, *, usage: str, **rest: Any) -> None:
+            super().__init__(usage=as_called(usage), **rest)
+
+        def format_help(self) -> str:
+            return as_called(super().format_help())
+
+        def error(self, message: str) -> NoReturn:
+            super().error(as_called(message))
+
+    os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
+    cmdline.ScrapyArgumentParser = Parser  # type: ignore[assignment,misc]
+    cmdline.print = lambda *parts: print(*map(as_called, parts))  # type: ignore[attr-defined]
+    if words[:1] == ["revisit"]:
+        words = ["crawl", *words]
+    elif words == ["help", "crawl"]:
+        words = ["help", "focused"]
+    cmdline.execute([sys.argv[0], *words])

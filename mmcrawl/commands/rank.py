@@ -18,8 +18,7 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.commands.base import MmcrawlCommand, console_of
-from mmcrawl.commands.values import PLACE, archive_params, whole
+from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, whole
 from mmcrawl.crawling.spider_params import as_time
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import page_links

@@ -14,8 +14,14 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
-from mmcrawl.commands.values import output_to, store_named, web_address
+from mmcrawl.commands.base import (
+    MmcrawlCommand,
+    Verb,
+    console_of,
+    output_to,
+    store_named,
+    web_address,
+)
 from mmcrawl.crawling.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TextIO
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
-from mmcrawl.commands.values import output_to, whole, write_jsonl
+from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, output_to, whole, write_jsonl
 from mmcrawl.crawling.arguments import parse_kinds
 from mmcrawl.crawling.seeds import read_seeds
 from mmcrawl.engine.seed_check import SeedCheckSpider

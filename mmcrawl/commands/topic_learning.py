@@ -14,8 +14,7 @@ from mmcrawl.archive.opening import open_archive
 from mmcrawl.collecting.parts import folder_of
 from mmcrawl.collecting.shelf.collections import Marks
 from mmcrawl.collecting.shelf.shelf import open_shelf
-from mmcrawl.commands.base import console_of
-from mmcrawl.commands.values import archive_params, output_to, store_named, whole
+from mmcrawl.commands.base import archive_params, console_of, output_to, store_named, whole
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
 from mmcrawl.learning.examples import (
     Example,

@@ -33,8 +33,14 @@ from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
 from mmcrawl.collecting.works.describing import Sources, describe, found_pages
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.collecting.works.works_page import reader_of_tags
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
-from mmcrawl.commands.values import ruffle_folder, store_named, whole
+from mmcrawl.commands.base import (
+    MmcrawlCommand,
+    Verb,
+    console_of,
+    ruffle_folder,
+    store_named,
+    whole,
+)
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of

@@ -61,7 +61,6 @@ def alternates(body: bytes, url: str) -> tuple[Link, ...]:
 
 
 def _linked(body: bytes, url: str) -> Iterator[str]:
-    """Yield the addresses of the links of a page that lead to feeds."""
     for element, address in _addressed(_ANCHOR.findall(body[:_LINKED]), url):
         if _FEED.search(element) or any(
             map(_FEED_PATH.search, (address.partition("?")[0], address))
@@ -70,7 +69,6 @@ def _linked(body: bytes, url: str) -> Iterator[str]:
 
 
 def _named(body: bytes, url: str, what: "re.Pattern[bytes]") -> Iterator[str]:
-    """Yield the addresses of the link elements of a head that are of a kind."""
     links = (
         element
         for element in _LINK.findall(body[:_HEAD])

@@ -52,7 +52,6 @@ class Listing:
 
 
 def listed_link(url: str, words: str, tag_path: str, media: tuple[MediaResource, ...] = ()) -> Link:
-    """Return the link of an address that a list names."""
     return Link(url, words[:_LONGEST_WORDS], LISTED, tag_path=tag_path, media=media)
 
 

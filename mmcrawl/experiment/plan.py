@@ -34,10 +34,7 @@ RANDOM_RUNS = 3
 _OURS = ("store", "job", "web", "max_pages")
 
 # Code that only shows what was measured: runs made before it changed are as good as those after.
-_SHOWING = (
-    "commands/",
-    *(f"experiment/{n}" for n in ("figures", "report", "comparison")),
-)
+_SHOWING = ("commands/", "experiment/figures", "experiment/report")
 
 # Cuts off endless spaces of pages, and with them parts of webs that do end.
 _TRAP_LIMIT = "MMCRAWL_BARREN_PAGES_PER_SHAPE"
@@ -104,7 +101,6 @@ class Plan:
         self._check_seeds()
 
     def runs_of(self, algorithm: Algorithm) -> int:
-        """Return how often an algorithm is run."""
         return self.runs or (RANDOM_RUNS if is_random(algorithm.name) else 1)
 
     def seed_of(self, algorithm: Algorithm, repeat: int = 1) -> int | None:
@@ -147,7 +143,6 @@ class Plan:
 
     @cached_property
     def seeds(self) -> list[str]:
-        """The addresses all crawls start from."""
         given = [seed.url for seed in self._shared.seed_list]
         return given or list(open_web(self.web).start_urls())
 
@@ -168,12 +163,10 @@ class Plan:
 
     @property
     def media(self) -> str:
-        """The wanted media kinds."""
         return self._shared.media
 
     @cached_property
     def limits(self) -> dict[str, Any]:
-        """The bounds of all crawls."""
         names = ("sites", "max_layer", "max_depth")
         limits = {name: getattr(self._shared, name) for name in names}
         return limits | {"settings": dict(sorted(self.crawl_settings.items()))}
@@ -221,7 +214,6 @@ class Plan:
 
     @cached_property
     def _shared(self) -> FocusedParams:
-        """What holds for all runs."""
         return self._params({"web": self.web, **self.arguments})
 
     def _params(self, arguments: Mapping[str, str]) -> FocusedParams:

@@ -36,7 +36,6 @@ def write_report(outcome: Outcome, out: Path) -> Path:
 
 
 def _write_figure(name: str, figure: Figure, folder: Path) -> None:
-    """Write NAME.png and NAME.svg into a folder."""
     with rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
         figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
         figure.savefig(

@@ -43,7 +43,6 @@ class Change:
 
     @property
     def difference(self) -> float | None:
-        """How much larger it is in the second experiment."""
         if self.before is None or self.after is None:
             return None
         return self.after - self.before
@@ -85,7 +84,6 @@ _Measures = dict[str, dict[str, float | None]]
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], _Measures]:
-    """Return what an experiment was made with, and the measures of each of its algorithms."""
     results, times = _load(folder / "results.json"), _load(folder / "times.json")
     if results.get("format") != FORMAT:
         raise ExperimentError(

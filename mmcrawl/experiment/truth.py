@@ -25,10 +25,8 @@ from typing import Any
 import numpy as np
 from filelock import FileLock
 
-from mmcrawl.experiment.crawl import CrawlProcess
-from mmcrawl.experiment.measures import best_pattern, pattern_of
-from mmcrawl.experiment.plan import ExperimentError, Plan, truth_key
-from mmcrawl.experiment.stores import (
+from mmcrawl.experiment.crawl import (
+    CrawlProcess,
     StoredPage,
     read_clock,
     read_end,
@@ -40,6 +38,8 @@ from mmcrawl.experiment.stores import (
     read_refused,
     read_rejected,
 )
+from mmcrawl.experiment.measures import best_pattern, pattern_of
+from mmcrawl.experiment.plan import ExperimentError, Plan, truth_key
 from mmcrawl.frontier.admission import TRAP
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.text.writing import CsvWriter
@@ -75,7 +75,6 @@ class LinkGraph:
         return len(self.starts) - 1
 
     def links(self, page: int) -> _Ints:
-        """Return the pages that a page links to."""
         return self.targets[self.starts[page] : self.starts[page + 1]]
 
 
@@ -214,12 +213,10 @@ class Truth:
 
     @cached_property
     def all_media(self) -> int:
-        """How many distinct media the relevant pages have."""
         return len(frozenset().union(*self.media.values()))
 
     @cached_property
     def oracle(self) -> list[int]:
-        """The pages the oracle fetches, in order."""
         wanted = {kind: frozenset([kind]) for kind in self.relevant}
         return oracle_order(self.graph, self.kinds, wanted)
 
@@ -236,7 +233,6 @@ class Truth:
 
 
 def truth_of(store: Path) -> Truth:
-    """Return the truth that a crawl without focus left in a store."""
     pages = read_pages(store)
     number = {page.id: n for n, page in enumerate(pages)}
     by_digest: dict[int, int] = {}
@@ -347,12 +343,10 @@ class Series:
 
     @property
     def found(self) -> int:
-        """How many relevant pages were fetched."""
         return sum(self.relevant)
 
 
 def series_of(algorithm: str, repeat: int, store: Path, clock: Path, truth: Truth) -> Series:
-    """Return the series of a finished crawl."""
     pages, times, end = read_pages(store), read_clock(clock), read_end(store)
     patterns = [pattern_of(record.pattern) for record in read_patterns(store)]
     found = [best_pattern(page.url, patterns) for page in pages]

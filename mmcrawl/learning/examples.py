@@ -51,13 +51,10 @@ class Example:
 
 @dataclass(slots=True)
 class Examples:
-    """What was read."""
-
     pages: list[Example] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the pages."""
         return tuple(example.name for example in self.pages)
 
 
@@ -99,7 +96,6 @@ def is_address(name: str) -> bool:
 def sampled(
     archive: Archive, most: int, seed: int = 0, without: Iterable[str] = ()
 ) -> Iterator[Example]:
-    """Yield pages of an archive drawn by chance, the last version of each."""
     left_out = set(without)
     urls = [url for url in islice(archive.urls(), _LOOKED_AT) if url not in left_out]
     random.Random(seed).shuffle(urls)  # noqa: S311 - no secret

@@ -52,7 +52,6 @@ class Rate:
 
     @classmethod
     def of(cls, part: int, whole: int) -> Rate:
-        """Return the rate of so many of so many; of none nothing is known."""
         if not whole:
             return cls(0.0, 0.0, 1.0)
         z, share = 1.96, part / whole

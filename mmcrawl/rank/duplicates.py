@@ -162,8 +162,6 @@ def _joined(group: Ids, chosen: Ids, pairs: list[tuple[Ids, Ids]]) -> Ids:
 
 
 class Compared(NamedTuple):
-    """What a page is compared by."""
-
     digest: bytes
     sketch: Sketch | None
 

@@ -72,12 +72,10 @@ class ArchiveGraph:
 
     @property
     def blocks(self) -> int:
-        """How many blocks."""
         return len(self.block_page)
 
     @property
     def links(self) -> int:
-        """How many links."""
         return len(self.link_block)
 
 
@@ -91,7 +89,6 @@ class GraphBuilder:
         self._codes = {kind: code for code, kind in enumerate(KIND_NAMES)}
 
     def add(self, read: ReadPage) -> None:
-        """Add a page."""
         columns = self._columns
         first = len(columns["page"])
         rows = {block.number: row for row, block in enumerate(read.blocks, start=first)}
@@ -107,7 +104,6 @@ class GraphBuilder:
                 columns["to"].append(link.target)
 
     def graph(self) -> ArchiveGraph:
-        """Return the graph of what was added."""
         page, number, chars, source, target = (
             np.array(column, dtype=np.int32) for column in self._columns.values()
         )
@@ -116,7 +112,6 @@ class GraphBuilder:
 
     @classmethod
     def of(cls, pages: Iterable[ReadPage]) -> ArchiveGraph:
-        """Return the graph of some pages."""
         builder = cls()
         for page in pages:
             builder.add(page)

@@ -131,8 +131,6 @@ def page_features(
 
 @dataclass(frozen=True, slots=True)
 class PageClass:
-    """What a page is there for."""
-
     name: str
     probabilities: dict[str, float]
 
@@ -151,7 +149,6 @@ class PageClassModel:
     bias: Floats
 
     def probabilities(self, values: Floats) -> Floats:
-        """Return the probability of each class."""
         scaled = np.clip((values - self.mean) / self.spread, -_FARTHEST, _FARTHEST)
         odds = scaled @ self.weights + self.bias
         odds = np.exp(odds - odds.max(axis=-1, keepdims=True))
@@ -159,7 +156,6 @@ class PageClassModel:
         return result
 
     def save(self, path: str | Path) -> None:
-        """Write the model."""
         facts = {"format": FORMAT, "classes": PAGE_CLASSES, "features": FEATURES}
         arrays = {
             name: np.round(getattr(self, name), 6).tolist()
@@ -172,7 +168,6 @@ class PageClassModel:
 
     @classmethod
     def load(cls, text: str, name: str = "the model") -> PageClassModel:
-        """Read a model that :meth:`save` wrote."""
         try:
             facts: dict[str, Any] = json.loads(text)
             known = (facts["format"], tuple(facts["classes"]), tuple(facts["features"]))
@@ -197,7 +192,6 @@ _SHAPES = {
 
 @cache
 def page_class_model() -> PageClassModel:
-    """Return the model that comes with mmcrawl."""
     path = files("mmcrawl.rank") / "page_class_model.json"
     return PageClassModel.load(path.read_text(encoding="utf-8"), str(path))
 
@@ -209,7 +203,6 @@ def page_class(
     encoding: str | None = None,
     model: PageClassModel | None = None,
 ) -> PageClass:
-    """Return what a page is there for."""
     model = model or page_class_model()
     found = model.probabilities(page_features(body, url, encoding=encoding)).tolist()
     return PageClass(

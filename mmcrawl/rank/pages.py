@@ -35,8 +35,6 @@ _COLUMNS = {"in_links": "int64", "version": "int64", "url": "string"}
 
 @dataclass(frozen=True, slots=True)
 class RankJob:
-    """What is to be ranked, and how."""
-
     uri: str
     method: str
     at: float | None = None
@@ -77,7 +75,6 @@ class Ranked:
 
 
 def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
-    """Rank the pages of an archive."""
     method = method_named(job.method)
     counts = archive.counts()  # before reading: what comes meanwhile makes the ranks stale
     started = time.time()
@@ -136,7 +133,6 @@ class Collected:
             raise RankError(_nothing_to_rank(reading))
 
     def graph(self) -> ArchiveGraph:
-        """Return the graph of the pages."""
         return self._builder.graph()
 
     def content(self) -> Numbers | None:
@@ -145,7 +141,6 @@ class Collected:
 
 
 def step_progress(progress: Progress | None) -> StepProgress | None:
-    """Return what tells of the steps of ranking."""
     return None if progress is None else lambda step, _: progress("ranking", step, 0)
 
 
@@ -175,7 +170,6 @@ _MEDIA_COLUMNS = {"kind": "string", "pages": "int64", "best_page": "string", "ur
 
 
 def rank_blocks(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
-    """Rank the blocks of an archive."""
     if job.method not in BLOCK_METHODS:
         known = " and ".join(BLOCK_METHODS)
         raise RankError(f"{job.method} does not rank blocks; {known} do")
@@ -257,7 +251,6 @@ class _Naming:
     def ranked(
         self, graph: ArchiveGraph, ranks: Numbers
     ) -> tuple[Numbers, NDArray[np.int64], NDArray[np.int64]]:
-        """Return for each medium the sum, how many pages name it, and the one that gives most."""
         named = (self._media, self._pages, self._blocks)
         media, page, block = (np.array(ids, dtype=np.int64) for ids in named)
         importance = block_importance(graph, kind_weights=KIND_WEIGHTS)

@@ -29,12 +29,13 @@ from mmcrawl.rank.records import (
     OUTSIDE,
     BlockRecord,
     Body,
+    IndexBuilder,
     LinkRecord,
     MediaRecord,
     PageRecord,
     ReadPage,
+    UrlIndex,
 )
-from mmcrawl.rank.url_index import IndexBuilder, UrlIndex
 
 _MOST_PROCESSES = 4
 _MANY = 64  # pages from which on starting processes is worth it
@@ -43,7 +44,6 @@ _Made = TypeVar("_Made")
 
 
 def body_of(archive: Archive, url: str, number: int, page: int) -> Body:
-    """Return a page as received."""
     version = archive.version(url, number)
     body = archive.rebuild(version).body if version.method else b""
     return Body(page, url, version.encoding or "", version.method or "", version.level or 0, body)
@@ -183,7 +183,6 @@ def block_record(
 
 
 def _cut(version: Version, body: bytes) -> Partition:
-    """Cut a page as its version in the archive is."""
     return partition(
         body,
         method=version.method,

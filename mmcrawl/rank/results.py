@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import zstandard
@@ -31,6 +31,8 @@ from mmcrawl.stores.documents import (
 )
 from mmcrawl.stores.uris import file_of, is_server
 
+_T = TypeVar("_T", int, float)
+_K = TypeVar("_K", "Ranks", "Duplicates")
 _LEVEL = 3  # of zstandard
 _CONTENTS = Contents(
     noun="table of ranks",
@@ -91,50 +93,64 @@ def keep(
         store.delete("part", (KEY, ">=", f"{name}/"), (KEY, "<", f"{name}/{written}"))
 
 
-class Kept:
-    """A result that is kept.
+class Kept(Mapping[str, _T]):
+    """A number for each of some pages, by URL in any spelling; use it ``with`` or :meth:`close` it.
+
+    Iterating yields the URLs in no particular order.
 
     Attributes:
-        facts: What else is known of it.
+        facts: What else is known of the result.
     """
 
-    def __init__(self, store: Store, name: str, document: Document, anew: str) -> None:
-        self._store = store
-        self.name = name
-        self._written = document["written"]
-        self._anew = anew
+    column: ClassVar[tuple[str, str]]  # its name, and the kind of its numbers as numpy names it
+    anew: ClassVar[str]  # what to do if it cannot be read
+
+    def __init__(self, store: Store, name: str, document: Document) -> None:
+        self._store, self.name, self._written = store, name, document["written"]
         self.facts: dict[str, Any] = document["facts"]
-        self._keys = self.column("keys", "<i8")
+        self.computed = float(self.facts["computed"])
+        self._keys = np.frombuffer(self._part("keys"), "<i8")
+        self._numbers = np.frombuffer(self._part(self.column[0]), self.column[1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._store.close()
 
     def __len__(self) -> int:
         return len(self._keys)
 
-    def close(self) -> None:
-        """Close the store."""
-        self._store.close()
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._urls)
 
-    @cached_property
-    def urls(self) -> list[str]:
-        """Of the pages, as stored, in no particular order."""
-        return self._part("urls").decode("utf-8", "surrogatepass").split("\n") if len(self) else []
-
-    def column(self, name: str, kind: str) -> NDArray[Any]:
-        """Return a column."""
-        return np.frombuffer(self._part(name), dtype=kind)
-
-    def places(self, urls: Iterable[str]) -> NDArray[np.int64]:
-        """Return the places of pages in the columns, -1 for those that are not in it."""
-        keys = _keys(urls)
-        if not len(self):
-            return np.full(len(keys), -1)
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self) - 1)
-        return np.where(self._keys[places] == keys, places, -1)
+    def __getitem__(self, url: str) -> _T:
+        (place,) = self._places([url])
+        if place < 0:
+            raise KeyError(url)
+        number: _T = self._numbers[place].item()
+        return number
 
     def is_stale(self, archive: Archive) -> bool:
         """Whether the archive has changed since: it holds more or fewer URLs or versions."""
         counts = archive.counts()
         known = (self.facts["archive_urls"], self.facts["archive_versions"])
         return (counts["urls"], counts["versions"]) != known
+
+    @cached_property
+    def _urls(self) -> list[str]:
+        return self._part("urls").decode("utf-8", "surrogatepass").split("\n") if len(self) else []
+
+    def _places(self, urls: Iterable[str]) -> NDArray[np.int64]:
+        """Return the places of pages among the numbers, -1 for those that are not in it."""
+        keys = _keys(urls)
+        if not len(self):
+            return np.full(len(keys), -1)
+        places = np.minimum(np.searchsorted(self._keys, keys), len(self) - 1)
+        return np.where(self._keys[places] == keys, places, -1)
 
     def _part(self, part: str) -> bytes:
         what = f"{self.name} in {self._store.name}"
@@ -145,10 +161,10 @@ class Kept:
         try:
             return zstandard.ZstdDecompressor().decompress(found or b"")
         except zstandard.ZstdError as error:
-            raise StoreError(f"{what} is damaged ({error}); {self._anew}") from error
+            raise StoreError(f"{what} is damaged ({error}); {self.anew}") from error
 
 
-def open_kept(uri: str, choose: Callable[[dict[str, Document]], str], anew: str) -> Kept | None:
+def _open_kept(uri: str, kind: type[_K], choose: Callable[[dict[str, Document]], str]) -> _K | None:
     """Return a result that is kept of an archive, None if there is none."""
     try:
         store = open_results(uri)
@@ -160,7 +176,7 @@ def open_kept(uri: str, choose: Callable[[dict[str, Document]], str], anew: str)
         name = choose({name: one["facts"] for name, one in found.items()})
         if name not in found:
             return None
-        kept = Kept(store, name, found[name], anew)
+        kept = kind(store, name, found[name])
         stack.pop_all()
         return kept
 
@@ -178,8 +194,6 @@ def _key(url: str) -> int:
 
 DUPLICATES = "duplicates"
 """Name under which :mod:`mmcrawl.rank.results` keeps groups in the same store."""
-
-_ANEW = "compute the ranks anew with `scrapy rank`"
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,70 +225,48 @@ def save_ranks(uri: str, pages: RankedPages) -> None:
 
 
 def open_ranks(uri: str, method: str | None = None) -> Ranks:
-    """Return the ranks that are kept of an archive."""
-    kept = open_kept(uri, _latest if method is None else lambda _: method, _ANEW)
+    """Return the ranks that are kept of an archive: of a method, or those computed last."""
+    kept = _open_kept(uri, Ranks, _latest if method is None else lambda _: method)
     if kept is not None:
-        return Ranks(kept)
+        return kept
     which, how = (f" by {method}", f" --method {method}") if method else ("", "")
     raise RankError(f"the archive has no ranks{which}; `scrapy rank{how}` computes them")
 
 
-class Ranks(Mapping[str, float]):
-    """The scores of pages by URL, in any spelling; use it ``with`` or :meth:`close` it.
+class Ranks(Kept[float]):
+    """The scores of pages; a page that was not ranked is not in it."""
 
-    A page that was not ranked is not in it: :meth:`scores` gives 0 for those. Iterating yields the
-    URLs in no particular order.
-    """
+    column = "scores", "<f8"
+    anew = "compute the ranks anew with `scrapy rank`"
 
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
-        self.method = kept.name
-        self.computed = float(kept.facts["computed"])
-        self.at: float | None = kept.facts["at"]
-        self.topic = str(kept.facts["topic"])
-        self._scores = kept.column("scores", "<f8")
+    @property
+    def method(self) -> str:
+        return self.name
 
-    def __enter__(self) -> Ranks:
-        return self
+    @property
+    def at(self) -> float | None:
+        """The time whose versions were ranked, Unix seconds; None for the newest."""
+        at: float | None = self.facts["at"]
+        return at
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the store."""
-        self._kept.close()
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def __getitem__(self, url: str) -> float:
-        (place,) = self._kept.places([url])
-        if place < 0:
-            raise KeyError(url)
-        return float(self._scores[place])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._kept.urls)
+    @property
+    def topic(self) -> str:
+        return str(self.facts["topic"])
 
     def scores(self, urls: Iterable[str]) -> Numbers:
         """Return the scores of many pages at once, 0 for those that were not ranked."""
-        places = self._kept.places(urls)
-        found = np.zeros(len(places))
-        found[places >= 0] = self._scores[places[places >= 0]]
-        return found
-
-    def is_stale(self, archive: Archive) -> bool:
-        """Whether the archive has changed since: it holds more or fewer URLs or versions."""
-        return self._kept.is_stale(archive)
+        places = self._places(urls)
+        return (
+            np.where(places >= 0, self._numbers[places], 0.0)
+            if len(self)
+            else np.zeros(len(places))
+        )
 
 
 def _latest(results: Mapping[str, Document]) -> str:
     times = {method: facts["computed"] for method, facts in results.items()}
     times.pop(DUPLICATES, None)
     return max(times, key=lambda method: (times[method], method), default="")
-
-
-_FIND_ANEW = "find them anew with `scrapy archive duplicates`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,41 +317,29 @@ def save_duplicates(uri: str, found: FoundDuplicates) -> None:
 
 def open_duplicates(uri: str) -> Duplicates:
     """Return the groups that are kept of an archive."""
-    kept = open_kept(uri, lambda _: DUPLICATES, _FIND_ANEW)
+    kept = _open_kept(uri, Duplicates, lambda _: DUPLICATES)
     if kept is None:
         raise RankError(
             "which pages of the archive are alike is not known; `scrapy archive duplicates`"
             " finds out"
         )
-    try:
-        return Duplicates(kept)
-    finally:
-        kept.close()
+    with kept:
+        kept._urls  # noqa: B018 - read now: the store is closed after this
+        return kept
 
 
-class Duplicates(Mapping[str, int]):
-    """The group of each page that is like another one, by URL, in any spelling."""
+class Duplicates(Kept[int]):
+    """The number of the group of each page that is like another one."""
 
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
-        self.near = float(kept.facts["near"])
-        self.computed = float(kept.facts["computed"])
-        self.groups = int(kept.facts["groups"])
-        self._numbers = kept.column("groups", "<i8")
-        self._urls = kept.urls  # read now: the store is closed after this
+    column = "groups", "<i8"
+    anew = "find them anew with `scrapy archive duplicates`"
 
-    def __len__(self) -> int:
-        return len(self._kept)
+    @property
+    def near(self) -> float:
+        """Share of shingles from which on pages were taken to be alike."""
+        return float(self.facts["near"])
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._urls)
-
-    def __getitem__(self, url: str) -> int:
-        (place,) = self._kept.places([url])
-        if place < 0:
-            raise KeyError(url)
-        return int(self._numbers[place])
-
-    def is_stale(self, archive: Archive) -> bool:
-        """Whether the archive has changed since: it holds more or fewer URLs or versions."""
-        return self._kept.is_stale(archive)
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return int(self.facts["groups"])

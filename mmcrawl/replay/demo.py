@@ -52,7 +52,6 @@ class DemoWeb(web.StoredWeb):
         return web.for_method(self._answer(url, host + key[1]), method)
 
     def start_urls(self) -> tuple[str, ...]:
-        """The front pages of the two sites about physics."""
         return tuple(f"http://{host}/" for host in _HOSTS[:2])
 
     def aliases(self) -> Mapping[str, str]:

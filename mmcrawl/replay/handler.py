@@ -103,8 +103,6 @@ class UnknownHostError(CannotResolveHostError, DNSLookupError):
 
 
 class ReplayDownloadHandler(BaseDownloadHandler):
-    """Answers http and https requests from a stored web."""
-
     lazy = False
 
     def __init__(self, crawler: "Crawler", web: StoredWeb, latency: Latency) -> None:

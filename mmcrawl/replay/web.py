@@ -139,7 +139,6 @@ def page_key(url: str) -> tuple[str, str] | None:
 
 
 def answer(status: int, content_type: str, body: bytes) -> StoredResponse:
-    """A response with the two headers a reader needs."""
     headers = (("Content-Type", content_type), ("Content-Length", str(len(body))))
     return StoredResponse(status, headers, body)
 
@@ -149,7 +148,6 @@ def not_found() -> StoredResponse:
 
 
 def moved(location: str) -> StoredResponse:
-    """A permanent redirect."""
     return StoredResponse(301, (("Location", location), ("Content-Length", "0")), b"")
 
 

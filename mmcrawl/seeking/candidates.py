@@ -234,8 +234,6 @@ class Candidate:
 
 
 class Candidates:
-    """Gathers what sources tell of hosts."""
-
     def __init__(self, test: TopicTest, without: Collection[str] = ()) -> None:
         self._test = test
         self._without = frozenset(without)

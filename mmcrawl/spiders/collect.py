@@ -179,7 +179,6 @@ class CollectSpider(Args[CollectParams], Spider):
             raise self._stopped(error) from None
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
-        """Keep a file that has come."""
         download: Download = response.meta[DOWNLOAD]
         try:
             if response.status in (200, 206):

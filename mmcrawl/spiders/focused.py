@@ -101,7 +101,6 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @property
     def max_pages(self) -> int:
-        """Most pages to fetch, 0 for all."""
         return self.args.max_pages
 
     @property
@@ -111,7 +110,6 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @property
     def archive_uri(self) -> str | None:
-        """Where the pages are archived, None for nowhere."""
         return archive_uri_of(self.args.archive, self.args.store_uri, self.crawler.settings)
 
     @cached_property
@@ -138,7 +136,6 @@ class FocusedSpider(Args[FocusedParams], Spider):
         return scheduler.job.sites.private_hosts if scheduler.job else PrivateHosts()
 
     def make_job(self) -> Crawl:
-        """Open the crawl in its store, for the scheduler."""
         settings = self.crawler.settings
         web = web_of(self.crawler) if value_of(settings, "MMCRAWL_WEB") else None
         return make_job(self.args, settings, web)

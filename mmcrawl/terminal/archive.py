@@ -55,7 +55,6 @@ class Revisits:
 
 
 def revisit_tables(revisits: Revisits) -> RenderableType:
-    """Return the tables that `scrapy crawl revisit` ends with."""
     parts: list[RenderableType] = [Text(f"\nRevisits of {printable(revisits.archive)}", "bold")]
     if revisits.visited or not revisits.problem:
         parts.append(_revisit_numbers(revisits))

@@ -39,7 +39,6 @@ def progress_line(kept: int, kept_bytes: int, under_way: int, bytes_under_way: i
 
 
 def collected_tables(collected: Collected) -> RenderableType:
-    """Return the tables that collecting ends with."""
     rate = ""
     if collected.seconds >= 1 and collected.kept:
         each = size_of(round(collected.kept_bytes / collected.seconds))

@@ -73,7 +73,6 @@ def progress_line(progress: Progress) -> str:
 
 
 def progress_panel(progress: Progress) -> RenderableType:
-    """Return the progress as a few cells that are drawn again and again."""
     media = "  ".join(f"{kind} {count}" for kind, count in progress.media.items())
     held = f"  (+{progress.held} held)" if progress.held else ""
     cells = {
@@ -90,7 +89,6 @@ def progress_panel(progress: Progress) -> RenderableType:
 
 
 def closing_tables(summary: Summary) -> RenderableType:
-    """Return the tables a crawl ends with: what was found, what was learnt, what went wrong."""
     parts: list[RenderableType] = [_heading(summary), facts_table(_totals(summary))]
     if summary.best:
         parts += [_title("Pages with media on topic"), _media_table(summary)]

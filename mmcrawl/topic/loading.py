@@ -161,7 +161,6 @@ def _place(file: str, text: str, word: str) -> str:
 
 
 def topic_names() -> list[str]:
-    """Names of the topics that ship with mmcrawl, sorted."""
     folder = data_file("topics")
     if not folder.is_dir():
         return []
@@ -280,7 +279,6 @@ def _with_own_words(topic: Topic) -> Topic:
 
 
 def learnt_topic(model: PageModel) -> Topic:
-    """The topic of a model."""
     return Topic(model.name, model.name, (), source="learnt from pages", learnt=(model,))
 
 

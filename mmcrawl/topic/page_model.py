@@ -118,7 +118,6 @@ class PageModel:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a model that :meth:`save` wrote."""
         try:
             stat = path.stat()
             if stat.st_size > _LARGEST:

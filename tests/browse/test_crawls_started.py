@@ -35,7 +35,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient
 
 @pytest.fixture(autouse=True)
 def _numbers_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmcrawl.browse.crawl_numbers._KEPT_SECONDS", 0.0)
+    monkeypatch.setattr("mmcrawl.browse.runs._KEPT_SECONDS", 0.0)
 
 
 class Site(Server):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.blocks import TEXT, PageTree, read_tree
 from mmcrawl.blocks.layout import Measures, node_sizes
-from mmcrawl.experiment.baselines import CELLS, Gdom, Ypm, node_places, nom
+from mmcrawl.experiment.presets import CELLS, Gdom, Ypm, node_places, nom
 
 Filter = Callable[[PageTree, Measures], tuple[list[range], list[range]]]
 LONG = "The law of the lever was known to Archimedes, who wrote of it at length. " * 40

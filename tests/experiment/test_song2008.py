@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from mmcrawl.archive import open_archive
-from mmcrawl.experiment import ExperimentError, progress, steps
+from mmcrawl.experiment import ExperimentError, laboratory, steps
 from mmcrawl.experiment.presets import (
     CASES,
     WAYS,
@@ -192,7 +192,7 @@ def test_pages_with_images_are_compared_with_the_same_without() -> None:
 
 def test_off_a_terminal_a_measurement_says_every_ten_seconds_how_far_it_is(monkeypatch):
     clock = iter([100, 104, 109.9, 110.1])
-    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(laboratory, "monotonic", lambda: next(clock))
     said = io.StringIO()
     with steps(Console(file=said)) as told:
         for number in range(4):

@@ -24,7 +24,7 @@ READ_DAMAGED = """
 import json, logging, random, resource
 from pathlib import Path
 from scrapy.settings import Settings
-from mmcrawl.browse.crawl_numbers import CrawlWatch
+from mmcrawl.browse.runs import CrawlWatch
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import StoreError
 from mmcrawl.page import parse_page

@@ -18,7 +18,7 @@ from mmcrawl.archive.sqlite import file as archive_file
 from mmcrawl.collecting import MediaIndex
 from mmcrawl.collecting.shelf import open_shelf
 from mmcrawl.errors import StoreError
-from mmcrawl.experiment import stores as experiment_stores
+from mmcrawl.experiment import read_pages
 from mmcrawl.frontier import database
 from mmcrawl.stores import sqlite_files
 from tests.tables import each
@@ -35,7 +35,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "archive": lambda path: open_archive(f"sqlite:///{path}", read_only=True),
     "crawl": database.connect_read_only,
     "search": lambda path: index.Index(path, read_only=True),
-    "experiment": experiment_stores.read_pages,
+    "experiment": read_pages,
 }
 CHANGES = (
     "ALTER TABLE {table} RENAME TO other; CREATE VIEW {table} AS " + ENDLESS,

@@ -66,7 +66,6 @@ class Place:
 
 
 def place_of(scope: Any) -> Place:
-    """Return where a request may find archived pages."""
     place = scope.get(_PLACE)
     return place if isinstance(place, Place) else Place()
 

@@ -187,7 +187,6 @@ class _Listed:
         return self.history.mementos[(page - 1) * PER_PAGE : page * PER_PAGE]
 
     def as_links(self) -> str:
-        """Return it in the format of RFC 6690."""
         related = self.related
         links = [
             link(related.original, "original"),

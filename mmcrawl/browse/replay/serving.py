@@ -92,7 +92,6 @@ class _Query:
 
 
 def _arguments(given: QueryParams, longest_url: int) -> _Query:
-    """Read the parameters."""
     for name in given:
         if name not in _PARAMETERS:
             raise ValueError(f"there is no parameter {name[:50]!r}; {', '.join(_PARAMETERS)} are")
@@ -144,15 +143,12 @@ def _choice(name: str, given: str, choices: tuple[str, ...]) -> str:
 
 
 class _Found:
-    """The captures that a request asks for."""
-
     def __init__(self, archive: Archive, query: _Query, seconds: float) -> None:
         self._archive, self._query = archive, query
         self._end = time.monotonic() + seconds
         self._late = False
 
     def response(self) -> Response:
-        """Return the lines."""
         query, near = self._query, self._query.closest
         captures = self._captures()
         if near is None:

@@ -64,12 +64,10 @@ class Exports:
         self._lock = Lock()
 
     def of(self, collection: str) -> list[Export]:
-        """Return the exports of a collection, given its id."""
         found = (self.find(collection, format_) for format_ in exporter_names())
         return [export for export in found if export is not None]
 
     def find(self, collection: str, format_: str) -> Export | None:
-        """Return an export of a collection, None if there is none."""
         known = self._known.get((collection, format_))
         if known is not None or format_ not in exporter_names():
             return known
@@ -93,7 +91,6 @@ class Exports:
         Thread(target=self._finish, args=(key, target, said), daemon=True).start()
 
     def remove(self, collection: str) -> None:
-        """Remove the exports of a collection."""
         with self._lock:
             for key in [key for key in self._known if key[0] == collection]:
                 programs.end(self._running[key])
@@ -260,7 +257,6 @@ class CollectionViews:
 
 
 def _said(form: Form) -> dict[str, Any]:
-    """Return what a form changes of what is said of a work."""
     said: dict[str, Any] = _texts(form, ("note", "tags", "rating"))
     if "tags" in said:
         said["tags"] = tags_in(said["tags"])

@@ -13,9 +13,8 @@ from mmcrawl.archive.search.query import MEDIA
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context, numbers_of
-from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.runs import CrawlRuns
+from mmcrawl.browse.runs import CrawlRuns, CrawlWatch
 from mmcrawl.browse.text import sentences
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.frontier.findings import MediaPageRecord
@@ -40,14 +39,7 @@ _LONGEST_SEEDS = 20_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report.
-
-    Attributes:
-        name: In addresses: the folder, by name.
-        time: When it was written, Unix seconds.
-        web, topic: What the experiment was about.
-        rows: For each algorithm its label, pages fetched, recall and precision, as far as told.
-    """
+    """A report."""
 
     name: str
     folder: Path
@@ -132,7 +124,6 @@ class CrawlViews:
     runs: CrawlRuns
 
     def crawls(self, arguments: Arguments) -> Response:
-        """Show where crawls stand, and what reports there are."""
         return self._shown(arguments, {}, {})
 
     def _shown(
@@ -185,7 +176,6 @@ class CrawlViews:
         )
 
     def start(self, form: Form) -> str | Response:
-        """Start a crawl, or show the form again with what is wrong."""
         said = {name: form.text(name, longest=_LONGEST_SEEDS) for name in form.values}
         try:
             return form.to("/crawl", job=self.runs.start(said))

@@ -29,8 +29,6 @@ _MOST_SKIPPED = 100_000  # URLs of a site that a page of the list may be away
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A page of a site, with its versions and visits."""
-
     url: str
     versions: int
     visits: int

@@ -73,7 +73,6 @@ class VersionViews:
         )
 
     def view(self, arguments: Arguments) -> Response:
-        """Show a version as it was, in a frame of ours that nothing gets out of."""
         version = self._requested(arguments)
         mode = arguments.choice("as", tuple(_MODES), "page")
         if mode == "blocks" and not version.method:

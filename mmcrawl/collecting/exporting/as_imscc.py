@@ -49,7 +49,6 @@ class _Cartridge:
         self._problems: list[str] = []
 
     def write(self) -> list[str]:
-        """Write all; return what is left out."""
         problems = self._shipment.each(self._write)
         self._zip.writestr("imsmanifest.xml", xml_document(self._manifest()))
         return self._held.missing + problems + self._problems

@@ -50,7 +50,6 @@ class _Export:
         self._problems: list[str] = []
 
     def write(self) -> list[str]:
-        """Write all; return what is left out."""
         self._writer.write_info(self._shipment.time)
         return self._shipment.each(self._work) + self._problems
 

@@ -134,7 +134,6 @@ def merged(before: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, An
 
 
 def corrected(work: Work, values: Mapping[str, Any]) -> Work:
-    """Return a work with corrected values."""
     if not values:
         return work
     plain = {name: value for name, value in values.items() if name not in ("licence", "hidden")}

@@ -158,7 +158,6 @@ class Shelf:
     # -- works as they were found ---------------------------------------------------------------
 
     def rows(self) -> list[Record]:
-        """Return the works as they were found, in order."""
         while True:
             number = self._number()
             found = self._store.range("work", ("number", "=", number), order=("place",))
@@ -167,7 +166,6 @@ class Shelf:
                 return rows
 
     def row(self, id_: str) -> Record | None:
-        """Return a work as it was found, None if there is none."""
         key = _key(id_, self._number())
         document = self._store.get("work", [key]).get(key)
         return None if document is None else _found(document)
@@ -286,7 +284,6 @@ class Shelf:
         return None if row is None else corrected(Work.from_plain(row), corrections.get(id_, {}))
 
     def corrections(self) -> dict[str, Record]:
-        """Return the values of corrected fields, by id of the work."""
         return self.records(CORRECTIONS)
 
     def describe(self, works: Iterable[Described]) -> int:

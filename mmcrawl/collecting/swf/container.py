@@ -114,7 +114,6 @@ class Body:
         return bytes(self._buffer[self._at - count : self._at])
 
     def skip(self, count: int) -> None:
-        """Pass over so many bytes; errors as for `read`."""
         while (there := len(self._buffer) - self._at) < count:
             self._at = len(self._buffer)
             count -= there
@@ -202,7 +201,6 @@ class Bytes:
         return int.from_bytes(self.take(size), "little")
 
     def text(self) -> str:
-        """Return a text that ends with a zero byte."""
         end = self._data.find(b"\0", self._at)
         if end < 0:
             raise EndError
@@ -211,7 +209,6 @@ class Bytes:
         return text
 
     def varied(self) -> int:
-        """Return a number of one to five bytes."""
         value = 0
         for shift in range(0, 35, 7):
             byte = self.number(1)

@@ -291,7 +291,6 @@ def read_swf(file: BinaryIO) -> SwfFacts:
 
 
 def _tags(body: Body) -> Iterator[tuple[int, bytes]]:
-    """Yield number and content of the tags that are looked at."""
     for _ in range(_MOST_TAGS):
         if body.is_at_end:  # some programs leave the last tag out
             return

@@ -217,7 +217,6 @@ class LicenceReader:
         return self._kind_around.get(node, "")
 
     def of_page(self) -> list[Licence]:
-        """Return what is said of the whole page, best first."""
         found = [licence for _, licence in self._by_node]
         return sorted(found, key=lambda one: -one.score)[:_MOST]
 

@@ -7,16 +7,23 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive import open_archive
-from mmcrawl.commands.archive.diff import DIFF
-from mmcrawl.commands.archive.listing import LIST, STATS, VERSIONS, version_lines
+from mmcrawl.commands.archive.listing import DIFF, LIST, STATS, VERSIONS, version_lines
 from mmcrawl.commands.archive.search import CLASSES, DUPLICATES, EXPORT_PARQUET, SEARCH
 from mmcrawl.commands.archive.show import BLOCK, REBUILD, SHOW
 from mmcrawl.commands.archive.subcommand import Option, Options, Subcommand
-from mmcrawl.commands.archive.upkeep import CHECK, COPY, PURGE, REPACK, REPAIR, SEAL, VERIFY
-from mmcrawl.commands.archive.warc import EXPORT_WARC, IMPORT_WARC
+from mmcrawl.commands.archive.upkeep import (
+    CHECK,
+    COPY,
+    EXPORT_WARC,
+    IMPORT_WARC,
+    PURGE,
+    REPACK,
+    REPAIR,
+    SEAL,
+    VERIFY,
+)
 from mmcrawl.commands.archive.watch import DUE, WATCH, due_lines
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
-from mmcrawl.commands.values import PLACE, archive_params
+from mmcrawl.commands.base import PLACE, MmcrawlCommand, Verb, archive_params, console_of
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
 from mmcrawl.terminal.telling import Telling

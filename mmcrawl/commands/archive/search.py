@@ -27,7 +27,7 @@ from mmcrawl.commands.archive.subcommand import (
     as_json,
     print_problems,
 )
-from mmcrawl.commands.values import whole
+from mmcrawl.commands.base import whole
 from mmcrawl.errors import SearchError
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.results import open_duplicates, open_ranks

@@ -19,7 +19,7 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
 from mmcrawl.blocks.drawing import short_path
 from mmcrawl.blocks.selecting import ElementSelector
-from mmcrawl.commands.archive.diff import shown_words
+from mmcrawl.commands.archive.listing import shown_words
 from mmcrawl.commands.archive.subcommand import (
     AT,
     HOST,

@@ -10,6 +10,7 @@ where `data` is the folder given by `--data`, None for what ships.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
+    from mmcrawl.experiment.presets.baselines import CELLS, Gdom, Ypm, node_places, nom
     from mmcrawl.experiment.presets.labelled_pages import (
         RELATED,
         TOPIC,

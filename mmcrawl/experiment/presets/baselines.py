@@ -117,7 +117,6 @@ class Gdom:
         return removed
 
     def _words(self, text: str) -> float:
-        """Estimate how many words a text has."""
         letters, characters = len(_LETTER.findall(text)), len(_HAN_LETTER.findall(text))
         return letters / self.word_length + characters / _HAN_WORD
 
@@ -265,3 +264,9 @@ class _Page:
 
     def is_in_first_half(self, node: int) -> bool:
         return 2 * int(self._chars[node]) < int(self._chars[-1])
+
+
+def nom(tree: PageTree, measures: Measures) -> tuple[list[range], list[range]]:
+    """Keep all text and all links: no method at all (NOM)."""
+    page = range(len(tree))
+    return [page], [page]

@@ -147,7 +147,6 @@ class NodeLabels:
 
     @classmethod
     def of(cls, page: LabelledPage, tree: PageTree) -> "NodeLabels":
-        """Read the labels of a page with its tree."""
         measures = Measures(tree)
         links = [
             (tag == "area" or (tag == "a" and not measures.hidden[node]))

@@ -37,7 +37,6 @@ Layout = Callable[[Sequence[str]], str]
 
 
 def versions(kind: str, number: int = VERSIONS, teasers: int = _TEASERS) -> Iterator[bytes]:
-    """Yield versions of a page of a kind, one of `KINDS`."""
     layouts = KINDS[kind]
     texts = [_sentence(place, 0) for place in range(teasers)]
     for version in range(number):
@@ -132,8 +131,6 @@ _LABELS = "song2008_pairs.jsonl"
 
 
 class Grade(StrEnum):
-    """The four ranks of the paper."""
-
     PERFECT = "perfect"
     GOOD = "good"
     NORMAL = "normal"
@@ -209,7 +206,6 @@ class PagePair:
 
 
 def labelled_pairs() -> list[PagePair]:
-    """Return the labelled pairs that ship, without their pages."""
     text = files("mmcrawl.experiment.presets").joinpath("data", _LABELS).read_text("utf-8")
     return [_pair(json.loads(line)) for line in text.strip().split("\n")[1:]]
 
@@ -259,7 +255,6 @@ class Judgement:
 
     @property
     def grade(self) -> Grade:
-        """The rank that a reader would give."""
         return grade_of(self.agreement)
 
 

@@ -47,18 +47,15 @@ class Scores(NamedTuple):
 
     @classmethod
     def of(cls, right: float, found: float, wanted: float) -> "Scores":
-        """What is right, among what was found and what was wanted."""
         precision, recall = right / max(found, 1), right / max(wanted, 1)
         return cls(precision, recall, 2 * right / max(found + wanted, 1))
 
 
 def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
-    """Yield the tables of both tasks for each half of the pages."""
     yield from tables_of(pages_in(data), progress)
 
 
 def tables_of(pages: Sequence[LabelledPage], progress: Told) -> Iterator[PaperTable]:
-    """Yield the tables of both tasks for each half of some pages."""
     types, contents = [], []
     for number, page in enumerate(pages):
         progress(number, len(pages), page.name)

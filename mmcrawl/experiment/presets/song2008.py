@@ -105,7 +105,6 @@ def _told(archive: Archive, old: Version, new: Version) -> tuple[str, int]:
 
 @contextmanager
 def temporary_archive() -> Iterator[Archive]:
-    """Give an archive that is gone afterwards."""
     with (
         TemporaryDirectory() as folder,
         open_archive(f"sqlite:///{Path(folder, 'archive.sqlite')}") as archive,
@@ -114,7 +113,6 @@ def temporary_archive() -> Iterator[Archive]:
 
 
 def _captures(kind: str, number: int, teasers: int = 24) -> Iterator[Capture]:
-    """Yield pages of a kind, each of a URL of its own."""
     for n, body in enumerate(versions(kind, number, teasers)):
         yield Capture(f"http://made.test/{n}", body, float(n), content_type="text/html")
 

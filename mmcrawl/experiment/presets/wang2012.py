@@ -20,9 +20,9 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
 from mmcrawl.blocks.partition import partition
 from mmcrawl.blocks.partitioners.registry import make_partitioner
-from mmcrawl.experiment.baselines import CELLS, Gdom, Ypm, nom
 from mmcrawl.experiment.laboratory import run_experiment
 from mmcrawl.experiment.plan import Algorithm, Plan
+from mmcrawl.experiment.presets.baselines import CELLS, Gdom, Ypm, nom
 from mmcrawl.experiment.presets.labelled_pages import (
     RELATED,
     TOPIC,

@@ -387,7 +387,6 @@ def _precision_by_time(runs: Mapping[str, Series]) -> PaperTable:
 
 
 def _by_site(runs: Mapping[str, Series], sites: Mapping[str, _Site]) -> PaperTable:
-    """Table 5-6 for each site."""
     fetched: dict[tuple[str, str], tuple[int, int]] = {}
     for label, run in runs.items():
         for url, relevant in zip(run.url, run.relevant, strict=True):

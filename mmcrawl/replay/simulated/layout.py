@@ -19,8 +19,6 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Links that stand together under a short title."""
-
     title: str
     links: tuple[Link, ...]
 
@@ -119,8 +117,6 @@ class Directory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Site:
-    """One host."""
-
     number: int
     host: str
     language: str
@@ -166,8 +162,6 @@ def number_of_month(year: int, month: int) -> int:
 
 
 class _Planner:
-    """Lays out one site."""
-
     def __init__(self, number: int, size: int, config: SimulationConfig) -> None:
         self._number = number
         self._size = size

@@ -14,8 +14,6 @@ from mmcrawl.replay.simulated.config import Dice
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A subject of senior physics, with what can be said about it."""
-
     slug: str
     name: str
     chapter: str
@@ -25,16 +23,12 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """What is said about a subject other than physics."""
-
     titles: tuple[str, ...]
     sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """All that is said in one language."""
-
     names: tuple[str, ...]
     places: tuple[str, ...]
     general: tuple[str, ...]
@@ -44,13 +38,11 @@ class Texts:
 
 @cache
 def texts(language: str) -> Texts:
-    """The texts in `zh` or `en`."""
     source = files("mmcrawl.replay.simulated") / f"texts_{language}.toml"
     return TypeAdapter(Texts).validate_python(tomllib.loads(source.read_text(encoding="utf-8")))
 
 
 def lessons(language: str) -> tuple[Lesson, ...]:
-    """The lessons in `zh` or `en`."""
     return texts(language).lessons
 
 
@@ -112,8 +104,6 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The words of one language."""
-
     sites: tuple[str, ...]
     media: tuple[Subject, ...]  # of directories that media are gathered in
     topic: tuple[Subject, ...]  # of directories on the topic with few media

@@ -49,8 +49,6 @@ FRIENDS = 3
 
 
 class Item(NamedTuple):
-    """A page of a directory, without its text and its links."""
-
     url: str
     title: str
     lesson: Lesson | None
@@ -127,7 +125,6 @@ class PageMaker:
         self._menus: dict[str, tuple[Link, ...]] = {}
 
     def item(self, directory: Directory, number: int) -> Item:
-        """What `items.item` gives for this web's seed."""
         return item(directory, number, self._seed)
 
     def front(self, site: Site) -> Page:
@@ -183,7 +180,6 @@ class PageMaker:
         )
 
     def article(self, site: Site, directory: Directory, number: int) -> Page:
-        """A page that a list lists, counted from 1."""
         words = NAMES[directory.language].words
         this = self.item(directory, number)
         near = [self.item(directory, n).link for n in (number - 1, number + 1)]
@@ -272,7 +268,6 @@ class PageMaker:
         return fill(dice.pick(titles), directory.language, dice)
 
     def _menu(self, directory: Directory) -> tuple[Group, ...]:
-        """The links on all pages of a directory."""
         if directory.url not in self._menus:
             numbers = range(1, min(self._most_in_menu, directory.items) + 1)
             self._menus[directory.url] = tuple(self.item(directory, n).link for n in numbers)
@@ -363,7 +358,6 @@ class SimulatedWeb(StoredWeb):
         return for_method(self._answer(site, key[1]), method)
 
     def start_urls(self) -> tuple[str, ...]:
-        """The front pages of all sites."""
         return tuple(site.root for site in self._sites)
 
     def aliases(self) -> Mapping[str, str]:
