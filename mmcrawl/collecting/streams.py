@@ -247,7 +247,7 @@ def join(
             out.seek(0)
             kind = type_of(_without_tags(out), "")
         if kind not in _FORMATS:
-            raise MediaError(f"its pieces are {kind or 'of an unknown type'}, and are not joined")
+            raise MediaError(f"its pieces are {kind or 'of an unknown type'} and cannot be joined")
         whole.append((path, kind))
     program = shutil.which("ffmpeg")
     if program is not None:

@@ -34,6 +34,7 @@ from mmcrawl.settings import SettingsLike, check_names, value_of
 from mmcrawl.stores.uris import FILE, file_of, is_server
 from mmcrawl.terminal.program import complain, program
 from mmcrawl.terminal.telling import Telling, broken_off_in_time
+from mmcrawl.text.writing import CsvWriter
 
 PLACE = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
@@ -84,6 +85,18 @@ def output_to(name: str | None) -> Iterator[TextIO]:
 def write_jsonl(rows: Iterable[Any], stream: TextIO) -> None:
     for row in rows:
         print(json.dumps(row, ensure_ascii=False), file=stream)
+
+
+def write_csv(names: Iterable[str], rows: Iterable[Mapping[str, Any]], stream: TextIO) -> None:
+    """Write rows below their names; a list is written as JSON, which keeps its parts apart."""
+    writer = CsvWriter(stream, lineterminator="\n")
+    writer.writerow(names := list(names))
+    for row in rows:
+        cells = (row[name] for name in names)
+        writer.writerow(
+            json.dumps(cell, ensure_ascii=False) if isinstance(cell, tuple) else cell
+            for cell in cells
+        )
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:
@@ -207,7 +220,7 @@ class MmcrawlCommand(_Base):
         self._own: list[tuple[tuple[str, ...], argparse._ArgumentGroup]] = []
         if self.subcommands:
             parser.formatter_class = _SubcommandsHelpFormatter
-            shown = "show this; behind a subcommand, what that takes"
+            shown = "show this help; after a subcommand, its options"
             parser.add_argument("-h", "--help", action="store_true", help=shown)
         own = {name: self.options_of(*verbs) for name, verbs in self.own_arguments.items()}
         add_arguments(parser, self.arguments, self.model, own)
@@ -263,6 +276,10 @@ class MmcrawlCommand(_Base):
         """
         raise NotImplementedError
 
+    def setting(self, name: str) -> Any:
+        """Return the value of one of our settings, checked."""
+        return value_of(self.settings, name)  # type: ignore[arg-type]
+
     def code_of(self, error: MmcrawlError) -> int:
         """Return the exit code for what went wrong while the command ran."""
         return 1
@@ -273,7 +290,7 @@ class MmcrawlCommand(_Base):
             raise UsageError(f"there is no option {unknown}; --help shows all{self.unknown_hint}")
         self._take_place(args, opts)
         if args and not self.has_operands:
-            raise UsageError(f"{args[0]!r} is not understood; all is said with options")
+            raise UsageError(f"{args[0]!r} is unexpected; give options instead")
         if isinstance(sys.stdout, TextIOWrapper):  # whose encoding may lack what pages have
             sys.stdout.reconfigure(errors="backslashreplace")
         try:

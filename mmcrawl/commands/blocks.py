@@ -22,7 +22,6 @@ from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
 from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, with_sheets
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import page_encoding, text_of_utf_32
-from mmcrawl.settings import value_of
 from mmcrawl.terminal import extraction
 from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.files import (
@@ -156,9 +155,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _rules(self, path: str | None) -> MetadataRules:
         """Return the rules of a file, or those of the settings."""
         if path is None:
-            return MetadataRules.read(
-                value_of(self.settings, "MMCRAWL_METADATA")  # type: ignore[arg-type]
-            )
+            return MetadataRules.read(self.setting("MMCRAWL_METADATA"))
         try:
             return MetadataRules.read(Path(os.path.expanduser(path)).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:

@@ -22,7 +22,6 @@ from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, ruffle_
 from mmcrawl.crawling.arguments import DEFAULT_STORE
 from mmcrawl.crawling.params import DEMO_STORE
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.settings import value_of
 from mmcrawl.terminal.program import program
 
 if TYPE_CHECKING:
@@ -77,9 +76,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
         archive, store = self._places(opts)
         return archive, Options(
             store=store,
-            media=value_of(self.settings, "MMCRAWL_MEDIA"),  # type: ignore[arg-type]
+            media=self.setting("MMCRAWL_MEDIA"),
             reports=_reports(opts.reports),
-            ruffle=ruffle_folder(value_of(self.settings, "MMCRAWL_RUFFLE")),  # type: ignore[arg-type]
+            ruffle=ruffle_folder(self.setting("MMCRAWL_RUFFLE")),
             token="" if is_loopback(opts.host) else secrets.token_urlsafe(18),
             host=opts.host,
             port=whole(opts.port, "--port", 0, 65_535),
@@ -87,7 +86,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _places(self, opts: argparse.Namespace) -> tuple[str, str]:
         """Return the URIs of the archive, and of the store of crawls or ""."""
-        named = opts.store or opts.archive or value_of(self.settings, "MMCRAWL_ARCHIVE")  # type: ignore[arg-type]
+        named = opts.store or opts.archive or self.setting("MMCRAWL_ARCHIVE")
         if not named and not any(map(os.path.exists, _OWN_CRAWL)) and os.path.exists(_DEMO):
             opts.store = DEMO_STORE
             print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
+from functools import partial
 from typing import Any, ClassVar, TextIO
 
 from pydantic import ValidationError
@@ -13,15 +14,20 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.collecting.index import MediaFile, State
 from mmcrawl.collecting.parts import SWF, open_collection, tree_of
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, store_named, write_jsonl
+from mmcrawl.commands.base import (
+    MmcrawlCommand,
+    Verb,
+    console_of,
+    store_named,
+    write_csv,
+    write_jsonl,
+)
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.spider_params import CollectParams
 from mmcrawl.engine.crawls import check_settings
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.settings import value_of
 from mmcrawl.terminal.collecting import collection_tables, tree_of_parts
-from mmcrawl.text.writing import CsvWriter
 
 _STATUS, _LIST, _PARTS = "status", "list", "parts"
 
@@ -118,7 +124,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             _WRITERS[format](map(asdict, collection.index.files(states)), sys.stdout)
 
     def _opened(self, params: CollectParams) -> Any:
-        media = value_of(self.settings, "MMCRAWL_MEDIA")  # type: ignore[arg-type]
+        media = self.setting("MMCRAWL_MEDIA")
         return open_collection(params.store_uri, media, create=False)
 
 
@@ -129,14 +135,7 @@ def _states(text: str) -> tuple[State, ...]:
         raise ValueError(f"--state {text}: there are {', '.join(State)}") from None
 
 
-def _write_csv(rows: Iterable[dict[str, Any]], stream: TextIO) -> None:
-    names = [field.name for field in fields(MediaFile)]
-    writer = CsvWriter(stream)
-    writer.writerow(names)
-    writer.writerows([row[name] for name in names] for row in rows)
-
-
 _WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
     "jsonl": write_jsonl,
-    "csv": _write_csv,
+    "csv": partial(write_csv, [field.name for field in fields(MediaFile)]),
 }

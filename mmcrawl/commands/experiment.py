@@ -65,7 +65,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     working = ""
     usage = "[options] | --compare DIR1 DIR2"
     arguments = ("web", *SHARED)
-    interrupted = "stopped; run the same command to go on"
+    interrupted = "stopped; the same command resumes"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -21,6 +21,7 @@ from mmcrawl.commands.base import (
     store_named,
     web_address,
     whole,
+    write_csv,
     write_jsonl,
 )
 from mmcrawl.crawling.history import looked_at
@@ -32,7 +33,6 @@ from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.terminal.crawl import facts_table, literal, sentence
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file
-from mmcrawl.text.writing import CsvWriter
 from mmcrawl.topic.similarity import BooleanModel
 
 _HEAD = "    place status      score   words  content layer clicks  URL"
@@ -104,7 +104,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             records = looked_at(opened, job).records(selection)
             first = list(islice(records, 1))
             if not first:
-                self.say(f"no link of job {job.name!r} is like that")
+                self.say(f"no link of job {job.name!r} matches")
             found = chain(first, records)
             with output_to(opts.output) as stream:
                 if opts.format == _TABLE:
@@ -173,22 +173,10 @@ def _write_json(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
     print("\n]" if before == "," else "[]", file=stream)
 
 
-def _write_csv(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
-    writer = CsvWriter(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in found:
-        writer.writerow(_cell(value) for value in row.values())
-
-
-def _cell(value: object) -> object:
-    """Return a list as JSON, which tells its parts from what stands in them."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
-
-
 _WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
     "json": _write_json,
     "jsonl": write_jsonl,
-    "csv": _write_csv,
+    "csv": lambda found, stream: write_csv(COLUMNS, found, stream),  # which stand below
 }
 
 

@@ -18,7 +18,6 @@ from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.seeking.candidates import Candidate, Candidates, CheckedSeed, Source, open_source
-from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import folded, literal, plain_table
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
@@ -113,7 +112,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             self.say(f"too many hosts: what {candidates.left_out} pages and links say is left out")
         found = candidates.ranked(limit)
         if not found:
-            self.say("nothing in there is promising for this topic")
+            self.say("nothing found there is promising for this topic")
             return 1
         with output_to(opts.output) as stream:
             _write_found(found, opts, stream)
@@ -123,13 +122,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
         topic: Topic
         topic = topic_from_keywords(opts.keywords) if opts.keywords else load_topics(opts.topic)
         kinds = parse_kinds(opts.media or ",".join(MEDIA_KINDS))
-        threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
+        threshold = self.setting("MMCRAWL_TOPIC_THRESHOLD")
         return TopicTest(topic, kinds, threshold)
 
     # -- check ----------------------------------------------------------------------------------
 
     def _check(self, seeds: Sequence[str], opts: argparse.Namespace) -> int:
-        web = opts.web or value_of(self.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
+        web = opts.web or self.setting("MMCRAWL_WEB")
         if web:
             open_web(web)
         settings = {**SeedCheckSpider.custom_settings, **(replay_settings(web) if web else {})}

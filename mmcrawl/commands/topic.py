@@ -24,7 +24,6 @@ from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, LearntTest, TopicTest, Verdict
-from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import facts_table, folded, literal, plain_table, right
 from mmcrawl.text import url_words
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
@@ -97,7 +96,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             return _description(load_topic(args[1]))
         if args[0] == "find":
             return _places_of(args[1])
-        threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
+        threshold = self.setting("MMCRAWL_TOPIC_THRESHOLD")
         topics = _topics(opts)
         return _explanation(self._page(args[1], opts), topics, threshold)
 
@@ -285,7 +284,10 @@ def _models(page: Page, topic: Topic) -> RenderableType:
 def _conclusion(page: Page, topic: Topic, verdict: Verdict) -> RenderableType:
     total = verdict.score / (1 - verdict.score)
     less = sum(verdict.evidence.values()) - total
-    capped = f"{less:.2f} of the first is left out, so that one word does not carry a page\n"
+    capped = (
+        f"the strongest word is discounted by {less:.2f}, so that one word alone cannot qualify a"
+        " page\n"
+    )
     on_topic = verdict.score >= verdict.threshold
     missing = "none of the wanted media" if page.media else "no media"
     why_not = "" if verdict.relevant else f" ({missing})" if on_topic else " (not on topic)"

@@ -39,8 +39,8 @@ _NOT_KNOWN = "…"
 _LATE = 5.0  # seconds; reports that wait for longer are told of
 _STATES = {
     "running": "running",
-    "starting": "begun; no worker yet",
-    "silent": "no sign of a worker; the same command goes on",
+    "starting": "started; no worker yet",
+    "silent": "no worker responds; the same command resumes",
     "": _NOT_KNOWN,
 }
 _STYLES = {"running": "green", "silent": "bold red", "finished": "", "stopped": "yellow"}
@@ -66,7 +66,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument
-        add("--watch", action="store_true", help="draw it anew every 2 seconds, until Ctrl-C")
+        add("--watch", action="store_true", help="redraw every 2 seconds, until Ctrl-C")
         add("--json", action="store_true", help="for programs: one JSON object")
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
@@ -181,7 +181,7 @@ def crawl_tables(store: str, crawl: CrawlView) -> RenderableType:
     if crawl.workers:
         parts += [Text(""), _workers(crawl)]
     else:
-        parts.append(Text("Nobody works on it.", "dim"))
+        parts.append(Text("No worker is active.", "dim"))
     return Group(*parts)
 
 
@@ -221,7 +221,7 @@ def _parts(crawl: CrawlView) -> Text:
     aside = len({part for worker in crawl.workers for part in worker.sign.aside})
     text = Text(f"{crawl.parts:,}")
     if crawl.unowned:
-        text.append(f", {crawl.unowned:,} with nobody", "yellow")
+        text.append(f", {crawl.unowned:,} without a worker", "yellow")
     if aside:
         text.append(f", {aside:,} set aside: they cannot be read", "bold red")
     return text

@@ -43,7 +43,6 @@ from mmcrawl.commands.base import (
 )
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
-from mmcrawl.settings import value_of
 from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.crawl import facts_table, literal, right
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file
@@ -106,7 +105,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if opts.limit is not None:
             most = whole(opts.limit, "--limit", 0)
         name = args[-1]
-        archive = archive_uri(opts.archive or self._setting("MMCRAWL_ARCHIVE"), store)
+        archive = archive_uri(opts.archive or self.setting("MMCRAWL_ARCHIVE"), store)
         doing: dict[str, Callable[[], None]] = {
             "describe": lambda: self._describe(store, opts, archive),
             "list": lambda: self._list(store, opts, most),
@@ -184,7 +183,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                     found = Collections(shelf).find(opts.collection)
                     name, works = found.name, Collections(shelf).works(found)
                 chosen = (work for work in works if _is_like(work.title, opts.match))
-                ruffle = ruffle_folder(self._setting("MMCRAWL_RUFFLE"))
+                ruffle = ruffle_folder(self.setting("MMCRAWL_RUFFLE"))
                 shipment = Shipment(chosen, name, time=time.time(), ruffle=ruffle, page_at=page_at)
                 if held is not None:
                     shipment = replace(
@@ -202,19 +201,15 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     # -- what they work on --------------------------------------------------------------------
 
-    def _setting(self, name: str) -> str | None:
-        found: str | None = value_of(self.settings, name)  # type: ignore[arg-type]
-        return found
-
     def _shelf(self, store: str, *, create: bool = False) -> Shelf:
-        folder = folder_of(store, self._setting("MMCRAWL_MEDIA"))
+        folder = folder_of(store, self.setting("MMCRAWL_MEDIA"))
         return open_shelf(store, folder, create=create)
 
     @contextmanager
     def _collection(self, store: str) -> Iterator[MediaCollection | None]:
         """Give the media that are held; None where nothing was collected."""
         try:
-            collection = open_collection(store, self._setting("MMCRAWL_MEDIA"), create=False)
+            collection = open_collection(store, self.setting("MMCRAWL_MEDIA"), create=False)
         except MissingStoreError:
             yield None
             return

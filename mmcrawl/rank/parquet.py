@@ -7,34 +7,27 @@ gets its name last: a folder without it is no export.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import IO, Any, Self
 
 from mmcrawl.errors import RankError
 from mmcrawl.rank.records import BlockRecord, LinkRecord, PageRecord, ReadPage
 
-_ROWS = 100_000  # of a row group
-_CHARACTERS = 32_000_000  # of texts in it, whichever comes first
+_ROWS = 50_000  # of a row group
 _TYPE_NAMES = {"int": "int64", "float": "double", "str": "string"}
 _SMALL = frozenset({"status", "number", "level", "block"})  # numbers that fit 32 bits
 
 
-def _columns(record: Any) -> dict[str, str]:
-    return {
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    name: {
         one.name: "int32" if one.name in _SMALL else _TYPE_NAMES[str(one.type)]
         for one in fields(record)
     }
-
-
-COLUMNS: Mapping[str, Mapping[str, str]] = {
-    "pages": _columns(PageRecord),
-    "blocks": _columns(BlockRecord),
-    "links": _columns(LinkRecord),
+    for name, record in (("pages", PageRecord), ("blocks", BlockRecord), ("links", LinkRecord))
 }
 """Columns of each file and their Arrow types; none is ever null."""
 
@@ -54,66 +47,66 @@ def write_export(
     facts: Callable[[], Mapping[str, Any]] = dict,
     row_group: int = _ROWS,
 ) -> Export:
-    """Write pages, blocks and links.
+    """Write pages, which come in order of their ids, with their blocks and links.
 
     Args:
-        pages: In order of their ids, as :class:`mmcrawl.rank.Reading` yields them.
         facts: Called when all is written; its result is kept with the pages, as JSON.
     """
     folder = Path(folder)
-    paths = {name: folder / f"{name}.parquet.part" for name in COLUMNS}
+    parts = {name: folder / f"{name}.parquet.part" for name in COLUMNS}
     _pyarrow()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise RankError(f"folder {folder} is not empty; name a new one")
         with ExitStack() as failed, ExitStack() as opened:
-            files = {}
-            for name, path in paths.items():
-                failed.callback(path.unlink, missing_ok=True)
-                files[name] = opened.enter_context(_Rows(path, COLUMNS[name], row_group))
-            values = {name: attrgetter(*columns) for name, columns in COLUMNS.items()}
+            files = []
+            for name, part in parts.items():
+                failed.callback(part.unlink, missing_ok=True)
+                rows = _Rows(part, COLUMNS[name], attrgetter(*COLUMNS[name]), row_group)
+                files.append(opened.enter_context(rows))
             for read in pages:
                 found = (read.page,), read.blocks, read.links
-                for name, records in zip(COLUMNS, found, strict=True):
+                for file, records in zip(files, found, strict=True):
                     for record in records:
-                        files[name].add(values[name](record))
+                        file.add(record)
             noted = json.dumps({"format": 1, **facts()}).encode()
-            files["pages"].writer.add_key_value_metadata({b"mmcrawl": noted})
+            files[0].writer.add_key_value_metadata({b"mmcrawl": noted})
             opened.close()
             failed.pop_all()
-        for name in reversed(list(COLUMNS)):
-            os.replace(paths[name], folder / f"{name}.parquet")
+        size = sum(part.stat().st_size for part in parts.values())
+        for name, part in reversed(parts.items()):
+            part.replace(folder / f"{name}.parquet")
     except OSError as error:
         raise RankError(f"{folder} cannot be written ({error.strerror or error})") from error
-    size = sum((folder / f"{name}.parquet").stat().st_size for name in COLUMNS)
-    return Export({name: files[name].count for name in COLUMNS}, size)
+    return Export({name: file.count for name, file in zip(parts, files, strict=True)}, size)
 
 
 def write_rows(
     rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], stream: IO[bytes]
 ) -> None:
-    """Write rows of another kind as a Parquet file."""
-    with _Rows(stream, columns, _ROWS) as file:
+    """Write rows of another kind, of two columns or more, as a Parquet file."""
+    with _Rows(stream, columns, itemgetter(*columns), _ROWS) as file:
         for row in rows:
-            file.add(tuple(row[name] for name in columns))
+            file.add(row)
 
 
 class _Rows:
     """Gathers the rows of a file, and writes them a row group at a time. A context manager."""
 
     def __init__(
-        self, target: Path | IO[bytes], columns: Mapping[str, str], row_group: int
+        self,
+        target: Path | IO[bytes],
+        columns: Mapping[str, str],
+        values: Callable[[Any], tuple[Any, ...]],
+        row_group: int,
     ) -> None:
         arrow = _pyarrow()
-        types = [(name, arrow.type_for_alias(kind)) for name, kind in columns.items()]
-        schema = arrow.schema([arrow.field(name, kind, False) for name, kind in types])
-        self.writer = arrow.parquet.ParquetWriter(target, schema, compression="zstd")
+        types = [arrow.field(n, arrow.type_for_alias(k), False) for n, k in columns.items()]
+        self.writer = arrow.parquet.ParquetWriter(target, arrow.schema(types), compression="zstd")
         self.count = 0
-        self._row_group = row_group
-        self._texts = [i for i, kind in enumerate(columns.values()) if kind == "string"]
+        self._values, self._row_group = values, row_group
         self._held: list[tuple[Any, ...]] = []
-        self._characters = 0
 
     def __enter__(self) -> Self:
         return self
@@ -123,10 +116,9 @@ class _Rows:
             self._flush()
         self.writer.close()
 
-    def add(self, row: tuple[Any, ...]) -> None:
-        self._held.append(row)
-        self._characters += sum(len(row[i]) for i in self._texts)
-        if len(self._held) >= self._row_group or self._characters >= _CHARACTERS:
+    def add(self, row: Any) -> None:
+        self._held.append(self._values(row))
+        if len(self._held) >= self._row_group:
             self._flush()
 
     def _flush(self) -> None:
@@ -135,7 +127,7 @@ class _Rows:
             arrays = [_array(list(c), f.type) for c, f in zip(columns, schema, strict=True)]
             self.writer.write_table(_pyarrow().Table.from_arrays(arrays, schema=schema))
             self.count += len(self._held)
-            self._held, self._characters = [], 0
+            self._held = []
 
 
 def _array(values: list[Any], kind: Any) -> Any:

@@ -57,14 +57,8 @@ _LOOK_EVERY = 5  # steps: measuring the change takes one more pass over the rank
 
 @contextmanager
 def spark_session(name: str) -> Iterator[SparkSession]:
-    """Open a session, and stop it at the end.
-
-    Under `spark-submit`, or with ``SPARK_MASTER`` or ``spark-defaults.conf``, it is on the cluster
-    that these say; else on all cores of this machine, with 4 GB.
-
-    Raises:
-        RankError: pyspark or Java is missing, Spark does not start, or what it is given fails.
-    """
+    """Open a session: on the cluster that `spark-submit`, ``SPARK_MASTER`` or
+    ``spark-defaults.conf`` names, else on all cores of this machine, with 4 GB."""
     if missing := [one for one in ("pyspark", "pyarrow", "pandas") if find_spec(one) is None]:
         raise RankError(f"Spark needs {missing[0]}: pip install 'mmcrawl[spark]'")
     from py4j.protocol import Py4JError
@@ -208,6 +202,7 @@ def _surfer(spark: SparkSession, edges: DataFrame, epsilon: float, partitions: i
     rows.createOrReplaceTempView("edges")
     size = spark.table("pages").count()
     ranks = spark.sql(f"SELECT id AS source, 1D / {size} AS rank FROM pages")
+    durable = spark.conf.get("spark.checkpoint.dir", None)
     change, taken = 1.0, 0
     while change > TOLERANCE and taken < MOST_STEPS:
         taken += 1
@@ -215,19 +210,14 @@ def _surfer(spark: SparkSession, edges: DataFrame, epsilon: float, partitions: i
             SELECT target AS source, sum(rank * weight) AS value, sum(rank * own) AS before
             FROM {ranks} JOIN edges USING (source) GROUP BY target
             """
-        sums = _computed(spark.sql(step, ranks=ranks))
+        sums = spark.sql(step, ranks=ranks)
+        sums = sums.checkpoint() if durable else sums.localCheckpoint()  # else the plan grows
         jumps = (1 - (1 - epsilon) * _total(sums, "value")) / size
         ranks = sums.selectExpr("source", "before", f"value * {1 - epsilon}D + {jumps}D AS rank")
         if taken % _LOOK_EVERY == 0 or taken == MOST_STEPS:
             change = _total(ranks, "abs(rank - before)")
     scores = f"SELECT id, url, rank / {_total(ranks, 'rank')}D AS score FROM pages JOIN {{ranks}}"
     return RankedFrame(spark.sql(f"{scores} ON id = source", ranks=ranks), taken, change)
-
-
-def _computed(frame: DataFrame) -> DataFrame:
-    """Return a frame that is computed, and kept: in ``spark.checkpoint.dir``, if that is set."""
-    durable = frame.sparkSession.conf.get("spark.checkpoint.dir", None)
-    return frame.checkpoint() if durable else frame.localCheckpoint()
 
 
 def _total(frame: DataFrame, what: str) -> float:
@@ -250,12 +240,7 @@ _EDGES: Mapping[str, tuple[Callable[[SparkSession, Topic | None], DataFrame], fl
 def rank_export(
     spark: SparkSession, export: str, method: str, *, topic: Topic | None = None
 ) -> RankedFrame:
-    """Rank the pages of an export.
-
-    Args:
-        export: Path or URI that Hadoop can read from every machine of the cluster.
-        method: One of those in `_EDGES`; topic-pagerank needs a topic, and an export with topics.
-    """
+    """Rank the pages of an export by one of `_EDGES`; topic-pagerank needs one with topics."""
     from pyspark.errors import PySparkException
 
     if method not in _EDGES:

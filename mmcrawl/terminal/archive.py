@@ -59,7 +59,7 @@ def revisit_tables(revisits: Revisits) -> RenderableType:
     if revisits.visited or not revisits.problem:
         parts.append(_revisit_numbers(revisits))
     if revisits.reasons:
-        parts += [Text("\nNot had", "bold"), reason_table(revisits.reasons)]
+        parts += [Text("\nFailed visits", "bold"), reason_table(revisits.reasons)]
     if revisits.problem or revisits.ending:
         why = revisits.problem or "what was not visited is still due"
         ending = printable(f"Stopped ({revisits.ending or 'store_error'}). {sentence(why)}")

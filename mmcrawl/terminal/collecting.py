@@ -33,8 +33,8 @@ class Collected:
 
 def progress_line(kept: int, kept_bytes: int, under_way: int, bytes_under_way: int) -> str:
     return (
-        f"{kept} media kept ({size_of(kept_bytes)}), {under_way} on their way"
-        f" ({size_of(bytes_under_way)} of them came)"
+        f"{kept} files downloaded ({size_of(kept_bytes)}), {under_way} in progress"
+        f" ({size_of(bytes_under_way)} received)"
     )
 
 
@@ -45,7 +45,7 @@ def collected_tables(collected: Collected) -> RenderableType:
         rate = f" in {collected.seconds:.0f} s ({each}/s)"
     parts: list[RenderableType] = [
         Text(f"\nMedia in {collected.place}", "bold"),
-        Text(f"{collected.kept} came, {size_of(collected.kept_bytes)}{rate}"),
+        Text(f"{collected.kept} files downloaded ({size_of(collected.kept_bytes)}){rate}"),
         *collection_tables(collected.summary),
     ]
     if collected.problem or collected.ending:
@@ -59,7 +59,7 @@ def collection_tables(summary: Summary) -> list[RenderableType]:
     parts: list[RenderableType] = [facts_table(_numbers(summary))]
     if summary.reasons:
         reasons = Counter({reason: count for reason, count in summary.reasons.items() if reason})
-        parts += [literal(""), Text("Not had", "bold"), reason_table(reasons)]
+        parts += [literal(""), Text("Not downloaded", "bold"), reason_table(reasons)]
     return parts
 
 
@@ -96,5 +96,5 @@ def _why_missing(part: Part) -> str:
     if not part.named.places:
         return "of another site"
     if part.file is None:
-        return "not asked for"
+        return "not requested"
     return part.file.reason or "not fetched yet"

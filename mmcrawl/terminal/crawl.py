@@ -97,7 +97,7 @@ def closing_tables(summary: Summary) -> RenderableType:
     for title, reasons in (
         ("Not fetched or failed", summary.errors),
         ("Links not followed", Counter(summary.progress.refused)),
-        ("Left alone: their robots.txt was asked for so often, and not had", summary.left_alone),
+        ("Skipped hosts: robots.txt could not be fetched in so many attempts", summary.left_alone),
     ):
         if reasons:
             parts += [_title(title), reason_table(reasons)]

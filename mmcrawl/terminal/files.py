@@ -169,9 +169,7 @@ def add_target(parser: argparse._ActionsContainer, *flags: str, **options: Any) 
 
 
 def add_overwrite(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--overwrite", action="store_true", help="write a file that is there already anew"
-    )
+    parser.add_argument("--overwrite", action="store_true", help="replace a file that exists")
 
 
 def new_file(

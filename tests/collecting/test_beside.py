@@ -63,7 +63,7 @@ def test_a_crawl_ends_with_its_media(place: Desk, site: MediaServer) -> None:
     assert place.summary().addresses == {State.HELD: 3, State.FAILED: 1}
     assert place.records()["/none.mp4"].reason == "HTTP 404"
     assert len(place.files()) == 3
-    assert "3 came" in said
+    assert "3 files downloaded" in said
     assert [site.times(path) for path in ("/a.mp4", "/b.mp4", "/c.mp4")] == [1, 1, 1]
 
 

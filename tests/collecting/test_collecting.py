@@ -43,7 +43,7 @@ def test_equal_bytes_are_kept_once_and_each_address_has_its_record(desk, server)
     assert records["/b.mp4"].digest == first.digest
     assert (records["/c.mp3"].kind, records["/c.mp3"].content_type) == ("audio", "audio/mpeg")
     assert (records["/none.mp4"].state, records["/none.mp4"].reason) == (State.FAILED, "HTTP 404")
-    assert "3 came" in run.err
+    assert "3 files downloaded" in run.err
     assert "HTTP 404" in run.err
     assert desk.on_their_way() == []
     asked = len(server.asked)

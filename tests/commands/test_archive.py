@@ -368,14 +368,14 @@ def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path):
     assert cut.err.count("\n") == 1
     assert "'cut.warc', offset" in cut.err
     assert "the record is damaged or cut off; left out" in cut.err
-    assert "passed over: 1 warcinfo" in cut.words
+    assert "skipped: 1 warcinfo" in cut.words
     assert len(run("list", "--json", "-a", "archive=copy.db").lines()) >= 3
 
 
 def test_a_purge_needs_a_yes(run, desk: Path):
     asked = typed("archive", "purge", "--host", "wuli.test", folder=desk, answer="")
     assert asked.returncode == 1
-    assert "nothing was removed; say --yes" in asked.stderr
+    assert "nothing was removed; --yes" in asked.stderr
     assert len(run("list", "--json").lines()) == 4
     said = run("purge", "--host", "wuli.test", "--yes")
     assert "1 versions and " in said.words

@@ -86,7 +86,7 @@ def test_commands_that_take_an_archive_take_its_name_alone(command, place, monke
     opts, args = parser.parse_known_args([place])
     made.run(args, opts)
     assert [one.archive for one in taken] == [place]
-    with pytest.raises(UsageError, match="'mine' is not understood"):
+    with pytest.raises(UsageError, match="'mine' is unexpected"):
         made.run(["mine"], parser.parse_args([]))
 
 

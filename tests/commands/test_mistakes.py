@@ -133,7 +133,7 @@ browse --port http | 2 | --port http: give a whole number from 0 to 65535
 browse --port 65536 | 2 | give a whole number
 browse --reports none | 2 | --reports none: there is no such folder
 browse --host 256.0.0.1 | 1 | cannot listen on 256.0.0.1
-browse lens | 2 | 'lens' is not understood
+browse lens | 2 | 'lens' is unexpected
 {OPTICS} --algos nope | 2 | there is no algorithm 'nope'; there are breadth,
 {OPTICS},learned:variance=0 | 2 | algorithm learned: variance must be
 {OPTICS} --budget 300% | 2 | give a whole number from 1, or a share from

@@ -52,13 +52,13 @@ STEPS = [
     (
         ("deaf", "mmcrawl.archive.format.sealing", "Sealer", "finish"),
         ("archive", "import-warc", "page.warc", "-a", "archive=a.db"),
-        "compressing what was stored; Ctrl-C ends that at once, and nothing is lost",
+        "compressing what was stored; Ctrl-C stops at once, and nothing is lost",
         signal.SIGINT,
     ),
     (
         ("deaf", "mmcrawl.archive.checking", "Checker", "report"),
         ("archive", "check", "a.db", "--repair"),
-        "check is at work",
+        "check is running",
         signal.SIGTERM,
     ),
     (

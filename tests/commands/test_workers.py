@@ -110,9 +110,9 @@ def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str):
     said = run("-a", f"store={store}")
     assert (said.code, said.err) == (0, "")
     shown = " ".join(said.out.split())
-    for words in ("optics", "no sign of a worker", "1,234", "8,901 (+3 held)", "25%", "errors 45"):
+    for words in ("optics", "no worker responds", "1,234", "8,901 (+3 held)", "25%", "errors 45"):
         assert words in shown
-    assert "parts 1,024, 1,024 with nobody, 1 set aside: they cannot be read" in shown
+    assert "parts 1,024, 1,024 without a worker, 1 set aside: they cannot be read" in shown
     assert "mail waiting 1 " in shown
     [row] = [line.split() for line in said.out.splitlines() if line.split()[:2] == [ANN, "silent"]]
     assert row[-5:] == ["1,000", "9", "7", "1,000", "…"]

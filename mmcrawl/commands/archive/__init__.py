@@ -31,7 +31,7 @@ from mmcrawl.terminal.telling import Telling
 __all__ = ["Command"]
 
 
-_CLOSING = "compressing what was stored; Ctrl-C ends that at once, and nothing is lost"
+_CLOSING = "compressing what was stored; Ctrl-C stops at once, and nothing is lost"
 SUBCOMMANDS = {
     each.name: each
     for each in (
@@ -87,7 +87,7 @@ def _value(option: Option[Any], given: Any) -> Any:
 
 def _run(subcommand: Subcommand, options: Options, telling: Telling, *, keep_blocks: bool) -> int:
     only_looks = subcommand is CHECK and not options[REPAIR]
-    telling.what = "" if subcommand.shows_progress else f"{subcommand.name} is at work"
+    telling.what = "" if subcommand.shows_progress else f"{subcommand.name} is running"
     with open_archive(
         options.uri,
         create=subcommand.creates,

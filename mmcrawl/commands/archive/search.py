@@ -42,8 +42,8 @@ _MOST_PROCESSES = 4
 _HIT_TOPIC = 80
 _BY_RANK = "rank"  # that is kept beside the archive
 ORDER = Option("--order", ", ".join((*ORDERS, _BY_RANK)), "relevance", "")
-COLLAPSE = Option("--collapse", "one page of those that are alike", False)
-SKIP = Option("--skip", "leave out so many results, to see the next ones", 0, "N", whole)
+COLLAPSE = Option("--collapse", "show one page of each group of similar pages", False)
+SKIP = Option("--skip", "skip so many results, to see the next ones", 0, "N", whole)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -187,7 +187,7 @@ def _clean(text: str) -> str:
 SEARCH = Subcommand(
     "search",
     _run,
-    "blocks in which words stand, of all versions",
+    "blocks that contain some words, in all versions",
     "QUERY [--order ORDER] [--collapse] [--skip N]",
     (1, sys.maxsize),
     options=(LIMIT, ORDER, COLLAPSE, SKIP, JSON),
@@ -224,7 +224,7 @@ def _classes(archive: Archive, options: Options, console: Console) -> int:
 CLASSES = Subcommand(
     "classes",
     _classes,
-    "what each page is there for: topic, hub, media, other",
+    "the purpose of each page: topic, hub, media, other",
     "[--at TIME]",
     options=(AT, JSON),
     shows_progress=True,
@@ -278,7 +278,7 @@ def _duplicates(archive: Archive, options: Options, console: Console) -> int:
 DUPLICATES = Subcommand(
     "duplicates",
     _duplicates,
-    "pages that say the same or nearly, kept for search --collapse",
+    "pages with the same or nearly the same text, kept for search --collapse",
     "[--near SHARE] [--at TIME]",
     options=(NEAR, AT, LIMIT, JSON),
     shows_progress=True,

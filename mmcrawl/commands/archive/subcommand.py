@@ -139,7 +139,7 @@ KINDS: Option[tuple[str, ...]] = Option(
     "",
     _kinds,
 )
-OVERWRITE = Option("--overwrite", "write a file that is there already anew", False)
+OVERWRITE = Option("--overwrite", "replace a file that exists", False)
 LIMIT: Option[int | None] = Option("--limit", "most results", None, "N", whole)
 HOST: Option[str | None] = Option("--host", "only this host", None, "", _host)
 URL: Option[str | None] = Option("--url", "only this URL", None, "")

@@ -79,7 +79,7 @@ def _text(report: CheckReport) -> RenderableType:
 CHECK = Subcommand(
     "check",
     _check,
-    "examine everything; exit code 1 if damaged",
+    "check everything; exit code 1 if damaged",
     "[--repair]",
     options=(REPAIR, JSON),
     writes=True,
@@ -152,7 +152,7 @@ def _tell(said: RepackEstimate, what: str, options: Options, console: Console) -
         f" {said.seconds:,.0f} s of one core"
     )
     if said.seconds > _ASKED and not options[YES] and not agreed(f"{text}. Go on?"):
-        raise MmcrawlError(f"{text}; nothing was done, say --yes to do it without being asked")
+        raise MmcrawlError(f"{text}; nothing was done; --yes skips the question")
     if not options[JSON]:
         console.print(text)
 
@@ -169,7 +169,7 @@ def _done(archive: Archive, before: int, options: Options, console: Console) -> 
 SEAL = Subcommand(
     "seal",
     _seal,
-    "cut and compress what is not yet, give space back",
+    "cut and compress what is not yet sealed, and free space",
     "[--yes]",
     options=(YES, JSON),
     writes=True,
@@ -177,7 +177,7 @@ SEAL = Subcommand(
 REPACK = Subcommand(
     "repack",
     _repack,
-    "compress all anew, after telling what that takes and gains",
+    "recompress everything, after an estimate of the time and the gain",
     "[--level N] [--yes]",
     options=(LEVEL, YES, JSON),
     writes=True,
@@ -193,7 +193,7 @@ def _purge(archive: Archive, options: Options, console: Console) -> int:
         raise StoreError(f"no page is of host {host}")
     older = f" that were replaced before {as_text(before)}" if before else ""
     if not options[YES] and not agreed(f"Remove all versions of {what}{older} for good?"):
-        raise MmcrawlError("nothing was removed; say --yes to remove without being asked")
+        raise MmcrawlError("nothing was removed; --yes skips the question")
     purged = archive.purge(url=url, host=host, before=before)
     forget_purged(archive, options.uri)
     if options[JSON]:
@@ -243,7 +243,7 @@ def _copy(archive: Archive, options: Options, console: Console) -> int:
 COPY = Subcommand(
     "copy",
     _copy,
-    "copy all to another archive; can be broken off and done again",
+    "copy everything to another archive; can be interrupted and resumed",
     "FILE.db|mongodb://HOST/DATABASE",
     (1, 1),
 )
@@ -319,7 +319,7 @@ def _import_warc(archive: Archive, options: Options, console: Console) -> int:
                 * bool(report.doubtful)
             )
         )
-        print_line(console, printable(line + (f"; passed over: {skipped}" if skipped else "")))
+        print_line(console, printable(line + (f"; skipped: {skipped}" if skipped else "")))
     print_problems(report.problems)
     return 0 if all(problem.taken for problem in report.problems) else 1
 
@@ -327,7 +327,7 @@ def _import_warc(archive: Archive, options: Options, console: Console) -> int:
 IMPORT_WARC = Subcommand(
     "import-warc",
     _import_warc,
-    "take in WARC files",
+    "import WARC files",
     "FILE…",
     (1, sys.maxsize),
     # Before an archive is made: a name that was misspelt leaves none behind.

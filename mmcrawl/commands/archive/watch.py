@@ -183,7 +183,7 @@ def _write_feed(found: Sequence[WatchedChange], options: Options, console: Conso
 WATCH = Subcommand(
     "watch",
     _run,
-    "what changed in blocks that you watch, newest first",
+    "changes in blocks that you watch, newest first",
     "[URL|--host H] [--kinds KINDS|--css SELECTOR]",
     (0, 1),
     check=_check,
