@@ -32,7 +32,7 @@ from sklearn.metrics import average_precision_score
 from topic_labels import LABELS, Pages, subjects
 
 from mmcrawl.learning.examples import Example
-from mmcrawl.learning.fitting import Design, Seen, calibrated, fitted, folds_of, left_out, seen_of
+from mmcrawl.learning.training import Design, Seen, calibrated, fitted, folds_of, left_out, seen_of
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.relevance import TopicTest

@@ -2,15 +2,14 @@
 
 One crawl without focus tells which pages a web has and which of them are relevant (`truth`). Then
 every algorithm crawls the same web in processes of their own (`crawl`, `laboratory`); what it
-fetched is judged by the truth (`measures`) and shown in tables and figures (`results`, `figures`,
-`report`). `figures` and `report` need matplotlib and Jinja2 and are loaded when they are used.
+fetched is judged by the truth (`measures`) and shown in tables and figures (`results`,
+`report`). `report` needs matplotlib and Jinja2 and is loaded when it is used.
 """
 
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.experiment.crawl import CrawlError, CrawlProcess, read_pages
-    from mmcrawl.experiment.figures import draw_figures, styles_for
     from mmcrawl.experiment.laboratory import Outcome, output_folder, run_experiment, steps
     from mmcrawl.experiment.measures import area_share
     from mmcrawl.experiment.plan import (
@@ -21,7 +20,7 @@ with lazy_imports(__name__):
         code_digest,
         truth_key,
     )
-    from mmcrawl.experiment.report import write_report
+    from mmcrawl.experiment.report import draw_figures, styles_for, write_report
     from mmcrawl.experiment.results import FORMAT, Change, Comparison, compare, says, warnings
     from mmcrawl.experiment.truth import (
         LinkGraph,

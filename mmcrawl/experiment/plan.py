@@ -17,8 +17,7 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError, SeedError, WebError
 from mmcrawl.experiment.measures import pages_at_share
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.replay.demo import demo_files
-from mmcrawl.replay.opening import PORTAL, PORTAL_HOST, SIMULATED, open_web
+from mmcrawl.replay.opening import PORTAL, PORTAL_HOST, SIMULATED, demo_files, open_web
 from mmcrawl.scoring.base import NoLinks
 from mmcrawl.scoring.registry import default_parameters, is_random, make_scorer
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -34,7 +33,7 @@ RANDOM_RUNS = 3
 _OURS = ("store", "job", "web", "max_pages")
 
 # Code that only shows what was measured: runs made before it changed are as good as those after.
-_SHOWING = ("commands/", "experiment/figures", "experiment/report")
+_SHOWING = ("commands/", "experiment/report")
 
 # Cuts off endless spaces of pages, and with them parts of webs that do end.
 _TRAP_LIMIT = "MMCRAWL_BARREN_PAGES_PER_SHAPE"

@@ -17,5 +17,4 @@ with lazy_imports(__name__):
         sampled,
         telling_words,
     )
-    from mmcrawl.learning.fitting import folds_of
-    from mmcrawl.learning.training import Lesson, learn
+    from mmcrawl.learning.training import Lesson, folds_of, learn

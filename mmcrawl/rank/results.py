@@ -108,9 +108,9 @@ class Kept(Mapping[str, _T]):
     def __init__(self, store: Store, name: str, document: Document) -> None:
         self._store, self.name, self._written = store, name, document["written"]
         self.facts: dict[str, Any] = document["facts"]
-        self.computed = float(self.facts["computed"])
         self._keys = np.frombuffer(self._part("keys"), "<i8")
         self._numbers = np.frombuffer(self._part(self.column[0]), self.column[1])
+        self.computed = float(self.facts["computed"])
 
     def __enter__(self) -> Self:
         return self

@@ -10,10 +10,9 @@ not imported from here.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.replay.demo import DemoWeb
     from mmcrawl.replay.folder import FolderWeb, WarcWeb
     from mmcrawl.replay.handler import Latency, ReplayDownloadHandler, web_of
-    from mmcrawl.replay.opening import PortalWeb, open_web
+    from mmcrawl.replay.opening import DemoWeb, PortalWeb, open_web
     from mmcrawl.replay.simulated.config import SimulationConfig
     from mmcrawl.replay.simulated.web import SimulatedWeb
     from mmcrawl.replay.web import StoredResponse, StoredWeb

@@ -9,7 +9,7 @@ FLOOR = 0.003  # seconds: what is faster with the first text is linear, or costs
 RATIO = 35  # of the times for the large and the small text: linear work takes 10, quadratic 100
 PATIENCE = 1.0
 NOT_PUMPED = {
-    "mmcrawl.replay.demo": "reads our own pages",
+    "mmcrawl.replay.opening": "reads our own pages",
     "mmcrawl.experiment.report": "reads drawings that our own program made",
 }
 """Patterns that no long text of a stranger meets, and why."""

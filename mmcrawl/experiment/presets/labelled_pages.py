@@ -20,7 +20,7 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.experiment.plan import ExperimentError
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.tree import PageTree
-from mmcrawl.replay.demo import DemoWeb
+from mmcrawl.replay.opening import DemoWeb
 
 LABELS = "pages.json"
 KINDS = frozenset(
