@@ -37,11 +37,7 @@ _SECOND_LEVEL = frozenset("co com net org ac gov edu icnetwork".split())
 
 
 def gn1_pages(folder: Path) -> list[LabelledPage]:
-    """Return the labelled pages, all of them "judge": they may be measured on, not trained on.
-
-    Args:
-        folder: holds ``original/``, ``annotated/`` and ``url-mapping.txt``.
-    """
+    """Return the labelled pages, all of them "judge": they may be measured on, not trained on."""
     addresses = {}
     for line in (folder / "url-mapping.txt").read_text("utf-8", "replace").splitlines():
         name, _, url = line.partition("\t")

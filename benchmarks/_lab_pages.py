@@ -41,13 +41,7 @@ class _Kept(dict[str, Any]):
 
 
 class Pages:
-    """The answers of a web, parsed, and the kinds of the blocks that links stand in.
-
-    Args:
-        spec: names the web.
-        name: of the part of it that is crawled, which has a file of its own.
-        cache: folder where what was asked is kept between runs.
-    """
+    """The answers of a web, parsed, and the kinds of the blocks that links stand in."""
 
     def __init__(self, spec: str, name: str, cache: Path) -> None:
         self._known = _Kept(cache, spec, name, _code("page", "frontier/urls.py"))

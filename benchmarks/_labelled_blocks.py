@@ -77,12 +77,7 @@ class CutPage:
 
 
 def sources(gn1: Path | None, corpora: Path | None) -> Iterator[Source]:
-    """Yield the labelled pages of all sets that are at hand.
-
-    Args:
-        gn1: the folder of L3S-GN1.
-        corpora: holds the stored sites, see `blocks.py`.
-    """
+    """Yield the labelled pages of all sets that are at hand."""
     if gn1:
         yield from (Source("news", site_of(page.url), page) for page in gn1_pages(gn1))
     if corpora:

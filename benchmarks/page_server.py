@@ -116,11 +116,7 @@ class _Site:
 
 
 class Rewrite:
-    """Writes the loopback addresses of hosts in place of their names.
-
-    Args:
-        origins: `http://127.0.0.1:PORT` by host name.
-    """
+    """Writes the loopback addresses of hosts in place of their names."""
 
     def __init__(self, origins: dict[str, str]) -> None:
         self._origins = {host.encode(): origin.encode() for host, origin in origins.items()}
@@ -132,12 +128,7 @@ class Rewrite:
 
 
 class Spread:
-    """Lets the links of a site lead to the many addresses that its pages are divided among.
-
-    Args:
-        rewrite: writes loopback addresses in place of names first.
-        origins: `http://ADDRESS:PORT` of all; the site's own is the first.
-    """
+    """Lets the links of a site lead to the many addresses that its pages are divided among."""
 
     def __init__(self, rewrite: Rewrite, origins: list[str]) -> None:
         self._rewrite, self._origins = rewrite, origins

@@ -116,17 +116,7 @@ def crawl(
     blocks: bool = False,
     most: int | None = None,
 ) -> Run:
-    """Crawl all of a web, or some pages.
-
-    Args:
-        web: what is crawled.
-        algo, task: see above.
-        cache: folder for parsed pages.
-        store: where the crawl is kept.
-        scorer: is called as `make_scorer` is.
-        blocks: links know the kinds of the blocks they stand in.
-        most: how many pages are fetched at most.
-    """
+    """Crawl all of a web, or some pages."""
     pages = _pages(web, cache)
     settings = Settings()
     settings.setmodule("mmcrawl.settings")

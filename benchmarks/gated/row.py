@@ -81,11 +81,6 @@ def write_kept(file: Path, head: str, taken: Mapping[str, tuple[str, list[Row]]]
     """Replace the groups that were measured in the kept table; the others stay as they are.
 
     A figure that could not be measured keeps its value.
-
-    Args:
-        file: the kept table.
-        head: what stands above the first group.
-        taken: by group, when and where it was measured, and its rows.
     """
     before = read_kept(file)
     sections = _sections(file)
