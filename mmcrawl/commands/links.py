@@ -33,7 +33,7 @@ from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.terminal.crawl import facts_table, literal, sentence
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file
-from mmcrawl.topic.similarity import BooleanModel
+from mmcrawl.topic.topic import BooleanModel
 
 _HEAD = "    place status      score   words  content layer clicks  URL"
 

@@ -35,8 +35,7 @@ from mmcrawl.topic.loading import (
     topic_names,
 )
 from mmcrawl.topic.page_model import PageModel
-from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
-from mmcrawl.topic.topic import Topic
+from mmcrawl.topic.topic import BooleanModel, Topic, VectorSpaceModel
 
 _MOST_TOPICS = 5
 _MOST_REASONS = 12

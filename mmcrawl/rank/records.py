@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.page.urls import Resolver
 from mmcrawl.text.url_words import url_text
-from mmcrawl.topic.similarity import BooleanModel
-from mmcrawl.topic.topic import Topic
+from mmcrawl.topic.topic import BooleanModel, Topic
 
 NOT_STORED = -1
 """Target of a link to what the archive does not hold as a page."""

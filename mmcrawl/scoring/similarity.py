@@ -6,8 +6,7 @@ from typing import Any
 
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.base import LinkText
-from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
-from mmcrawl.topic.topic import Topic
+from mmcrawl.topic.topic import BooleanModel, Topic, VectorSpaceModel
 
 _SCRIPT_WEIGHT = 0.5
 _CACHED_TEXTS = 16_384

@@ -20,5 +20,4 @@ with lazy_imports(__name__):
         union,
     )
     from mmcrawl.topic.page_model import PageModel
-    from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
-    from mmcrawl.topic.topic import Concept, Topic
+    from mmcrawl.topic.topic import BooleanModel, Concept, Topic, VectorSpaceModel

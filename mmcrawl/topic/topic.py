@@ -1,13 +1,17 @@
-"""A topic: the set T of subject words that pages are compared with."""
+"""A topic: the set T of subject words, and how near texts are to it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import log10, sqrt
+from typing import Any
 
 from mmcrawl.errors import TopicError
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
-from mmcrawl.text.segmentation import Lexicon
+from mmcrawl.text.segmentation import Lexicon, segment
+from mmcrawl.text.words import is_stop_word
 from mmcrawl.topic.page_model import PageModel
 
 Concept = tuple[str, ...]
@@ -134,3 +138,159 @@ def distinct(concepts: Iterable[Concept]) -> tuple[Concept, ...]:
                 place[word_key] = at
                 merged[at][word_key] = words[word_key]
     return tuple(tuple(words.values()) for words in merged)
+
+
+_UNSEEN = 1  # documents a word is taken to stand in that none has held yet
+
+
+class _Scaled:
+    """Remembers the largest similarity, by which others are brought to a comparable size."""
+
+    def __init__(self, topic: Topic) -> None:
+        self.topic = topic
+        self.largest = 0.0
+        """The largest value that ``score`` has given, in [0, 1]."""
+
+    def scaled(self, value: float) -> float:
+        """`value`, one that ``score`` gave, divided by the largest so far: in [0, 1].
+
+        With a large T every similarity is tiny; in a weighted sum it needs this size. As
+        `largest` may still grow, keep raw values and scale them when they are used.
+        """
+        return min(1.0, value / self.largest) if self.largest else 0.0
+
+    def _seen(self, value: float) -> float:
+        self.largest = max(self.largest, value)
+        return value
+
+
+class BooleanModel(_Scaled):
+    """Share of the topic's concepts that a text holds.
+
+    Notes:
+        Yang (2009), equation 4.1 (and 3.9, 3.10): sim(D) = |D ∩ T| / |T|. T counts concepts: a word
+        and its translation are one element.
+    """
+
+    def score(self, *fields: str) -> float:
+        """sim(D) in [0, 1], D being the words of all `fields` (title, anchor, URL text…)."""
+        return self._seen(len(self.topic.concepts_in(*fields)) / max(len(self.topic.terms), 1))
+
+    def state(self) -> dict[str, Any]:
+        """What was learnt, as plain data for JSON."""
+        return {"largest": self.largest}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`state` gave; :class:`KeyError` or :class:`ValueError` otherwise."""
+        self.largest = float(state["largest"])
+
+
+class VectorSpaceModel(_Scaled):
+    """Cosine of a text's word weights and the topic, weights being learnt from the pages so far.
+
+    Args:
+        topic: its concepts are the query: w_i(q) = 1 for each, 0 for any other word.
+        max_words: how many distinct words are counted. When there are more, the rarest that are not
+            of the topic are forgotten, about a tenth of all; they then weigh as a word never seen.
+            At least 1.
+
+    Notes:
+        Yang (2009), equation 3.13 with the square that its print lost, and 3.14::
+
+            w_i(d) = tf_i · lg(N/n_i + 0.01) / sqrt(Σ (tf_i · lg(N/n_i + 0.01))²)
+            Score  = Σ w_i(d) · w_i(q) / (|w(d)| · |w(q)|) = Σ_{i ∈ T} w_i(d) / sqrt(|T|)
+
+        The sum under the root is over all words of the text, so that other words lower its score.
+        N documents were observed, n_i of them hold word i. A word in none is taken to be in one,
+        and N to be at least 1, so a weight is never negative.
+    """
+
+    def __init__(self, topic: Topic, max_words: int = 200_000) -> None:
+        super().__init__(topic)
+        if max_words < 1:
+            raise ValueError(f"max_words must be at least 1, not {max_words}")
+        self.max_words = max_words
+        self.documents = 0
+        self._holding: Counter[str] = Counter()
+        self._concepts = frozenset(concept[0] for concept in topic.terms)
+
+    def words(self, text: str) -> list[str]:
+        """The words of `text` as this model counts them.
+
+        A word of the topic is given as its concept's name, any other as
+        :func:`~mmcrawl.text.segment` does; stop words that are not of the topic are left out.
+        """
+        topic = self.topic
+        lexicon = topic.lexicon
+        concepts = topic.concept_by_word
+        return [
+            concepts.get(word, word)
+            for word in segment(text, lexicon)
+            if word in concepts or not is_stop_word(word)
+        ]
+
+    def observe(self, words: Iterable[str]) -> None:
+        """Count one document, `words` as :meth:`words` gives them."""
+        self.documents += 1
+        self._holding.update(set(words))
+        if len(self._holding) > self.max_words:
+            self._forget()
+
+    def add(self, documents: int, words: Mapping[str, int]) -> None:
+        """Count documents that others observed, and how many of them hold each word.
+
+        Numbers below 0 take back what was counted.
+        """
+        self.documents = max(self.documents + documents, 0)
+        for word, count in words.items():
+            self._holding[word] += count
+            if self._holding[word] <= 0:
+                del self._holding[word]
+        if len(self._holding) > self.max_words:
+            self._forget()
+
+    def score(self, words: Iterable[str]) -> float:
+        """Similarity in [0, 1] of a text, `words` as :meth:`words` gives them; 0 for no words."""
+        of_topic = square = 0.0
+        for word, frequency in Counter(words).items():
+            weight = frequency * self._rarity(word)
+            square += weight * weight
+            if word in self._concepts:
+                of_topic += weight
+        if not square:
+            return self._seen(0.0)
+        return self._seen(min(1.0, of_topic / sqrt(square * max(len(self._concepts), 1))))
+
+    def state(self) -> dict[str, Any]:
+        """What was learnt, as plain data for JSON."""
+        return {
+            "largest": self.largest,
+            "documents": self.documents,
+            "words": dict(self._holding),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`state` gave; :class:`KeyError` or :class:`ValueError` otherwise."""
+        words = {str(word): int(count) for word, count in state["words"].items()}
+        documents = int(state["documents"])
+        if any(not 0 < count <= documents for count in words.values()):
+            raise ValueError("a word stands in more documents than there are, or in none")
+        self.largest = float(state["largest"])
+        self.documents = documents
+        self._holding = Counter(words)
+
+    def _rarity(self, word: str) -> float:
+        """lg(N/n_i + 0.01), greater than 0."""
+        return log10(max(self.documents, 1) / self._holding.get(word, _UNSEEN) + 0.01)
+
+    def _forget(self) -> None:
+        room = self.max_words * 9 // 10
+        least = 0
+        while len(self._holding) > room and least < self.documents:
+            least += 1
+            kept = {
+                word: count
+                for word, count in self._holding.items()
+                if count > least or word in self._concepts
+            }
+            self._holding = Counter(kept)
