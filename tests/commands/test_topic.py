@@ -75,10 +75,10 @@ def test_score_adds_up_to_what_is_said(tmp_path: Path) -> None:
     file.write_text("<title>cat physics</title><a href=a.mp4>watch</a>", encoding="utf-8")
     shown = " ".join(topic("score", "--topic", "physics-senior", str(file)).stdout.split())
     assert "1.00 │ 物理 │ title (1)" in shown
-    assert "0.25 of the first is left out" in shown
+    assert "the strongest word is discounted by 0.25" in shown
     assert "score = 0.75 / (0.75 + 1) = 0.43, threshold 0.5: not relevant (not on topic)" in shown
     shown = topic("score", "--keywords", "cat physics", str(file)).stdout
-    assert "left out" not in shown
+    assert "discounted" not in shown
     assert "score = 1.00 / (1.00 + 1) = 0.50, threshold 0.5: relevant to" in shown
 
 
