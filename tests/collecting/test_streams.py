@@ -199,7 +199,7 @@ REFUSED = [
         "a piece of it: leads to 10.0.0.1, which is on a private network",
     ),
     (hls("#EXTINF:4,", "html.ts"), "a piece of it: it is text/html"),
-    (hls("#EXTINF:4,", "film.txt"), "its pieces are text/plain, and are not joined"),
+    (hls("#EXTINF:4,", "film.txt"), "its pieces are text/plain and cannot be joined"),
     (
         b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9\n8.m3u8\n",
         "it is a playlist of playlists of playlists",

@@ -170,7 +170,7 @@ rank --of words | 2 | --of words: give one of pages, blocks, media
 rank --of blocks --method hits | 2 | take --method quarkrank or block-pagerank
 rank --of media | 1 | no page of the archive shows or links to media
 rank -a archive=empty.db | 1 | the archive is empty
-rank pagerank | 2 | all is said with options
+rank pagerank | 2 | 'pagerank' is unexpected; give options
 rank --json --csv | 2 | only one of --json, --csv
 rules | 2 | say one of show, export, test
 rules list | 2 | there is no 'list'; say one of show, export, test
@@ -217,7 +217,7 @@ workers -a stroe=mongodb://h/d | 2 | there is no argument 'stroe'; there are sto
 workers -a store=crawl.db | 2 | crawl.db keeps a crawl of one process, begun without workers=
 workers -a store=mongodb://127.0.0.1:1/d?serverSelectionTimeoutMS=100 | 1 | cannot be reac
 workers -a store=mongodb://127.0.0.1:1 | 1 | names no database
-workers optics | 2 | all is said with options
+workers optics | 2 | 'optics' is unexpected; give options
 workers --watch --json | 2 | either --watch or --json
 works export | 2 | --to FORMAT is missing
 works export --to paper | 2 | unknown format 'paper'
