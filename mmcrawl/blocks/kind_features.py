@@ -26,64 +26,26 @@ from mmcrawl.text.words import HAN, has_han
 Floats = NDArray[Any]
 Columns = dict[str, Floats]
 
-_BEGINS = ("advertisement", "byline", "comments", "more", "navigation", "noise", "related", "tags")
-_SINCE = ("comments", "more", "noise", "copyright")
-_HOLDS = ("byline", "comments", "copyright")
-_LINK_WORDS = ("navigation", "noise", "onward", "tags")
-_COUNTED = ("images", "flash", "inputs", "forms", "headings")
-_PLACES = (
-    "index",
-    "from_end",
-    "before",
-    "behind",
-    "is_middle",
-    "is_near",
-    "is_before",
-    "is_in_content",
-)
-_HEADLINE = ("is_headline", "has_headline", "after_headline", "behind_headline", "agreement")
-_SIZES = (
-    "chars",
-    "text_chars",
-    "links",
-    "link_share",
-    "anchor_chars",
-    "is_links",
-    "is_empty",
-    "han",
-)
-_WORDS = ("sentences", "digits", "capitals", "has_date", "has_time", "questions", "words")
-_LINKS = ("topical", "said", "most_said")
+_BEGINS = "advertisement byline comments more navigation noise related tags".split()
+_SINCE = "comments more noise copyright".split()
+_HOLDS = "byline comments copyright".split()
+_LINK_WORDS = "navigation noise onward tags".split()
+_COUNTED = "images flash inputs forms headings".split()
+_STANDS = "is_middle is_near is_before is_in_content".split()
+_LINKS = "topical said most_said".split()
 _ADDRESSES = (
-    "leave",
-    "leads_to_front",
-    "fragments",
-    "scripts",
-    "deep",
-    "numbered",
-    "same_folder",
-    "long_anchors",
-    "mail",
+    "leave leads_to_front fragments scripts deep numbered same_folder long_anchors mail".split()
 )
-_AROUND = ("siblings", "alike", "repeated", "in_list", "in_table", "in_paragraph")
-_PAGE = ("page_is_text", "page_blocks", "page_links", "page_text")
-_SHORT = (
-    "text_chars",
-    "links",
-    "link_share",
-    "is_middle",
-    "heading",
-    "sentences",
-    "has_date",
-    "is_empty",
-)
+_AROUND = "siblings alike repeated in_list in_table in_paragraph".split()
+_PAGE = "page_is_text page_blocks page_links page_text".split()
+_SHORT = "text_chars links link_share is_middle heading sentences has_date is_empty".split()
 _OFFSETS = (-2, -1, 1, 2)
-
-_OWN = (
-    *_PLACES,
-    *_HEADLINE,
-    *_SIZES,
-    *_WORDS,
+FEATURES = (
+    *"index from_end before behind".split(),
+    *_STANDS,
+    *"is_headline has_headline after_headline behind_headline agreement".split(),
+    *"chars text_chars links link_share anchor_chars is_links is_empty han".split(),
+    *"sentences digits capitals has_date has_time questions words".split(),
     *_LINKS,
     *_ADDRESSES,
     *_AROUND,
@@ -97,9 +59,6 @@ _OWN = (
     *(f"under_{kind}" for kind in _BEGINS),
     "under_distance",
     *(f"since_{kind}" for kind in _SINCE),
-)
-FEATURES = (
-    *_OWN,
     *_PAGE,
     *(f"{name}{offset:+d}" for offset in _OFFSETS for name in _SHORT),
 )
@@ -191,7 +150,7 @@ def _places(blocks: PageBlocks) -> Columns:
         "from_end": np.log1p(count - 1 - places),
         "before": totals[:-1] / whole,
         "behind": 1 - totals[1:] / whole,
-        **_of_each(_PLACES[4:], stands),
+        **_of_each(_STANDS, stands),
     }
 
 

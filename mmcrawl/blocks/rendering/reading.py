@@ -18,7 +18,6 @@ from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.completing import is_data_table
 from mmcrawl.blocks.rendering.formulas import Formulas
-from mmcrawl.blocks.rendering.inlines import Run, nested, plain_text, stripped
 from mmcrawl.blocks.rendering.parts import (
     SOFT_HYPHEN,
     Block,
@@ -33,9 +32,13 @@ from mmcrawl.blocks.rendering.parts import (
     Link,
     Paragraph,
     Quote,
+    Run,
     Style,
     Styled,
     Table,
+    nested,
+    plain_text,
+    stripped,
 )
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.tags import HEADINGS
