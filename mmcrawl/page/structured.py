@@ -113,7 +113,7 @@ class Declared:
         tree = self.tree
         for node in tree.elements("title"):
             text = " ".join(tree.raw_content(node).split())
-            if text and not (tree.tags[tree.parents[node]] in _UNREAD or self._hides[node]):
+            if text and (tree.tags[tree.parents[node]] == "head" or not self._hides[node]):
                 return text
         return ""
 

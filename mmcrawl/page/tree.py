@@ -22,7 +22,6 @@ import codecs
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import unescape
@@ -181,11 +180,8 @@ class PageTree:
     def elements(self, tag: str) -> list[int]:
         """Return the elements of a tag, in order."""
         found: list[int] = []
-        with suppress(ValueError):
-            place = -1
-            while True:
-                place = self.tags.index(tag, place + 1)
-                found.append(place)
+        for _ in range(self.tags.count(tag)):
+            found.append(self.tags.index(tag, found[-1] + 1 if found else 0))
         return found
 
     def having(self, tags: Collection[str]) -> NDArray[np.bool_]:
