@@ -17,7 +17,7 @@ with lazy_imports(__name__):
     from mmcrawl.cluster.mail import Letter, Mailboxes, Outgoing, decode_letters, encode_letters
     from mmcrawl.cluster.members import Members, Sign, signs_of
     from mmcrawl.cluster.own_parts import added
-    from mmcrawl.cluster.places import Rules
+    from mmcrawl.cluster.places import WORKER, Rules
     from mmcrawl.cluster.store import (
         CONTENTS,
         SCHEMA_VERSION,
@@ -27,4 +27,4 @@ with lazy_imports(__name__):
         name_of,
         open_shared_store,
     )
-    from mmcrawl.cluster.worker import WORKER, SharedJob
+    from mmcrawl.cluster.worker import SharedJob

@@ -11,6 +11,11 @@ PARTS = 1_024
 """Into so many parts a job is divided. All hosts of a registered domain are in one part."""
 
 
+WORKER = "_MMCRAWL_WORKER"
+"""The variable by which a worker is told which of a machine's it is, from 0, and by what its name
+is to end: ``0/TOKEN``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """How a crawl is shared.

@@ -22,7 +22,7 @@ from mmcrawl.cluster.learnt import learnt_patterns
 from mmcrawl.cluster.members import Sign, signs_of
 from mmcrawl.cluster.mixing import Mixture
 from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
-from mmcrawl.cluster.places import Rules
+from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.sender import Sender
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawling.parts import CrawlParts
@@ -42,11 +42,6 @@ logger = logging.getLogger(__name__)
 _LAST_WAIT = 5.0  # seconds for the thread to end when its shared store is closed
 _MOST_UNWRITTEN = 30.0  # seconds that reports may wait before no more links are given out
 _FEW_PAGES = 16  # of the budget, at which the next slice is asked for
-
-
-WORKER = "_MMCRAWL_WORKER"
-"""The variable by which a worker is told which of a machine's it is, from 0, and by what its name
-is to end: ``0/TOKEN``."""
 
 
 def worker_name() -> str:

@@ -23,7 +23,7 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.cluster.worker import WORKER
+from mmcrawl.cluster.places import WORKER
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.spider_params import ArchiveParams, CollectParams, RevisitParams

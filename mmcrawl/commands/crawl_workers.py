@@ -26,9 +26,8 @@ from rich.console import Console
 from rich.live import Live
 
 from mmcrawl.cluster.members import free_leases
-from mmcrawl.cluster.places import Rules
+from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.views.observing import Observation, Observer
-from mmcrawl.cluster.worker import WORKER
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.crawl import Progress, progress_line, progress_panel
 from mmcrawl.terminal.program import program

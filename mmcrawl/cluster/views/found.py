@@ -6,7 +6,6 @@ from itertools import islice
 from typing import Any
 
 from mmcrawl.cluster.store import is_shared, open_shared_store
-from mmcrawl.cluster.views.observing import Observer
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.store import Job, open_store
@@ -98,6 +97,8 @@ def _opened(uri: str, job: str) -> Any:
 
 
 def _shared_jobs(uri: str) -> list[Job]:
+    from mmcrawl.cluster.views.observing import Observer  # slow to load
+
     with Observer(uri) as observer:
         names = observer.jobs()
     jobs: list[Any] = []
