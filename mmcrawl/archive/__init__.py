@@ -1,4 +1,4 @@
-"""The block archive: every version of every page, cut into blocks, equal bytes stored once.
+"""The block archive: every version of every page, cut into blocks.
 
 An :class:`Archive` is opened by URI. It keeps captures as versions of URLs (Song et al. 2008),
 rebuilds any of them byte for byte, and tells two of them apart block by block. Nothing is
@@ -12,6 +12,7 @@ with lazy_imports(__name__):
     from mmcrawl.archive.atom import atom_feed, feed_title, is_own_feed
     from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
     from mmcrawl.archive.copying import copy_archive
+    from mmcrawl.archive.index import CONTENTS
     from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, Visited
     from mmcrawl.archive.levels import MEMORY, REVIEW, LevelManager
     from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
@@ -46,7 +47,6 @@ with lazy_imports(__name__):
         is_answer,
         next_visit,
     )
-    from mmcrawl.archive.rows import PackRow, VersionRow, place
     from mmcrawl.archive.search import (
         ArchivedHit,
         Counts,

@@ -1,14 +1,13 @@
-"""The block archive: every version of every page, cut into blocks, equal bytes stored once."""
+"""The block archive: every version of every page, cut into blocks."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.checking import Checker
 from mmcrawl.archive.comparing.change_kinds import noted_changes
 from mmcrawl.archive.comparing.changes import Difference
@@ -16,9 +15,10 @@ from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.counting import stats_of
 from mmcrawl.archive.format.cutting import ArchivedPage, columns_of, cut_entries
 from mmcrawl.archive.format.reading import Reader
-from mmcrawl.archive.format.repacking import RepackEstimate, estimate, sealing_estimate
-from mmcrawl.archive.format.sealing import Sealer
+from mmcrawl.archive.format.repacking import RepackEstimate, estimate
+from mmcrawl.archive.format.sealing import SEALED_LEVEL, Sealer
 from mmcrawl.archive.format.writing import Writer
+from mmcrawl.archive.index import Index, Segment, UrlRow
 from mmcrawl.archive.lives import BlockLife, StoredAnew, life_of, stored_anew
 from mmcrawl.archive.lookup import Lookup
 from mmcrawl.archive.model import (
@@ -35,7 +35,6 @@ from mmcrawl.archive.model import (
 )
 from mmcrawl.archive.purging import purge
 from mmcrawl.archive.revisits import Pair
-from mmcrawl.archive.rows import UrlRow
 from mmcrawl.archive.timeline import events_of
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
@@ -56,18 +55,18 @@ class Archive:
     the same page (:func:`mmcrawl.frontier.urls.canonical`), the exact one first.
 
     Args:
-        backend: Where it is kept.
+        index: Where it is kept.
         keep_blocks: Whether layout and labelled blocks of a version are kept when it is stored;
             those of others are cut whenever they are asked for, until :meth:`pack`.
     """
 
-    def __init__(self, backend: Backend, *, keep_blocks: bool = True) -> None:
-        self._backend = backend
-        self._reader = Reader(backend)
-        self._lookup = Lookup(backend, self._reader)
-        self._sealer = Sealer(backend, self._reader, cut_entries)
+    def __init__(self, index: Index, *, keep_blocks: bool = True) -> None:
+        self._index = index
+        self._reader = Reader(index)
+        self._lookup = Lookup(index, self._reader)
+        self._sealer = Sealer(index, self._reader, cut_entries)
         cut = columns_of if keep_blocks else None
-        self._writer = Writer(backend, self._reader, self._sealer, cut)
+        self._writer = Writer(index, self._reader, self._sealer, cut)
         self._writing = threading.RLock()
         self._closed = False
 
@@ -130,7 +129,7 @@ class Archive:
 
     def known(self, urls: Iterable[str]) -> set[str]:
         """Return those of some URLs, given exactly, that have been stored; asked for at once."""
-        return set(self._backend.urls_named(set(urls)))
+        return {url for url, row in self._index.urls_named(urls).items() if row.last}
 
     def note_unchanged(self, url: str, time: float, status: int = 304) -> None:
         """Note a visit that found nothing new, as an answer ``304 Not Modified`` says, or nothing.
@@ -154,16 +153,16 @@ class Archive:
 
     def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[str]:
         """Yield the stored URLs in order, those of a host or with a prefix if one is given."""
-        return (row.url for row in self._backend.urls(host, prefix))
+        return (row.url for row in self._index.urls(host, prefix))
 
     def hosts(self) -> list[str]:
         """Return the hosts that have a URL here, in order."""
-        return self._backend.hosts()
+        return self._index.hosts()
 
     def visits(self, url: str) -> list[Visit]:
         """Return all visits of a URL in order of time; empty for one that is not stored."""
         row = self._lookup.url(url)
-        return [event[0] for event in events_of(self._backend, row.id)] if row is not None else []
+        return [event[0] for event in events_of(self._index, row.id)] if row is not None else []
 
     def found(self, url: str) -> list[tuple[Visit, Version]]:
         """Return the visits of a URL in order of time, each with the version that it found.
@@ -181,7 +180,7 @@ class Archive:
 
     def all_versions(self) -> Iterator[Version]:
         """Yield every version, URL by URL in their order, those of one URL in order of time."""
-        for url in self._backend.urls():
+        for url in self._index.urls():
             yield from self._lookup.versions_of(url)
 
     def get(self, url: str, at: datetime | float | None = None) -> Version:
@@ -249,7 +248,7 @@ class Archive:
         Raises:
             StoreError: there is no such block, several begin so, or a page is damaged.
         """
-        return life_of(self._backend, self._reader, digest.lower())
+        return life_of(self._index, self._reader, digest.lower())
 
     def anew(self, url: str) -> list[StoredAnew]:
         """Return what came with each version of a URL that none before had, in order of storing.
@@ -259,7 +258,7 @@ class Archive:
         Raises:
             StoreError: the URL is not stored.
         """
-        return stored_anew(self._backend, self._reader, self._lookup.known_url(url))
+        return list(stored_anew(self._index, self._reader, self._lookup.known_url(url)))
 
     def diff(self, old: Version, new: Version) -> Difference:
         """Compare two versions block by block (Song et al. 2008, section 2.3).
@@ -282,7 +281,7 @@ class Archive:
         def read(number: int) -> ArchivedPage:
             return self.page(self.version(row.url, number))
 
-        return noted_changes(self._backend, row.id, pairs, read, difference)
+        return noted_changes(self._index, row.id, pairs, read, difference)
 
     # -- upkeep -------------------------------------------------------------------------------
 
@@ -290,28 +289,24 @@ class Archive:
         """Examine everything: each version is rebuilt and compared with its digest.
 
         Args:
-            repair: Write rows again that something else proves, make the index of chunks right
-                where it is wrong, and remove leftovers if nothing else is damaged. Nothing goes
-                that something lost could be restored from. What cannot be made good is a fault
-                this once, and known from then on.
+            repair: Make the index right where it is not as records have it, and remove leftovers if
+                nothing else is damaged. What cannot be made good is a fault this once, and known
+                from then on.
         """
         with self._writing:
             self._sealer.wait()
-            report = Checker(self._backend, repair=repair).report()
+            report = Checker(self._index, repair=repair).report()
             if repair and report.faults:
                 report = self._clean_again(report)
             known = self._known_losses()
             faults = tuple(one for one in report.faults if one.repaired or one.what not in known)
             if repair and not all(fault.repaired for fault in faults):
-                self._backend.settle(one.what for one in faults if not one.repaired)
-                # Where rows were taken as they stand, less is left, or it has other words.
-                left = Checker(self._backend, repair=False).report().faults
-                self._backend.settle(one.what for one in left)
+                self._index.note_losses(one.what for one in faults if not one.repaired)
             return replace(report, faults=faults, known=tuple(sorted(known)))
 
     def _known_losses(self) -> set[str]:
         try:
-            return self._backend.settled()
+            return self._index.losses()
         except StoreError:  # the database is damaged: a fault already
             return set()
 
@@ -322,14 +317,14 @@ class Archive:
         """
         known = {fault.what: fault for fault in report.faults}
         for _ in range(_MOST_REPAIRS):
-            fresh = Checker(self._backend, repair=False).report()
+            fresh = Checker(self._index, repair=False).report()
             open_ = {fault.what: fault for fault in fresh.faults}
             if not open_:  # also what was not called repaired is
                 known = {what: replace(fault, repaired=True) for what, fault in known.items()}
                 break
             if open_.keys() == {one.what for one in known.values() if not one.repaired}:
                 break
-            again = Checker(self._backend, repair=True).report()
+            again = Checker(self._index, repair=True).report()
             known |= {fault.what: fault for fault in again.faults}
             report = replace(
                 again,
@@ -337,18 +332,17 @@ class Archive:
                 completed=report.completed + again.completed,
             )
         else:  # what was called repaired and is not
-            fresh = Checker(self._backend, repair=False).report()
+            fresh = Checker(self._index, repair=False).report()
             known |= {fault.what: fault for fault in fresh.faults}
         return replace(report, faults=tuple(known.values()))
 
     def counts(self) -> dict[str, int]:
         """Return how many ``urls`` and ``versions`` there are, without reading any of them."""
-        counts = self._backend.counts()
-        return {name: counts[name] for name in ("urls", "versions")}
+        return {f"{name}s": self._index.store.count(name) for name in ("url", "version")}
 
     def stats(self) -> ArchiveStats:
         """Return numbers of the whole archive; reads what stands beside the pages of each."""
-        return stats_of(self._backend, self._reader)
+        return stats_of(self._index, self._reader)
 
     def pack(self) -> None:
         """Compress all, cut the pages whose blocks are not kept, and give free space back.
@@ -358,11 +352,12 @@ class Archive:
         with self._writing:
             self._sealer.seal_all()
             self._sealer.cut_all()
-            self._backend.compact()
+            self._index.remove_orphans()
+            self._index.store.compact()
 
     def seal_estimate(self) -> RepackEstimate:
         """Return what :meth:`pack` would take and gain, without the cutting of pages."""
-        return sealing_estimate(self._backend)
+        return self._estimate(SEALED_LEVEL, lambda segment: not segment.level)
 
     def repack(self, level: int = 19) -> None:
         """Compress everything anew at a zstd level (1 to 19): slower to do, as fast to read.
@@ -375,11 +370,16 @@ class Archive:
         with self._writing:
             self._sealer.seal_all()
             self._sealer.recompress(level)
-            self._backend.compact()
+            self._index.store.compact()
 
     def repack_estimate(self, level: int = 19) -> RepackEstimate:
         """Return what :meth:`repack` would take and gain."""
-        return estimate(self._backend, level)
+        return self._estimate(level, lambda segment: segment.level != level)
+
+    def _estimate(self, level: int, wanted: Callable[[Segment], bool]) -> RepackEstimate:
+        every = (segment for some in self._index.all_segments() for segment in some)
+        some = [segment for segment in every if segment.raw and wanted(segment)]
+        return estimate(self._reader, some, level)
 
     def purge(
         self,
@@ -405,7 +405,7 @@ class Archive:
             rows = self._urls_to_purge(url, host)
             until = as_unix_time(before) if before is not None else None
             try:
-                return purge(self._backend, rows, until)
+                return purge(self._index, self._reader, rows, until)
             finally:
                 self._lookup.forget()
 
@@ -418,10 +418,10 @@ class Archive:
             try:
                 self._sealer.finish() if seal else self._sealer.break_off()
             finally:
-                self._backend.close()
+                self._index.store.close()
 
     def _urls_to_purge(self, url: str | None, host: str | None) -> list[UrlRow]:
         if url is None:
-            return list(self._backend.urls(host))
+            return list(self._index.urls(host))
         row = self._lookup.known_url(url)
         return [row] if host in (None, row.host) else []

@@ -1,310 +1,473 @@
-"""Examining an archive: everything is read, every version is rebuilt.
+"""Examining an archive: every record is read, the index is made again from them, and compared.
 
-A version stands twice: in its row, and in its entry, from which with the bytes of the page the row
-can be written again. An entry without a row is a version that was lost, or what a process left that
-died before it wrote the row. Where the rows are proved to be those that were written, it is the
-second, and may go. Where nobody can tell, it is made a version: the page was captured then.
+A record without a row is a version or a visit whose row was lost, or what a process left that died
+before it wrote the row. Where its URL is said to have been seen by then, it is the first, a fault;
+else the second, a leftover. Either way a repair writes the row: the page was captured then.
+
+Two processes may have written a version of one number at once. Of one, the row was refused: that
+record is dead, and its page was written again with another number.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import fields
-from hashlib import sha256
-from itertools import islice, pairwise
-from operator import itemgetter
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.cutting import are_blocks_of
-from mmcrawl.archive.format.facts import encoding_of, row_of
-from mmcrawl.archive.format.manifest import Entry, Manifest, Run
-from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
+from mmcrawl.archive.format.facts import as_version, encoding_of
+from mmcrawl.archive.format.head import GONE, HEADED, Entry, Head, read_head
+from mmcrawl.archive.format.reading import GoneError, Reader
+from mmcrawl.archive.format.standing import standing_of
+from mmcrawl.archive.index import (
+    NUMBERS,
+    Index,
+    Segment,
+    UrlRow,
+    VersionRow,
+    VisitRow,
+    place,
+    standing,
+)
 from mmcrawl.archive.model import CheckReport, Fault, as_text
-from mmcrawl.archive.purging import remove_dead
-from mmcrawl.archive.row_checks import RowChecks, name_of
-from mmcrawl.archive.rows import CHUNK_DIGEST, SHIFT, PackRow, VersionRow, place
+from mmcrawl.archive.purging import forget_records
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.documents import KEY
 
-_NUMBER = (1 << SHIFT) - 1
-_SORTED = 200_000  # chunks of the index that are held in memory at once
+_R = TypeVar("_R")
+
+
+class _Record(NamedTuple):
+    """What a record says, as far as rows are compared with it."""
+
+    row: VersionRow
+    digest: bytes
 
 
 class Checker:
     """One examination; nothing that was read before is trusted."""
 
-    def __init__(self, backend: Backend, *, repair: bool) -> None:
-        self._backend = backend
+    def __init__(self, index: Index, *, repair: bool) -> None:
+        self._index = index
         self._repair = repair
-        self._reader = Reader(backend)
+        self._reader = Reader(index)
         self._faults: list[Fault] = []
-        self._damaged: list[int] = []  # places of chunks
-        self._unknown: list[tuple[PackRow, list[tuple[bytes, int]]]] = []
-        self._packs = self._chunks = self._versions = self._indexed = 0
-        self._replaced = self._dead = self._removed = 0
-        self._blamed: set[tuple[int, int]] = set()  # versions, by URL and number
-        self._unfinished: list[VersionRow] = []
-        self._restored: list[VersionRow] = []
-        self._untrue: list[VersionRow] = []
-        self._rows = RowChecks(backend, self._reader, repair=repair, note=self._faults.append)
+        self._segments = self._read = self._left = self._completed = 0
+        self._replaced: list[Segment] = []
+        self._dead: set[int] = set()  # places of records
+        self._names: dict[int, str] = {}  # of URLs
+        self._records: defaultdict[int, list[_Record]] = defaultdict(list)  # by key of the version
+        self._places: set[int] = set()  # of these
+        self._visits: dict[int, VisitRow] = {}  # by place
+        self._gone: dict[int, int] = {}  # numbers of purged versions by place
+        self._greatest: defaultdict[int, int] = defaultdict(int)  # of these, by URL
+        self._streams: dict[int, tuple[str, int]] = {}  # names and ends
+        self._hurt: set[int] = set()  # URLs of which a record is damaged
+        self._urls: dict[str, UrlRow] = {}
+        self._ids: dict[int, str] = {}  # of these
 
     def report(self) -> CheckReport:
         """Examine everything; where a database itself is damaged, as far as it can be read."""
-        self._faults += [Fault(problem) for problem in self._backend.problems()]
+        self._faults += [Fault(problem) for problem in self._index.store.problems()]
+        removed = 0
         try:
-            return self._report()
+            self._read_records()
+            with self._writing():
+                removed = self._compare()
         except StoreError as error:
             if not self._faults:
                 raise
             self._faults.append(Fault(str(error)))
-            return CheckReport(
-                urls=0,
-                versions=self._versions,
-                packs=self._packs,
-                chunks=self._chunks,
-                faults=tuple(self._faults),
-                leftovers=0,
-                removed=0,
-                completed=0,
-            )
-
-    def _report(self) -> CheckReport:
-        altered = self._rows.check_groups()
-        for stream in self._backend.streams():
-            self._check_stream(stream)
-        self._check_unknown()
-        counts = self._backend.counts()
-        if altered or self._versions != counts["versions"]:
-            self._check_rows()
-        if self._repair:
-            self._backend.put_versions(self._restored + self._unfinished, self._untrue)
-        if altered:
-            self._rows.check_versions(self._faults)
-        self._rows.check_urls()
-        self._rows.check_streams()
-        if self._indexed != counts["chunks"] or self._damaged:
-            self._check_index()
-        if self._repair and self._dead and all(fault.repaired for fault in self._faults):
-            remove_dead(self._backend, Reader(self._backend))
-            self._removed += self._dead
-        left = self._replaced + self._dead - self._removed
         return CheckReport(
-            urls=counts["urls"],
-            versions=counts["versions"],
-            packs=self._packs,
-            chunks=self._chunks,
+            urls=len(self._urls),
+            versions=self._read,
+            segments=self._segments,
             faults=tuple(self._faults),
-            leftovers=left if self._repair else left + len(self._unfinished),
-            removed=self._removed,
-            completed=len(self._unfinished) if self._repair else 0,
+            leftovers=self._left,
+            removed=removed,
+            completed=self._completed,
         )
 
-    def _check_stream(self, stream: int) -> None:
-        """Examine the packs of a stream; one that another has replaced was left behind."""
-        end = 0
-        packs = self._backend.packs(stream)
-        for pack in sorted(packs, key=lambda pack: (pack.entry, -pack.entries)):
-            if pack.entry + pack.entries <= end:
-                self._replaced += 1
-                if self._repair:
-                    self._backend.remove_pack(pack)
-                    self._removed += 1
-                continue
-            end = pack.entry + pack.entries
-            self._packs += 1
-            self._chunks += pack.chunks
-            try:
-                self._check_pack(pack)
-            except GoneError:
-                continue  # another process has replaced it meanwhile, after examining it
-            except StoreError as error:
-                self._faults.append(Fault(f"{named(pack)} is damaged: {error}"))
+    def _writing(self) -> AbstractContextManager[None]:
+        return self._index.writing() if self._repair else nullcontext()
 
-    def _check_pack(self, pack: PackRow) -> None:
-        manifest = self._reader.manifest(pack)
-        strange = self._strange_chunks(pack, manifest)
-        touched = [
-            self._check_entry(pack, index, entry) for index, entry in enumerate(manifest.entries())
-        ]
-        if not strange:
-            return
-        if all(touched):
-            self._unknown.append((pack, strange))
-        else:
-            self._damaged += [at for _, at in strange]
-            chunks = ", ".join(str(at & _NUMBER) for _, at in strange[:10])
-            self._faults.append(Fault(f"{named(pack)} is damaged: chunks {chunks}"))
+    def _tell(
+        self, what: str, url: str = "", version: int | None = None, *, good: bool = True
+    ) -> None:
+        """Note a fault, which a repair makes good or not."""
+        self._faults.append(Fault(what, url, version, repaired=self._repair and good))
 
-    def _strange_chunks(self, pack: PackRow, manifest: Manifest) -> list[tuple[bytes, int]]:
-        """Return digests and places of the chunks that the index does not know."""
-        first = place(pack.stream, pack.chunk)
+    # -- records ------------------------------------------------------------------------------
+
+    def _read_records(self) -> None:
+        streams: defaultdict[int, list[Segment]] = defaultdict(list)
+        for segments in self._index.all_segments():
+            for row in segments:
+                with self._telling(row):
+                    segment = self._as_its_head_says(row)
+                    streams[segment.stream].append(segment)
+        for segments in streams.values():
+            stand, replaced = standing(segments)
+            self._replaced += replaced
+            for segment in stand:
+                with self._telling(segment):
+                    self._read_segment(segment)
+
+    @contextmanager
+    def _telling(self, segment: Segment) -> Iterator[None]:
         try:
-            content = self._reader.content(pack)
+            yield
+        except GoneError:
+            pass  # another process has replaced it meanwhile, after examining it
         except StoreError as error:
-            self._faults.append(Fault(f"{named(pack)} is damaged: {error}"))
-            self._damaged += range(first, first + pack.chunks)
-            return []
-        digests = [
-            sha256(content[start:end]).digest()[:CHUNK_DIGEST] if end > start else b""
-            for start, end in pairwise(manifest.offsets)
-        ]
-        known = self._backend.find_chunks([digest for digest in digests if digest])
-        found = [(digest, first + n) for n, digest in enumerate(digests) if digest]
-        self._indexed += sum(known.get(digest) == at for digest, at in found)
-        return [(digest, at) for digest, at in found if digest not in known]
+            self._segments += 1
+            self._tell(f"{segment.label} is damaged: {error}", good=False)
 
-    def _check_unknown(self) -> None:
-        """Find what versions are made of and the index does not know.
+    def _as_its_head_says(self, row: Segment) -> Segment:
+        """Return a segment; what its row says of it is not trusted."""
+        frame = self._index.heads([row]).get(row.key)
+        if frame is None:
+            raise GoneError
+        head = read_head(frame)
+        size = len(frame) + len(self._index.data(row) or b"")
+        about = head.about
+        identity = about.number, about.first, len(head), head.raw, about.level, size
+        segment = Segment(row.key, *identity)
+        if segment != row:
+            self._tell(f"the row of {segment.label} was altered")
+            if self._repair:
+                fields = ("stream", "first", "entries", "raw", "level", "size")
+                was = {name: getattr(segment, name) for name in fields}
+                self._index.store.change("segment", [([(KEY, "=", row.key)], was)])
+        return segment
 
-        What no version needs belongs to a writer that died before it had told the index.
-        """
-        unknown = sorted(at for _, chunks in self._unknown for _, at in chunks)
-        needed = self._needed(unknown) if unknown else set()
-        for pack, chunks in self._unknown:
-            lost = [(digest, at) for digest, at in chunks if at in needed]
-            if lost:
-                self._note_chunks(pack, lost)
-            if self._repair and self._unfinished:  # what is completed needs them
-                others = [(digest, at) for digest, at in chunks if at not in needed]
-                self._backend.add_chunks(others)
-                self._indexed += len(others)
+    def _read_segment(self, segment: Segment) -> None:
+        head = self._reader.head(segment)
+        about = head.about
+        self._segments += 1
+        self._names |= about.urls
+        end = max(segment.end, self._streams.get(about.number, ("", 0))[1])
+        self._streams[about.number] = about.stream, end
+        for n, entry in enumerate(head.entries()):
+            self._read_entry(segment, head, n, entry)
 
-    def _needed(self, places: Sequence[int]) -> set[int]:
-        """Return those of some chunks, in order, that a version is made of."""
-        again = {row.entry for row in self._restored}
-        needed: set[int] = set()
-        for stream in self._backend.streams():
-            for pack in self._backend.packs(stream):
-                with suppress(StoreError):  # a fault already, or being replaced
-                    for index, entry in enumerate(self._reader.manifest(pack).entries()):
-                        at = place(pack.stream, pack.entry + index)
-                        if at in again or live_entry(self._backend, pack, index, entry):
-                            needed.update(_within(places, entry.runs))
-        return needed
+    def _read_entry(self, segment: Segment, head: Head, n: int, entry: Entry) -> None:
+        at = place(segment.stream, segment.first) + n
+        if entry.kind == GONE:
+            self._gone[at] = entry.number
+            self._greatest[entry.url] = max(entry.number, self._greatest[entry.url])
+        elif entry.is_visit:
+            what = entry.url, entry.time, entry.number, entry.status
+            self._visits[at] = VisitRow(*what, at, entry.kind == HEADED)
+        else:
+            identity = entry.url, entry.number, entry.time, entry.status
+            row = VersionRow(*identity, at)
+            self._records[row.key].append(_Record(row, entry.digest))
+            self._places.add(at)
+            self._read += 1
+            try:
+                body = self._reader.body(segment, n, entry)
+            except GoneError:
+                return
+            except StoreError as error:
+                self._hurt.add(entry.url)
+                self._blame(row, f"it cannot be rebuilt: {segment.label}: {error}", good=False)
+                return
+            columns = entry.columns
+            if columns is not None and not are_blocks_of(columns, body, encoding_of(entry)):
+                self._blame(row, "its blocks are not those of its bytes", good=False)
 
-    def _note_chunks(self, pack: PackRow, chunks: Sequence[tuple[bytes, int]]) -> None:
-        if self._repair:
-            self._backend.add_chunks(chunks)
-            self._indexed += len(chunks)
-        what = f"{named(pack)} has {len(chunks)} chunks that the index does not know"
-        self._faults.append(Fault(what, repaired=self._repair))
+    def _blame(self, row: VersionRow, what: str, *, good: bool = True) -> None:
+        name = self._name_of(row.url)
+        text = f"version {row.number} of {name} of {as_text(row.time)}: {what}"
+        self._tell(text, name, row.number, good=good)
 
-    def _check_entry(self, pack: PackRow, index: int, entry: Entry) -> bool:
-        """Rebuild a version and compare it with its row; return whether its bytes are whole."""
-        row = self._backend.version(entry.url, entry.number) if entry.number else None
-        at = place(pack.stream, pack.entry + index)
-        if not entry.number or self._is_dead(entry, at, row):
-            self._dead += entry.number > 0
-            return True
-        self._versions += row is not None and row.entry == at
-        try:
-            body = self._reader.body(entry.runs)
-            written = row_of(entry, at, body)
-        except (StoreError, GoneError) as error:
-            self._blame(row or entry, f"it cannot be rebuilt: {error}")
+    def _name_of(self, number: int) -> str:
+        """Return how messages call a URL: as records do, or its row if they are damaged."""
+        return self._names.get(number) or self._ids.get(number) or f"URL {number}"
+
+    # -- rows ---------------------------------------------------------------------------------
+
+    def _compare(self) -> int:
+        """Compare the index with the records; return how many leftovers were removed."""
+        index = self._index
+        rows, bad = _rows(index.store.range("url"), index.read_url)
+        self._urls = {row.url: row for row in rows.values()}
+        self._ids = {row.id: row.url for row in rows.values()}
+        for url in bad:
+            self._tell(f"the row of {url} was altered", str(url))
+        versions = self._compare_versions()
+        visits = self._compare_visits(versions)
+        self._compare_urls(versions, visits)
+        self._compare_streams()
+        self._compare_numbers()
+        for key in index.damaged_changes():
+            self._tell(f"what was noted of two versions was altered ({key})")
+            self._delete("change", [key])
+        leftovers = len(self._replaced) + len(self._dead)
+        if self._repair and all(fault.repaired for fault in self._faults):
+            index.remove_segments(self._replaced)
+            forget_records(index, Reader(index), self._dead)
+            return leftovers
+        self._left += leftovers
+        return 0
+
+    def _put(self, table: str, documents: dict[Any, Any]) -> None:
+        if self._repair and documents:
+            self._index.store.put(table, documents)
+
+    def _delete(self, table: str, keys: list[Any]) -> None:
+        if self._repair and keys:
+            self._index.store.delete(table, (KEY, "in", keys))
+
+    def _leave(self, count: int = 1, *, completed: bool = False) -> None:
+        """Count what an interrupted write left behind, which a repair removes or completes."""
+        if self._repair and completed:
+            self._completed += count
+        elif not self._repair:
+            self._left += count
+
+    def _compare_versions(self) -> dict[int, VersionRow]:
+        """Return the versions as they are, or are to be, by their keys."""
+        index = self._index
+        found: dict[int, VersionRow]
+        found, bad = _rows(index.store.range("version"), index.read_version)
+        last = {row.id: row.last for row in self._urls.values()}
+        twins: defaultdict[tuple[int, float, bytes], set[int]] = defaultdict(set)
+        for key, records in self._records.items():
+            for row, digest in records:
+                twins[row.url, row.time, digest].add(key)
+        right: dict[int, VersionRow] = {}
+        wrong: dict[int, VersionRow] = {}
+        for key, records in self._records.items():
+            was = found.pop(key, None)
+            mine = next((one.row for one in records if was and one.row.at == was.at), None)
+            if mine is None and was is not None and self._is_elsewhere(was, records, twins):
+                right[key] = was  # told below if its record is damaged; the others are dead
+                found[key] = was
+            elif mine is None:
+                alone = [r.row for r in records if len(twins[r.row.url, r.row.time, r.digest]) < 2]
+                if not alone and was is None and self._is_written_again(records, twins):
+                    self._dead |= {one.row.at for one in records}
+                    continue
+                mine = (alone or [one.row for one in records])[0]
+                wrong[key] = mine
+                if was is not None or key in bad:
+                    self._blame(mine, "its row was altered")
+                elif mine.number > last.get(mine.url, 0):
+                    self._leave(completed=True)
+                else:
+                    self._blame(mine, "its row is gone")
+            elif was != mine:
+                wrong[key] = mine
+                self._blame(mine, "its row was altered")
+            if mine is not None:
+                right[key] = mine
+            self._dead |= {one.row.at for one in records} - {right[key].at}
+        untrue = self._untrue_versions(found, right)
+        self._delete("version", untrue + [key for key in bad if key not in right])
+        self._put("version", {key: row.document for key, row in wrong.items()})
+        return right
+
+    def _is_elsewhere(
+        self,
+        row: VersionRow,
+        records: list[_Record],
+        twins: dict[tuple[int, float, bytes], set[int]],
+    ) -> bool:
+        """Return whether the record of a row is none of those with its number, but was not read."""
+        if not self._is_hidden(row):
             return False
-        if row is None:
-            self._note_lost(written)
-        elif row != written and not self._note_altered(row, written, entry):
-            return False
-        if entry.columns is not None and not are_blocks_of(entry.columns, body, encoding_of(entry)):
-            self._blame(written, "its blocks are not those of its bytes")
-        return True
+        return self._is_written_again(records, twins) or self._why_unreadable(row) is None
 
-    def _is_dead(self, entry: Entry, at: int, row: VersionRow | None) -> bool:
-        """Return whether an entry is surely nobody's.
+    def _is_written_again(
+        self, records: list[_Record], twins: dict[tuple[int, float, bytes], set[int]]
+    ) -> bool:
+        """Return whether all records of a number stand there with another number, too."""
+        return all(
+            any(key > row.key for key in twins[row.url, row.time, digest])
+            for row, digest in records
+        )
 
-        Two processes may have written a number at once, and one was refused.
-        """
-        if row is None:
-            return self._backend.proves_versions(entry.url) is True
-        if row.entry == at:
-            return False
+    def _untrue_versions(
+        self, found: dict[int, VersionRow], right: dict[int, VersionRow]
+    ) -> list[int]:
+        """Tell of the rows that no record proves; return the keys of those that are none."""
+        untrue = []
+        for key, row in found.items():
+            if row.at in self._gone:  # a purge was interrupted
+                self._leave()
+                untrue.append(key)
+            elif self._is_hidden(row):
+                error = self._why_unreadable(row)
+                if error is None:
+                    right[key] = row  # written by another process meanwhile
+                    continue
+                right[key] = row
+                self._hurt.add(row.url)
+                self._blame(row, f"it cannot be rebuilt: {error}", good=False)
+            else:
+                self._blame(row, "its number was altered, or it was never written by an archive")
+                untrue.append(key)
+        return untrue
+
+    def _is_hidden(self, row: VersionRow | VisitRow) -> bool:
+        """Return whether nothing was read at the place of a row: it is damaged, lost, or new."""
+        return not (row.at in self._visits or row.at in self._gone or row.at in self._places)
+
+    def _why_unreadable(self, row: VersionRow | VisitRow) -> StoreError | None:
         try:
             self._reader.entry(row)
-        except StoreError:
-            return False  # the row leads elsewhere
-        return True
+        except StoreError as error:
+            return error
+        return None
 
-    def _note_lost(self, written: VersionRow) -> None:
-        """Note a version whose row is gone, or was never written."""
-        proved = self._backend.proves_versions(written.url)
-        if proved is None and written.number > self._backend.last_number(written.url):
-            self._unfinished.append(written)
+    def _compare_visits(self, versions: dict[int, VersionRow]) -> dict[int, list[VisitRow]]:
+        """Return the visits as they are, or are to be, by URL."""
+        index = self._index
+        found, bad = _rows(index.store.range("visit"), index.read_visit)
+        seen = {row.id: row.seen for row in self._urls.values()}
+        times = {(row.url, row.time) for row in versions.values()}
+        times |= {(row.url, row.time) for at, row in found.items() if at in self._visits}
+        right: dict[int, VisitRow] = {}
+        wrong: dict[int, VisitRow] = {}
+        for at, mine in self._visits.items():
+            row = found.pop(at, None)
+            if row is None and at not in bad and (mine.url, mine.time) in times:
+                self._dead.add(at)  # it was written again
+                continue
+            right[at] = mine
+            if row == mine:
+                continue
+            wrong[at] = mine
+            if row is None and at not in bad and mine.time > seen.get(mine.url, mine.time):
+                self._leave(completed=True)
+            else:
+                self._tell_visit(mine, "was altered" if row or at in bad else "is gone")
+        untrue = []
+        restored = {(row.url, row.time) for row in wrong.values()}
+        for at, row in found.items():
+            if at in self._gone:
+                self._leave()
+                untrue.append(at)
+            elif self._is_hidden(row) and (row.url, row.time) not in restored:
+                right[at] = row
+                if (error := self._why_unreadable(row)) is not None:
+                    self._hurt.add(row.url)
+                    self._tell_visit(row, f"cannot be read: {error}", good=False)
+            else:
+                self._tell_visit(row, "was never written by an archive")
+                untrue.append(at)
+        self._delete("visit", untrue + [at for at in bad if at not in right])
+        self._put("visit", {at: row.document for at, row in wrong.items()})
+        by_url: defaultdict[int, dict[float, VisitRow]] = defaultdict(dict)
+        for _, row in sorted(right.items()):
+            by_url[row.url][row.time] = row
+            self._check_visit(row, versions.get(row.url << NUMBERS | row.version))
+        return {url: [*some.values()] for url, some in by_url.items()}
+
+    def _tell_visit(self, row: VisitRow, what: str, *, good: bool = True) -> None:
+        name = self._name_of(row.url)
+        self._tell(f"the visit of {name} at {as_text(row.time)} {what}", name, good=good)
+
+    def _check_visit(self, row: VisitRow, found: VersionRow | None) -> None:
+        if found is None:
+            self._tell_visit(row, f"found version {row.version}, which is gone", good=False)
+        elif row.headed and row.url not in self._hurt:
+            try:
+                head = self._reader.entry(row).facts
+                as_version("", found, self._reader.entry(found), head)
+            except GoneError:
+                pass
+            except StoreError as error:
+                name = self._name_of(row.url)
+                what = f"headers of {name} at {as_text(row.time)} cannot be read: {error}"
+                self._tell(what, name, row.version, good=False)
+
+    def _compare_urls(
+        self, versions: dict[int, VersionRow], visits: dict[int, list[VisitRow]]
+    ) -> None:
+        by_url: defaultdict[int, list[VersionRow]] = defaultdict(list)
+        for version in versions.values():
+            by_url[version.url].append(version)
+        own = {name for name, _ in self._streams.values()}
+        own |= {name for name, _ in self._index.store.range("stream") if name.startswith("#")}
+        for number, url in self._names.items():
+            if number in by_url or number in visits:  # else its records are dead
+                new = replace(UrlRow.new(url, number), own=int(f"#{number}" in own))
+                new = replace(new, last=self._greatest[number])
+                events = by_url[number], visits.get(number, [])
+                self._compare_url(standing_of(new, *events, self._reader.entry))
+        ids = {*by_url, *visits}
+        for url, row in self._urls.items():
+            if self._names.get(row.id) == url or (row.id in ids and row.id not in self._names):
+                continue  # its records, or that they are damaged, were told of
+            if row.last:
+                self._tell(f"the row of {url} was never written by an archive", url)
+            else:  # made for a version that was never written
+                self._leave()
+            self._delete("url", [url])
+        for number in sorted(ids - self._names.keys() - {row.id for row in self._urls.values()}):
+            count = len(by_url[number]), len(visits.get(number, []))
+            what = f"URL {number} is gone, which has {count[0]} versions and {count[1]} visits"
+            self._tell(what, f"URL {number}", good=False)
+
+    def _compare_url(self, mine: UrlRow) -> None:
+        """Compare the row of a URL with what it is to be."""
+        url, row = mine.url, self._urls.get(mine.url)
+        if row == mine or (row is not None and mine.id in self._hurt and row.id == mine.id):
             return
-        self._blame_and_restore(written, "its row is gone")
-
-    def _note_altered(self, row: VersionRow, written: VersionRow, entry: Entry) -> bool:
-        """Note that row and entry differ; return whether the bytes are those that were stored."""
-        names = (field.name for field in fields(row))
-        differ = [name for name in names if getattr(row, name) != getattr(written, name)]
-        if {"digest", "size"}.intersection(differ) and not self._are_known(entry.runs):
-            self._blame(row, "its bytes are not those that were stored")
-            return False
-        self._blame_and_restore(written, f"its {' and '.join(differ)} is not what was stored")
-        return True
-
-    def _are_known(self, runs: Iterable[Run]) -> bool:
-        """Return whether all chunks of a version are those that the index knows."""
-        places = [at for start, count in runs for at in range(start, start + count)]
-        found = {at: self._digest_at(at) for at in places}
-        return len(self._backend.find_chunks(list(set(found.values())))) == len(set(found.values()))
-
-    def _blame(self, row: VersionRow | Entry, what: str, *, repaired: bool = False) -> None:
-        name = name_of(self._backend, row.url)
-        self._blamed.add((row.url, row.number))
-        text = f"version {row.number} of {name} of {as_text(row.time)}: {what}"
-        self._faults.append(Fault(text, name, row.number, repaired=repaired))
-
-    def _blame_and_restore(self, written: VersionRow, what: str) -> None:
-        self._restored.append(written)
-        self._blame(written, what, repaired=self._repair)
-
-    def _check_rows(self) -> None:
-        """Find the versions whose entry was not met."""
-        numbers = [url.id for url in self._backend.urls()]
-        for url in [*numbers, *self._backend.nameless()]:
-            for row in self._backend.versions(url):
-                if (row.url, row.number) in self._blamed:
-                    continue
-                try:
-                    self._reader.entry(row)
-                except StoreError as error:
-                    self._blame_row(row, error)
-
-    def _blame_row(self, row: VersionRow, error: StoreError) -> None:
-        """Note a row whose entry is gone, or another's."""
-        if any(row.entry == known.entry for known in self._restored):
-            self._untrue.append(row)
-            self._blame(row, "its number was altered", repaired=self._repair)
+        if row is None:
+            self._tell(f"the row of {url} is gone", url)
+        elif row.id == mine.id and (row.last < mine.last or row.seen < mine.seen):
+            self._leave(completed=True)
         else:
-            self._blame(row, f"it cannot be rebuilt: {error}")
+            self._tell(f"the row of {url} was altered", url)
+        self._put("url", {url: mine.document})
 
-    def _check_index(self) -> None:
-        """Find digests that lead to bytes of another digest, or to damaged ones."""
-        damaged = set(self._damaged)
-        chunks = self._backend.chunks()
-        wrong: list[bytes] = []
-        while some := list(islice(chunks, _SORTED)):
-            # In the order of places: each pack is decoded once for all of its chunks.
-            for digest, at in sorted(some, key=itemgetter(1)):
-                if at in damaged or self._digest_at(at) != digest:
-                    wrong.append(digest)
-        if wrong:
-            if self._repair:
-                self._backend.remove_chunks(wrong)
-            what = f"the index has {len(wrong)} chunks that are not where it says, or damaged"
-            self._faults.append(Fault(what, repaired=self._repair))
+    def _compare_streams(self) -> None:
+        rows = dict(self._index.store.range("stream"))
+        for number, (name, end) in self._streams.items():
+            row = rows.get(name)
+            free = row.get("next") if row is not None else None
+            if row is not None and row.get("id") == number and isinstance(free, int):
+                if free >= end:
+                    continue
+                self._tell(f"stream {number} would give numbers again that are taken")
+            else:
+                self._tell(
+                    f"the row of stream {name!r} {'is gone' if row is None else 'was altered'}"
+                )
+            self._put("stream", {name: {"id": number, "next": end}})
+        untrue = [name for name, row in rows.items() if self._is_of_another(name, row.get("id"))]
+        for name in untrue:
+            self._tell(f"the row of stream {name!r} was never written by an archive")
+        self._delete("stream", untrue)
 
-    def _digest_at(self, at: int) -> bytes:
+    def _is_of_another(self, name: str, number: Any) -> bool:
+        return not isinstance(number, int) or self._streams.get(number, (name, 0))[0] != name
+
+    def _compare_numbers(self) -> None:
+        rows = self._index.store.get("counter", ["url", "stream"])
+        greatest = {"url": max(self._names, default=0), "stream": max(self._streams, default=0)}
+        for name, last in greatest.items():
+            free = rows.get(name, {}).get("next")
+            if last and (not isinstance(free, int) or free <= last):
+                self._tell(f"the counter of {name}s would give numbers again that are taken")
+                self._put("counter", {name: {"next": last + 1}})
+
+
+def _rows(
+    documents: Iterator[tuple[Any, Any]], read: Callable[[Any, Any], _R]
+) -> tuple[dict[Any, _R], set[Any]]:
+    """Return rows by their keys, and the keys of those that are none."""
+    found: dict[Any, _R] = {}
+    bad = set()
+    for key, document in documents:
         try:
-            return sha256(self._reader.body([(at, 1)])).digest()[:CHUNK_DIGEST]
-        except (StoreError, GoneError):
-            return b""
-
-
-def _within(places: Sequence[int], runs: Iterable[Run]) -> Iterator[int]:
-    """Yield those of some places, in order, that are in a run."""
-    for start, count in runs:
-        yield from places[bisect_left(places, start) : bisect_left(places, start + count)]
+            found[key] = read(key, document)
+        except StoreError:
+            bad.add(key)
+    return found, bad

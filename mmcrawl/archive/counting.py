@@ -6,62 +6,66 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import Outline
 from mmcrawl.archive.format.facts import cut_by
-from mmcrawl.archive.format.manifest import Manifest
-from mmcrawl.archive.format.reading import GoneError, Reader, named
+from mmcrawl.archive.format.head import CUT, Entry
+from mmcrawl.archive.format.reading import GoneError, Reader, live_versions
+from mmcrawl.archive.index import Index, Segment, standing
 from mmcrawl.archive.model import ArchiveStats, HostStats
-from mmcrawl.errors import StoreError
 
 _MERGED = 200_000  # numbers that are sorted into those that are known at once
 
 
-def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
-    """Count what there is; reads every manifest, but no page.
+def stats_of(index: Index, reader: Reader) -> ArchiveStats:
+    """Count what there is; reads every head, but no page.
 
     Raises:
-        StoreError: a pack is damaged; the message names it.
+        StoreError: a segment is damaged; the message names it.
     """
-    counts = backend.counts()
-    hosts = {name: HostStats(*numbers) for name, numbers in backend.totals().items()}
+    of_url = {row.id: row.host for row in index.urls()}
+    hosts = {host: [0, 0, 0] for host in sorted(set(of_url.values()))}
+    for name in of_url.values():
+        hosts[name][0] += 1
     blocks, layouts = _Distinct(), _Distinct()
     uncut = raw = 0
-    for stream in backend.streams():
-        for pack in backend.packs(stream):
-            raw += pack.raw
-            try:
-                manifest = reader.manifest(pack)
-                for outline in _outlines(manifest):
+    for segments in index.all_segments():
+        for segment in standing(segments)[0]:
+            raw += segment.raw
+            for entry in _entries(index, reader, segment):
+                if (host := of_url.get(entry.url)) is None:
+                    continue  # its URL is being written now
+                counted = hosts[host]
+                counted[1] += 1
+                counted[2] += entry.size
+                uncut += entry.kind != CUT and bool(cut_by(entry)[0])
+                if entry.columns is not None:
+                    outline: Outline = entry.columns.outline()
                     blocks.add(map(_key, outline.marks, outline.sizes))
                     layouts.add([int.from_bytes(outline.layout, "big")])
-            except GoneError:
-                continue  # being replaced now; its blocks are few
-            except StoreError as error:
-                raise StoreError(
-                    f"{named(pack)} is damaged ({error}); check the archive"
-                ) from error
-            uncut += sum(bool(cut_by(entry)[0]) for entry in manifest.uncut())
+    versions = index.store.count("version")
     return ArchiveStats(
-        urls=counts["urls"],
-        versions=counts["versions"],
-        visits=counts["versions"] + counts["visits"],
+        urls=len(of_url),
+        versions=versions,
+        visits=versions + index.store.count("visit"),
         blocks=blocks.count,
         distinct_blocks=blocks.distinct,
         layouts=layouts.count,
         distinct_layouts=layouts.distinct,
         uncut=uncut,
-        chunks=counts["chunks"],
-        raw_bytes=sum(host.raw_bytes for host in hosts.values()),
-        chunk_bytes=raw,
-        stored_bytes=backend.size(),
-        hosts=hosts,
+        raw_bytes=sum(size for _, _, size in hosts.values()),
+        kept_bytes=raw,
+        stored_bytes=index.store.size(),
+        hosts={host: HostStats(*numbers) for host, numbers in hosts.items()},
     )
 
 
-def _outlines(manifest: Manifest) -> Iterator[Outline]:
-    columns = (entry.columns for entry in manifest.entries())
-    return (each.outline() for each in columns if each is not None)
+def _entries(index: Index, reader: Reader, segment: Segment) -> Iterator[Entry]:
+    try:
+        live = live_versions(index, segment, reader.head(segment))
+    except GoneError:
+        return  # being replaced now
+    for entry, _ in live.values():
+        yield entry
 
 
 def _key(mark: bytes, size: int) -> int:

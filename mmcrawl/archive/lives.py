@@ -1,9 +1,9 @@
 """The life of a block: on which pages it stood, in which versions, from when to when.
 
 And what came anew with each version of a page, in the terms of Song et al. 2008: blocks and layout
-that no version before had; and the bytes of the chunks that were written for it.
+that no version before had.
 
-Manifests tell which versions may have a block; of these alone the pages are read. No index is kept:
+Heads tell which versions may have a block; of these alone the pages are read. No index is kept:
 one of whole digests would be a quarter of an archive of pages that were stored once.
 """
 
@@ -13,14 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import MARK
 from mmcrawl.archive.format.facts import cut_by, encoding_of
-from mmcrawl.archive.format.reading import Reader, live_entry
+from mmcrawl.archive.format.head import VERSION
+from mmcrawl.archive.format.reading import GoneError, Reader, live_versions
+from mmcrawl.archive.index import Index, Segment, UrlRow, VersionRow
 from mmcrawl.archive.model import StoredBlock
-from mmcrawl.archive.rows import UrlRow, VersionRow
 from mmcrawl.archive.timeline import line_of
 from mmcrawl.errors import StoreError
 
@@ -95,8 +94,6 @@ class StoredAnew:
             :meth:`Archive.blocks_of`; of equal ones the first. Empty where `blocks` is None.
         new_bytes: Of these blocks.
         new_layout: Whether no version before had its layout; None where `blocks` is.
-        chunk_bytes: Of the chunks that were written for it, before compression: what any page had
-            before is not written again.
     """
 
     version: int
@@ -104,17 +101,16 @@ class StoredAnew:
     new: tuple[int, ...]
     new_bytes: int
     new_layout: bool | None
-    chunk_bytes: int
 
 
 _Found = tuple[VersionRow, StoredBlock]
 
 
-def life_of(backend: Backend, reader: Reader, digits: str) -> BlockLife:
+def life_of(index: Index, reader: Reader, digits: str) -> BlockLife:
     """Return the life of a block.
 
     Args:
-        backend, reader: Of the archive.
+        index, reader: Of the archive.
         digits: Of its digest, the first ones at least.
 
     Raises:
@@ -127,66 +123,76 @@ def life_of(backend: Backend, reader: Reader, digits: str) -> BlockLife:
         )
     blocks: dict[str, list[_Found]] = {}
     uncut = 0
-    for stream in backend.streams():
-        some, left = reader.again_if_gone(partial(_blocks_in, backend, reader, stream, digits))
+    for stream in [segments[0].stream for segments in index.all_segments()]:
+        some, left = _blocks_in(index, reader, stream, digits)
         uncut += left
         for version, block in some:
             blocks.setdefault(block.digest, []).append((version, block))
     if len(blocks) != 1:
-        raise StoreError(_not_one(backend, digits, sorted(blocks), uncut))
+        raise StoreError(_not_one(index, digits, sorted(blocks), uncut))
     ((digest, found),) = blocks.items()
     block = found[0][1]
     kinds = Counter(block.kind for _, block in found)
-    pages = _pages(backend, found)
+    pages = _pages(index, found)
     return BlockLife(
         digest, block.end - block.start, tuple(k for k, _ in kinds.most_common()), pages, uncut
     )
 
 
-def _blocks_in(
-    backend: Backend, reader: Reader, stream: int, digits: str
-) -> tuple[list[_Found], int]:
+def _blocks_in(index: Index, reader: Reader, stream: int, digits: str) -> tuple[list[_Found], int]:
     """Return the blocks of a stream whose digests begin so, and how many pages are not cut."""
-    mark = bytes.fromhex(digits[:LEAST_DIGITS])
     found: list[_Found] = []
     uncut = 0
-    for pack in backend.packs(stream):
-        manifest = reader.manifest(pack)
-        uncut += sum(bool(cut_by(entry)[0]) for entry in manifest.uncut())
-        for index in manifest.marked(mark):
-            entry = manifest.entry(index)
-            version = live_entry(backend, pack, index, entry)
-            if version is not None:
-                body = reader.body(entry.runs)
-                blocks = entry.blocks(body, encoding_of(entry)) or []
-                found += [(version, block) for block in blocks if block.digest.startswith(digits)]
+    try:
+        for segment in index.segments([stream]).get(stream, []):
+            uncut += _search(index, reader, segment, digits, found)
+    except GoneError:  # replaced by another process meanwhile
+        return _blocks_in(index, reader, stream, digits)
     return found, uncut
 
 
-def _not_one(backend: Backend, digits: str, digests: Sequence[str], uncut: int) -> str:
+def _search(
+    index: Index, reader: Reader, segment: Segment, digits: str, found: list[_Found]
+) -> int:
+    head = reader.head(segment)
+    marked = set(head.marked(bytes.fromhex(digits[:LEAST_DIGITS])))
+    if not marked and VERSION not in head.kinds():
+        return 0
+    uncut = 0
+    for n, (entry, version) in live_versions(index, segment, head).items():
+        if entry.columns is None:
+            uncut += bool(cut_by(entry)[0])
+        elif n in marked:
+            body = reader.body(segment, n, entry)
+            blocks = entry.columns.read(body, encoding_of(entry))
+            found += [(version, block) for block in blocks if block.digest.startswith(digits)]
+    return uncut
+
+
+def _not_one(index: Index, digits: str, digests: Sequence[str], uncut: int) -> str:
     if digests:
         more = ", …" if len(digests) > _SHOWN else ""
         return (
             f"{len(digests)} blocks begin so: {', '.join(digests[:_SHOWN])}{more}; give more digits"
         )
-    missing = f"there is no block {digits} in archive {backend.name}"
+    missing = f"there is no block {digits} in archive {index.name}"
     if not uncut:
         return missing
     return f"{missing}; the blocks of {uncut} pages are not kept: `scrapy archive seal` keeps them"
 
 
-def _pages(backend: Backend, found: Sequence[_Found]) -> tuple[BlockPage, ...]:
+def _pages(index: Index, found: Sequence[_Found]) -> tuple[BlockPage, ...]:
     """Return the pages that a block was found on, by URL."""
     of_url: dict[int, dict[int, StoredBlock]] = {}
     for version, block in found:
         of_url.setdefault(version.url, {})[version.number] = block
-    rows = ((backend.url_by_id(number), having) for number, having in of_url.items())
-    pages = (_page(backend, row, having) for row, having in rows if row is not None)
+    rows = ((index.url_by_id(number), having) for number, having in of_url.items())
+    pages = (_page(index, row, having) for row, having in rows if row is not None)
     return tuple(sorted(pages, key=lambda page: page.url))
 
 
-def _page(backend: Backend, url: UrlRow, having: dict[int, StoredBlock]) -> BlockPage:
-    line = line_of(backend.versions(url.id), backend.visits(url.id))
+def _page(index: Index, url: UrlRow, having: dict[int, StoredBlock]) -> BlockPage:
+    line = line_of(index.versions(url.id), index.visits(url.id))
     times = [seen.time for seen in line if seen.version.number in having]
     until = max(times)
     gone = (seen.time for seen in line if seen.time > until)
@@ -196,37 +202,32 @@ def _page(backend: Backend, url: UrlRow, having: dict[int, StoredBlock]) -> Bloc
     )
 
 
-def stored_anew(backend: Backend, reader: Reader, url: UrlRow) -> list[StoredAnew]:
-    """Return what came with each version of a URL, in the order of storing; reads no page.
+def stored_anew(index: Index, reader: Reader, url: UrlRow) -> Iterator[StoredAnew]:
+    """Yield what came with each version of a URL, in the order of storing; reads no page.
 
     Raises:
-        StoreError: a manifest is damaged.
+        StoreError: a head is damaged.
     """
-    rows = backend.versions(url.id)
-    reader.fetch(rows)
-    return list(_stored_anew(reader, rows))
-
-
-def _stored_anew(reader: Reader, rows: Sequence[VersionRow]) -> Iterator[StoredAnew]:
+    rows = index.versions(url.id)
+    reader.fetch(row.at for row in rows)
     keys: set[tuple[bytes, int]] = set()
     layouts: set[bytes] = set()
     is_known = True  # of all versions before
     for row in rows:
-        entry, written = reader.entry_and_written(row)
+        entry = reader.entry(row)
         outline = entry.columns.outline() if entry.columns is not None else None
-        is_known = is_known and (outline is not None or not row.method)
+        is_known = is_known and (outline is not None or not cut_by(entry)[0])
         if outline is None or not is_known:
-            yield StoredAnew(row.number, None, (), 0, None, written)
+            yield StoredAnew(row.number, None, (), 0, None)
             continue
         new = []
         new_bytes = 0
-        for index in outline.leaves:
-            key = outline.marks[index], outline.sizes[index]
+        for n in outline.leaves:
+            key = outline.marks[n], outline.sizes[n]
             if key not in keys:
                 keys.add(key)
-                new.append(index)
+                new.append(n)
                 new_bytes += key[1]
         is_new = outline.layout not in layouts
         layouts.add(outline.layout)
-        blocks = len(outline.leaves)
-        yield StoredAnew(row.number, blocks, tuple(new), new_bytes, is_new, written)
+        yield StoredAnew(row.number, len(outline.leaves), tuple(new), new_bytes, is_new)

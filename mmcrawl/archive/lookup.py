@@ -7,13 +7,12 @@ from collections import OrderedDict
 from contextlib import suppress
 from math import inf
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.facts import as_version
-from mmcrawl.archive.format.manifest import Entry
+from mmcrawl.archive.format.head import Entry
 from mmcrawl.archive.format.reading import Reader
+from mmcrawl.archive.index import NUMBERS, Index, UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.model import Version, Visit, as_text
-from mmcrawl.archive.rows import SHIFT, PackRow, UrlRow, VersionRow
-from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
+from mmcrawl.archive.timeline import events_of, headed, last_seen, next_seen
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import canonical, url_key
 
@@ -27,11 +26,11 @@ class Lookup:
     """Finds the rows of URLs and versions in an archive, and makes versions of them.
 
     Args:
-        backend, reader: Of the archive.
+        index, reader: Of the archive.
     """
 
-    def __init__(self, backend: Backend, reader: Reader) -> None:
-        self._backend = backend
+    def __init__(self, index: Index, reader: Reader) -> None:
+        self._index = index
         self._reader = reader
         self._met: OrderedDict[tuple[str, int, str], tuple[VersionRow, float]] = OrderedDict()
 
@@ -45,10 +44,10 @@ class Lookup:
             key, wanted, _ = url_key(0, url), canonical(url), url.encode()
         except ValueError:
             return None  # no URL that could be stored
-        exact = self._backend.url(url)
+        exact = self._index.url(url)
         if exact is not None:
             return exact
-        others = self._backend.urls_by_key(key)
+        others = self._index.urls_by_alias(key)
         return next((row for row in others if canonical(row.url) == wanted), None)
 
     def known_url(self, url: str) -> UrlRow:
@@ -59,7 +58,7 @@ class Lookup:
         """
         row = self.url(url)
         if row is None:
-            raise StoreError(f"{url} is not in archive {self._backend.name}")
+            raise StoreError(f"{url} is not in archive {self._index.name}")
         return row
 
     def version(self, url: str, number: int) -> Version:
@@ -69,9 +68,9 @@ class Lookup:
             StoreError: there is none.
         """
         row = self.known_url(url)
-        version = self._backend.version(row.id, number) if 0 < number < 1 << SHIFT else None
+        version = self._index.version(row.id, number) if 0 < number < 1 << NUMBERS else None
         if version is None:
-            raise StoreError(f"{url} has no version {number} in archive {self._backend.name}")
+            raise StoreError(f"{url} has no version {number} in archive {self._index.name}")
         return self.as_version(row, version)
 
     def version_at(self, url: str, time: float | None) -> Version:
@@ -81,12 +80,12 @@ class Lookup:
             StoreError: the URL is not stored, or its first version is later.
         """
         row = self.known_url(url)
-        seen = last_seen(self._backend, row.id, time)
+        seen = last_seen(self._index, row.id, time)
         if seen is not None:
-            return self.as_version(row, seen.version, head_of(self._backend, seen))
-        first = next_seen(self._backend, row.id, -inf)
+            return self.as_version(row, seen.version, headed(self._index, seen))
+        first = next_seen(self._index, row.id, -inf)
         if first is None:
-            raise StoreError(f"{url} has no version in archive {self._backend.name}")
+            raise StoreError(f"{url} has no version in archive {self._index.name}")
         raise StoreError(
             f"{url} was not stored yet at {as_text(time)}; its first version is of"
             f" {as_text(first.time)}"
@@ -94,11 +93,11 @@ class Lookup:
 
     def found(self, url: UrlRow) -> list[tuple[Visit, Version]]:
         """Return the visits of a URL in order of time, each with the version that it found."""
-        events = events_of(self._backend, url.id)
-        entries = {version.entry for _, version, _ in events if version is not None}
-        packs = self._backend.packs_with_entries(entries)
+        events = events_of(self._index, url.id)
+        rows = [row for _, version, head in events for row in (version, head) if row is not None]
+        self._reader.fetch(row.at for row in rows)
         return [
-            (visit, self.as_version(url, version, head, packs.get(version.entry)))
+            (visit, self.as_version(url, version, head))
             for visit, version, head in events
             if version is not None
         ]
@@ -111,11 +110,18 @@ class Lookup:
         """
         row = self.row_of(version)
         try:
-            return self._reader.read(row)
+            entry, body = self._reader.read(row)
         except StoreError as error:
             raise StoreError(
                 f"version {version.number} of {version.url} cannot be read: {error}"
             ) from error
+        if entry.digest.hex() != version.digest:
+            raise self._no_longer(version)
+        return entry, body
+
+    def _no_longer(self, version: Version) -> StoreError:
+        where = f"in archive {self._index.name}"
+        return StoreError(f"version {version.number} of {version.url} is no longer {where}")
 
     def row_of(self, version: Version) -> VersionRow:
         """Return the row of a version.
@@ -126,35 +132,25 @@ class Lookup:
         row, met = self._met.get(_key(version), (None, -inf))
         if row is not None and clock.monotonic() - met < REMEMBERED:
             return row  # mostly it is read as soon as it was found
-        url = self._backend.url(version.url)
-        row = self._backend.version(url.id, version.number) if url is not None else None
-        if row is None or row.digest.hex() != version.digest:
-            raise StoreError(
-                f"version {version.number} of {version.url} is no longer in archive"
-                f" {self._backend.name}"
-            )
+        url = self._index.url(version.url)
+        row = self._index.version(url.id, version.number) if url is not None else None
+        if row is None or row.time != version.time:
+            raise self._no_longer(version)
         return row
 
-    def as_version(
-        self,
-        url: UrlRow,
-        row: VersionRow,
-        head: bytes | None = None,
-        pack: PackRow | None = None,
-    ) -> Version:
+    def as_version(self, url: UrlRow, row: VersionRow, headed: VisitRow | None = None) -> Version:
         """Make a version of its row.
 
         Args:
             url, row: Its own.
-            head: Of a visit that found it, as :func:`~mmcrawl.archive.format.facts.as_version`
-                takes it.
-            pack: That holds its entry, if it was looked up already.
+            headed: A visit that found it, whose headers are put in place of its own.
 
         Raises:
-            StoreError: its entry cannot be read.
+            StoreError: its record cannot be read.
         """
         try:
-            version = as_version(url.url, row, self._reader.entry(row, pack), head)
+            head = self._reader.entry(headed).facts if headed is not None else None
+            version = as_version(url.url, row, self._reader.entry(row), head)
         except StoreError as error:
             raise StoreError(f"version {row.number} of {url.url} cannot be read: {error}") from None
         self._met[_key(version)] = row, clock.monotonic()
@@ -165,9 +161,9 @@ class Lookup:
 
     def versions_of(self, url: UrlRow) -> list[Version]:
         """Return the versions of a URL in order of time."""
-        rows = sorted(self._backend.versions(url.id), key=lambda row: (row.time, row.number))
-        packs = self._backend.packs_with_entries({row.entry for row in rows})
-        return [self.as_version(url, row, pack=packs.get(row.entry)) for row in rows]
+        rows = sorted(self._index.versions(url.id), key=lambda row: (row.time, row.number))
+        self._reader.fetch(row.at for row in rows)
+        return [self.as_version(url, row) for row in rows]
 
 
 def _key(version: Version) -> tuple[str, int, str]:

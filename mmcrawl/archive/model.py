@@ -182,15 +182,12 @@ class Stored:
 
     Attributes:
         version: The new version, or None when nothing had changed and only the visit was noted.
-        chunks: Pieces of the body: runs of neighbouring blocks and of the layout between.
-        new_chunks, new_bytes: Those that were not in the archive yet, before compression.
+        new_bytes: Of the body of a new version.
         noted: False for an :class:`Unchanged` visit whose URL has no version up to its time, so
             that there is nothing it could be noted of.
     """
 
     version: Version | None
-    chunks: int = 0
-    new_chunks: int = 0
     new_bytes: int = 0
     noted: bool = True
 
@@ -229,20 +226,20 @@ class CheckReport:
     """What a check examined and found.
 
     Attributes:
-        urls, versions, packs, chunks: How many were examined; versions were rebuilt and compared
-            with their digests.
-        faults: What was found, damaged packs and then the versions they touch.
-        leftovers: Packs and entries that an interrupted write left behind, or one that goes on now
-            in another process; harmless.
+        urls, versions, segments: How many were examined; versions were rebuilt and compared with
+            their digests.
+        faults: What was found, damaged segments and then the versions they touch.
+        leftovers: What an interrupted write left behind, or one that goes on now in another
+            process; harmless.
         removed: Leftovers that the repair removed.
-        completed: Leftovers that the repair made versions of: all of them was written but the row.
+        completed: Leftovers that the repair completed: records without a row, and URLs whose last
+            visits were not noted.
         known: What an earlier repair could not make good, a sentence each; no fault any more.
     """
 
     urls: int
     versions: int
-    packs: int
-    chunks: int
+    segments: int
     faults: tuple[Fault, ...]
     leftovers: int = 0
     removed: int = 0
@@ -275,9 +272,8 @@ class ArchiveStats:
         distinct_blocks, distinct_layouts: Different ones of them.
         uncut: Pages whose blocks are cut whenever they are asked for, until
             :meth:`Archive.pack` keeps them: not counted before.
-        chunks: Distinct runs of blocks and layout that are stored.
         raw_bytes: Of all bodies, as received.
-        chunk_bytes: Of all chunks, before compression.
+        kept_bytes: Of the bodies that segments hold, before compression: equal ones once each.
         stored_bytes: That the archive takes, index and metadata included.
         hosts: By host name.
     """
@@ -290,9 +286,8 @@ class ArchiveStats:
     layouts: int
     distinct_layouts: int
     uncut: int
-    chunks: int
     raw_bytes: int
-    chunk_bytes: int
+    kept_bytes: int
     stored_bytes: int
     hosts: dict[str, HostStats]
 

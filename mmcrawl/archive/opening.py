@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.sqlite.backend import SqliteBackend
+from mmcrawl.archive.index import CONTENTS, Index
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.documents import open_documents
 from mmcrawl.stores.uris import file_of, is_server
 
 
@@ -26,14 +27,18 @@ def open_archive(
         StoreError: it is missing, is no archive, is of a newer schema, damaged, locked, or cannot
             be reached; in one sentence.
     """
-    if path := file_of(uri):
-        backend = SqliteBackend(Path(path), create=create, read_only=read_only)
-        return Archive(backend, keep_blocks=keep_blocks)
-    if is_server(uri):
-        from mmcrawl.archive.mongodb.backend import MongoBackend
-
-        server = MongoBackend(uri, create=create, read_only=read_only)
-        return Archive(server, keep_blocks=keep_blocks)
-    raise StoreError(
-        f"archive {shown(uri)!r} is not understood; use sqlite:///FILE or mongodb://HOST/DATABASE"
-    )
+    path = Path(file_of(uri)) if file_of(uri) else None
+    if path is None and not is_server(uri):
+        raise StoreError(
+            f"archive {shown(uri)!r} is not understood; use sqlite:///FILE or"
+            " mongodb://HOST/DATABASE"
+        )
+    if path is not None and path.is_dir():
+        raise StoreError(f"{path} is a folder, not an archive; name a file")
+    if path is not None and create and not read_only and not path.parent.is_dir():
+        raise StoreError(
+            f"archive {path} cannot be made: there is no folder {path.parent}; make it first"
+        )
+    makes = create and not read_only
+    store = open_documents(CONTENTS, uri, path, create=makes, read_only=read_only)
+    return Archive(Index(store, read_only=read_only), keep_blocks=keep_blocks)

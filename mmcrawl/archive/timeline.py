@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, nextafter
 
-from mmcrawl.archive.backend import Backend
+from mmcrawl.archive.index import Index, VersionRow, VisitRow
 from mmcrawl.archive.model import Visit
 from mmcrawl.archive.revisits import is_answer
-from mmcrawl.archive.rows import VersionRow, VisitRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +32,34 @@ class Seen:
     version: VersionRow
 
 
-def last_seen(backend: Backend, url: int, time: float | None) -> Seen | None:
+def last_seen(index: Index, url: int, time: float | None) -> Seen | None:
     """Return what was seen last up to a time, or at all; None if that was nothing."""
-    version = backend.version_at(url, time)
+    version = index.version_at(url, time)
     since = version.time if version is not None else -inf
     until = time
-    while (visit := backend.visit_at(url, until)) is not None and visit.time > since:
-        same = version is not None and visit.number == version.number
-        found = version if same else backend.version(url, visit.number)
+    while (visit := index.visit_at(url, until)) is not None and visit.time > since:
+        same = version is not None and visit.version == version.number
+        found = version if same else index.version(url, visit.version)
         if found is not None and _tells(visit, found):
             return Seen(visit.time, found)
         until = nextafter(visit.time, -inf)
     return Seen(version.time, version) if version is not None else None
 
 
-def next_seen(backend: Backend, url: int, time: float) -> Seen | None:
+def next_seen(index: Index, url: int, time: float) -> Seen | None:
     """Return what was seen first after a time; None if that was nothing."""
-    version = backend.version_after(url, time)
+    version = index.version_after(url, time)
     until = version.time if version is not None else inf
-    while (visit := backend.visit_after(url, time)) is not None and visit.time <= until:
-        found = backend.version(url, visit.number)
+    while (visit := index.visit_after(url, time)) is not None and visit.time <= until:
+        found = index.version(url, visit.version)
         if found is not None and _tells(visit, found):
             return Seen(visit.time, found)
         time = visit.time
     return Seen(version.time, version) if version is not None else None
 
 
-def head_of(backend: Backend, seen: Seen) -> bytes | None:
-    """Return the head of the last visit that found a version and came with one, up to a time.
+def headed(index: Index, seen: Seen) -> VisitRow | None:
+    """Return the last visit that found a version and came with headers of its own, up to a time.
 
     None if the version's own holds on.
     """
@@ -68,8 +67,20 @@ def head_of(backend: Backend, seen: Seen) -> bytes | None:
     if captured == seen.time:
         return None  # no visit in between
     after = captured if captured <= seen.time else -inf
-    visit = backend.visit_with_head(seen.version, after, seen.time)
-    return visit.head if visit is not None else None
+    return index.visit_with_head(seen.version, after, seen.time)
+
+
+def current(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> VersionRow | None:
+    """Return the version that was seen last of all, as :func:`last_seen` does."""
+    last = max(versions, key=lambda row: (row.time, row.number), default=None)
+    by_number = {version.number: version for version in versions}
+    for visit in sorted(visits, key=lambda row: (row.time, row.at), reverse=True):
+        if last is not None and visit.time <= last.time:
+            break
+        found = by_number.get(visit.version)
+        if found is not None and _tells(visit, found):
+            return found
+    return last
 
 
 def line_of(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> list[Seen]:
@@ -77,19 +88,19 @@ def line_of(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> list[
     return sorted(_seen(versions, visits), key=lambda seen: (seen.time, seen.version.number))
 
 
-Event = tuple[Visit, VersionRow | None, bytes | None]
-"""A visit, what it found (None if that is gone), and its head then, as of :func:`head_of`."""
+Event = tuple[Visit, VersionRow | None, VisitRow | None]
+"""A visit, what it found (None if that is gone), and whose headers hold, see :func:`headed`."""
 
 
-def events_of(backend: Backend, url: int) -> list[Event]:
+def events_of(index: Index, url: int) -> list[Event]:
     """Return all visits of a URL in order.
 
     Those that met a failure are among them, with what was seen last before.
     """
-    by_number = {version.number: version for version in backend.versions(url)}
-    rows: list[VersionRow | VisitRow] = [*by_number.values(), *backend.visits(url)]
+    by_number = {version.number: version for version in index.versions(url)}
+    rows: list[VersionRow | VisitRow] = [*by_number.values(), *index.visits(url)]
     events: list[Event] = []
-    heads: dict[int, bytes | None] = {}
+    heads: dict[int, VisitRow | None] = {}
     early: set[int] = set()  # found by a visit before they were captured
     seen: VersionRow | None = None
     for row in sorted(rows, key=_in_order):
@@ -99,28 +110,29 @@ def events_of(backend: Backend, url: int) -> list[Event]:
             known = row.number in early
             events.append((Visit(row.time, True, row.number, row.status, known), row, None))
             continue
-        found = by_number.get(row.number)
+        found = by_number.get(row.version)
         if found is not None and _tells(row, found):
             seen = found
             if row.time < found.time:
                 early.add(found.number)
-            if row.head is not None:
-                heads[found.number] = row.head
+            if row.headed:
+                heads[found.number] = row
         elif found is not None:
             found = seen or found
-        number = found.number if found is not None else row.number
+        number = found.number if found is not None else row.version
         events.append((Visit(row.time, False, number, row.status), found, heads.get(number)))
     return events
 
 
 def _in_order(row: VersionRow | VisitRow) -> tuple[float, bool, int]:
-    return row.time, isinstance(row, VersionRow), row.number
+    is_version = isinstance(row, VersionRow)
+    return row.time, is_version, row.number if isinstance(row, VersionRow) else row.version
 
 
 def _seen(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> Iterator[Seen]:
     by_number = {version.number: version for version in versions}
     for visit in visits:
-        found = by_number.get(visit.number)
+        found = by_number.get(visit.version)
         if found is not None and _tells(visit, found):
             yield Seen(visit.time, found)
     for version in versions:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +25,7 @@ Document = Mapping[str, Any]
 """The fields of a document, without its key."""
 
 Condition = tuple[str, str, Any]
-"""A field or `KEY`; ``=``, ``<``, ``>=``, ``in`` or ``not in``; a value, or several."""
+"""A field or `KEY`; ``=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not in``; value, or several."""
 
 Change = tuple[Collection[Condition], Document]
 """Which documents, and the fields that are set in them."""
@@ -41,11 +42,14 @@ class Table:
         fields: Name and type of each field: str, int (64 bits), float, bytes, or dict for whatever
             JSON can hold. None is missing in any document.
         orders: Fields by which documents are found and ordered quickly, besides their keys.
+        numbered: Whether keys are numbers of 64 bits in place of text: in SQLite they take no room
+            of their own.
     """
 
     name: str
     fields: Mapping[str, type]
     orders: tuple[tuple[str, ...], ...] = ()
+    numbered: bool = False
 
     @property
     def json(self) -> list[str]:
@@ -67,6 +71,8 @@ class Contents:
         instead: What is to be named where it cannot be used, as the end of a sentence.
         damaged: What to do where a document cannot be read.
         answer: Seconds after which a server that does not answer counts as away; None for never.
+        packed: Tables of compressed bytes: a server need not compress them, a file gives their room
+            back when they go.
     """
 
     noun: str
@@ -78,6 +84,7 @@ class Contents:
     instead: str = "another file"
     damaged: str = "restore it from a copy"
     answer: float | None = None
+    packed: frozenset[str] = frozenset()
 
     def parsed(self, text: str, name: str) -> Any:
         """Return what a field of JSON says, given the name of the store.
@@ -106,7 +113,7 @@ class Store(Protocol):
 
     name: str
 
-    def get(self, table: str, keys: Collection[str]) -> dict[str, Document]:
+    def get(self, table: str, keys: Collection[Any]) -> dict[Any, Document]:
         """Return the documents of some keys, as far as they are there."""
 
     def range(
@@ -116,36 +123,61 @@ class Store(Protocol):
         order: tuple[str, ...] = (),
         fields: tuple[str, ...] = (),
         limit: int | None = None,
-    ) -> Iterator[tuple[str, Document]]:
+        backwards: bool = False,
+    ) -> Iterator[tuple[Any, Document]]:
         """Yield keys and documents that meet all conditions; others may write meanwhile.
 
         Args:
             table: Name of the table.
             conditions: Of the documents.
-            order: Fields by which they come, upwards; by key if there are none. Those that are
-                equal in these come in any order.
+            order: Fields by which they come, upwards; by key if there are none. Numbered ones that
+                are equal in these come by key, others in any order.
             fields: Only these are read; all if there are none.
             limit: How many, at most.
+            backwards: Whether the last come first.
         """
 
-    def insert_new(self, table: str, documents: Mapping[str, Document]) -> set[str]:
+    def insert_new(self, table: str, documents: Mapping[Any, Document]) -> set[Any]:
         """Insert documents under their keys; return the keys that were taken, which stay."""
 
     def change(self, table: str, changes: Iterable[Change]) -> int:
         """Set fields of documents that meet conditions when they are set; return of how many."""
 
-    def put(self, table: str, documents: Mapping[str, Document]) -> None:
+    def put(self, table: str, documents: Mapping[Any, Document]) -> None:
         """Write documents in place of those of their keys."""
 
     def delete(self, table: str, *conditions: Condition) -> int:
         """Remove the documents that meet all conditions when they go; return how many did."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Make what is written inside durable as one, and keep others from writing meanwhile.
+
+        A server does neither: there, each step inside is durable before the next one.
+        """
+
+    def count(self, table: str) -> int:
+        """Return how many documents a table has."""
+
+    def size(self) -> int:
+        """Return the bytes that all takes, indexes included."""
+
+    def problems(self) -> list[str]:
+        """Return what the database itself finds damaged, a sentence each."""
+
+    def compact(self) -> None:
+        """Give free room back."""
 
     def close(self) -> None:
         """Close it."""
 
 
 def open_documents(
-    contents: Contents, uri: str, path: Path | None, *, create: bool = True
+    contents: Contents,
+    uri: str,
+    path: Path | None,
+    *,
+    create: bool = True,
+    read_only: bool | None = None,
 ) -> Store:
     """Open a store.
 
@@ -154,6 +186,7 @@ def open_documents(
         uri: ``mongodb://HOST/DATABASE``, where there is no path.
         path: Of an SQLite file.
         create: Whether it is made where there is none.
+        read_only: Whether nothing is written; None leaves it to what may be.
 
     Raises:
         MissingStoreError: there is none.
@@ -162,10 +195,10 @@ def open_documents(
     if path is not None:
         from mmcrawl.stores.sqlite_documents import SqliteStore
 
-        return SqliteStore(contents, path, create=create)
+        return SqliteStore(contents, path, create=create, read_only=read_only)
     from mmcrawl.stores.mongodb_documents import MongoStore  # its driver is slow to load
 
-    return MongoStore(contents, uri, create=create)
+    return MongoStore(contents, uri, create=create, read_only=read_only)
 
 
 BLOB = {"content": bytes}

@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
-from pymongo import ASCENDING, ReplaceOne, UpdateMany, UpdateOne
+from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateMany, UpdateOne
+from pymongo.errors import OperationFailure
 
 from mmcrawl.stores.documents import KEY, Change, Condition, Contents, Document
 from mmcrawl.stores.mongodb import AT_ONCE, Kind, change_all, connect, explained, insert_new
 from mmcrawl.stores.mongodb import Change as MongoChange
 
-_OPERATORS = {"=": "$eq", "<": "$lt", ">=": "$gte", "in": "$in", "not in": "$nin"}
+_OPERATORS = {
+    "=": "$eq",
+    "<": "$lt",
+    "<=": "$lte",
+    ">": "$gt",
+    ">=": "$gte",
+    "in": "$in",
+    "not in": "$nin",
+}
 
 
 class MongoStore:
@@ -26,15 +35,24 @@ class MongoStore:
         contents: What it holds.
         uri: ``mongodb://HOST/DATABASE``.
         create: Whether its collections are made where there are none.
+        read_only: Whether nothing is written; by default where none are made.
 
     Raises:
         StoreError: it cannot be reached, is missing, or is none that this version can use.
     """
 
-    def __init__(self, contents: Contents, uri: str, *, create: bool = True) -> None:
+    def __init__(
+        self,
+        contents: Contents,
+        uri: str,
+        *,
+        create: bool = True,
+        read_only: bool | None = None,
+    ) -> None:
         self._contents = contents
+        only = not create if read_only is None else read_only
         self._server = connect(
-            _kind(contents), uri, create=create, read_only=not create, answer=contents.answer
+            _kind(contents), uri, create=create, read_only=only, answer=contents.answer
         )
         self._json = {table.name: table.json for table in contents.tables}
         self.name = self._server.name
@@ -47,7 +65,7 @@ class MongoStore:
                 server.pool.reset(interrupt_connections=True)
         self._server.client.close()
 
-    def get(self, table: str, keys: Collection[str]) -> dict[str, Document]:
+    def get(self, table: str, keys: Collection[Any]) -> dict[Any, Document]:
         return dict(self.range(table, (KEY, "in", keys))) if keys else {}
 
     def range(
@@ -57,23 +75,25 @@ class MongoStore:
         order: tuple[str, ...] = (),
         fields: tuple[str, ...] = (),
         limit: int | None = None,
-    ) -> Iterator[tuple[str, Document]]:
+        backwards: bool = False,
+    ) -> Iterator[tuple[Any, Document]]:
         if limit == 0:  # for the server, no limit
             return
-        by = [(name, ASCENDING) for name in order or ("_id",)]
+        way = DESCENDING if backwards else ASCENDING
+        by = [("_id" if name == KEY else name, way) for name in order or (KEY,)]
         with self._explained():
             found = self._server.documents(table).find(_where(conditions), fields or None)
             for row in found.sort(by).limit(limit or 0).batch_size(AT_ONCE):
                 yield row.pop("_id"), self._document(table, row)
 
-    def insert_new(self, table: str, documents: Mapping[str, Document]) -> set[str]:
+    def insert_new(self, table: str, documents: Mapping[Any, Document]) -> set[Any]:
         return {
             some[index][0]
             for some in _portions(list(documents.items()))
             for index in self._inserted(table, some)
         }
 
-    def put(self, table: str, documents: Mapping[str, Document]) -> None:
+    def put(self, table: str, documents: Mapping[Any, Document]) -> None:
         taken = self.insert_new(table, documents)
         changes = [ReplaceOne({"_id": key}, _row(key, documents[key]), True) for key in taken]
         self._write(table, changes)
@@ -91,7 +111,54 @@ class MongoStore:
         with self._explained():
             return self._server.documents(table).delete_many(_where(conditions)).deleted_count
 
-    def _inserted(self, table: str, some: Sequence[tuple[str, Document]]) -> set[int]:
+    def together(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def count(self, table: str) -> int:
+        with self._explained():
+            return self._server.documents(table).count_documents({})
+
+    def size(self) -> int:
+        """Return the bytes in use: what is free in the files for what comes next is not counted."""
+        total = 0
+        with self._explained():
+            for table in self._contents.tables:
+                name = self._server.documents(table.name).name
+                stats = self._server.database.command("collStats", name)
+                # Not every server can tell what a collection takes on disk.
+                total += stats["storageSize"] or stats.get("size", 0)
+                total += stats.get("totalIndexSize", 0)
+                # Elsewhere, what is free is not part of the size.
+                total -= stats.get("freeStorageSize", 0)
+        return int(total)
+
+    def problems(self) -> list[str]:
+        found = []
+        for name, report in self._told("validate"):
+            if not report.get("valid", True):
+                errors = "; ".join(map(str, report.get("errors", [])))
+                found.append(f"the collection {name} is damaged: {errors}")
+        return found
+
+    def compact(self) -> None:
+        for _ in self._told("compact"):
+            pass
+
+    def _told(self, command: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield what the server answers to a command about each collection.
+
+        Not every user may give it, not every server knows it; free space is used again in any case.
+        """
+        for table in self._contents.tables:
+            name = self._server.documents(table.name).name
+            with self._explained():
+                try:
+                    answer = self._server.database.command(command, name)
+                except OperationFailure:
+                    continue
+            yield name, answer
+
+    def _inserted(self, table: str, some: Sequence[tuple[Any, Document]]) -> set[int]:
         with self._explained():
             rows = [_row(key, document) for key, document in some]
             return insert_new(self._server.documents(table), rows)
@@ -122,6 +189,7 @@ def _kind(contents: Contents) -> Kind:
             table.name: [(dict.fromkeys(order, ASCENDING), False) for order in table.orders]
             for table in contents.tables
         },
+        compressed=contents.packed,
     )
 
 
@@ -137,7 +205,7 @@ def _where(conditions: Collection[Condition]) -> dict[str, dict[str, Any]]:
     return which
 
 
-def _row(key: str, document: Document) -> dict[str, Any]:
+def _row(key: Any, document: Document) -> dict[str, Any]:
     return {"_id": key, **_stored(document)}
 
 

@@ -50,11 +50,10 @@ def archive(uri: str) -> Iterator[Archive]:
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tails, packs and segments be full after some pages."""
-    monkeypatch.setattr("mmcrawl.archive.rows.SEGMENT", 60_000)
-    monkeypatch.setattr("mmcrawl.archive.format.sealing.SEGMENT", 60_000)
+    monkeypatch.setattr("mmcrawl.archive.format.sealing.CLOSED", 60_000)
     monkeypatch.setattr("mmcrawl.archive.format.sealing.LARGEST_SEGMENT", 90_000)
     monkeypatch.setattr("mmcrawl.archive.format.sealing.TAIL", 30_000)
-    monkeypatch.setattr("mmcrawl.archive.format.packing.LARGEST_PACK", 30_000)
+    monkeypatch.setattr("mmcrawl.archive.format.writing.LARGEST_PACK", 30_000)
 
 
 LESSON = """<!DOCTYPE html><html lang="en"><head><title>{head}</title></head><body>

@@ -168,7 +168,7 @@ def test_a_page_that_was_not_cut_is_told_and_cut_by_pack(archive, uri, page):
     assert [archive.blocks_of(version) for version in versions] == blocks
     assert archive.stats().uncut == 0
     assert archive.check().clean
-    for row in archive._backend.versions(1):
+    for row in archive._index.versions(1):
         assert archive._reader.entry(row).columns.marks
 
 
@@ -213,8 +213,8 @@ def test_what_was_stored_anew_for_a_version(archive, page):
     [index] = second.new
     assert "second" in archive.page(archive.version(URL, 2)).text(blocks[index])
     assert second.new_bytes == blocks[index].end - blocks[index].start
-    assert (second.new_layout, back.new, back.new_bytes, back.chunk_bytes) == (False, (), 0, 0)
-    assert (image.blocks, image.chunk_bytes) == (None, 4)
+    assert (second.new_layout, back.new, back.new_bytes) == (False, (), 0)
+    assert (image.blocks, image.new) == (None, ())
 
 
 # -- examination

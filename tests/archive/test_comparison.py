@@ -112,3 +112,17 @@ def test_attributes_white_space_and_scripts_are_markup(tmp_path: Path) -> None:
         assert found.verdict == "markup", n
         assert set(found.summary()) <= {"changed", "kept"}
         assert found.layout_changed or found.count("changed")  # nothing is missed
+
+
+def test_links_and_pictures_alone_are_told_as_such(tmp_path: Path) -> None:
+    old = boxes(*LONG, "<a href='/a'>Read on</a><img src='/a.png'>")
+    for n, new in enumerate(
+        (
+            old.replace(b"href='/a'", b"href='/b'"),
+            old.replace(b"/a.png", b"/b.png"),
+            old.replace(b"</body>", b"<div><p><img src='/c.png'></p></div></body>"),
+        )
+    ):
+        assert compared(tmp_path / str(n), [old, new], [3, 3]).verdict == "links", n
+    more = old.replace(b"/a.png", b"/b.png").replace(b"Read on", b"Read more")
+    assert compared(tmp_path / "more", [old, more], [3, 3]).verdict == "content"

@@ -1,78 +1,23 @@
-"""Chunks, frames, manifests and comparison, each by itself."""
-
-import random
+"""Heads and comparison, each by itself."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mmcrawl.archive import StoredBlock, Version, digest_of
 from mmcrawl.archive.comparing import difference
-from mmcrawl.archive.format import (
-    LEAST,
-    ArchivedPage,
-    Entry,
-    chunks_of,
-    pack_manifest,
-    read_manifest,
-)
+from mmcrawl.archive.format import About, ArchivedPage, Entry, packed, read_head
 from mmcrawl.errors import StoreError
 
 
-def page(parts):
-    return b"".join(b"<div><p>" + part + b"</p></div>" for part in parts)
-
-
-def parts(count, seed=0):
-    chance = random.Random(seed)
-    return [chance.randbytes(chance.randrange(200, 1_200)).hex().encode() for _ in range(count)]
-
-
-# -- chunks
-
-
-@given(st.binary(max_size=2_000).map(lambda body: body * 20))
-def test_chunks_put_together_are_the_body(body):
-    assert b"".join(chunks_of(body)) == body
-
-
-def test_something_inserted_changes_the_chunks_around_it_only():
-    before = parts(300)
-    after = [*before[:20], b"inserted" * 100, *before[20:]]
-    known = set(chunks_of(page(before)))
-    chunks = chunks_of(page(after))
-    assert len(known) > 20
-    assert sum(chunk not in known for chunk in chunks) <= 4
-    assert all(len(chunk) >= LEAST for chunk in chunks[:-1])
-
-
-# -- frames
-
-
-# -- manifests
-
-text = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=8)
-blocks = st.lists(
-    st.builds(
-        lambda gap, size, kind, topic, level, path: (gap, size, kind, topic, level, path),
-        st.integers(0, 300),
-        st.integers(1, 300),
-        st.sampled_from(["topic", "navigation"]),
-        text,
-        st.integers(1, 9),
-        st.lists(st.sampled_from(["html", "div[2]", "p"]), max_size=4).map("/".join),
-    ),
-    max_size=6,
-)
-
-
-def test_a_manifest_with_a_flipped_bit_is_not_read():
-    frame = pack_manifest([Entry(1, 1, 0.0, 200, b"[]" * 50, ((0, 4),))], [1, 2, 3, 4], 3)
+def test_a_head_with_a_flipped_bit_is_not_read():
+    about = About("h.test", 1, 0, 3, {1: "http://h.test/"})
+    entry = Entry(1, 1, 1, 0.0, 200, b"[]" * 50, bytes(32), 4)
+    frame = packed(about, [entry], [b"body"], 3, 3)[1]
+    assert [*read_head(frame).entries()] == [entry]
     for position in range(len(frame)):
         damaged = bytearray(frame)
         damaged[position] ^= 0x08
         with pytest.raises(StoreError):
-            assert read_manifest(bytes(damaged)).entries() is None
+            read_head(bytes(damaged))
 
 
 # -- comparison

@@ -42,11 +42,11 @@ def store(archive, count=12):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @each("error", [MemoryError, SystemExit])
 def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
-    def fail(self, stream, *, hasty=False):
+    def fail(self, stream, *, whole=False):
         if threading.current_thread().name == "archive-sealing":
             tried.append(stream)
             raise error("sealing")
-        real(self, stream, hasty=hasty)
+        real(self, stream, whole=whole)
 
     tried, real = [], Sealer.seal
     monkeypatch.setattr(Sealer, "seal", fail)
@@ -61,10 +61,10 @@ def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
 
 
 def test_a_sealing_that_does_not_end_is_waited_for_a_while_only(tmp_path, monkeypatch, caplog):
-    def never(self, stream, *, hasty=False):
+    def never(self, stream, *, whole=False):
         begun.set()
         assert go.wait(HANG)
-        real(self, stream, hasty=hasty)
+        real(self, stream, whole=whole)
 
     begun, go, real = threading.Event(), threading.Event(), Sealer.seal
     monkeypatch.setattr(Sealer, "seal", never)
@@ -80,9 +80,8 @@ def test_a_sealing_that_does_not_end_is_waited_for_a_while_only(tmp_path, monkey
 def test_what_grows_is_sealed_in_the_background(archive):
     store(archive)
     archive._sealer.wait()
-    backend = archive._backend
-    (stream,) = backend.streams()
-    assert any(pack.sealed for pack in backend.packs(stream))
+    (segments,) = archive._index.all_segments()
+    assert any(segment.level for segment in segments)
     assert archive.check().clean
 
 
@@ -92,14 +91,14 @@ def test_many_small_tails_are_sealed_when_they_are_much_together(tmp_path, monke
     monkeypatch.setattr(sealing, "TAILS", 400_000)
     with open_archive(f"sqlite:///{tmp_path / 'archive.db'}") as archive:
         archive._sealer._most = sealing.TAILS
-        backend, most = archive._backend, 0
+        most = 0
         for n in range(20):
             pages = [Capture(f"http://h{k}.test/{n}", os.urandom(2_000), 1.0) for k in range(40)]
             archive.store_many(pages)
             archive._sealer.wait()
-            packs = [pack for stream in backend.streams() for pack in backend.packs(stream)]
-            tails = sum(pack.raw for pack in packs if not pack.sealed)
-            segments = sum(pack.raw for pack in packs if pack.sealed)
+            every = [one for some in archive._index.all_segments() for one in some]
+            tails = sum(segment.raw for segment in every if not segment.level)
+            segments = sum(segment.raw for segment in every if segment.level)
             assert tails <= 400_000 + 80_000 + segments // 4
             most = max(most, segments)
         assert most > 1_000_000
@@ -111,12 +110,12 @@ def test_tails_of_a_process_that_was_killed_are_sealed_by_the_next_that_stores(t
     archive = open_archive(uri)
     for n in range(5):
         archive.store(Capture("http://h.test/", os.urandom(2_000), n))
-    archive._backend.close()  # as if it was killed before the tail was sealed
+    archive._index.store.close()  # as if it was killed before the tail was sealed
     with open_archive(uri):
         pass
     with open_archive(uri, read_only=True) as archive:
-        assert len(archive._backend.packs(1)) == 5
+        assert len(next(archive._index.all_segments())) == 5
     with open_archive(uri) as archive:
         archive.store(Capture("http://other.test/", b"x", 1.0))
     with open_archive(uri, read_only=True) as archive:
-        assert [pack.sealed for pack in archive._backend.packs(1)] == [True]
+        assert [segment.level for segment in next(archive._index.all_segments())] == [12]

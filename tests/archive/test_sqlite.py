@@ -4,8 +4,7 @@ import sqlite3
 
 import pytest
 
-from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.sqlite import SCHEMA_VERSION, connect
+from mmcrawl.archive import CONTENTS, Capture, open_archive
 from mmcrawl.errors import StoreError
 
 
@@ -33,7 +32,7 @@ def test_a_newer_schema_is_refused(path):
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    assert f"newer version of mmcrawl (schema 99, this one has {SCHEMA_VERSION})" in refusal(path)
+    assert f"newer version of mmcrawl (schema 99, this one has {CONTENTS.version})" in refusal(path)
 
 
 def test_another_file_is_refused_and_left_alone(path):
@@ -56,7 +55,7 @@ def test_reading_makes_no_file(path):
 def test_one_that_is_locked_by_another(path, monkeypatch):
     monkeypatch.setattr("mmcrawl.stores.sqlite_files._WAIT", 0.1)
     with opened(path) as archive:
-        other = connect(path, create=False, read_only=False)
+        other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked by another process"):
             archive.store(Capture("http://h.test/", b"x", 1.0))

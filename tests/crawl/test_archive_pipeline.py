@@ -276,7 +276,7 @@ def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cor
     server, dice = tools.serve(), random.Random(2)
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(20)))}
     for n in range(20):
-        server.pages[f"/{n}"] = f"<p>{dice.randbytes(50_000).hex()}</p>"
+        server.pages[f"/{n}"] = f"<p>{dice.randbytes(200_000).hex()}</p>"
     crawl = {"seeds": server.url(), "store": str(tools.folder() / "crawl.db")}
     spider = FULL.replace("CORES", f"{cores}").replace("SECONDS", f"{seconds}")
     [full] = tools.crawl(crawl, spider=spider)

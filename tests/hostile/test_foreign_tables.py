@@ -14,7 +14,6 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.search import index
-from mmcrawl.archive.sqlite import file as archive_file
 from mmcrawl.collecting import MediaIndex
 from mmcrawl.collecting.shelf import open_shelf
 from mmcrawl.errors import StoreError
@@ -23,6 +22,7 @@ from mmcrawl.frontier import database
 from mmcrawl.stores import sqlite_files
 from tests.tables import each
 
+KIND = sqlite_files.FileKind("archive", "mmca", 1, "")
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
 FILES: dict[str, tuple[str, str, Callable[[Path], Any]]] = {
     "archive": ("a.db", "url", lambda path: open_archive(f"sqlite:///{path}")),
@@ -86,7 +86,7 @@ def test_a_long_statement_is_ended_by_a_signal(number: signal.Signals, tmp_path:
             timer.start()
             with (
                 pytest.raises(KeyboardInterrupt),
-                sqlite_files.explained(archive_file.KIND, "a.db"),
+                sqlite_files.explained(KIND, "a.db"),
             ):
                 db.execute(f"SELECT max(x) FROM ({ENDLESS})").fetchone()
     finally:

@@ -38,7 +38,11 @@ CONTENTS = Contents(
     "mmtt",
     3,
     "pages_",
-    (Table("page", FIELDS, orders=(("status", "time"),)), Table("part", {"content": bytes})),
+    (
+        Table("page", FIELDS, orders=(("status", "time"),)),
+        Table("part", {"content": bytes}),
+        Table("event", {"time": float}, numbered=True),
+    ),
     missing="make one first",
 )
 Opener = Callable[[], Store]
@@ -110,6 +114,41 @@ def test_a_range_comes_in_order_by_any_condition(store: Store) -> None:
     )
     equal = [key for key, _ in store.range("page", order=("status",))]
     assert sorted(equal) == sorted(every)
+
+
+def test_numbered_documents_come_in_order_of_their_numbers(store: Store) -> None:
+    every = {n << 40: {"time": float(n % 3)} for n in range(1, 2_400)}
+    for start in range(0, 2_400, 400):
+        store.insert_new("event", dict(itertools.islice(every.items(), start, start + 400)))
+    assert store.insert_new("event", {7 << 40: {"time": 9.0}, 1: {"time": 9.0}}) == {7 << 40}
+    assert store.count("event") == 2_400
+    assert [key for key, _ in store.range("event")] == [1, *every]
+    last = store.range("event", ("time", "<=", 1.0), order=("time", KEY), backwards=True)
+    wanted = sorted((n % 3, n << 40) for n in range(1, 2_400) if n % 3 < 2)
+    assert [key for key, _ in last] == [key for _, key in reversed(wanted)]
+    assert [key for key, _ in store.range("event", (KEY, ">", 2_398 << 40))] == [2_399 << 40]
+    assert store.get("event", [1, 5]) == {1: {"time": 9.0}}
+    assert store.delete("event", (KEY, "in", [1, 2])) == 1
+
+
+def test_what_is_written_together_is_there(store: Store) -> None:
+    with store.together():
+        store.insert_new("event", {1: {"time": 1.0}})
+        with store.together():
+            store.put("event", {2: {"time": 2.0}})
+        assert store.count("event") == 2
+    assert [key for key, _ in store.range("event", backwards=True)] == [2, 1]
+    assert store.problems() == []
+    store.compact()
+    assert store.size() >= 0
+
+
+def test_what_fails_within_a_transaction_leaves_nothing(tmp_path: Path) -> None:
+    with closing(open_documents(CONTENTS, "", tmp_path / "pages.db")) as store:
+        store.insert_new("event", {5: {"time": 5.0}})
+        with pytest.raises(KeyError), store.together():
+            store.put("event", {number: {"time": 1.0} for number in range(9)} | {9: {}})
+        assert dict(store.range("event")) == {5: {"time": 5.0}}
 
 
 def test_a_document_changes_if_it_is_as_it_was(store: Store) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.comparing.changes import BlockChange, Difference
 from mmcrawl.archive.format.cutting import ArchivedPage
+from mmcrawl.archive.index import Index
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.revisits import MAIN_TEXT, WHOLE, Pair
 from mmcrawl.blocks.kinds import KEPT, KINDS
@@ -96,7 +96,7 @@ def shown_kinds(
 
 
 def noted_changes(
-    backend: Backend,
+    index: Index,
     url: int,
     pairs: Collection[Pair],
     read: Callable[[int], ArchivedPage],
@@ -108,12 +108,12 @@ def noted_changes(
     purged, differ as a whole; that is not noted.
 
     Args:
-        backend, url: Where it is noted.
+        index, url: Where it is noted.
         pairs: Asked for.
         read: Returns a version by its number.
         compare: Tells what became of its blocks.
     """
-    known = backend.changes(url)
+    known = index.changes(url)
     missing = sorted(pair for pair in pairs if pair not in known or _lacks_text(known[pair]))
     new: dict[Pair, frozenset[str]] = {}
     last: dict[int, ArchivedPage] = {}
@@ -127,8 +127,8 @@ def noted_changes(
             new[pair] = kinds
         except (StoreError, BlockError) as error:
             logger.warning("What changed cannot be told: %s", error)
-    if new and not backend.read_only:
-        backend.note_changes(url, new)
+    if new and not index.read_only:
+        index.note_changes(url, new)
     found = {**known, **dict.fromkeys(missing, frozenset({WHOLE})), **new}
     return {pair: found[pair] - {_SAME_TEXT} for pair in pairs}
 

@@ -73,6 +73,8 @@ class Difference:
         layout_changed: Whether the bytes between the blocks differ.
         layout_words: The title and the text between the blocks, word by word; empty if it is the
             same.
+        same_text: Whether both show the same runs of text, in whatever order.
+        same_targets: Whether both have the same addresses of links, pictures and media.
     """
 
     old: Version
@@ -80,6 +82,8 @@ class Difference:
     blocks: tuple[BlockChange, ...]
     layout_changed: bool
     layout_words: tuple[WordChange, ...] = ()
+    same_text: bool = False
+    same_targets: bool = True
 
     @property
     def same(self) -> bool:
@@ -97,20 +101,22 @@ class Difference:
 
         ``same`` (no byte), ``encoding`` (its encoding, and at most markup), ``markup`` (attributes,
         white space, scripts; not a word), ``layout`` (blocks moved, stand in other elements or are
-        cut otherwise; not a word), ``content``.
+        cut otherwise; not a word), ``links`` (links, pictures or media; not a word), ``content``.
         """
         if self.same:
             return "same"
+        if self.same_text and not self.same_targets:
+            return "links"
         words = (word for block in self.blocks for word in block.words)
-        if any(word.change in ("removed", "added") for word in (*self.layout_words, *words)) or any(
+        other = any(w.change in ("removed", "added") for w in (*self.layout_words, *words)) or any(
             block.change in ("added", "removed") or (block.change == "changed" and not block.kind)
             for block in self.blocks  # of no kind: what is no page, of which other bytes are known
-        ):
+        )
+        if other and not self.same_text:
             return "content"
         paths = ((b.old.path, b.new.path) for b in self.blocks if b.old and b.new)
-        if any(block.change in ("moved", "recut") for block in self.blocks) or any(
-            old != new for old, new in paths
-        ):
+        moved = any(block.change in ("moved", "recut") for block in self.blocks)
+        if other or moved or any(old != new for old, new in paths):
             return "layout"
         return "encoding" if self.encoding_changed else "markup"
 

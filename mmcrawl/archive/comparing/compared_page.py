@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, digest_of, leaves
@@ -57,6 +59,13 @@ class ComparedPage:
     def layout_runs(self) -> list[str]:
         """The title and the runs of visible text that stand in no block."""
         return self._all_runs[1]
+
+    @property
+    def all_text(self) -> Counter[str] | None:
+        """The runs of visible text of the page; None of what is no page."""
+        if not self.page.version.method:
+            return None
+        return Counter([*self.layout_runs, *chain.from_iterable(self.runs)])
 
     def visible_text(self, index: int) -> str:
         """Return the visible text of a block."""

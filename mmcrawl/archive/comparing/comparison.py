@@ -41,13 +41,24 @@ def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
     layout_changed = before.layout != after.layout
     changes: Iterable[BlockChange]
     layout_words: tuple[WordChange, ...] = ()
+    same_text = same_targets = old.version.digest == new.version.digest
     if before.identities == after.identities and not layout_changed:
         pairs = zip(before.blocks, after.blocks, strict=True)
         changes = (BlockChange("kept", one, other) for one, other in pairs)
     else:
         comparison = _Comparison(before, after)
         changes, layout_words = comparison.changes(), comparison.layout_words
-    return Difference(old.version, new.version, tuple(changes), layout_changed, layout_words)
+        same_text = before.all_text is not None and before.all_text == after.all_text
+        same_targets = not same_text or before.all_targets == after.all_targets
+    return Difference(
+        old.version,
+        new.version,
+        tuple(changes),
+        layout_changed,
+        layout_words,
+        same_text,
+        same_targets,
+    )
 
 
 class _Comparison:

@@ -1,4 +1,4 @@
-"""The blocks of a version as a manifest keeps them: by column, and little of what the body tells.
+"""The blocks of a version as a head keeps them: by column, and little of what the body tells.
 
 Blocks stand side by side, so that where one begins is told by where the one before ends: nearly
 always there. A topic is made of words of its block, so that the places of these are kept, not the
@@ -100,7 +100,7 @@ class BlockColumns(NamedTuple):
         """
         sizes, _ = read_varints(self.sizes)
         if len(self.marks) != MARK * len(sizes) + _LAYOUT or len(self.levels) != len(sizes):
-            raise StoreError("a manifest is damaged (its blocks)")
+            raise StoreError("a head is damaged (its blocks)")
         marks = [self.marks[at : at + MARK] for at in range(0, MARK * len(sizes), MARK)]
         return Outline(marks, sizes, self.levels, self.marks[-_LAYOUT:])
 
@@ -113,7 +113,7 @@ class BlockColumns(NamedTuple):
         try:
             return list(self._read(body, encoding))
         except (ValueError, LookupError) as error:  # of lengths, of text, of its encoding
-            raise StoreError(f"a manifest is damaged ({error})") from error
+            raise StoreError(f"a head is damaged ({error})") from error
 
     def _read(self, body: bytes, encoding: str) -> Iterator[StoredBlock]:
         count = len(self.levels)

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.facts import as_version
-from mmcrawl.archive.format.manifest import Entry
-from mmcrawl.archive.format.reading import Reader, live_entry
+from mmcrawl.archive.format.head import CUT, Entry
+from mmcrawl.archive.format.reading import Reader, live_versions
+from mmcrawl.archive.index import Index, Segment
 from mmcrawl.archive.model import Capture, StoredBlock, Version, digest_of
-from mmcrawl.archive.rows import PackRow, VersionRow
 from mmcrawl.blocks.partition import Block, Partition, partition, partition_of
 from mmcrawl.errors import BlockError, StoreError, raise_if_fatal
 from mmcrawl.page.tree import PageTree, read_tree
@@ -161,38 +160,25 @@ def are_blocks_of(columns: BlockColumns, body: bytes, encoding: str) -> bool:
     return _are_of(blocks, body) and columns.marks == marks
 
 
-def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] | None:
-    """Return the entries of a pack with blocks; None if all have theirs.
+def cut_entries(index: Index, reader: Reader, segment: Segment) -> list[Entry] | None:
+    """Return the entries of a segment with blocks; None if all have theirs.
 
     A page whose partitioner is not installed here stays as it is.
     """
-    entries = reader.manifest(pack).entries()
-    changed = False
-    for index, entry in enumerate(entries):
-        if entry.columns is not None:
+    head = reader.head(segment)
+    found = {}
+    for n, (entry, row) in live_versions(index, segment, head).items():
+        version = as_version(head.about.urls[entry.url], row, entry)
+        if entry.kind == CUT or not version.method:
             continue
-        row = live_entry(backend, pack, index, entry)
-        version = _page_version(backend, row, entry)
-        if row is None or version is None:
-            continue
-        body = reader.body(entry.runs)
-        page = ArchivedPage(version, body)
+        body = reader.body(segment, n, entry)
         try:
-            columns = BlockColumns.of(page.blocks, body, version.encoding)
+            columns = BlockColumns.of(ArchivedPage(version, body).blocks, body, version.encoding)
         except BlockError as error:
             logger.warning("The blocks of %s are not kept: %s", version.url, error)
             continue
-        entries[index] = replace(entry, columns=columns)
-        changed = True
-    return entries if changed else None
-
-
-def _page_version(backend: Backend, row: VersionRow | None, entry: Entry) -> Version | None:
-    url = backend.url_by_id(entry.url) if row is not None else None
-    if row is None or url is None:
-        return None
-    version = as_version(url.url, row, entry)
-    return version if version.method else None
+        found[n] = replace(entry, kind=CUT, columns=columns)
+    return [found.get(n, entry) for n, entry in enumerate(head.entries())] if found else None
 
 
 def _whole_body(body: bytes) -> list[StoredBlock]:

@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from mmcrawl.archive.format.frames import compressed, decompressed_like
-from mmcrawl.archive.format.manifest import Entry
+from mmcrawl.archive.format.head import Entry
+from mmcrawl.archive.index import VersionRow
 from mmcrawl.archive.model import Capture, Version
-from mmcrawl.archive.rows import VersionRow
 from mmcrawl.errors import StoreError
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.page.tree import PageTree, read_tree
@@ -154,8 +153,8 @@ def as_version(url: str, row: VersionRow, entry: Entry, head: bytes | None = Non
         reason=reason,
         headers=_as_headers(headers),
         content_type=content_type,
-        digest=row.digest.hex(),
-        size=row.size,
+        digest=entry.digest.hex(),
+        size=entry.size,
         language=language,
         encoding=encoding,
         method=method,
@@ -163,27 +162,15 @@ def as_version(url: str, row: VersionRow, entry: Entry, head: bytes | None = Non
     )
 
 
-def row_of(entry: Entry, at: int, body: bytes) -> VersionRow:
-    """Return the row of a version, made again of its entry.
-
-    Args:
-        entry, at: Its entry, and the place of that.
-        body: As its chunks give it.
-
-    Raises:
-        StoreError: the entry is damaged.
-    """
-    facts = _read(entry.facts)
-    headers = _as_headers(facts[6])
-    location = location_of(Capture("", b"", entry.time, entry.status, headers))
-    digest = sha256(body).digest()
-    identity = entry.url, entry.number, entry.time, entry.status
-    return VersionRow(*identity, digest, len(body), at, facts[4], facts[5], location)
-
-
 def location_of(capture: Capture) -> str:
     """Return where a redirect leads, "" for what is none."""
     return capture.header("location") if capture.status // 100 == 3 else ""
+
+
+def target_of(entry: Entry) -> str:
+    """Return where a redirect leads that was stored, "" for what is none."""
+    headers = _as_headers(_read(entry.facts)[6])
+    return location_of(Capture("", b"", entry.time, entry.status, headers))
 
 
 def cut_by(entry: Entry) -> tuple[str, int]:
@@ -223,5 +210,5 @@ def _read(written: bytes) -> list[Any]:
     try:
         facts: list[Any] = json.loads(written.decode("utf-8", "surrogatepass"))
     except ValueError as error:
-        raise StoreError(f"a manifest is damaged ({error})") from error
+        raise StoreError(f"a head is damaged ({error})") from error
     return facts

@@ -1,8 +1,8 @@
-"""Frames of zstd, and the varints that manifests are made of."""
+"""Frames of zstd, and the varints that heads are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,6 @@ import zstandard
 
 from mmcrawl.errors import StoreError
 
-_OPTIMAL = 16  # from this level on all matches are weighed; below, long ones displace better ones
 LARGEST_WINDOW = 27  # log2: 128 MB; larger ones need a wish of whoever decodes
 
 
@@ -33,8 +32,6 @@ def compressed(
         write_checksum=checksum,
         write_content_size=True,
         write_dict_id=False,
-        # The search of high levels does not go back to the begin of a dictionary, this one does.
-        enable_ldm=bool(like) and level >= _OPTIMAL,
     )
     compressor = zstandard.ZstdCompressor(
         dict_data=_dictionary(like), compression_params=parameters
@@ -48,32 +45,30 @@ def _dictionary(like: bytes) -> zstandard.ZstdCompressionDict | None:
     return zstandard.ZstdCompressionDict(like, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
 
-def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: bytes = b"") -> bytes:
+def decompressed(frame: bytes, size: int, *, up_to: int | None = None) -> bytes:
     """Return what was compressed, or its first bytes.
 
     Args:
         frame: As :func:`compressed` made it.
         size: Of all that was compressed.
-        up_to: How many bytes are needed; the rest is not decoded.
-        like: As it was given to :func:`compressed`.
+        up_to: How many bytes are needed; the rest is not decoded, and may be damaged.
 
     Raises:
         StoreError: the frame is damaged.
     """
-    decompressor = _decompressor(like)
+    decompressor = _decompressor()
     try:
         if zstandard.frame_content_size(frame) != size:
             raise StoreError("a compressed frame is damaged (its size)")
-        # A reader that stops early is worth its slower start only if it stops well before the end.
-        if up_to is not None and up_to < size * 0.8:
-            with decompressor.stream_reader(frame) as reader:
-                found = reader.read(up_to)
-            if len(found) != up_to:
-                raise StoreError("a compressed frame is damaged (cut off)")
-            return found
-        return decompressor.decompress(frame)
+        if up_to is None or up_to >= size:
+            return decompressor.decompress(frame)
+        with decompressor.stream_reader(frame) as reader:
+            found = reader.read(up_to)
     except zstandard.ZstdError as error:
         raise StoreError(f"a compressed frame is damaged ({error})") from error
+    if len(found) != up_to:
+        raise StoreError("a compressed frame is damaged (cut off)")
+    return found
 
 
 def decompressed_like(frame: bytes, like: bytes, most: int) -> bytes:
@@ -91,34 +86,8 @@ def decompressed_like(frame: bytes, like: bytes, most: int) -> bytes:
         raise StoreError(f"a compressed frame is damaged ({error})") from error
 
 
-def _decompressor(like: bytes) -> zstandard.ZstdDecompressor:
+def _decompressor(like: bytes = b"") -> zstandard.ZstdDecompressor:
     return zstandard.ZstdDecompressor(_dictionary(like), max_window_size=1 << LARGEST_WINDOW)
-
-
-def parts_of(frame: bytes, like: bytes = b"") -> Iterator[bytes]:
-    """Yield what was compressed in small parts, so that it is never held twice in memory.
-
-    Args:
-        frame, like: As :func:`compressed` made it, with what.
-
-    Raises:
-        StoreError: the frame is damaged.
-    """
-    try:
-        yield from _decompressor(like).read_to_iter(frame)
-    except zstandard.ZstdError as error:
-        raise StoreError(f"a compressed frame is damaged ({error})") from error
-
-
-def is_frame_of(frame: bytes, data: bytes | bytearray, like: bytes = b"") -> bool:
-    """Return whether a frame, compressed with `like`, holds exactly these data."""
-    wanted = memoryview(data)
-    position = 0
-    for part in parts_of(frame, like):
-        if wanted[position : position + len(part)] != part:
-            return False
-        position += len(part)
-    return position == len(data)
 
 
 def varints(numbers: Iterable[int]) -> bytes:
@@ -170,5 +139,5 @@ def read_varints(data: bytes, start: int = 0, count: int | None = None) -> tuple
         numbers.append(number | byte << shift)
         number = shift = 0
     if shift or (count is not None and len(numbers) != count):
-        raise StoreError("a manifest is damaged (cut off)")
+        raise StoreError("a head is damaged (cut off)")
     return numbers, position

@@ -6,7 +6,7 @@ are in order: each later than all that is known of it, so that it is compared wi
 
 One that is not (a collection of old captures is taken in, or the same is stored again) is *late*:
 what was seen up to its time is asked for by itself, and what comes after it in the batch waits for
-the next round. Once a version was stored late, that URL is marked, and asked for by itself always.
+the next round.
 
 What is stored late may be equal to what was seen before it or to what was seen next. Either way it
 is a visit, no version.
@@ -16,36 +16,33 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple, TypeAlias
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.facts import (
-    BodyFacts,
+    cut_by,
     facts_of_page,
     is_read_alike,
     location_of,
+    target_of,
     written_facts,
     written_head,
 )
+from mmcrawl.archive.format.head import CUT, HEADED, VERSION, VISIT, Entry
 from mmcrawl.archive.format.reading import Reader
+from mmcrawl.archive.index import Index, UrlRow, VersionRow
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.revisits import is_answer
-from mmcrawl.archive.rows import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.timeline import last_seen, next_seen
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.urls import url_key
 
 logger = logging.getLogger(__name__)
 
 Cut: TypeAlias = Callable[[Capture, str, str, int], BlockColumns | None]
 """Returns the blocks of a page, given its encoding, method and level; None if it cannot be cut."""
-
-_NOTED_EVERY = 8  # versions of a URL: as often it is noted how many it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +53,14 @@ class Item:
         index: Its number in the batch.
         visit: What was found.
         digest: SHA-256 of the body; b"" if there is none.
-        chunks: The body by digests, in order.
         method, level: How the page is to be cut; None as the version before.
-        page: What was found out about the body; None if that was not asked yet.
-        cut: Its blocks, if it was cut ahead.
     """
 
     index: int
     visit: Capture | Unchanged
     digest: bytes = b""
-    chunks: tuple[tuple[bytes, bytes], ...] = ()
     method: str | None = None
     level: int | None = None
-    page: BodyFacts | None = None
-    cut: Blocks | None = None
 
     def cut_by(self, capture: Capture, method: str, level: int) -> tuple[str, int]:
         """Return how the page is to be cut: as wished, as before, as it was, else as usual.
@@ -85,12 +76,25 @@ class Item:
         )
 
 
-class Blocks(NamedTuple):
-    """The blocks of a page that was cut ahead, and how; None if it could not be cut."""
+class Known(NamedTuple):
+    """A version to compare with.
 
+    Attributes:
+        number, time, status: Of the version.
+        digest: Of its body.
+        location: Where it leads, if it is a redirect.
+        method, level: How it is cut; "" and 0 if it is no page.
+        at: Place of its record; -1 if the batch adds it.
+    """
+
+    number: int
+    time: float
+    status: int
+    digest: bytes
+    location: str
     method: str
     level: int
-    columns: BlockColumns | None
+    at: int = -1
 
 
 @dataclass(slots=True)
@@ -98,9 +102,8 @@ class Standing:
     """How a URL stands, with what the batch adds to it.
 
     Attributes:
-        url: Its row.
-        stored: The version to compare with, as stored before the batch.
-        last: The same, or one that the batch adds.
+        url: Its row; without a number if it is not known yet.
+        last: The version to compare with, as stored before or added by the batch.
         next: The version that was seen next, if the visit is late.
         facts: Of versions by number: those that the batch may have found again.
         number: The greatest number that a version has.
@@ -111,9 +114,8 @@ class Standing:
     """
 
     url: UrlRow
-    stored: VersionRow | None = None
-    last: VersionRow | None = None
-    next: VersionRow | None = None
+    last: Known | None = None
+    next: Known | None = None
     facts: dict[int, bytes] = field(default_factory=dict)
     number: int = 0
     time: float = -inf
@@ -121,90 +123,100 @@ class Standing:
     late: bool = False
     full: bool = False
 
-    def changed(self) -> UrlRow:
-        """Return the row as it is to be kept."""
-        last, late = self.url.last, self.url.late or self.late
-        if self.stored is not None and self.stored.number >= last + _NOTED_EVERY:
-            last = self.stored.number
-        return replace(self.url, last=last, late=late)
-
 
 @dataclass(frozen=True, slots=True)
-class NewVersion:
-    """A version that a batch adds; the place of its entry is not known yet."""
+class New:
+    """What a batch adds: the record of a version or a visit; its place is not known yet."""
 
     item: Item
-    capture: Capture
     standing: Standing
-    row: VersionRow
-    facts: bytes
-    columns: BlockColumns | None = None
+    entry: Entry
+    known: Known
+    """The version, or that which the visit found."""
 
 
-def look_up(backend: Backend, items: Sequence[Item]) -> dict[str, Standing]:
-    """Return how the URLs of a batch stand; an unknown one is made if there is a capture of it."""
-    times: dict[str, list[float]] = {}
+def look_up(index: Index, reader: Reader, items: Sequence[Item]) -> dict[str, Standing]:
+    """Return how the URLs of a batch stand, of those that are known or that there is a capture of.
+
+    The records of versions that may be met again are read.
+    """
+    first: dict[str, float] = {}
+    earliest: dict[str, float] = {}
     for item in items:
-        times.setdefault(item.visit.url, []).append(item.visit.time)
-    rows = backend.urls_named(times)
-    new = {
-        item.visit.url: (url_key(0, item.visit.url), host_of(item.visit.url))
-        for item in items
-        if isinstance(item.visit, Capture) and item.visit.url not in rows
-    }
-    standings = {url: Standing(row) for url, row in (backend.add_urls(new) if new else {}).items()}
-    ordered = [row for row in rows.values() if not row.late]
-    versions = backend.last_versions(ordered) if ordered else {}
-    since = {row.id: min(times[row.url]) for row in ordered}
-    visited = backend.visited_since(since) if since else set()
-    for url, row in rows.items():
-        last = versions.get(row.id)
-        if row.late or row.id in visited or (last.time >= since[row.id] if last else row.last):
-            standings[url] = _late(backend, row, times[url][0])
-        elif last is None:
-            standings[url] = Standing(row)
-        else:
-            standings[url] = Standing(row, last, last, number=last.number, time=last.time)
+        url, time = item.visit.url, item.visit.time
+        first.setdefault(url, time)
+        earliest[url] = min(time, earliest.get(url, inf))
+    rows = index.urls_named(first)
+    standings = {}
+    for item in items:
+        url = item.visit.url
+        if url in rows and url not in standings:
+            row = rows[url]
+            late = earliest[url] <= row.seen
+            standings[url] = _late(index, reader, row, first[url]) if late else _in_order(row)
+        elif url not in rows and isinstance(item.visit, Capture):
+            standings.setdefault(url, Standing(UrlRow.new(url, 0)))
+    _read_facts(reader, standings, items)
     return standings
 
 
-def read_facts(reader: Reader, standings: Mapping[str, Standing], items: Sequence[Item]) -> None:
+def _in_order(row: UrlRow) -> Standing:
+    known = None
+    if row.version:
+        how = row.digest, row.location, row.method, row.level
+        known = Known(row.version, row.seen, row.status, *how, row.at)
+    return Standing(row, known, number=row.last, time=row.seen)
+
+
+def _late(index: Index, reader: Reader, row: UrlRow, time: float) -> Standing:
+    """Return how a URL stands at the time of one visit."""
+    seen, behind = last_seen(index, row.id, time), next_seen(index, row.id, time)
+    standing = Standing(row, number=row.last, late=True)
+    if seen is not None:
+        standing.last = _as_known(reader, seen.version, standing)
+        standing.seen = seen.time
+    if behind is not None:
+        standing.next = _as_known(reader, behind.version, standing)
+    return standing
+
+
+def _as_known(reader: Reader, row: VersionRow, standing: Standing) -> Known:
+    identity = row.number, row.time, row.status
+    try:
+        entry = reader.entry(row)
+        standing.facts[row.number] = entry.facts
+        return Known(*identity, entry.digest, target_of(entry), *cut_by(entry), row.at)
+    except StoreError as error:
+        _warn(standing, row.number, error)
+        return Known(*identity, b"", "", "", 0, row.at)
+
+
+def _warn(standing: Standing, number: int, error: StoreError) -> None:
+    logger.warning(
+        "Version %d of %s cannot be read (%s); what was found now is kept as another",
+        number,
+        standing.url.url,
+        error,
+    )
+
+
+def _read_facts(reader: Reader, standings: Mapping[str, Standing], items: Sequence[Item]) -> None:
     """Read what is kept of the versions whose bodies are met again."""
     met = {
-        row: standing
+        standing.url.id: (standing, standing.last)
         for item in items
         if isinstance(item.visit, Capture)
-        and (standing := standings.get(item.visit.url)) is not None
-        for row in (standing.last, standing.next)
-        if row is not None and _has_body_of(row, item, item.visit)
+        and (standing := standings[item.visit.url]).last is not None
+        and not standing.late
+        and _has_body_of(standing.last, item, item.visit)
     }
-    packs = reader.fetch(met)
-    for row, standing in met.items():
+    reader.fetch(known.at for _, known in met.values())
+    for standing, known in met.values():
+        row = VersionRow(standing.url.id, known.number, known.time, known.status, known.at)
         try:
-            standing.facts[row.number] = reader.entry(row, packs.get(row.entry)).facts
+            standing.facts[known.number] = reader.entry(row).facts
         except StoreError as error:
-            logger.warning(
-                "Version %d of %s cannot be read (%s); what was found now is kept as another",
-                row.number,
-                standing.url.url,
-                error,
-            )
-
-
-def _late(backend: Backend, url: UrlRow, time: float) -> Standing:
-    """Return how a URL stands at the time of one visit."""
-    seen = last_seen(backend, url.id, time)
-    behind = next_seen(backend, url.id, time)
-    last = seen.version if seen is not None else None
-    return Standing(
-        url,
-        last,
-        last,
-        behind.version if behind is not None else None,
-        number=backend.last_number(url.id),
-        seen=seen.time if seen is not None else None,
-        late=True,
-    )
+            _warn(standing, known.number, error)
 
 
 class Round:
@@ -215,18 +227,15 @@ class Round:
         cut: Cuts versions into the blocks that are kept; None if none are.
 
     Attributes:
-        versions: What is to be stored.
-        visits: What is to be noted, with the item.
-        waiting: Items for the next round.
-        answers: Of the items that need nothing to be written, by number.
+        new: What is to be stored.
+        answers: Of the items that need nothing to be written, by number. Those that are neither
+            here nor there wait for the next round.
     """
 
     def __init__(self, standings: Mapping[str, Standing], cut: Cut | None) -> None:
         self._standings = standings
         self._cut = cut
-        self.versions: list[NewVersion] = []
-        self.visits: list[tuple[Item, VisitRow]] = []
-        self.waiting: list[Item] = []
+        self.new: list[New] = []
         self.answers: dict[int, Stored] = {}
 
     def take(self, item: Item) -> None:
@@ -235,7 +244,6 @@ class Round:
         standing = self._standings.get(visit.url)
         if standing is not None and (standing.full or visit.time <= standing.time):
             standing.full = True  # visits of a URL are stored in the order given
-            self.waiting.append(item)
         elif isinstance(visit, Capture) and standing is not None:
             found = _found_again(standing, item, visit)
             if found is not None:
@@ -250,49 +258,44 @@ class Round:
             if standing is not None:
                 standing.full = standing.late  # it was looked up for the time of this visit alone
 
-    def _note(self, item: Item, standing: Standing, found: VersionRow, head: bytes | None) -> None:
+    def _note(self, item: Item, standing: Standing, found: Known, head: bytes | None) -> None:
         visit = item.visit
         if standing.seen == visit.time and not _adds(found, visit, head):
             self.answers[item.index] = Stored(None)  # just this was noted before
         else:
-            row = VisitRow(standing.url.id, visit.time, found.number, visit.status, head)
-            self.visits.append((item, row))
+            kind = VISIT if head is None else HEADED
+            entry = Entry(kind, 0, found.number, visit.time, visit.status, head or b"")
+            self.new.append(New(item, standing, entry, found))
         _move_on(standing, visit.time)
 
     def _store(self, item: Item, standing: Standing, capture: Capture) -> None:
         last = standing.last
-        page = item.page or facts_of_page(capture)
-        method, level = "", 0
+        page = facts_of_page(capture)
+        method, level, columns = "", 0, None
         if page.is_page:
-            before = (last.method, last.level) if last is not None else ("", 0)
-            method, level = item.cut_by(capture, *before)
-        facts = written_facts(capture, page, method, level)
-        columns = None
-        if self._cut is not None and page.is_page:
-            ahead = item.cut
-            if ahead is not None and (ahead.method, ahead.level) == (method, level):
-                columns = ahead.columns
-            else:
+            method, level = item.cut_by(capture, *(last[5:7] if last is not None else ("", 0)))
+            if self._cut is not None:
                 columns = self._cut(capture, page.encoding, method, level)
-        row = VersionRow(
-            url=standing.url.id,
-            number=standing.number + 1,
-            time=capture.time,
-            status=capture.status,
-            digest=item.digest,
-            size=len(capture.body),
-            entry=-1,
-            method=method,
-            level=level,
-            location=location_of(capture),
+        known = Known(
+            standing.number + 1,
+            capture.time,
+            capture.status,
+            item.digest,
+            location_of(capture),
+            method,
+            level,
         )
-        self.versions.append(NewVersion(item, capture, standing, row, facts, columns))
-        standing.number, standing.last = row.number, row
-        standing.facts[row.number] = facts
+        facts = written_facts(capture, page, method, level)
+        kind = VERSION if columns is None else CUT
+        size = len(capture.body)
+        entry = Entry(kind, 0, *known[:3], facts, item.digest, size, columns)
+        self.new.append(New(item, standing, entry, known))
+        standing.number, standing.last = known.number, known
+        standing.facts[known.number] = facts
         _move_on(standing, capture.time)
 
 
-def _adds(found: VersionRow, visit: Capture | Unchanged, head: bytes | None) -> bool:
+def _adds(found: Known, visit: Capture | Unchanged, head: bytes | None) -> bool:
     """Return whether a visit tells more than what was seen at its very time.
 
     Headers do if a visit without any saw it, a failure does beside a capture.
@@ -306,7 +309,7 @@ def _move_on(standing: Standing, time: float) -> None:
     standing.time, standing.full = time, standing.late
 
 
-def _found_again(standing: Standing, item: Item, capture: Capture) -> VersionRow | None:
+def _found_again(standing: Standing, item: Item, capture: Capture) -> Known | None:
     """Return the version that a capture found again, if any.
 
     Of what was seen at its very time, only the last counts: a visit would stand behind that.
@@ -320,7 +323,7 @@ def _found_again(standing: Standing, item: Item, capture: Capture) -> VersionRow
     return None
 
 
-def _has_body_of(version: VersionRow, item: Item, capture: Capture) -> bool:
+def _has_body_of(version: Known, item: Item, capture: Capture) -> bool:
     return (version.digest, version.status, version.location) == (
         item.digest,
         capture.status,

@@ -1,23 +1,23 @@
-"""From a place in the archive to the bytes of a page."""
+"""From a place in the archive to a record and its bytes."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from typing import Generic, TypeVar
 
-from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import decompressed
-from mmcrawl.archive.format.manifest import Entry, Manifest, Run, read_manifest
-from mmcrawl.archive.rows import SHIFT, PackRow, VersionRow, place
+from mmcrawl.archive.format.head import Entry, Head, read_head
+from mmcrawl.archive.index import Index, Packed, Segment, VersionRow, VisitRow, place, stream_of
 from mmcrawl.errors import StoreError
 
-_NUMBER = (1 << SHIFT) - 1
-_MANIFESTS = 8 << 20  # bytes kept
-_FRAMES = 64 << 20  # a segment, those that it needs, and another
+_HEADS = 8 << 20  # bytes kept
+_FRAMES = 64 << 20  # a segment, and another
+_STREAMS = 1_000
 _ATTEMPTS = 4
 
 _K = TypeVar("_K")
@@ -53,224 +53,214 @@ class _Kept(Generic[_K, _V]):
 
 
 class GoneError(StoreError):
-    """A pack was replaced by another while it was read: look it up again."""
+    """A segment was replaced by another while it was read: look it up again."""
 
     def __init__(self) -> None:
-        super().__init__("a pack was replaced by another process; do it again")
+        super().__init__("a segment was replaced by another process; do it again")
 
 
 class Reader:
-    """Finds entries and chunks, and keeps what it decoded last. Any thread may ask.
+    """Finds records and bodies, and keeps what it decoded last. Any thread may ask.
 
-    Packs do not change: what was decoded stays true, also when another process replaces a pack.
+    A segment never changes, and no other ever has its name: what was decoded stays true, also when
+    another process puts a segment in its place.
     """
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
+    def __init__(self, index: Index) -> None:
+        self._index = index
         self._lock = threading.Lock()  # of what is kept; nobody waits for anything inside of it
-        self._manifests: _Kept[PackRow, Manifest] = _Kept(_MANIFESTS, lambda item: item.weight)
-        self._frames: _Kept[PackRow, bytes] = _Kept(_FRAMES, len)
+        self._segments: _Kept[int, list[Segment]] = _Kept(_STREAMS, lambda _: 1)
+        self._heads: _Kept[str, Head] = _Kept(_HEADS, lambda head: head.weight)
+        self._frames: _Kept[str, bytes] = _Kept(_FRAMES, len)
 
-    def entry(self, version: VersionRow, pack: PackRow | None = None) -> Entry:
-        """Return the entry of a version.
+    # -- segments -----------------------------------------------------------------------------
 
-        Args:
-            version: Its row.
-            pack: That holds the entry, if it was looked up already.
+    def note(self, written: Iterable[Packed]) -> None:
+        """Take note of segments that were written at the ends of streams."""
+        with self._lock:
+            for segment, _, _ in written:
+                known = self._segments.get(segment.stream)
+                if known is not None and known[-1].end <= segment.first:
+                    known.append(segment)
+                elif not segment.first:
+                    self._segments.put(segment.stream, [segment])
+
+    def forget(self, stream: int) -> None:
+        """Look the segments of a stream up again."""
+        with self._lock:
+            self._segments.drop(stream)
+
+    def segment_of(self, at: int) -> Segment:
+        """Return the segment that a place is in.
 
         Raises:
-            StoreError: it is missing or damaged.
+            StoreError: there is none.
         """
-        if pack is not None:
-            with suppress(GoneError):  # another process replaced it meanwhile
-                return self._entry_in(pack, version)
-        return self.again_if_gone(lambda: self._entry_in(self._pack_of(version), version))
+        segment = self.segments_of([at]).get(at)
+        if segment is None:
+            raise StoreError(f"archive {self._index.name} is damaged: a record is missing")
+        return segment
 
-    def entry_and_written(self, version: VersionRow) -> tuple[Entry, int]:
-        """Return the entry of a version, and the bytes of the chunks that were stored with it.
+    def segments_of(self, places: Iterable[int]) -> dict[int, Segment]:
+        """Return the segments that places are in; those that are in none are left out."""
+        wanted = set(places)
+        found = self._known(wanted)
+        if left := {stream_of(at) for at in wanted - found.keys()}:
+            for stream, segments in self._index.segments(left).items():
+                with self._lock:
+                    self._segments.put(stream, segments)
+            found |= self._known(wanted - found.keys())
+        return found
+
+    def _known(self, places: Collection[int]) -> dict[int, Segment]:
+        by_stream: defaultdict[int, list[int]] = defaultdict(list)
+        for at in places:
+            by_stream[stream_of(at)].append(at)
+        found = {}
+        with self._lock:
+            for stream, some in by_stream.items():
+                segments = self._segments.get(stream) or []
+                for at in some:
+                    number = at - place(stream, 0)
+                    n = bisect_right(segments, number, key=lambda segment: segment.first) - 1
+                    if n >= 0 and segments[n].holds(at):
+                        found[at] = segments[n]
+        return found
+
+    # -- heads and data -----------------------------------------------------------------------
+
+    def head(self, segment: Segment) -> Head:
+        """Return the head of a segment."""
+        with self._lock:
+            head = self._heads.get(segment.key)
+        if head is None:
+            frame = self._index.heads([segment]).get(segment.key)
+            if frame is None:
+                self.forget(segment.stream)
+                raise GoneError
+            head = self._read_head(segment, frame)
+        told = head.about.number, head.about.first, len(head), head.raw
+        if told != (segment.stream, segment.first, segment.entries, segment.raw):
+            raise StoreError(f"{segment.label} is damaged: its head is another's")
+        return head
+
+    def _read_head(self, segment: Segment, frame: bytes) -> Head:
+        try:
+            head = read_head(frame)
+        except StoreError as error:
+            raise StoreError(f"{segment.label} is damaged: {error}") from error
+        with self._lock:
+            self._heads.put(segment.key, head)
+        return head
+
+    def fetch(self, places: Iterable[int]) -> None:
+        """Read the heads of the segments that places are in at once: records are at hand then."""
+        segments = {segment.key: segment for segment in self.segments_of(places).values()}
+        with self._lock:
+            missing = [one for key, one in segments.items() if self._heads.get(key) is None]
+        for key, frame in self._index.heads(missing).items():
+            with suppress(StoreError):  # told to whoever asks for an entry of it
+                self._read_head(segments[key], frame)
+
+    def content(self, segment: Segment, up_to: int | None = None) -> bytes:
+        """Return the bytes of a segment's bodies, or at least the first of them.
+
+        Decoding stops where it may. Whoever reads on in the same segment gets all of it decoded.
+        """
+        needed = segment.raw if up_to is None else up_to
+        if not needed:
+            return b""
+        with self._lock:
+            known = self._frames.get(segment.key)
+        if known is not None and len(known) >= needed:
+            return known
+        frame = self._index.data(segment)
+        if frame is None:
+            self.forget(segment.stream)
+            raise GoneError
+        try:
+            content = decompressed(frame, segment.raw, up_to=None if known else up_to)
+        except StoreError:
+            if not known or up_to is None:
+                raise
+            content = decompressed(frame, segment.raw, up_to=up_to)  # damaged behind that
+        with self._lock:
+            self._frames.put(segment.key, content)
+        return content
+
+    # -- records ------------------------------------------------------------------------------
+
+    def entry(self, row: VersionRow | VisitRow) -> Entry:
+        """Return the record of a version or a visit.
 
         Raises:
-            StoreError: it is missing or damaged.
+            StoreError: it is missing, damaged or purged.
         """
+        return self._again_if_gone(lambda: self._found(row)[2])
 
-        def attempt() -> tuple[Entry, int]:
-            holder = self._pack_of(version)
-            written = self.manifest(holder).written(place(holder.stream, holder.chunk))
-            entry = self._entry_in(holder, version)
-            return entry, written[(version.entry & _NUMBER) - holder.entry]
+    def _found(self, row: VersionRow | VisitRow) -> tuple[Segment, int, Entry]:
+        segment = self.segment_of(row.at)
+        index = row.at - place(segment.stream, segment.first)
+        entry = self.head(segment).entry(index)
+        is_version = isinstance(row, VersionRow)
+        number = row.number if isinstance(row, VersionRow) else row.version
+        told = (entry.url, entry.number, entry.is_version, entry.is_visit)
+        if told != (row.url, number, is_version, not is_version):
+            self.forget(segment.stream)
+            raise StoreError(f"archive {self._index.name} is damaged: a record is another's")
+        return segment, index, entry
 
-        return self.again_if_gone(attempt)
-
-    def read(self, version: VersionRow) -> tuple[Entry, bytes]:
-        """Return the entry and the body of a version; their packs are looked up once each.
+    def read(self, row: VersionRow) -> tuple[Entry, bytes]:
+        """Return the record and the body of a version.
 
         Raises:
             StoreError: it is missing, or not what was stored.
         """
 
         def attempt() -> tuple[Entry, bytes]:
-            pack = self._pack_of(version)
-            entry = self._entry_in(pack, version)
-            return entry, self._body(entry.runs, [pack])
+            segment, index, entry = self._found(row)
+            return entry, self.body(segment, index, entry)
 
-        entry, body = self.again_if_gone(attempt)
-        if sha256(body).digest() != version.digest:
+        return self._again_if_gone(attempt)
+
+    def body(self, segment: Segment, index: int, entry: Entry) -> bytes:
+        """Return the body of an entry, compared with its digest.
+
+        Raises:
+            StoreError: it is not what was stored.
+        """
+        start, end = self.head(segment).span(index, entry)
+        body = self.content(segment, end)[start:end] if entry.size else b""
+        if sha256(body).digest() != entry.digest:
             raise StoreError("its bytes are not those that were stored")
-        return entry, body
+        return body
 
-    def fetch(self, versions: Iterable[VersionRow]) -> dict[int, PackRow]:
-        """Read the manifests of versions at once; return the packs by the places of their entries.
-
-        Entries are at hand then.
-        """
-        found = self._backend.packs_with_entries(row.entry for row in versions)
-        with self._lock:
-            missing = [pack for pack in set(found.values()) if self._manifests.get(pack) is None]
-        for pack, frame in self._backend.manifests(missing).items():
-            with suppress(StoreError):  # told to whoever asks for an entry of it
-                self._read_manifest(pack, frame)
-        return found
-
-    def _pack_of(self, version: VersionRow) -> PackRow:
-        pack = self._backend.pack_with_entry(version.entry)
-        if pack is None:
-            raise StoreError(f"archive {self._backend.name} is damaged: an entry is missing")
-        return pack
-
-    def _entry_in(self, pack: PackRow, version: VersionRow) -> Entry:
-        entry = self.manifest(pack).entry((version.entry & _NUMBER) - pack.entry)
-        if (entry.url, entry.number) != (version.url, version.number):
-            raise StoreError(f"archive {self._backend.name} is damaged: an entry is another's")
-        return entry
-
-    def manifest(self, pack: PackRow) -> Manifest:
-        """Return the manifest of a pack."""
-        with self._lock:
-            manifest = self._manifests.get(pack)
-        if manifest is None:
-            frame = self._backend.manifest(pack)
-            if frame is None:
-                raise GoneError
-            manifest = self._read_manifest(pack, frame)
-        return manifest
-
-    def _read_manifest(self, pack: PackRow, frame: bytes) -> Manifest:
-        manifest = read_manifest(frame)
-        if (len(manifest), len(manifest.offsets)) != (pack.entries, pack.chunks + 1):
-            raise StoreError(f"{named(pack)} is damaged: its manifest is another's")
-        with self._lock:
-            self._manifests.put(pack, manifest)
-        return manifest
-
-    def content(self, pack: PackRow, up_to: int | None = None) -> bytes:
-        """Return the bytes of a pack's chunks, or at least the first of them.
-
-        Decoding stops where it may. Whoever reads on in the same pack gets all of it decoded.
-        """
-        needed = pack.raw if up_to is None else up_to
-        if not needed:
-            return b""
-        with self._lock:
-            known = self._frames.get(pack)
-        if known is not None and len(known) >= needed:
-            return known
-        like = self.like(pack)
-        frame = self._backend.data(pack)
-        if frame is None:
-            raise GoneError
-        try:
-            content = decompressed(frame, pack.raw, up_to=None if known else up_to, like=like)
-        except StoreError:
-            if like and self._is_outdated(pack):
-                raise GoneError from None
-            raise
-        with self._lock:
-            self._frames.put(pack, content)
-        return content
-
-    def _is_outdated(self, pack: PackRow) -> bool:
-        """Return whether a purge took from what a pack was compressed with, and wrote it anew."""
-        before = self.manifest(pack)
-        with self._lock:
-            self._manifests.drop(pack)
-        frame = self._backend.manifest(pack)
-        return frame is None or read_manifest(frame).like != before.like
-
-    def like(self, pack: PackRow) -> bytes:
-        """Return the bytes that a pack was compressed with, b"" if it was compressed alone.
-
-        They stand before it: in its own stream, or in one that was begun before. So no pack ever
-        needs itself, whatever is put together later.
-        """
-        runs = self.manifest(pack).like
-        if any(start + count > place(pack.stream, pack.chunk) for start, count in runs):
-            raise StoreError(f"{named(pack)} is damaged: it is like what came after it")
-        return self.body(runs)
-
-    def body(self, runs: Sequence[Run]) -> bytes:
-        """Return the chunks of an entry, put together."""
-        return self.again_if_gone(lambda: self._body(runs))
-
-    def _body(self, runs: Sequence[Run], met: Sequence[PackRow] = ()) -> bytes:
-        slices: list[tuple[PackRow, int, int]] = []
-        needed: dict[PackRow, int] = {}
-        for pack, first, count in self.spans(runs, met):
-            offsets = self.manifest(pack).offsets
-            start, end = offsets[first], offsets[first + count]
-            slices.append((pack, start, end))
-            needed[pack] = max(end, needed.get(pack, 0))
-        contents = {pack: self.content(pack, up_to) for pack, up_to in needed.items()}
-        return b"".join(contents[pack][start:end] for pack, start, end in slices)
-
-    def spans(
-        self, runs: Iterable[Run], met: Iterable[PackRow] = ()
-    ) -> Iterator[tuple[PackRow, int, int]]:
-        """Yield where runs of chunks are: the pack, the first of its chunks, and how many.
-
-        Packs that were `met` need not be looked up.
-        """
-        packs = [*met]
-        for start, count in runs:
-            stream, number, left = start >> SHIFT, start & _NUMBER, count
-            while left:
-                pack = next((p for p in reversed(packs) if holds(p, stream, number)), None)
-                if pack is None:
-                    pack = self._backend.pack_with_chunk(place(stream, number))
-                    if pack is None:
-                        raise StoreError(
-                            f"archive {self._backend.name} is damaged: chunks are missing"
-                        )
-                    packs.append(pack)
-                first = number - pack.chunk
-                taken = min(left, pack.chunks - first)
-                yield pack, first, taken
-                number += taken
-                left -= taken
-
-    def again_if_gone(self, read: Callable[[], _R]) -> _R:
-        """Return what is read; once more if a pack is replaced by another process meanwhile."""
+    def _again_if_gone(self, read: Callable[[], _R]) -> _R:
+        """Return what is read; once more if a segment is replaced by another process meanwhile."""
         for _ in range(_ATTEMPTS):
             try:
                 return read()
             except GoneError:
                 continue
-        raise StoreError(f"archive {self._backend.name} is damaged: a pack cannot be found")
+        raise StoreError(f"archive {self._index.name} is damaged: a segment cannot be found")
 
 
-def live_entry(backend: Backend, pack: PackRow, index: int, entry: Entry) -> VersionRow | None:
-    """Return the version that an entry of a pack belongs to, None if it is nobody's.
+def live_versions(
+    index: Index, segment: Segment, head: Head
+) -> Mapping[int, tuple[Entry, VersionRow]]:
+    """Return the entries of a segment that are versions, with their rows, by their index.
 
     A number may be another's: two processes may have written it at once, and one was refused.
     """
-    row = backend.version(entry.url, entry.number) if entry.number else None
-    return row if row and row.entry == place(pack.stream, pack.entry + index) else None
-
-
-def holds(pack: PackRow, stream: int, chunk: int) -> bool:
-    """Return whether a pack holds a chunk."""
-    return pack.stream == stream and pack.chunk <= chunk < pack.chunk + pack.chunks
-
-
-def named(pack: PackRow) -> str:
-    """Return how messages call a pack."""
-    return f"pack {pack.stream}/{pack.entry}"
+    entries = {n: entry for n, entry in enumerate(head.entries()) if entry.is_version}
+    at = place(segment.stream, segment.first)
+    rows = {
+        n: VersionRow(entry.url, entry.number, entry.time, entry.status, at + n)
+        for n, entry in entries.items()
+    }
+    there = index.versions_by_key([row.key for row in rows.values()])
+    return {
+        n: (entries[n], there[row.key])
+        for n, row in rows.items()
+        if row.key in there and there[row.key].at == row.at
+    }

@@ -1,115 +1,74 @@
 """Storing captures (Song et al. 2008, algorithm 4), many at once.
 
 The last version is not read to store the next one; only where its body comes again, what is kept
-beside it is: most of the headers are the same. A chunk is recognised by its digest, wherever
-it was stored before; what is new goes into one pack at the end of a stream, with the entries that
-say how the pages are put together.
+beside it is: most of the headers are the same. What is new goes into one segment at the end of a
+stream, versions and visits in the order in which they came.
 
 A URL that is stored for the first time goes to the stream of its host, where pages of one template
 stand together. One that comes again after its segment was closed gets a stream of its own, where
 its versions stand together.
 
-A batch is written in the order packs, chunks, versions, visits, each kind as a whole. Where another
-process took a number first, the version is refused, and tried again with what waits.
-
-A body cut into chunks: runs of elements, the units of storing.
-
-Single blocks are too small to be worth a row in an index, and where they begin depends on how a
-page is cut. A chunk is a run of neighbours of some size that begins with an element a block may
-begin with, whatever the method and the level. Where it ends is decided by the bytes at its end
-alone, so that something that comes or goes changes the chunks around it and no others
-(content-defined chunking: Muthitacharoen et al. 2001, LBFS, section 3).
+Pages are cut, and all is decided, before anybody has to wait for it. If others have stored the same
+URLs meanwhile, it is decided again. A batch is written in the order segments, versions, visits, and
+how URLs stand, each kind as a whole. Where another process took a number first, the version is
+refused, and tried again with what waits.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import NamedTuple
-from zlib import crc32
 
-from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.format.facts import as_version, facts_of_page, is_page
-from mmcrawl.archive.format.manifest import Entry
-from mmcrawl.archive.format.packing import Batch
-from mmcrawl.archive.format.planning import (
-    Blocks,
-    Cut,
-    Item,
-    NewVersion,
-    Round,
-    look_up,
-    read_facts,
-)
+from mmcrawl.archive.format.blocks import BlockColumns
+from mmcrawl.archive.format.facts import as_version
+from mmcrawl.archive.format.head import HEADED, About, Entry, packed
+from mmcrawl.archive.format.planning import Cut, Item, New, Round, Standing, look_up
 from mmcrawl.archive.format.reading import Reader
-from mmcrawl.archive.format.sealing import Sealer
+from mmcrawl.archive.format.sealing import TAIL_LEVEL, Sealer, is_closed
+from mmcrawl.archive.format.standing import as_they_stand
+from mmcrawl.archive.index import Index, Packed, UrlRow, VersionRow, VisitRow, stream_of
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
-from mmcrawl.archive.rows import CHUNK_DIGEST, UrlRow, VersionRow, is_closed
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.errors import StoreError
 
-LEAST = 8_192
-MOST = 32_768
-_LARGE = 1 << 20  # of bodies that no element cuts
-_LOOK = 32  # bytes behind a boundary that decide
-_ONE_IN = 2
+LARGEST_PACK = 4 << 20
+"""Bytes that versions share a segment of a tail up to."""
 
-_ELEMENTS = (
-    b"div section article table tbody tr ul ol li dl nav header footer main aside form fieldset p "
-    b"h1 h2 h3 h4 h5 h6 figure script style head body svg button picture noscript template iframe "
-    b"blockquote pre center hr"
-)
-_BOUNDARY = re.compile(rb"<(?:" + b"|".join(_ELEMENTS.split()) + rb")(?=[\s>/])", re.IGNORECASE)
+_ATTEMPTS = 200
 
 
-def chunks_of(body: bytes) -> list[bytes]:
-    """Cut a body; the chunks in order are the body.
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """What a batch adds, with its record and its place."""
 
-    They have at least 8 KB (the last one may have less) and end at the first good boundary behind;
-    what has no boundary is cut every 1 MB.
+    new: New
+    entry: Entry
+    at: int
 
-    >>> [len(chunk) for chunk in chunks_of(b"x" * 9_000 + b"<hr>" + b"y" * 40_000 + b"<hr>")]
-    [9000, 40004]
-    """
-    return [
-        body[at : min(at + _LARGE, end)]
-        for start, end in _ranges(body)
-        for at in range(start, end, _LARGE)
-    ]
+    @property
+    def body(self) -> bytes:
+        visit = self.new.item.visit
+        return visit.body if isinstance(visit, Capture) and self.entry.is_version else b""
 
-
-def _ranges(body: bytes) -> Iterator[tuple[int, int]]:
-    start = 0
-    while start < len(body):
-        end = _end_of_chunk(body, start)
-        yield start, end
-        start = end
-
-
-def _end_of_chunk(body: bytes, start: int) -> int:
-    for match in _BOUNDARY.finditer(body, start + LEAST):
-        at = match.start()
-        if at - start >= MOST or crc32(body[at : at + _LOOK]) % _ONE_IN == 0:
-            return at
-    return len(body)
-
-
-_ATTEMPTS = 20
+    @property
+    def version(self) -> VersionRow:
+        """The row of a version, or of that which a visit found."""
+        entry = self.entry
+        return VersionRow(entry.url, entry.number, entry.time + 0.0, entry.status, self.at)
 
 
 class Writer:
     """Stores visits, one thread at a time.
 
     Args:
-        backend, reader, sealer: Of the archive.
+        index, reader, sealer: Of the archive.
         cut: Cuts new versions into the blocks that are kept; None if none are.
     """
 
-    def __init__(self, backend: Backend, reader: Reader, sealer: Sealer, cut: Cut | None) -> None:
-        self._backend = backend
+    def __init__(self, index: Index, reader: Reader, sealer: Sealer, cut: Cut | None) -> None:
+        self._index = index
         self._reader = reader
         self._sealer = sealer
         self._cut = cut
@@ -140,175 +99,201 @@ class Writer:
         items = [_prepared(n, visit, method, level) for n, (visit, level) in pairs]
         answers: dict[int, Stored] = {}
         grown: Counter[int] = Counter()
-        if self._cut is not None and self._backend.others_wait:
-            items = _cut_ahead(self._backend, items, self._cut)
-        if items:
-            with self._backend.writing():
-                self._write_all(items, answers, grown)
-        self._sealer.grown(grown)
-        return [answers[n] for n in range(len(items))]
-
-    def _write_all(
-        self, items: list[Item], answers: dict[int, Stored], grown: Counter[int]
-    ) -> None:
+        cut = _once(self._cut) if self._cut is not None else None
         refused = 0
         while items and refused < _ATTEMPTS:
             before = len(answers)
-            items = self._write(items, answers, grown)
+            self._store(items, cut, answers, grown)
+            items = [item for item in items if item.index not in answers]
             refused = refused + 1 if len(answers) == before else 0
         if items:
             raise StoreError(
-                f"archive {self._backend.name} cannot keep {items[0].visit.url}: others write it"
+                f"archive {self._index.name} cannot keep {items[0].visit.url}: others write it"
                 " all the time"
             )
+        self._sealer.grown(grown)
+        return [answers[n] for n in range(len(visits))]
 
-    def _write(
-        self, items: Sequence[Item], answers: dict[int, Stored], grown: Counter[int]
-    ) -> list[Item]:
-        """Store what can be stored at once; return what is left, in order."""
-        backend = self._backend
-        standings = look_up(backend, items)
-        read_facts(self._reader, standings, items)
-        plan = Round(standings, self._cut)
+    def _store(
+        self,
+        items: Sequence[Item],
+        cut: Cut | None,
+        answers: dict[int, Stored],
+        grown: Counter[int],
+    ) -> None:
+        """Store what can be stored at once."""
+        standings = look_up(self._index, self._reader, items)
+        plan = Round(standings, cut)
         for item in items:
             plan.take(item)
-        stored, refused = self._write_versions(plan.versions, grown) if plan.versions else ({}, [])
-        taken = {(row.url, row.number) for row in refused}
-        noted = [(item, v) for item, v in plan.visits if (v.url, v.number) not in taken]
-        if noted:
-            backend.add_visits([visit for _, visit in noted])
+        if not plan.new:
+            answers.update(plan.answers)
+            return
+        with self._index.writing():
+            rows = self._rows(plan.new)
+            if rows is None:
+                return
+            placed, written = self._placed(plan.new, rows)
+            self._index.add_segments(written)
+            refused = self._write_rows(placed, rows)
+        self._reader.note(written)
         answers.update(plan.answers)
-        answers.update(stored)
-        answers.update((item.index, Stored(None)) for item, _ in noted)
-        return [item for item in items if item.index not in answers]
+        for one in placed:
+            if one.version.key not in refused:
+                answers[one.new.item.index] = _stored(one, rows)
+        for segment, _, _ in written:
+            grown[segment.stream] += segment.raw
 
-    def _write_versions(
-        self, versions: Sequence[NewVersion], grown: Counter[int]
-    ) -> tuple[dict[int, Stored], list[VersionRow]]:
-        """Write packs, chunks, and last the versions; return answers, and what was refused."""
-        backend = self._backend
-        streams, changed = self._streams(versions)
-        batch = Batch(backend, [(version, streams[version.row.url]) for version in versions])
-        batch.reserve()
-        packs = list(batch.packs())
-        backend.add_packs(packs)
-        backend.add_chunks(batch.chunks())
-        if changed:
-            backend.note_urls(changed)
-        written = list(batch.versions())
-        refused = backend.add_versions([row for _, row, _, _ in written])
-        for pack, _, _ in packs:
-            grown[pack.stream] += pack.raw
-        taken = {(row.url, row.number) for row in refused}
-        stored = {
-            version.item.index: _stored(version, row, entry, new)
-            for version, row, entry, new in written
-            if (row.url, row.number) not in taken
-        }
-        return stored, refused
+    def _rows(self, new: Sequence[New]) -> dict[str, UrlRow] | None:
+        """Return the rows of the URLs, made now if need be; None if others have changed some.
 
-    def _streams(self, versions: Sequence[NewVersion]) -> tuple[dict[int, int], list[UrlRow]]:
-        """Return the streams that versions go to, by URL, and what is to be noted of the URLs."""
-        urls = {version.row.url: version.standing for version in versions}
-        packed = {
-            url: standing.stored.entry
-            for url, standing in urls.items()
-            if standing.url.stream is None and standing.stored is not None
+        What is late is compared with what was seen at its time, not with the last version.
+        """
+        standings = {one.standing.url.url: one.standing for one in new}
+        unknown = [url for url, standing in standings.items() if not standing.url.id]
+        rows = self._index.urls_named(url for url in standings if url not in unknown)
+        for url, standing in standings.items():
+            row = rows.get(url)
+            if url not in unknown and row != standing.url and (row is None or not standing.late):
+                return None
+        if unknown:
+            rows |= self._index.add_urls(unknown)
+            if any(rows[url].last for url in unknown):
+                return None
+        return self._with_streams(new, rows)
+
+    def _with_streams(self, new: Sequence[New], rows: dict[str, UrlRow]) -> dict[str, UrlRow]:
+        """Return the rows of URLs, some of which get a stream of their own now."""
+        again = {
+            url: row.at
+            for url in dict.fromkeys(n.item.visit.url for n in new if n.entry.is_version)
+            if (row := rows[url]).version and not row.own
         }
-        packs = self._backend.packs_with_entries(packed.values()) if packed else {}
-        own = {url for url, entry in packed.items() if entry in packs and is_closed(packs[entry])}
-        names = {
-            url: f"#{url}" if url in own else standing.url.host
-            for url, standing in urls.items()
-            if standing.url.stream is None
-        }
-        numbers = self._backend.streams_named(set(names.values())) if names else {}
-        rows = {
-            url: replace(row, stream=numbers[names[url]]) if url in own else row
-            for url, row in ((url, standing.changed()) for url, standing in urls.items())
-        }
-        streams = {
-            url: numbers[names[url]] if row.stream is None else row.stream
-            for url, row in rows.items()
-        }
-        return streams, [row for url, row in rows.items() if row != urls[url].url]
+        segments = self._reader.segments_of(again.values())
+        closed = {url for url, at in again.items() if at in segments and is_closed(segments[at])}
+        return rows | {url: replace(rows[url], own=1) for url in closed}
+
+    def _placed(
+        self, new: Sequence[New], rows: dict[str, UrlRow]
+    ) -> tuple[list[_Placed], list[Packed]]:
+        """Return what is new with its place, and the segments that hold it."""
+        by_stream: defaultdict[str, list[New]] = defaultdict(list)
+        for one in new:
+            by_stream[rows[one.item.visit.url].stream].append(one)
+        first = self._index.reserve({name: len(some) for name, some in by_stream.items()})
+        every: list[_Placed] = []
+        written: list[Packed] = []
+        for name, some in by_stream.items():
+            placed = [
+                _Placed(one, _with_identity(one, rows), first[name] + n)
+                for n, one in enumerate(some)
+            ]
+            every += placed
+            written += [_packed(name, part) for part in _parts(placed)]
+        return every, written
+
+    def _write_rows(self, placed: Sequence[_Placed], rows: dict[str, UrlRow]) -> set[int]:
+        """Write versions, visits and how URLs stand; return the keys of versions refused."""
+        index = self._index
+        versions = [one.version for one in placed if one.entry.is_version]
+        refused = index.add_versions(versions) if versions else set()
+        visits = [
+            VisitRow(
+                entry.url, entry.time, entry.number, entry.status, one.at, entry.kind == HEADED
+            )
+            for one in placed
+            if (entry := one.entry).is_visit and one.version.key not in refused
+        ]
+        if visits:
+            index.add_visits(visits)
+        doubtful = {one.entry.url for one in placed if one.version.key in refused}
+        noted: dict[str, UrlRow] = {}
+        for one in placed:
+            standing, url = one.new.standing, one.new.item.visit.url
+            if standing.late or one.entry.url in doubtful:
+                noted[url] = as_they_stand(index, self._reader, rows[url])
+            else:
+                noted[url] = _moved_on(noted.get(url, rows[url]), one, standing)
+        index.note_urls(list(noted.values()))
+        return refused
+
+
+def _once(cut: Cut) -> Cut:
+    """Return what cuts a page once: while it does, others may store the same URL again."""
+    known: dict[tuple[int, str, str, int], BlockColumns | None] = {}
+
+    def cut_once(capture: Capture, encoding: str, method: str, level: int) -> BlockColumns | None:
+        key = id(capture), encoding, method, level
+        if key not in known:
+            known[key] = cut(capture, encoding, method, level)
+        return known[key]
+
+    return cut_once
+
+
+def _with_identity(new: New, rows: dict[str, UrlRow]) -> Entry:
+    """Return the record of something new with the number of its URL, and its own if it is late."""
+    row, entry = rows[new.item.visit.url], new.entry
+    if entry.is_version and new.standing.late:
+        return replace(entry, url=row.id, number=row.last + 1)
+    return replace(entry, url=row.id)
+
+
+def _moved_on(row: UrlRow, one: _Placed, standing: Standing) -> UrlRow:
+    """Return how a URL stands behind a visit that is later than all before."""
+    entry, known = one.entry, one.new.known
+    if entry.is_visit:
+        return replace(row, seen=entry.time + 0.0)
+    return replace(
+        row,
+        last=entry.number,
+        seen=entry.time + 0.0,
+        version=entry.number,
+        at=one.at,
+        digest=entry.digest,
+        status=entry.status,
+        location=known.location,
+        method=known.method,
+        level=known.level,
+    )
+
+
+def _packed(name: str, placed: Sequence[_Placed]) -> Packed:
+    urls = {one.entry.url: one.new.item.visit.url for one in placed}
+    stream, first = stream_of(placed[0].at), placed[0].at & 0xFFFFFFFF
+    about = About(name, stream, first, 0, urls)
+    entries = [one.entry for one in placed]
+    return packed(about, entries, [one.body for one in placed], TAIL_LEVEL, TAIL_LEVEL)
+
+
+def _parts(placed: Sequence[_Placed]) -> Iterator[list[_Placed]]:
+    """Yield what shares a segment."""
+    part: list[_Placed] = []
+    raw = 0
+    for one in placed:
+        if part and raw + one.entry.size > LARGEST_PACK:
+            yield part
+            part, raw = [], 0
+        part.append(one)
+        raw += one.entry.size
+    yield part
 
 
 def _prepared(
     index: int, visit: Capture | Unchanged, method: str | None, level: int | None
 ) -> Item:
-    """Cut a capture, before anybody has to wait for it."""
     if not isinstance(visit, Capture):
         return Item(index, visit)
-    body = visit.body
-    if len(body) > LARGEST_BODY:
+    if len(visit.body) > LARGEST_BODY:
         raise StoreError(
-            f"{visit.url} has {len(body)} bytes; the archive keeps up to {LARGEST_BODY}"
+            f"{visit.url} has {len(visit.body)} bytes; the archive keeps up to {LARGEST_BODY}"
         )
-    chunks = tuple((sha256(chunk).digest()[:CHUNK_DIGEST], chunk) for chunk in chunks_of(body))
-    return Item(index, visit, sha256(body).digest(), chunks, method, level)
+    return Item(index, visit, sha256(visit.body).digest(), method, level)
 
 
-class _Before(NamedTuple):
-    """The body that a URL had before, and how it was cut."""
-
-    digest: bytes = b""
-    method: str = ""
-    level: int = 0
-
-
-def _cut_ahead(backend: Backend, items: Sequence[Item], cut: Cut) -> list[Item]:
-    """Cut the pages that seem to be new, before anybody has to wait for it.
-
-    The store is asked what was there before only if there is a page to cut.
-    """
-    before = _before(backend, items) if any(map(_is_uncut, items)) else {}
-    ready = []
-    for item in items:
-        known = before.get(item.visit.url, _Before())
-        if not isinstance(item.visit, Capture) or item.digest == known.digest:
-            ready.append(item)
-            continue
-        ready.append(_with_blocks(item, item.visit, known, cut))
-        blocks = ready[-1].cut
-        how = (blocks.method, blocks.level) if blocks is not None else (known.method, known.level)
-        before[item.visit.url] = _Before(item.digest, *how)
-    return ready
-
-
-def _is_uncut(item: Item) -> bool:
-    visit = item.visit
-    return isinstance(visit, Capture) and visit.blocks is None and is_page(visit)
-
-
-def _before(backend: Backend, items: Sequence[Item]) -> dict[str, _Before]:
-    """Return by URL what was seen last before the first visit of a batch."""
-    times = {item.visit.url: item.visit.time for item in reversed(items) if item.digest}
-    rows = backend.urls_named(times)
-    last = backend.last_versions(list(rows.values())) if rows else {}
-    before = {}
-    for url, row in rows.items():
-        version = last.get(row.id)
-        if version is not None and version.time > times[url]:
-            version = backend.version_at(row.id, times[url])
-        if version is not None:
-            before[url] = _Before(version.digest, version.method, version.level)
-    return before
-
-
-def _with_blocks(item: Item, capture: Capture, before: _Before, cut: Cut) -> Item:
-    page = facts_of_page(capture)
-    if not page.is_page:
-        return replace(item, page=page)
-    method, level = item.cut_by(capture, before.method, before.level)
-    columns = cut(capture, page.encoding, method, level)
-    return replace(item, page=page, cut=Blocks(method, level, columns))
-
-
-def _stored(version: NewVersion, row: VersionRow, entry: Entry, new: Sequence[bytes]) -> Stored:
+def _stored(one: _Placed, rows: dict[str, UrlRow]) -> Stored:
+    if not one.entry.is_version:
+        return Stored(None)
     return Stored(
-        as_version(version.capture.url, row, entry),
-        chunks=len(version.item.chunks),
-        new_chunks=len(new),
-        new_bytes=sum(map(len, new)),
+        as_version(one.new.item.visit.url, one.version, one.entry), new_bytes=one.entry.size
     )

@@ -127,7 +127,7 @@ def _media_of(context: Context, hit: Hit) -> tuple[MediaResource, ...]:
         stored = archive.page(archive.version(hit.url, hit.version))
         if stored.kept is not None:
             return read_hit(stored, hit).media[:_MOST_OF_BLOCK]
-    except StoreError:  # purged since, or its pack is damaged: the page itself tells
+    except StoreError:  # purged since, or its segment is damaged: the page itself tells
         return ()
     version = stored.version
     found = parse_page(stored.body, version.url, version.content_type).media

@@ -96,9 +96,8 @@ def _tables(stats: ArchiveStats) -> RenderableType:
         "visits": f"{stats.visits:,}",
         "blocks": _blocks(stats),
         "layouts": _found_again(stats.layouts, stats.distinct_layouts),
-        "distinct chunks": f"{stats.chunks:,}",
         "bodies as received": size_of(stats.raw_bytes),
-        "distinct chunks of them": size_of(stats.chunk_bytes),
+        "equal ones counted once": size_of(stats.kept_bytes),
         "the archive takes": f"{size_of(stats.stored_bytes)}, one byte for {stats.ratio:.1f}",
     }
     totals = facts_table(facts.items())
@@ -167,7 +166,6 @@ def version_record(
             "new_blocks": None if anew.blocks is None else len(anew.new),
             "new_bytes": None if anew.blocks is None else anew.new_bytes,
             "new_layout": anew.new_layout,
-            "chunk_bytes": anew.chunk_bytes,
         }
     if blocks is not None:
         record["blocks"] = [asdict(block) for block in blocks]
@@ -180,7 +178,7 @@ def version_lines(
     """Yield the versions of a URL under a head: how many visits found each, what was new of it."""
     found = Counter(visit.version for visit in visits)
     yield _row(
-        *("vers.", "visits", "time", "status", "size", "new blocks", "bytes", "in chunks"),
+        *("vers.", "visits", "time", "status", "size", "new blocks", "bytes"),
         *("cut by", "digest", "type"),
         style="bold",
     )
@@ -198,21 +196,18 @@ def version_lines(
         )
 
 
-def _new(anew: StoredAnew | None) -> tuple[str, str, str]:
-    """Return the new blocks of a version, their bytes, and those of the chunks written for it."""
-    if anew is None:
-        return "–", "–", "–"
-    if anew.blocks is None:
-        return "–", "–", f"{anew.chunk_bytes:,}"
+def _new(anew: StoredAnew | None) -> tuple[str, str]:
+    """Return the new blocks of a version, and their bytes."""
+    if anew is None or anew.blocks is None:
+        return "–", "–"
     layout = " +layout" if anew.new_layout else ""
-    new = f"{len(anew.new)} of {anew.blocks}{layout}"
-    return new, f"{anew.new_bytes:,}", f"{anew.chunk_bytes:,}"
+    return f"{len(anew.new)} of {anew.blocks}{layout}", f"{anew.new_bytes:,}"
 
 
 def _row(*cells: str, style: str = "") -> Text:
-    number, visits, time, status, size, new, new_bytes, chunks, cut_by, digest, kind = cells
+    number, visits, time, status, size, new, new_bytes, cut_by, digest, kind = cells
     line = Text(f"{number:>5} {visits:>6}  {time:<23} {status:>6} {size:>11}  ", style)
-    line.append(f"{new:>18} {new_bytes:>9} {chunks:>9}  ")
+    line.append(f"{new:>18} {new_bytes:>9}  ")
     return line.append(f"{cut_by:<9}  {digest:<12}  ", "dim").append_text(literal(kind))
 
 

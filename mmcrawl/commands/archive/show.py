@@ -79,16 +79,14 @@ def _facts(
         yield "cut by", f"{version.method}, level {version.level}: {len(page.blocks)} blocks"
         yield "layout", layout_digest(page.body, page.blocks)
         yield "next time", next_level
-    yield "new", _new(anew)
+    if anew.blocks is not None:
+        yield "new", _new(anew)
 
 
 def _new(anew: StoredAnew) -> str:
-    """Return what was stored anew for a version, in the paper's terms and in the store's."""
-    written = f"{anew.chunk_bytes:,} bytes written in chunks before compression"
-    if anew.blocks is None:
-        return written
+    """Return what was stored anew for a version, in the paper's terms."""
     layout = ", and the layout" if anew.new_layout else ""
-    return f"{len(anew.new)} of {anew.blocks} blocks, {anew.new_bytes:,} bytes{layout}; {written}"
+    return f"{len(anew.new)} of {anew.blocks} blocks, {anew.new_bytes:,} bytes{layout}"
 
 
 def _pieces(page: ArchivedPage, anew: StoredAnew) -> Iterator[Text]:

@@ -56,7 +56,7 @@ def _text(report: CheckReport) -> RenderableType:
     lines = [
         Text(
             f"{report.urls:,} URLs, {report.versions:,} versions rebuilt and compared,"
-            f" {report.packs:,} packs, {report.chunks:,} chunks"
+            f" {report.segments:,} segments"
         )
     ]
     for fault in report.faults:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import random
 import subprocess
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-import mmcrawl.archive.mongodb.backend as mongodb
-import mmcrawl.archive.mongodb.leases as mongodb_leases
-import mmcrawl.archive.mongodb.urls as mongodb_urls
-import mmcrawl.stores.mongodb as mongodb_server
-from mmcrawl.archive import Capture, VersionRow, open_archive
+from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import StoreError
+from mmcrawl.stores import MongoStore
 from tests.databases import own_server
 from tests.waiting import HANG
 from tests.warm import python
@@ -32,143 +26,53 @@ TOOL = Path(__file__).parents[3] / "tools" / "start_mongodb_server"
 # -- several at once --------------------------------------------------------------------------
 
 
-def test_numbers_are_given_once(backend, others):
-    backends = [backend, *others]
+def test_numbers_are_given_once(uri):
+    archives = [open_archive(uri) for _ in range(3)]
+    indexes = [archive._index for archive in archives]
     with ThreadPoolExecutor(3) as threads:
         made = list(
             threads.map(
-                lambda b: [
+                lambda index: [
                     row.id
                     for n in range(0, 20, 4)
-                    for row in b.add_urls(
-                        {f"http://a/{n + k}": (n + k, "a") for k in range(4)}
-                    ).values()
+                    for row in index.add_urls([f"http://a/{n + k}" for k in range(4)]).values()
                 ],
-                backends,
+                indexes,
             )
         )
         assert sorted(made[0]) == sorted(made[1]) == sorted(made[2])
         assert len(set(made[0])) == 20
-        streams = backend.streams_named("ab").values()
-        wanted = dict.fromkeys(streams, (2, 3))
-        taken = list(threads.map(lambda b: [b.reserve(wanted) for _ in range(20)], backends))
-    for stream in streams:
-        assert sorted(given[stream] for given in chain(*taken)) == [
-            (2 * n, 3 * n) for n in range(60)
-        ]
+        wanted = {"a": 2, "b": 3}
+        taken = list(threads.map(lambda i: [i.reserve(wanted) for _ in range(20)], indexes))
+    for name, size in wanted.items():
+        given = [one[name] for one in chain(*taken)]
+        places = {first + n for first in given for n in range(size)}
+        assert len(places) == 60 * size
+    for archive in archives:
+        archive.close()
 
 
-@pytest.fixture
-def somebody_waits(caplog):
-    """Return what waits until a process says that it waits for another."""
-    caplog.set_level(logging.INFO)
-
-    def wait():
-        while "Waiting for another process" not in caplog.text:
-            time.sleep(0.01)
-
-    return wait
-
-
-def test_a_purge_waits_for_those_who_write(backend, others, somebody_waits):
-    events = []
-
-    def purge():
-        with others[0].sole():
-            events.append("purge")
-
-    with backend.writing():
-        thread = threading.Thread(target=purge)
-        thread.start()
-        somebody_waits()
-        events.append("written")
-    thread.join()
-    assert events == ["written", "purge"]
-
-
-def test_those_who_write_wait_for_a_purge(backend, others, somebody_waits):
-    events = []
-
-    def write():
-        with others[0].writing():
-            events.append("written")
-
-    with backend.sole():
-        thread = threading.Thread(target=write)
-        thread.start()
-        somebody_waits()
-        backend.add_urls({"http://a/": (1, "a")})
-        events.append("purge")
-    thread.join()
-    assert events == ["purge", "written"]
-    with backend.writing(), others[0].writing():
-        pass
-
-
-def test_the_lease_of_a_dead_process_is_taken_away(backend, database, monkeypatch):
-    monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.5)
-    database["archive_lease"].insert_one({"_id": "dead", "kind": "sole", "beat": 3})
-    with backend.writing():
-        assert database["archive_lease"].count_documents({"kind": "write"}) == 1
-    backend.close()
-    assert database["archive_lease"].count_documents({}) == 0
-
-
-ROW = VersionRow(1, 1, 1.0, 200, bytes(32), 1, 7)
-
-
-def slept(name, place, database, monkeypatch):
-    """Have others take this process for dead at the moment of an insertion."""
-    insert = mongodb_server.insert_new
-
-    def asleep(documents, rows):
-        if documents.name == name:
-            database["archive_lease"].delete_many({})
-        return insert(documents, rows)
-
-    monkeypatch.setattr(place, "insert_new", asleep)
-
-
-def test_who_was_taken_for_dead_leaves_no_version(backend, database, monkeypatch):
-    other = replace(ROW, number=2, entry=3)
-    backend.add_versions([other])
-    slept("archive_version", mongodb_urls, database, monkeypatch)
-    with backend.writing(), pytest.raises(StoreError, match="out of reach for too long"):
-        backend.add_versions([ROW, replace(ROW, number=2)])
-    assert backend.versions(1) == [other]
-
-
-def test_who_was_taken_for_dead_leaves_no_chunk_in_the_index(backend, database, monkeypatch):
-    known, new = bytes(16), bytes([1] * 16)
-    backend.add_chunks([(known, 5)])
-    slept("archive_chunk", mongodb, database, monkeypatch)
-    with backend.writing(), pytest.raises(StoreError, match="out of reach for too long"):
-        backend.add_chunks([(known, 6), (new, 7)])
-    assert dict(backend.chunks()) == {known: 5}
-
-
-def test_a_writer_that_sleeps_while_another_purges_leaves_nothing_damaged(
-    uri, database, monkeypatch
-):
+def test_a_writer_that_sleeps_while_another_purges_leaves_nothing_damaged(uri, monkeypatch):
     body = random.Random(1).randbytes(20_000)
+    insert = MongoStore.insert_new
     with open_archive(uri) as archive, open_archive(uri) as other:
         archive.store(Capture("http://a.test/", body, 1.0))
-        insert = mongodb_server.insert_new
 
-        def purged_first(documents, rows):
-            if documents.name == "archive_version":
+        def purged_first(self, table, documents):
+            if table == "version":
                 monkeypatch.undo()
-                database["archive_lease"].delete_many({})
                 other.purge(url="http://a.test/")
-            return insert(documents, rows)
+            return insert(self, table, documents)
 
-        monkeypatch.setattr(mongodb_urls, "insert_new", purged_first)
-        copy = Capture("http://b.test/", body, 2.0)
-        with pytest.raises(StoreError, match="try again"):
-            archive.store(copy)
+        monkeypatch.setattr(MongoStore, "insert_new", purged_first)
+        again = Capture("http://a.test/", body + b"more", 2.0)
+        assert archive.store_many([again, Capture("http://b.test/", body, 2.0)])
         assert archive.check().faults == ()
-        assert archive.rebuild(archive.store(copy).version) == copy
-        assert archive.check().faults == ()
+        archive.check(repair=True)
+        assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+        (version,) = archive.versions("http://a.test/")
+        assert archive.rebuild(version) == again
+        assert archive.rebuild(archive.get("http://b.test/")).body == body
 
 
 STORE = """
@@ -183,7 +87,7 @@ for n in range(1000):
 """
 
 
-def test_two_processes_store_in_one_archive_until_they_are_killed(uri, monkeypatch):
+def test_two_processes_store_in_one_archive_until_they_are_killed(uri):
     open_archive(uri).close()
     processes = [
         subprocess.Popen([python(), "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True)
@@ -195,7 +99,6 @@ def test_two_processes_store_in_one_archive_until_they_are_killed(uri, monkeypat
         lines.extend(process.communicate()[0].splitlines(keepends=True))
     last = [sum(line.endswith("\n") for line in lines) - 1 for lines in heard]
     assert min(last) >= 11
-    monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 1.0)  # nobody else is alive to be mistaken
     with open_archive(uri) as archive:
         for name, n in zip("xy", last, strict=True):
             for time_ in range(n + 1):
@@ -204,9 +107,8 @@ def test_two_processes_store_in_one_archive_until_they_are_killed(uri, monkeypat
         both = {archive.rebuild(version).body for version in archive.versions("http://a.test/both")}
         assert {random.Random(n).randbytes(20_000) + b"x" for n in range(last[0] + 1)} <= both
         assert {random.Random(n).randbytes(20_000) + b"y" for n in range(last[1] + 1)} <= both
-        # A chunk that a killed process wrote may be unknown to the index; no version is damaged.
-        assert [fault for fault in archive.check(repair=True).faults if fault.version] == []
-        assert archive.check().faults == ()
+        assert archive.check(repair=True).faults == ()
+        assert (archive.check().faults, archive.check().leftovers) == ((), 0)
 
 
 # -- a server that comes and goes -------------------------------------------------------------

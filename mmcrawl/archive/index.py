@@ -1,0 +1,734 @@
+"""The index of an archive: where its records are. One implementation, on documents of any store.
+
+Records of versions and visits stand in *segments*, which are the archive; the other tables only say
+where, and can be made again from them (:mod:`mmcrawl.archive.checking`).
+
+* ``url``: by the URL itself; its number, its host, and how it stands: what was seen of it last.
+* ``version``: by URL and number; time, status, and the place of its record.
+* ``visit``: of those that found what was known, by the place of the record.
+* ``stream``: by name, a host or ``#`` and the number of a URL; the next free place.
+* ``segment``: records that follow each other in a stream, with the bodies of the versions, as
+  :mod:`mmcrawl.archive.format.head` writes them. What is large stands in pieces in ``part``.
+* ``claim``: segments that a process is about to put another one in place of.
+* ``change``: kinds of blocks that were found changed between two versions; found again if lost.
+* ``counter``: the next numbers of URLs and of streams. ``loss``: what a repair could not make good.
+
+A place (:func:`place`) is the number of a record with that of its stream. It never changes,
+whatever segments the record moves between.
+
+What is written becomes durable in the order segments, versions, visits, how URLs stand: nothing
+refers to what is not there. A store without transactions may keep the first of these alone when a
+process dies; a check tells of it, and completes it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time as clock
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from math import inf
+from typing import Any
+from zlib import crc32
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import url_key
+from mmcrawl.stores.documents import (
+    BLOB,
+    KEY,
+    Change,
+    Condition,
+    Contents,
+    Document,
+    Store,
+    Table,
+    get_blob,
+    put_blob,
+)
+
+SHIFT = 32
+NUMBERS = 24
+"""Bits of the number of a version in its key."""
+
+_NUMBER = (1 << SHIFT) - 1
+_ATTEMPTS = 1_000
+_LARGE = 7 << 20  # bytes; a document of a server holds two of these
+_CLAIMED = 600.0  # seconds after which who claimed a segment is taken for dead
+_ORPHAN = 86_400.0  # seconds after which pieces that no segment names are removed
+_AT_ONCE = 500
+
+CONTENTS = Contents(
+    "archive",
+    "mmca",
+    4,
+    "archive_",
+    (
+        Table(
+            "url",
+            {
+                **{"id": int, "host": str, "alias": int, "own": int, "last": int, "seen": float},
+                **{"version": int, "at": int, "digest": bytes, "status": int, "location": str},
+                **{"method": str, "level": int},
+            },
+            (("id",), ("alias",)),
+        ),
+        Table("version", {"time": float, "status": int, "at": int}, numbered=True),
+        Table(
+            "visit",
+            {"url": int, "time": float, "version": int, "status": int, "headed": int},
+            (("url", "time"),),
+            numbered=True,
+        ),
+        Table("stream", {"id": int, "next": int}, (("id",),)),
+        Table(
+            "segment",
+            {
+                **dict.fromkeys(("stream", "first", "entries", "raw", "level", "size"), int),
+                **{"head": bytes, "data": bytes},
+            },
+            (("stream", "first"), ("level",)),
+        ),
+        Table("part", BLOB),
+        Table("claim", {"heir": str}),
+        Table("change", {"kinds": str}),
+        Table("counter", {"next": int}),
+        Table("loss", {"found": float}),
+    ),
+    missing="store a page there first, or name another",
+    instead="another",
+    damaged="check it",
+    packed=frozenset({"segment", "part"}),
+)
+_FIELDS = {table.name: table.fields for table in CONTENTS.tables}
+
+
+def place(stream: int, number: int) -> int:
+    """Return the place of a record."""
+    return stream << SHIFT | number
+
+
+def stream_of(at: int) -> int:
+    """Return the stream that a place is in."""
+    return at >> SHIFT
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRow:
+    """A URL, and how it stands.
+
+    Attributes:
+        url: As given.
+        id: Its number.
+        host: Lower case, "" if it has none.
+        alias: Of all spellings of the same page (:func:`mmcrawl.frontier.urls.url_key`).
+        own: 1 if its versions go to a stream of its own, 0 while they go to that of the host.
+        last: The greatest number that a version of it ever had, 0 for none.
+        seen: When it was visited last.
+        version: Number of the version that was seen last, 0 for none. The rest is about that one:
+        at: Place of its record.
+        digest: SHA-256 of the body.
+        status: HTTP status.
+        location: Where a redirect leads; "" for what is none.
+        method, level: How it is cut into blocks; "" and 0 for what is no page.
+    """
+
+    url: str
+    id: int
+    host: str
+    alias: int
+    own: int = 0
+    last: int = 0
+    seen: float = -inf
+    version: int = 0
+    at: int = 0
+    digest: bytes = b""
+    status: int = 0
+    location: str = ""
+    method: str = ""
+    level: int = 0
+
+    @classmethod
+    def new(cls, url: str, number: int) -> UrlRow:
+        """Return the row of a URL that nothing is known of."""
+        return cls(url, number, host_of(url), url_key(0, url))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is kept under the URL."""
+        fields = asdict(self)
+        del fields["url"]
+        return fields
+
+    @property
+    def stream(self) -> str:
+        """The name of the stream that its versions go to."""
+        return f"#{self.id}" if self.own else self.host
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """A version; what else is known of it stands in its record.
+
+    Attributes:
+        url: Number of the URL.
+        number: From 1.
+        time: Unix seconds.
+        status: HTTP status.
+        at: Place of its record.
+    """
+
+    url: int
+    number: int
+    time: float
+    status: int
+    at: int
+
+    @property
+    def key(self) -> int:
+        """What it is kept under."""
+        return self.url << NUMBERS | self.number
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is kept."""
+        return {"time": self.time + 0.0, "status": self.status, "at": self.at}
+
+
+@dataclass(frozen=True, slots=True)
+class VisitRow:
+    """A visit that found what was known.
+
+    Attributes:
+        url: Number of the URL.
+        time: Unix seconds.
+        version: Number of the version that it found, which may have been captured later.
+        status: HTTP status of the answer.
+        at: Place of its record.
+        headed: Whether it came with headers other than those that were known.
+    """
+
+    url: int
+    time: float
+    version: int
+    status: int
+    at: int
+    headed: bool
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is kept under the place."""
+        fields = asdict(self) | {"time": self.time + 0.0, "headed": int(self.headed)}
+        del fields["at"]
+        return fields
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What is known of a segment without reading it.
+
+    Attributes:
+        key: Its name, which no other ever has.
+        stream: Its stream.
+        first, entries: The number of its first record, and how many it has.
+        raw: Bytes of the bodies before compression.
+        level: zstd level; 0 in the tail of a stream, which is still to be sealed.
+        size: Bytes of head and data as stored.
+    """
+
+    key: str
+    stream: int
+    first: int
+    entries: int
+    raw: int
+    level: int
+    size: int
+
+    @staticmethod
+    def new_key(stream: int, first: int) -> str:
+        """Return a name that tells when it was made."""
+        return f"{stream:08x}/{first:08x}/{int(clock.time()):08x}{secrets.token_hex(3)}"
+
+    @property
+    def end(self) -> int:
+        """The number behind that of its last record."""
+        return self.first + self.entries
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return f"segment {self.stream}/{self.first}"
+
+    def holds(self, at: int) -> bool:
+        """Return whether a place is in it."""
+        return stream_of(at) == self.stream and self.first <= (at & _NUMBER) < self.end
+
+
+Packed = tuple[Segment, bytes, bytes]
+"""A segment, its head and its data."""
+
+
+class Index:
+    """The index of an open archive. Any thread may ask; one at a time writes.
+
+    Args:
+        store: Where it is kept.
+        read_only: Whether writing is refused.
+
+    Attributes:
+        store, read_only: As given.
+        name: How messages call the archive.
+    """
+
+    def __init__(self, store: Store, *, read_only: bool = False) -> None:
+        self.store = store
+        self.name = store.name
+        self.read_only = read_only
+        self._streams: dict[str, tuple[int, int]] = {}  # number and next place, as met last
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make what is written inside durable as one, where the store can do that."""
+        if self.read_only:
+            raise StoreError(f"archive {self.name} was opened for reading only")
+        try:
+            with self.store.together():
+                yield
+        except BaseException:
+            self._streams.clear()  # what was noted may have been undone
+            raise
+
+    # -- URLs ---------------------------------------------------------------------------------
+
+    def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
+        """Return the rows of those that are known of some URLs, given exactly."""
+        found = self.store.get("url", list(dict.fromkeys(urls)))
+        return {url: self.read_url(url, row) for url, row in found.items()}
+
+    def url(self, url: str) -> UrlRow | None:
+        """Return the row of exactly this URL."""
+        return self.urls_named([url]).get(url)
+
+    def urls_by_alias(self, alias: int) -> list[UrlRow]:
+        """Return the rows of all spellings, in the order in which they came."""
+        return self._urls(("alias", "=", alias), order=("id",))
+
+    def url_by_id(self, number: int) -> UrlRow | None:
+        """Return a row by its number."""
+        return next(iter(self._urls(("id", "=", number))), None)
+
+    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
+        """Yield the rows that something is known of, in the order of their URLs (code points)."""
+        where: list[Condition] = [("host", "=", host)] if host is not None else []
+        if prefix:
+            where.append((KEY, ">=", prefix))
+        for url, row in self.store.range("url", *where):
+            if prefix and not url.startswith(prefix):
+                return
+            if row.get("last"):
+                yield self.read_url(url, row)
+
+    def hosts(self) -> list[str]:
+        """Return the hosts of all URLs in order."""
+        rows = self.store.range("url", ("last", ">", 0), fields=("host",))
+        return sorted({str(row["host"]) for _, row in rows})
+
+    def add_urls(self, urls: Collection[str]) -> dict[str, UrlRow]:
+        """Return the rows of URLs, made now where there is none."""
+        first = self.take("url", len(urls))
+        rows = {url: UrlRow.new(url, first + n) for n, url in enumerate(urls)}
+        taken = self.store.insert_new("url", {url: row.document for url, row in rows.items()})
+        return rows | (self.urls_named(taken) if taken else {})
+
+    def note_urls(self, rows: Sequence[UrlRow]) -> None:
+        """Keep how URLs stand, unless others have noted more."""
+        changes: list[Change] = []
+        for row in rows:
+            is_behind = ("last", "<=", row.last), ("seen", "<=", row.seen)
+            changes.append((((KEY, "=", row.url), *is_behind), row.document))
+        if self.store.change("url", changes) < len(rows):
+            # Another process has removed one while this one wrote a version of it.
+            self.store.insert_new("url", {row.url: row.document for row in rows})
+
+    def put_url(self, row: UrlRow) -> None:
+        """Write how a URL stands, whatever was noted before."""
+        self.store.put("url", {row.url: row.document})
+
+    def _urls(self, *where: Condition, order: tuple[str, ...] = ()) -> list[UrlRow]:
+        rows = self.store.range("url", *where, order=order)
+        return [self.read_url(url, row) for url, row in rows]
+
+    def read_url(self, url: str, row: Document) -> UrlRow:
+        """Return a URL, given its document."""
+        return UrlRow(url, **self._whole("url", row))
+
+    # -- numbers ------------------------------------------------------------------------------
+
+    def take(self, name: str, count: int) -> int:
+        """Take the next numbers of a counter; return the first."""
+        for _ in range(_ATTEMPTS):
+            row = self.store.get("counter", [name]).get(name)
+            if row is None:
+                self.store.insert_new("counter", {name: {"next": 1}})
+                continue
+            free = int(self._whole("counter", row)["next"])
+            condition = (KEY, "=", name), ("next", "=", free)
+            if self.store.change("counter", [(condition, {"next": free + count})]):
+                return free
+        raise StoreError(
+            f"archive {self.name} is written so much that no number is free; try again"
+        )
+
+    def reserve(self, wanted: Mapping[str, int]) -> dict[str, int]:
+        """Take places of streams by name, made now where there is none; return the first of each.
+
+        Numbers that are lost when a process dies, or when others are faster, are never used.
+        """
+        for _ in range(_ATTEMPTS):
+            known = self._known_streams(wanted)
+            changes: list[Change] = []
+            for name, (_, free) in known.items():
+                condition = (KEY, "=", name), ("next", "=", free)
+                changes.append((condition, {"next": free + wanted[name]}))
+            done = self.store.change("stream", changes) == len(changes)
+            for name, (number, free) in known.items():
+                if done:
+                    self._streams[name] = number, free + wanted[name]
+                else:
+                    self._streams.pop(name, None)
+            if done:
+                return {name: place(number, free) for name, (number, free) in known.items()}
+        raise StoreError(f"archive {self.name} is written so much that no place is free; try again")
+
+    def _known_streams(self, names: Iterable[str]) -> dict[str, tuple[int, int]]:
+        known = {name: self._streams[name] for name in names if name in self._streams}
+        left = [name for name in names if name not in known]
+        known |= self._found_streams(left)
+        if missing := [name for name in left if name not in known]:
+            first = self.take("stream", len(missing))
+            rows = {name: {"id": first + n, "next": 0} for n, name in enumerate(missing)}
+            taken = self.store.insert_new("stream", rows)
+            known |= {name: (row["id"], 0) for name, row in rows.items() if name not in taken}
+            known |= self._found_streams(taken)
+        return known
+
+    def _found_streams(self, names: Collection[str]) -> dict[str, tuple[int, int]]:
+        rows = self.store.get("stream", names)
+        whole = ((name, self._whole("stream", row)) for name, row in rows.items())
+        return {name: (row["id"], row["next"]) for name, row in whole}
+
+    # -- segments -----------------------------------------------------------------------------
+
+    def add_segments(self, packed: Sequence[Packed]) -> None:
+        """Write segments."""
+        documents = {}
+        for segment, head, data in packed:
+            row = {name: getattr(segment, name) for name in _SHOWN} | {"head": b"", "data": b""}
+            for name, content in (("head", head), ("data", data)):
+                if len(content) > _LARGE:
+                    put_blob(self.store, "part", f"{segment.key}/{name}", content)
+                else:
+                    row[name] = content
+            documents[segment.key] = row
+        self.store.insert_new("segment", documents)
+
+    def segments(self, streams: Collection[int]) -> dict[int, list[Segment]]:
+        """Return the segments of streams in order, without those that others stand in place of."""
+        found: defaultdict[int, list[Segment]] = defaultdict(list)
+        if streams:
+            for segment in self._segments(("stream", "in", streams), order=("stream", "first")):
+                found[segment.stream].append(segment)
+        return {stream: standing(segments)[0] for stream, segments in found.items()}
+
+    def all_segments(self) -> Iterator[list[Segment]]:
+        """Yield the segments of each stream in order, with those that others stand in place of."""
+        some: list[Segment] = []
+        for segment in self._segments():
+            if some and some[0].stream != segment.stream:
+                yield some
+                some = []
+            some.append(segment)
+        if some:
+            yield some
+
+    def tails(self) -> list[int]:
+        """Return the streams that have segments that are still to be sealed."""
+        rows = self.store.range("segment", ("level", "=", 0), fields=("stream",))
+        return sorted({int(row["stream"]) for _, row in rows})
+
+    def _segments(self, *where: Condition, order: tuple[str, ...] = ()) -> Iterator[Segment]:
+        for key, row in self.store.range("segment", *where, order=order, fields=_SHOWN):
+            yield Segment(key, **self._whole("segment", row, _SHOWN))
+
+    def heads(self, segments: Sequence[Segment]) -> dict[str, bytes]:
+        """Return the heads of segments by their keys; those that are gone are left out."""
+        return self._content("head", segments)
+
+    def data(self, segment: Segment) -> bytes | None:
+        """Return the data of a segment; None if it is gone."""
+        return self._content("data", [segment]).get(segment.key)
+
+    def _content(self, name: str, segments: Sequence[Segment]) -> dict[str, bytes]:
+        found = {}
+        for start in range(0, len(segments), _AT_ONCE):
+            keys = [segment.key for segment in segments[start : start + _AT_ONCE]]
+            where = (KEY, "=", keys[0]) if len(keys) == 1 else (KEY, "in", keys)
+            for key, row in self.store.range("segment", where, fields=(name,)):
+                content = self._whole("segment", row, (name,))[name]
+                content = content or get_blob(self.store, "part", f"{key}/{name}")
+                if content is not None:
+                    found[key] = content
+        return found
+
+    def replace(self, old: Sequence[Segment], packed: Packed | None) -> bool:
+        """Put one segment in place of others with the same records; None for nothing at all.
+
+        The claims see to it that of two processes that do so at once only one does.
+
+        Returns:
+            False, and nothing done, if one of those is gone, or another process is at it.
+        """
+        heir = packed[0].key if packed is not None else Segment.new_key(0, 0)
+        keys = [segment.key for segment in old]
+        with self.writing():
+            taken = self.store.insert_new("claim", {key: {"heir": heir} for key in keys})
+            there = {segment.key for segment in self._segments((KEY, "in", keys))}
+            if taken or len(there) < len(keys):
+                self._give_up_claims(keys, taken, heir)
+                return False
+            if packed is not None:
+                self.add_segments([packed])
+            self.remove_segments(old)
+            self.store.delete("claim", (KEY, "in", keys))
+            return True
+
+    def _give_up_claims(self, keys: Sequence[str], taken: Collection[str], heir: str) -> None:
+        """Take back claims, and those of a process that surely died."""
+        self.store.delete("claim", (KEY, "in", keys), ("heir", "=", heir))
+        others = {str(row["heir"]) for row in self.store.get("claim", list(taken)).values()}
+        for other in others:
+            if _age(other) > _CLAIMED:
+                self.store.delete("claim", (KEY, "in", list(taken)), ("heir", "=", other))
+
+    def remove_segments(self, segments: Sequence[Segment]) -> None:
+        """Remove segments, and their pieces after them."""
+        self.store.delete("segment", (KEY, "in", [segment.key for segment in segments]))
+        for segment in segments:
+            if segment.size > _LARGE:
+                self._remove_parts(segment.key)
+
+    def _remove_parts(self, key: str) -> None:
+        self.store.delete("part", (KEY, ">=", f"{key}/"), (KEY, "<", f"{key}0"))
+
+    def remove_orphans(self) -> None:
+        """Remove what a process left that died between writing pieces and naming them."""
+        names = {key.rsplit("/", 2)[0] for key, _ in self.store.range("part", fields=("content",))}
+        old = [name for name in names if _age(name) > _ORPHAN]
+        there = {segment.key for segment in self._segments((KEY, "in", old))} if old else set()
+        for name in set(old) - there:
+            self._remove_parts(name)
+
+    # -- versions and visits ------------------------------------------------------------------
+
+    def add_versions(self, versions: Sequence[VersionRow]) -> set[int]:
+        """Write versions; return the keys of those that were not, as their numbers are taken."""
+        rows = {version.key: version.document for version in versions}
+        taken = self.store.insert_new("version", rows)
+        if not taken:
+            return taken
+        # The same one, if the driver sent it again because it heard nothing.
+        there = self.store.get("version", taken)
+        return {key for key in taken if there.get(key) != rows[key]}
+
+    def version(self, url: int, number: int) -> VersionRow | None:
+        """Return one version."""
+        key = url << NUMBERS | number
+        return self.versions_by_key([key]).get(key)
+
+    def versions_by_key(self, keys: Collection[int]) -> dict[int, VersionRow]:
+        """Return versions by their keys."""
+        return {
+            key: self.read_version(key, row) for key, row in self.store.get("version", keys).items()
+        }
+
+    def versions(self, url: int) -> list[VersionRow]:
+        """Return the versions of a URL by number."""
+        return [self.read_version(*row) for row in self.store.range("version", *_all_of(url))]
+
+    def version_at(self, url: int, time: float | None) -> VersionRow | None:
+        """Return the version with the greatest time up to `time`, of several the last number."""
+        until = [("time", "<=", time)] if time is not None else []
+        return self._one_version(url, until, backwards=True)
+
+    def version_after(self, url: int, time: float) -> VersionRow | None:
+        """Return the version with the least time after `time`, of several the first number."""
+        return self._one_version(url, [("time", ">", time)])
+
+    def _one_version(
+        self, url: int, where: Sequence[Condition], *, backwards: bool = False
+    ) -> VersionRow | None:
+        order = ("time", KEY)
+        rows = self.store.range(
+            "version", *_all_of(url), *where, order=order, limit=1, backwards=backwards
+        )
+        return next((self.read_version(*row) for row in rows), None)
+
+    def read_version(self, key: int, row: Document) -> VersionRow:
+        """Return a version, given its key and its document."""
+        whole = self._whole("version", row)
+        return VersionRow(key >> NUMBERS, key & ((1 << NUMBERS) - 1), **whole)
+
+    def add_visits(self, visits: Sequence[VisitRow]) -> None:
+        """Write visits."""
+        self.store.insert_new("visit", {visit.at: visit.document for visit in visits})
+
+    def visits(self, url: int) -> list[VisitRow]:
+        """Return the visits of a URL that found nothing new, by time; of one time the last."""
+        return list({visit.time: visit for visit in self.all_visits(url)}.values())
+
+    def all_visits(self, url: int) -> Iterator[VisitRow]:
+        """Yield the visits of a URL that found nothing new, by time, in the order of storing."""
+        return self._visits(("url", "=", url), order=("time", KEY))
+
+    def visit_at(self, url: int, time: float | None) -> VisitRow | None:
+        """Return the visit with the greatest time up to `time`, of those that found nothing new."""
+        until = [("time", "<=", time)] if time is not None else []
+        return self._one_visit(("url", "=", url), *until, backwards=True)
+
+    def visit_after(self, url: int, time: float) -> VisitRow | None:
+        """Return the visit with the least time after `time`, of those that found nothing new."""
+        first = self._one_visit(("url", "=", url), ("time", ">", time))
+        return self.visit_at(url, first.time) if first is not None else None  # of one time the last
+
+    def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
+        """Return the last visit in a time that found a version and has a head."""
+        where: list[Condition] = [("version", "=", version.number), ("headed", "=", 1)]
+        span = ("time", ">", after), ("time", "<=", until)
+        return self._one_visit(("url", "=", version.url), *where, *span, backwards=True)
+
+    def _one_visit(self, *where: Condition, backwards: bool = False) -> VisitRow | None:
+        rows = self._visits(*where, order=("time", KEY), limit=1, backwards=backwards)
+        return next(rows, None)
+
+    def _visits(self, *where: Condition, **how: Any) -> Iterator[VisitRow]:
+        return (self.read_visit(*row) for row in self.store.range("visit", *where, **how))
+
+    def read_visit(self, at: int, row: Document) -> VisitRow:
+        """Return a visit, given its place and its document."""
+        whole = self._whole("visit", row)
+        return VisitRow(at=at, **{**whole, "headed": bool(whole["headed"])})
+
+    def remove(self, url: UrlRow, versions: Sequence[VersionRow], visits: Sequence[int]) -> None:
+        """Forget versions of a URL, and visits by their places; the URL too if nothing is left."""
+        for start in range(0, len(visits), _AT_ONCE):  # none is ever left without its version
+            self.store.delete("visit", (KEY, "in", visits[start : start + _AT_ONCE]))
+        for start in range(0, len(versions), _AT_ONCE):
+            keys = [row.key for row in versions[start : start + _AT_ONCE]]
+            self.store.delete("version", (KEY, "in", keys))
+        self.store.delete("change", *_under(url.id))
+
+    def remove_url(self, url: UrlRow) -> None:
+        """Forget a URL that has neither versions nor visits, unless another writes some now."""
+        self.store.delete("url", (KEY, "=", url.url), ("last", "=", url.last))
+
+    # -- what changed between versions --------------------------------------------------------
+
+    def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
+        """Return what is noted of two versions of a URL, by their numbers; their order counts."""
+        found = {}
+        for key, row in self.store.range("change", *_under(url)):
+            kinds = _read_kinds(key, str(row["kinds"]))
+            if kinds is not None:
+                found[int(key[11:17], 16), int(key[18:], 16)] = kinds
+        return found
+
+    def damaged_changes(self) -> list[str]:
+        """Return the keys of what was noted of versions and is not as it was written."""
+        rows = self.store.range("change")
+        return [key for key, row in rows if _read_kinds(key, str(row.get("kinds"))) is None]
+
+    def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
+        """Note the kinds of blocks that changed between versions; it goes when they do."""
+        with self.writing():
+            rows = {
+                f"{url:010x}/{old:06x}/{new:06x}": kinds for (old, new), kinds in changes.items()
+            }
+            self.store.put(
+                "change", {key: {"kinds": _written_kinds(key, some)} for key, some in rows.items()}
+            )
+
+    # -- what is damaged ----------------------------------------------------------------------
+
+    def losses(self) -> set[str]:
+        """Return what is lost and was told."""
+        return {key for key, _ in self.store.range("loss")}
+
+    def note_losses(self, losses: Iterable[str]) -> None:
+        """Keep what is lost and was told, a sentence each."""
+        self.store.insert_new("loss", {loss: {"found": clock.time()} for loss in losses})
+
+    def _whole(
+        self, table: str, row: Document, names: tuple[str, ...] | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of a document, which a server lets anybody take out or change.
+
+        Raises:
+            StoreError: it is damaged.
+        """
+        kinds = _FIELDS[table]
+        found = {name: row.get(name) for name in names or kinds}
+        for name, value in found.items():
+            kind = kinds[name]
+            if not isinstance(value, kind) and not (kind is float and isinstance(value, int)):
+                raise StoreError(
+                    f"archive {self.name} is damaged: a document of {table} is not as it was"
+                    " written; check it"
+                )
+        return found
+
+
+_SHOWN = ("stream", "first", "entries", "raw", "level", "size")
+
+
+def standing(segments: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
+    """Return the segments of a stream in order that stand, and those that others stand in place of.
+
+    Of two with the same records either may stand; it is the later one.
+    """
+    kept: list[Segment] = []
+    replaced: list[Segment] = []
+    for segment in sorted(segments, key=lambda one: (one.first, one.entries, one.key[-14:])):
+        while kept and kept[-1].first >= segment.first and kept[-1].end <= segment.end:
+            replaced.append(kept.pop())
+        if kept and segment.end <= kept[-1].end:
+            replaced.append(segment)
+        else:
+            kept.append(segment)
+    return kept, replaced
+
+
+def _all_of(url: int) -> tuple[Condition, Condition]:
+    return (KEY, ">=", url << NUMBERS), (KEY, "<", url + 1 << NUMBERS)
+
+
+def _under(url: int) -> tuple[Condition, Condition]:
+    return (KEY, ">=", f"{url:010x}/"), (KEY, "<", f"{url:010x}0")  # 0 is after /
+
+
+def _written_kinds(key: str, kinds: Iterable[str]) -> str:
+    """Return kinds of blocks, with a checksum: no record proves them."""
+    text = " ".join(sorted(kinds))
+    return f"{text} {crc32(f'{key} {text}'.encode()):08x}"
+
+
+def _read_kinds(key: str, written: str) -> frozenset[str] | None:
+    """Return the kinds; None if they are not those that were written."""
+    kinds = frozenset(written.split()[:-1])
+    return kinds if _written_kinds(key, kinds) == written else None
+
+
+def _age(key: str) -> float:
+    """Return how many seconds ago a segment was named."""
+    return clock.time() - int(key.rpartition("/")[2][:8], 16)

@@ -1,0 +1,145 @@
+"""Segments: what they share, what a purge takes out of them, and two processes that write them."""
+
+import random
+from itertools import count
+
+import pytest
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive.format import About, Entry, packed, read_head
+from mmcrawl.errors import StoreError
+
+HOST = "http://host.test"
+WORDS = [random.Random(n).randbytes(4_000).hex() for n in range(4)]
+
+
+def capture(page: int, version: int, time: float) -> Capture:
+    """A page that repeats the version before, but for a word in each of its parts."""
+    parts = [f"<div><p>word-{page}-{version}< {words}</p></div>" for words in WORDS]
+    body = f"page {page} {''.join(parts)}".encode()
+    return Capture(f"{HOST}/{page}", body, time, content_type="text/html")
+
+
+def segments_of(archive):
+    return [one for some in archive._index.all_segments() for one in some]
+
+
+def write(uri, versions, first=1.0):
+    stored = [capture(*what, time) for what, time in zip(versions, count(first), strict=False)]
+    with open_archive(uri, keep_blocks=False) as archive:
+        for each in stored:
+            archive.store(each)
+    return stored
+
+
+def assert_holds(archive, captures):
+    report = archive.check()
+    assert (report.faults, report.leftovers) == ((), 0)
+    for each in captures:
+        assert archive.rebuild(archive.get(each.url, at=each.time)).body == each.body
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_a_page_that_comes_again_when_its_segment_is_full_has_a_stream_of_its_own(uri):
+    stored = write(uri, [(page, 1) for page in range(9)])
+    stored += write(uri, [(0, 2), (0, 3), (1, 2)], 100.0)
+    with open_archive(uri, read_only=True) as archive:
+        rows = {row.url: row.own for row in archive._index.urls()}
+        assert [rows[f"{HOST}/{page}"] for page in range(3)] == [1, 1, 0]
+        assert_holds(archive, stored)
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_a_purge_leaves_nothing_of_a_version_in_any_segment(uri):
+    stored = write(uri, [(page, 1) for page in range(9)])
+    stored += write(uri, [(0, 2), (1, 2)], 100.0)
+    gone, *left = stored
+    with open_archive(uri) as archive:
+        archive.purge(url=gone.url, before=stored[-2].time)
+        assert_holds(archive, left)
+        texts = [archive._reader.content(segment) for segment in segments_of(archive)]
+        assert not any(b"word-0-1<" in text for text in texts)
+        assert any(b"word-0-2<" in text for text in texts)
+        archive.purge(url=gone.url)
+        heads = archive._index.heads(segments_of(archive)).values()
+        assert not any(gone.url in read_head(head).about.urls.values() for head in heads)
+
+
+def test_a_segment_purged_while_it_is_compressed_is_not_put_back(uri, monkeypatch):
+    stored = write(uri, [(page, 1) for page in range(3)])
+    replace = type(open_archive(uri)._index).replace
+    purged = []
+
+    def purge_first(self, old, made):
+        if not purged:
+            purged.append(True)
+            with open_archive(uri) as other:
+                other.purge(url=stored[0].url)
+        return replace(self, old, made)
+
+    with open_archive(uri, keep_blocks=False) as archive:
+        archive.store(capture(3, 1, 50.0))
+        monkeypatch.setattr("mmcrawl.archive.index.Index.replace", purge_first)
+    assert purged
+    with open_archive(uri, read_only=True) as archive:
+        assert_holds(archive, [*stored[1:], capture(3, 1, 50.0)])
+        texts = [archive._reader.content(segment) for segment in segments_of(archive)]
+        assert not any(b"word-0-1<" in text for text in texts)
+
+
+def test_segments_compressed_anew_hold_the_same(uri):
+    stored = write(uri, [(0, version) for version in range(1, 30)])
+    with open_archive(uri) as archive:
+        archive.repack(3)
+        assert {segment.level for segment in segments_of(archive)} == {3}
+        assert_holds(archive, stored)
+
+
+def test_equal_bodies_stand_in_a_segment_once():
+    bodies = [b"one" * 99, b"two" * 99, b"one" * 99, b""]
+    digests = [bytes([body[0] if body else 0]) * 32 for body in bodies]
+    entries = [
+        Entry(1, 7, n, float(n), 200, b"[]", digest, len(body))
+        for n, (digest, body) in enumerate(zip(digests, bodies, strict=True), 1)
+    ]
+    about = About("h.test", 1, 5, 3, {7: "http://h.test/", 8: "http://gone.test/"})
+    segment, head, _ = packed(about, entries, bodies, 3, 3)
+    read = read_head(head)
+    assert (segment.raw, read.raw) == (594, 594)
+    assert [read.span(n, entry) for n, entry in enumerate(read.entries())] == [
+        (0, 297),
+        (297, 594),
+        (0, 297),
+        (594, 594),
+    ]
+    assert [*read.entries()] == entries
+    assert read.about.urls == {7: "http://h.test/"}
+
+
+@pytest.mark.parametrize("cut", [0, 3, 20, -1])
+def test_a_head_that_is_cut_off_is_damaged(cut):
+    about = About("h.test", 1, 0, 3, {7: "http://h.test/"})
+    head = packed(about, [Entry(3, 7, 1, 2.0, 304)], [b""], 3, 3)[1]
+    with pytest.raises(StoreError):
+        read_head(head[:cut])
+
+
+def test_two_processes_that_replace_the_same_segments(uri):
+    stored = write(uri, [(0, 1)])
+    with open_archive(uri) as archive, open_archive(uri) as other:
+        (segment,) = segments_of(archive)
+        packs = archive._index.heads([segment])[segment.key], archive._index.data(segment)
+        key = segment.key[:-1] + ("0" if segment.key[-1] != "0" else "1")
+        archive._index.store.insert_new("claim", {segment.key: {"heir": key}})
+        other.repack(3)
+        assert segments_of(other) == [segment]  # another process is at it
+        old = f"00000001/00000000/{0:08x}000000"
+        archive._index.store.put("claim", {segment.key: {"heir": old}})
+        other.repack(3)  # which died long ago
+        other.repack(3)
+        assert [one.level for one in segments_of(other)] == [3]
+        archive._index.add_segments([(segment, *packs)])  # as if it was not removed
+        report = archive.check()
+        assert (report.faults, report.leftovers) == ((), 1)
+        assert archive.check(repair=True).removed == 1
+        assert_holds(archive, stored)
