@@ -232,6 +232,7 @@ _VERDICTS = {
     "encoding": "encoding changed from {old} to {new}, text the same",
     "markup": "only markup differs, text the same",
     "layout": "layout changed, text the same",
+    "links": "links or pictures changed, text the same",
 }
 _AROUND = 40  # characters of unchanged text that are shown beside a change
 _BLOCK_TOPIC = 80
