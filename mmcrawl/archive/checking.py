@@ -32,7 +32,7 @@ from mmcrawl.archive.index import (
     standing,
 )
 from mmcrawl.archive.model import CheckReport, Fault, as_text
-from mmcrawl.archive.purging import forget_records
+from mmcrawl.archive.purging import forget_records, is_blank
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.documents import KEY
 
@@ -129,9 +129,13 @@ class Checker:
         """Return a segment; what its row says of it is not trusted."""
         frame = self._index.heads([row]).get(row.key)
         if frame is None:
+            if self._index.store.get("segment", [row.key]):
+                raise StoreError("its head is gone")
             raise GoneError
         head = read_head(frame)
-        size = len(frame) + len(self._index.data(row) or b"")
+        data = self._index.data(row)
+        is_whole = data is not None or not head.raw  # else its versions tell of it
+        size = len(frame) + len(data or b"") if is_whole else row.size
         about = head.about
         identity = about.number, about.first, len(head), head.raw, about.level, size
         segment = Segment(row.key, *identity)
@@ -147,6 +151,8 @@ class Checker:
         head = self._reader.head(segment)
         about = head.about
         self._segments += 1
+        if is_blank(head):
+            self._replaced.append(segment)
         self._names |= about.urls
         end = max(segment.end, self._streams.get(about.number, ("", 0))[1])
         self._streams[about.number] = about.stream, end
@@ -169,11 +175,13 @@ class Checker:
             self._read += 1
             try:
                 body = self._reader.body(segment, n, entry)
-            except GoneError:
-                return
             except StoreError as error:
+                is_gone = isinstance(error, GoneError)
+                if is_gone and not self._index.heads([segment]):
+                    return
+                why = "its bytes are gone" if is_gone else error
                 self._hurt.add(entry.url)
-                self._blame(row, f"it cannot be rebuilt: {segment.label}: {error}", good=False)
+                self._blame(row, f"it cannot be rebuilt: {segment.label}: {why}", good=False)
                 return
             columns = entry.columns
             if columns is not None and not are_blocks_of(columns, body, encoding_of(entry)):
@@ -404,9 +412,9 @@ class Checker:
         for url, row in self._urls.items():
             if self._names.get(row.id) == url or (row.id in ids and row.id not in self._names):
                 continue  # its records, or that they are damaged, were told of
-            if row.last:
+            if row.last and row.at not in self._gone:
                 self._tell(f"the row of {url} was never written by an archive", url)
-            else:  # made for a version that was never written
+            else:  # made for a version that was never written, or a purge was interrupted
                 self._leave()
             self._delete("url", [url])
         for number in sorted(ids - self._names.keys() - {row.id for row in self._urls.values()}):

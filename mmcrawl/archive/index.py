@@ -482,15 +482,15 @@ class Index:
                     found[key] = content
         return found
 
-    def replace(self, old: Sequence[Segment], packed: Packed | None) -> bool:
-        """Put one segment in place of others with the same records; None for nothing at all.
+    def replace(self, old: Sequence[Segment], packed: Packed) -> bool:
+        """Put one segment in place of others with the same records.
 
         The claims see to it that of two processes that do so at once only one does.
 
         Returns:
             False, and nothing done, if one of those is gone, or another process is at it.
         """
-        heir = packed[0].key if packed is not None else Segment.new_key(0, 0)
+        heir = packed[0].key
         keys = [segment.key for segment in old]
         with self.writing():
             taken = self.store.insert_new("claim", {key: {"heir": heir} for key in keys})
@@ -498,8 +498,7 @@ class Index:
             if taken or len(there) < len(keys):
                 self._give_up_claims(keys, taken, heir)
                 return False
-            if packed is not None:
-                self.add_segments([packed])
+            self.add_segments([packed])
             self.remove_segments(old)
             self.store.delete("claim", (KEY, "in", keys))
             return True

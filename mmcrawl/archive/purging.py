@@ -2,7 +2,8 @@
 
 A record keeps its place for ever: where one is purged, a blank stands in its place in the segment,
 and its bytes go. So nothing that stays has to be written differently. Segments are written first:
-what a process leaves that dies then are rows whose records are blank, which a check removes.
+what a process leaves that dies then are rows whose records are blank, which a check removes. What
+is blank as a whole goes last.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mmcrawl.archive.format.head import GONE, Entry
+from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.format.reading import GoneError, Reader
 from mmcrawl.archive.format.sealing import rewritten
 from mmcrawl.archive.format.standing import as_they_stand
@@ -53,13 +54,14 @@ def purge(index: Index, reader: Reader, urls: Iterable[UrlRow], before: float | 
         leaving = [each for url in urls if (each := _leaving(index, url, before)).versions]
         gone = {row.at for each in leaving for row in each.versions}
         gone |= {at for each in leaving for at in each.visits}
-        forget_records(index, reader, gone, {each.url.id for each in leaving if each.all})
+        blank = forget_records(index, reader, gone, {each.url.id for each in leaving if each.all})
         for each in leaving:
             index.remove(each.url, each.versions, each.visits)
             if each.all:
                 index.remove_url(each.url)
             else:
                 index.put_url(as_they_stand(index, reader, each.url))
+        index.remove_segments(blank)
     index.store.compact()
     versions = sum(len(each.versions) for each in leaving)
     visits = sum(len(each.visits) for each in leaving) + versions
@@ -85,8 +87,8 @@ def _still_seen(line: Sequence[Seen], before: float) -> set[int]:
 
 def forget_records(
     index: Index, reader: Reader, gone: Iterable[int], urls: Iterable[int] = ()
-) -> None:
-    """Write the segments anew that hold some places, without these.
+) -> list[Segment]:
+    """Write the segments anew that hold some places, without these; return those left blank.
 
     All are read first, and nothing is written if one is damaged: a store without transactions
     could not take back what was written before that is met.
@@ -98,6 +100,7 @@ def forget_records(
     """
     end = clock.monotonic() + _PATIENCE
     left, whole = set(gone), frozenset(urls)
+    blank = []
     while by_segment := _held(index, left):
         try:
             made = [_without(reader, one, at, whole) for one, at in by_segment.items()]
@@ -106,11 +109,18 @@ def forget_records(
         for (segment, at), written in zip(by_segment.items(), made, strict=False):
             if index.replace([segment], written):
                 left -= at
+                blank += [written[0]] if is_blank(read_head(written[1])) else []
             reader.forget(segment.stream)
         if left and clock.monotonic() > end:
             raise StoreError(
                 f"archive {index.name} is written by another process all the time; try again"
             )
+    return blank
+
+
+def is_blank(head: Head) -> bool:
+    """Return whether nothing is left in a segment, not even a number of a version."""
+    return all(entry.kind == GONE and not entry.url for entry in head.entries())
 
 
 def _held(index: Index, places: set[int]) -> dict[Segment, set[int]]:
@@ -128,8 +138,8 @@ def _held(index: Index, places: set[int]) -> dict[Segment, set[int]]:
 
 def _without(
     reader: Reader, segment: Segment, places: set[int], urls: frozenset[int]
-) -> Packed | None:
-    """Return a segment without some records; None if nothing of it is left."""
+) -> Packed:
+    """Return a segment without some records."""
     head = reader.head(segment)
     first = place(segment.stream, segment.first)
     content = memoryview(reader.content(segment))
@@ -145,6 +155,4 @@ def _without(
             continue
         entries.append(entry)
         bodies.append(content[start:end])
-    if all(entry.kind == GONE and not entry.url for entry in entries):
-        return None
     return rewritten(reader, [segment], entries, bodies, segment.level)

@@ -87,6 +87,24 @@ def test_a_purge_that_died_is_finished_by_a_repair(archive, page):
     assert [version.number for version in archive.versions(URL)] == [2]
 
 
+@pytest.mark.parametrize("step", ["remove", "remove_url", "remove_segments"])
+def test_a_purge_of_a_host_that_died_is_no_damage(archive, monkeypatch, step):
+    archive.store(Capture("http://g.test/", noise(1), 1.0))
+    archive.store_many([Capture(f"{URL}{n}", noise(n), 1.0) for n in range(2)])
+
+    def die(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(type(archive._index), step, die)
+        with pytest.raises(KeyboardInterrupt):
+            archive.purge(host="h.test")
+    assert archive.check().faults == ()
+    assert archive.check(repair=True).faults == ()
+    assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+    assert archive.counts()["versions"] in (1, 3)  # a transaction takes the purge back
+
+
 def damage(archive, segment, name):
     """Take the head or the data of a segment out; return what puts it back."""
     store = archive._index.store
