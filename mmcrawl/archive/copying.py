@@ -82,7 +82,7 @@ def _there(target: Archive, url: str, events: Sequence[Event]) -> int:
     Raises:
         StoreError: it holds others.
     """
-    if not target.visits(url):
+    if not target.known([url]):  # it may hold another spelling
         return 0
     held = Counter(
         (visit.time, visit.status, version.digest) for visit, version in target.found(url)

@@ -136,9 +136,7 @@ def _held(index: Index, places: set[int]) -> dict[Segment, set[int]]:
     return found
 
 
-def _without(
-    reader: Reader, segment: Segment, places: set[int], urls: frozenset[int]
-) -> Packed:
+def _without(reader: Reader, segment: Segment, places: set[int], urls: frozenset[int]) -> Packed:
     """Return a segment without some records."""
     head = reader.head(segment)
     first = place(segment.stream, segment.first)

@@ -93,3 +93,12 @@ def test_what_is_not_of_the_source_is_not_written_over(filled: Archive, tmp_path
         copy.store(Capture("http://a.test/x", body(9), TIME))
         with pytest.raises(StoreError, match=r"holds other visits of http://a\.test/x"):
             copy_archive(filled, copy)
+
+
+def test_spellings_of_one_page_are_copied_one_by_one(archive: Archive, tmp_path: Path) -> None:
+    for number, url in enumerate(("http://A.test:80/x", "http://a.test/x", "http://a.test/x#y")):
+        archive.store(Capture(url, body(number), TIME + number))
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        for copied in (3, 0):
+            assert copy_archive(archive, copy).copied == copied
+            assert facts(copy) == facts(archive)
