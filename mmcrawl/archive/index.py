@@ -453,6 +453,12 @@ class Index:
         if some:
             yield some
 
+    def unproved_segments(self) -> Iterator[Segment]:
+        """Yield all segments, with -1 in place of what is no number in their rows."""
+        for key, row in self.store.range("segment", fields=_SHOWN):
+            numbers = {name: row.get(name) for name in _SHOWN}
+            yield Segment(key, **{n: v if type(v) is int else -1 for n, v in numbers.items()})
+
     def tails(self) -> list[int]:
         """Return the streams that have segments that are still to be sealed."""
         rows = self.store.range("segment", ("level", "=", 0), fields=("stream",))

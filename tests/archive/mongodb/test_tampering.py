@@ -204,6 +204,21 @@ def test_every_tampering_is_told_or_harmless(whole, how, table, name):
             assert not is_harmless
 
 
+@each("name", ["stream", "first", "entries", "raw", "level", "size"])
+@each("change", [{"$set": "x"}, {"$unset": ""}])
+def test_what_is_no_number_in_the_row_of_a_segment_is_made_again(whole, change, name):
+    uri, database, rows, before = whole
+    documents = database["archive_segment"]
+    ((operator, value),) = change.items()
+    with written_again(documents, rows["segment"]):
+        documents.update_many({}, {operator: {name: value}})
+        with open_archive(uri) as archive:
+            assert archive.check().faults
+            assert archive.check(repair=True).clean
+            assert archive.check().faults == ()
+            assert everything(archive) == before
+
+
 @each("seed", range(12))
 def test_a_flipped_bit_of_a_document_is_told_or_changes_nothing(whole, seed):
     uri, database, rows, before = whole
