@@ -453,6 +453,12 @@ class Index:
         if some:
             yield some
 
+    def replaced_by(self, segment: Segment) -> list[Segment]:
+        """Return those that a segment stands in place of: a process died before it removed them."""
+        first, end = ("first", ">=", segment.first), ("first", "<", segment.end)
+        found = self._segments(("stream", "=", segment.stream), first, end)
+        return [one for one in found if one.end <= segment.end and one.key != segment.key]
+
     def unproved_segments(self) -> Iterator[Segment]:
         """Yield all segments, with -1 in place of what is no number in their rows."""
         for key, row in self.store.range("segment", fields=_SHOWN):

@@ -12,6 +12,7 @@ import time as clock
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
@@ -107,8 +108,13 @@ def forget_records(
         except GoneError:  # another process has put others in their places
             made = []
         for (segment, at), written in zip(by_segment.items(), made, strict=False):
+            older = index.replaced_by(segment)
             if index.replace([segment], written):
                 left -= at
+                for one in older:
+                    with suppress(StoreError):  # its row is wrong: a check tells of it
+                        reader.head(one)
+                        index.remove_segments([one])
                 blank += [written[0]] if is_blank(read_head(written[1])) else []
             reader.forget(segment.stream)
         if left and clock.monotonic() > end:

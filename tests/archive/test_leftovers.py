@@ -105,6 +105,21 @@ def test_a_purge_of_a_host_that_died_is_no_damage(archive, monkeypatch, step):
     assert archive.counts()["versions"] in (1, 3)  # a transaction takes the purge back
 
 
+def test_what_was_purged_does_not_come_back_from_segments_that_a_process_left(archive):
+    store = archive._index.store
+    archive.store(Capture("http://g.test/", noise(9), 1.0))
+    for n in range(2):
+        archive.store(Capture(URL, noise(n), float(n)))
+    left = dict(store.range("segment"))
+    archive.pack()
+    store.insert_new("segment", left)  # as if it had died before it removed them
+    assert archive.check().leftovers > 0
+    assert archive.purge(host="h.test").versions == 2
+    archive.check(repair=True)
+    assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+    assert [*archive.urls()] == ["http://g.test/"]
+
+
 def damage(archive, segment, name):
     """Take the head or the data of a segment out; return what puts it back."""
     store = archive._index.store
