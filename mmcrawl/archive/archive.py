@@ -299,6 +299,10 @@ class Archive:
             if repair and report.faults:
                 report = self._clean_again(report)
             known = self._known_losses()
+            found = {one.what for one in report.faults}
+            if repair and known - found:  # put back from a copy, or purged: new if it comes again
+                self._index.forget_losses(known - found)
+            known &= found
             faults = tuple(one for one in report.faults if one.repaired or one.what not in known)
             if repair and not all(fault.repaired for fault in faults):
                 self._index.note_losses(one.what for one in faults if not one.repaired)

@@ -680,6 +680,10 @@ class Index:
         """Keep what is lost and was told, a sentence each."""
         self.store.insert_new("loss", {loss: {"found": clock.time()} for loss in losses})
 
+    def forget_losses(self, losses: Collection[str]) -> None:
+        """Forget what is no longer lost."""
+        self.store.delete("loss", (KEY, "in", list(losses)))
+
     def _whole(
         self, table: str, row: Document, names: tuple[str, ...] | None = None
     ) -> dict[str, Any]:

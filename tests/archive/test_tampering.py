@@ -250,6 +250,27 @@ def test_what_cannot_be_made_good_is_told_once_and_known_from_then_on(path, dama
         assert new.what.startswith("the visit of http://c.test/ at 1970-01-01 00:00:42 UTC is gone")
 
 
+def test_what_was_put_back_and_is_lost_again_is_told_again(path):
+    uri = f"sqlite:///{path}"
+    with sqlite3.connect(path) as db:
+        rows = db.execute("SELECT data, key FROM segment").fetchall()
+        db.execute(DAMAGE)
+    db.close()
+    with open_archive(uri) as archive:
+        assert not archive.check(repair=True).clean
+        assert archive.check().clean
+    with sqlite3.connect(path) as db:
+        db.executemany("UPDATE segment SET data = ? WHERE key = ?", rows)
+    db.close()
+    with open_archive(uri) as archive:
+        assert archive.check(repair=True).known == ()
+    with sqlite3.connect(path) as db:
+        db.execute(DAMAGE)
+    db.close()
+    with open_archive(uri) as archive:
+        assert not archive.check().clean
+
+
 @pytest.mark.parametrize("table", ["segment", "url"])
 def test_a_segment_that_is_gone_is_told_by_all_that_it_had(path, table):
     with sqlite3.connect(path) as db:
