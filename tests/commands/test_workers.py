@@ -196,7 +196,7 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
     tell(shared, number=2)
     written += read_until(ours, b"alive")
     watch.send_signal(signal.SIGINT)
-    end, again = time.monotonic() + HANG, time.monotonic() + 20
+    end, again = time.monotonic() + HANG, time.monotonic() + 120
     while watch.poll() is None and time.monotonic() < end:  # who fills a terminal waits for readers
         if time.monotonic() > again:  # Python ignores one that comes while an object is deleted
             watch.send_signal(signal.SIGINT)
