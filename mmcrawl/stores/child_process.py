@@ -99,7 +99,8 @@ class Questions:
     def __init__(self) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        self._questions = sys.stdin.buffer
+        # Not `sys.stdin`: a thread that waits there at the end is a fatal error of Python.
+        self._questions = os.fdopen(os.dup(0), "rb")
         self._answers = os.fdopen(os.dup(1), "wb")
         os.dup2(2, 1)
         self._logged: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
