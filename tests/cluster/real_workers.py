@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.cluster import (
+    CONTENTS,
     WORKER,
     Rows,
     Rules,
@@ -32,6 +33,7 @@ from mmcrawl.cluster import (
 from mmcrawl.cluster.views import observing
 from mmcrawl.crawling import Totals
 from mmcrawl.errors import StoreError
+from mmcrawl.stores import is_server, open_documents
 from tests.waiting import HANG
 from tests.warm import python
 
@@ -286,6 +288,8 @@ class Gang:
         self.uri = uri
         self.folder = folder
         self.workers: list[Worker] = []
+        if is_server(uri):  # mongo-java-server may lose a collection that several make at once
+            open_documents(CONTENTS, uri, None).close()
 
     def start(
         self,
