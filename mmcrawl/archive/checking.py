@@ -146,9 +146,8 @@ class Checker:
         if segment != row:
             self._tell(f"the row of {segment.label} was altered")
             if self._repair:
-                fields = ("stream", "first", "entries", "raw", "level", "size")
-                was = {name: getattr(segment, name) for name in fields}
-                self._index.store.change("segment", [([(KEY, "=", row.key)], was)])
+                change = [(KEY, "=", row.key)], segment.document
+                self._index.store.change("segment", [change])
         return segment
 
     def _read_segment(self, segment: Segment) -> None:

@@ -45,6 +45,7 @@ from mmcrawl.stores.documents import (
     Document,
     Store,
     Table,
+    below,
     get_blob,
     put_blob,
 )
@@ -59,6 +60,7 @@ _LARGE = 7 << 20  # bytes; a document of a server holds two of these
 _CLAIMED = 600.0  # seconds after which who claimed a segment is taken for dead
 _ORPHAN = 86_400.0  # seconds after which pieces that no segment names are removed
 _AT_ONCE = 500
+_SHOWN = ("stream", "first", "entries", "raw", "level", "size")  # of a segment without reading it
 
 CONTENTS = Contents(
     "archive",
@@ -86,7 +88,7 @@ CONTENTS = Contents(
         Table(
             "segment",
             {
-                **dict.fromkeys(("stream", "first", "entries", "raw", "level", "size"), int),
+                **dict.fromkeys(_SHOWN, int),
                 **{"head": bytes, "data": bytes},
             },
             (("stream", "first"), ("level",)),
@@ -250,6 +252,11 @@ class Segment:
     def new_key(stream: int, first: int) -> str:
         """Return a name that tells when it was made."""
         return f"{stream:08x}/{first:08x}/{int(clock.time()):08x}{secrets.token_hex(3)}"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is kept under the key, besides head and data."""
+        return {name: getattr(self, name) for name in _SHOWN}
 
     @property
     def end(self) -> int:
@@ -425,7 +432,7 @@ class Index:
         """Write segments."""
         documents = {}
         for segment, head, data in packed:
-            row = {name: getattr(segment, name) for name in _SHOWN} | {"head": b"", "data": b""}
+            row = segment.document | {"head": b"", "data": b""}
             for name, content in (("head", head), ("data", data)):
                 if len(content) > _LARGE:
                     put_blob(self.store, "part", f"{segment.key}/{name}", content)
@@ -465,10 +472,14 @@ class Index:
             numbers = {name: row.get(name) for name in _SHOWN}
             yield Segment(key, **{n: v if type(v) is int else -1 for n, v in numbers.items()})
 
+    def streams(self, *where: Condition) -> list[int]:
+        """Return the streams that have segments of a kind, by default any, in order."""
+        rows = self.store.range("segment", *where, fields=("stream",))
+        return sorted({self._whole("segment", row, ("stream",))["stream"] for _, row in rows})
+
     def tails(self) -> list[int]:
         """Return the streams that have segments that are still to be sealed."""
-        rows = self.store.range("segment", ("level", "=", 0), fields=("stream",))
-        return sorted({int(row["stream"]) for _, row in rows})
+        return self.streams(("level", "=", 0))
 
     def _segments(self, *where: Condition, order: tuple[str, ...] = ()) -> Iterator[Segment]:
         for key, row in self.store.range("segment", *where, order=order, fields=_SHOWN):
@@ -531,7 +542,7 @@ class Index:
                 self._remove_parts(segment.key)
 
     def _remove_parts(self, key: str) -> None:
-        self.store.delete("part", (KEY, ">=", f"{key}/"), (KEY, "<", f"{key}0"))
+        self.store.delete("part", *below(key))
 
     def remove_orphans(self) -> None:
         """Remove what a process left that died between writing pieces and naming them."""
@@ -638,7 +649,7 @@ class Index:
         for start in range(0, len(versions), _AT_ONCE):
             keys = [row.key for row in versions[start : start + _AT_ONCE]]
             self.store.delete("version", (KEY, "in", keys))
-        self.store.delete("change", *_under(url.id))
+        self.store.delete("change", *below(f"{url.id:010x}"))
 
     def remove_url(self, url: UrlRow) -> None:
         """Forget a URL that has neither versions nor visits, unless another writes some now."""
@@ -649,7 +660,7 @@ class Index:
     def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
         """Return what is noted of two versions of a URL, by their numbers; their order counts."""
         found = {}
-        for key, row in self.store.range("change", *_under(url)):
+        for key, row in self.store.range("change", *below(f"{url:010x}")):
             kinds = _read_kinds(key, str(row["kinds"]))
             if kinds is not None:
                 found[int(key[11:17], 16), int(key[18:], 16)] = kinds
@@ -704,9 +715,6 @@ class Index:
         return found
 
 
-_SHOWN = ("stream", "first", "entries", "raw", "level", "size")
-
-
 def standing(segments: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
     """Return the segments of a stream in order that stand, and those that others stand in place of.
 
@@ -726,10 +734,6 @@ def standing(segments: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]
 
 def _all_of(url: int) -> tuple[Condition, Condition]:
     return (KEY, ">=", url << NUMBERS), (KEY, "<", url + 1 << NUMBERS)
-
-
-def _under(url: int) -> tuple[Condition, Condition]:
-    return (KEY, ">=", f"{url:010x}/"), (KEY, "<", f"{url:010x}0")  # 0 is after /
 
 
 def _written_kinds(key: str, kinds: Iterable[str]) -> str:

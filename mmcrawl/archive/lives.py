@@ -123,7 +123,7 @@ def life_of(index: Index, reader: Reader, digits: str) -> BlockLife:
         )
     blocks: dict[str, list[_Found]] = {}
     uncut = 0
-    for stream in [segments[0].stream for segments in index.all_segments()]:
+    for stream in index.streams():
         some, left = _blocks_in(index, reader, stream, digits)
         uncut += left
         for version, block in some:

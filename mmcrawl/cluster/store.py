@@ -47,7 +47,7 @@ from mmcrawl.errors import StoreError, UnreachableError
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.frontier.store import Job, refuse_other_arguments
 from mmcrawl.page.model import MediaResource
-from mmcrawl.stores.documents import KEY, Condition, Contents, Store, Table, open_documents
+from mmcrawl.stores.documents import KEY, Condition, Contents, Store, Table, below, open_documents
 from mmcrawl.stores.sqlite_files import SHARED_CRAWL, mark_of, refuse_network_folder
 from mmcrawl.stores.uris import file_of, is_server
 
@@ -286,21 +286,20 @@ class SharedStore:
 
     def names(self, table: str) -> list[str]:
         """Return the names of the documents of the job, in order."""
-        return [row["_id"].partition("/")[2] for row in self._range(table, self._whole, none=True)]
+        return [
+            row["_id"].partition("/")[2]
+            for row in self._range(table, below(self._prefix), none=True)
+        ]
 
     def all(self, table: str) -> list[Row]:
         """Return the documents of the job, in the order of their keys."""
-        return self._range(table, self._whole)
+        return self._range(table, below(self._prefix))
 
     def at(self, table: str, parts: Collection[int]) -> list[Row]:
         """Return the documents of some parts, by their numbers, in the order of their keys."""
         places = [self.key(name_of(part)) for part in sorted(parts)]
         found = self._range(table, [("at", "in", places)], ("at",)) if places else []
         return sorted(found, key=lambda row: str(row["_id"]))
-
-    @property
-    def _whole(self) -> list[Condition]:
-        return [(KEY, ">=", f"{self._prefix}/"), (KEY, "<", f"{self._prefix}0")]  # 0 is after /
 
     def _range(
         self,

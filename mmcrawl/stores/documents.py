@@ -201,6 +201,11 @@ def open_documents(
     return MongoStore(contents, uri, create=create, read_only=read_only)
 
 
+def below(name: str) -> tuple[Condition, Condition]:
+    """Return the conditions that hold for the keys that begin with a name and a slash."""
+    return (KEY, ">=", f"{name}/"), (KEY, "<", f"{name}0")  # 0 is after /
+
+
 BLOB = {"content": bytes}
 """The fields of a table for `put_blob`."""
 
@@ -214,8 +219,7 @@ def put_blob(store: Store, table: str, name: str, content: bytes) -> None:
 
 def get_blob(store: Store, table: str, name: str) -> bytes | None:
     """Return what was kept under a name; None if nothing is."""
-    between = (KEY, ">=", f"{name}/"), (KEY, "<", f"{name}0")  # 0 is after /
-    pieces = [document["content"] for _, document in store.range(table, *between)]
+    pieces = [document["content"] for _, document in store.range(table, *below(name))]
     return b"".join(pieces) if pieces else None
 
 

@@ -279,7 +279,7 @@ class Sealer:
                     self._put([segment], segment.level or SEALED_LEVEL, entries)
 
     def _standing(self) -> Iterator[Segment]:
-        streams = [segments[0].stream for segments in self._index.all_segments()]
+        streams = self._index.streams()
         return (segment for stream in streams for segment in self._segments(stream))
 
     def _segments(self, stream: int) -> list[Segment]:

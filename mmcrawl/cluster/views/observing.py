@@ -19,7 +19,7 @@ from mmcrawl.cluster.places import PARTS
 from mmcrawl.cluster.store import Row, no_job, open_contents
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.documents import KEY
+from mmcrawl.stores.documents import below
 
 _SILENT_SECONDS = 4.0  # signs are given every second; a busy machine is late now and then
 _RATE_SECONDS = 10.0
@@ -137,9 +137,8 @@ class Observer:
         job = self._documents.get("job", [prefix]).get(prefix)
         if job is None:
             raise StoreError(no_job(observation.name, self.name))
-        keys = (KEY, ">=", f"{prefix}/"), (KEY, "<", f"{prefix}0")  # 0 is after /
-        rows = ({"_id": key, **row} for key, row in self._documents.range("worker", *keys))
-        mail = sum(1 for _ in self._documents.range("mail", *keys, fields=("at",)))
+        rows = ({"_id": key, **row} for key, row in self._documents.range("worker", *below(prefix)))
+        mail = sum(1 for _ in self._documents.range("mail", *below(prefix), fields=("at",)))
         observation.take(dict(job), signs_of(rows), mail, now)
 
 
