@@ -3,9 +3,10 @@
 Every write is acknowledged by a majority, from the journal (``w: majority, j: true``); every read
 asks the primary. A server that refuses journaled writes or retryable ones is asked without.
 
-What is kept there is told by a :class:`Kind`: an archive, or the store of a crawl. The collections
-of a kind begin with a prefix of its own, so that several kinds may live in one database. The
-collection ``about`` tells what the others are; it is written last, when all else is set up.
+What is kept there is told by :class:`~mmcrawl.stores.documents.Contents`: an archive, or the store
+of a crawl. Its collections begin with a prefix of its own, so that several may live in one
+database. The collection ``about`` tells what the others are; it is written last, when all else is
+set up.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from pymongo import DeleteOne, MongoClient, ReplaceOne, UpdateMany, UpdateOne, WriteConcern
+from pymongo import MongoClient, ReplaceOne, UpdateMany, UpdateOne, WriteConcern
 from pymongo.collection import Collection
 from pymongo.database import Database
 from pymongo.errors import (
@@ -30,16 +31,16 @@ from pymongo.errors import (
     OperationFailure,
     PyMongoError,
 )
-from pymongo.monitoring import CommandListener
 from pymongo.read_preferences import ReadPreference
 from pymongo.uri_parser import parse_uri
 
 from mmcrawl.errors import MissingStoreError, StoreError, UnreachableError
+from mmcrawl.stores.documents import Contents
 
 logger = logging.getLogger(__name__)
 
 Documents = Collection[dict[str, Any]]
-Change = UpdateOne | UpdateMany | ReplaceOne[dict[str, Any]] | DeleteOne
+Change = UpdateOne | UpdateMany | ReplaceOne[dict[str, Any]]
 
 AT_ONCE = 500
 """Documents that are read or written by one command."""
@@ -49,37 +50,6 @@ _AUTHENTICATION_FAILED, _UNAUTHORIZED, _BAD_VALUE, _ILLEGAL = 18, 13, 2, 20
 _PASSING = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
 """Codes of a server that is about to stop, or is the primary no longer."""
 _NAMESPACE_EXISTS, _OUT_OF_DISK, _DUPLICATE = 48, 14031, 11000
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What is kept in a database.
-
-    Attributes:
-        noun: How messages call it: ``archive``, ``store``.
-        application: What the document in ``about`` calls it.
-        version: Schema of the collections.
-        prefix: What the names of its collections begin with.
-        tables: Names of its collections, without the prefix and without ``about``.
-        missing: What to do if it is not there, as the end of a sentence.
-        indexes: Keys of the indexes of each collection, each with its direction, and whether they
-            are unique; ``_id`` always is.
-        compressed: Collections whose documents the server need not compress.
-    """
-
-    noun: str
-    application: str
-    version: int
-    prefix: str
-    tables: tuple[str, ...]
-    missing: str
-    indexes: Mapping[str, Sequence[tuple[Mapping[str, int], bool]]] = field(default_factory=dict)
-    compressed: frozenset[str] = frozenset()
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """The document that tells what the database is."""
-        return {"_id": "schema", "application": self.application, "version": self.version}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +73,14 @@ class Server:
         return self.database[self.prefix + table]
 
 
-def connect(
-    kind: Kind,
-    uri: str,
-    *,
-    create: bool,
-    read_only: bool,
-    listeners: Sequence[CommandListener] = (),
-    answer: float | None = None,
-) -> Server:
+def connect(contents: Contents, uri: str, *, create: bool, read_only: bool) -> Server:
     """Connect, and set up what is to be kept there if wished.
 
     Args:
-        kind: What is kept there.
+        contents: What is kept there.
         uri: ``mongodb://HOST/DATABASE``, also with user, password and options.
         create: Whether it is set up if it is not there.
         read_only: Whether nothing will be written, for which the role read is enough.
-        listeners: Are told of every command.
-        answer: Seconds after which a connection over which no answer comes is given up, unless the
-            URI says otherwise; None for never.
 
     Raises:
         StoreError: it cannot be reached, is missing, or is none that this version can use.
@@ -129,16 +88,16 @@ def connect(
     # Scrapy lets every logger through and leaves it to handlers what is shown: without a level of
     # its own the driver makes two records of each command that nobody sees.
     logging.getLogger("pymongo").setLevel(logging.INFO)
-    connection = _parsed(kind, uri, listeners, answer)
+    connection = _parsed(contents, uri)
     server = connection.open()
     try:
-        with explained(f"{kind.noun} {server.name}"):
+        with explained(f"{contents.noun} {server.name}"):
             about = server.documents("about").find_one({"_id": "schema"})
             if not read_only and (create or about is not None):
                 server = _writable(connection, server)
             if about is None:
-                about = _created(kind, server, create and not read_only)
-        _check(kind, server.name, about)
+                about = _created(contents, server, create and not read_only)
+        _check(contents, server.name, about)
     except BaseException:
         server.client.close()
         raise
@@ -147,7 +106,7 @@ def connect(
 
 @dataclass(frozen=True, slots=True)
 class _Connection:
-    kind: Kind
+    contents: Contents
     uri: str
     name: str
     database: str
@@ -162,21 +121,19 @@ class _Connection:
                 self.uri, appname="mmcrawl", **options
             )
         except (PyMongoError, ValueError):
-            raise StoreError(_bad_uri(self.kind)) from None
+            raise StoreError(_bad_uri(self.contents)) from None
         database = client.get_database(
             self.database, read_preference=ReadPreference.PRIMARY, write_concern=concern
         )
-        return Server(self.name, client, database, self.kind.prefix)
+        return Server(self.name, client, database, self.contents.prefix)
 
 
-def _parsed(
-    kind: Kind, uri: str, listeners: Sequence[CommandListener], answer: float | None
-) -> _Connection:
+def _parsed(contents: Contents, uri: str) -> _Connection:
     try:
         # What the driver says of a URI may quote a part of a password.
         parsed = parse_uri(uri, warn=True)
     except (PyMongoError, ValueError):
-        raise StoreError(_bad_uri(kind)) from None
+        raise StoreError(_bad_uri(contents)) from None
     scheme, _, rest = uri.partition("://")
     # What stands before the last @ may be of a password, however badly that is written.
     name = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
@@ -185,18 +142,18 @@ def _parsed(
     if parsed["collection"]:
         raise StoreError(f"{name} has a dot in the name of the database; name another")
     given = {key.lower() for key in parsed["options"]}
-    options: dict[str, Any] = {"event_listeners": list(listeners)} if listeners else {}
+    options: dict[str, Any] = {}
     if not given & {"serverselectiontimeoutms", "timeoutms"}:
         options["serverSelectionTimeoutMS"] = _SELECTION
-    if answer is not None and not given & {"sockettimeoutms", "timeoutms"}:
-        options["socketTimeoutMS"] = round(answer * 1_000)
-    return _Connection(kind, uri, name, parsed["database"], options)
+    if contents.answer is not None and not given & {"sockettimeoutms", "timeoutms"}:
+        options["socketTimeoutMS"] = round(contents.answer * 1_000)
+    return _Connection(contents, uri, name, parsed["database"], options)
 
 
-def _bad_uri(kind: Kind) -> str:
+def _bad_uri(contents: Contents) -> str:
     return (
-        f"the URI of the {kind.noun} is not understood, or the name of its host is not known; write"
-        " mongodb://USER:PASSWORD@HOST/DATABASE, with user name and password percent-encoded"
+        f"the URI of the {contents.noun} is not understood, or the name of its host is not known;"
+        " write mongodb://USER:PASSWORD@HOST/DATABASE, with user name and password percent-encoded"
     )
 
 
@@ -224,23 +181,29 @@ def _writable(connection: _Connection, server: Server) -> Server:
     return server
 
 
-def _created(kind: Kind, server: Server, may_create: bool) -> dict[str, Any]:
-    ours = {kind.prefix + table for table in (*kind.tables, "about")}
+def _created(contents: Contents, server: Server, may_create: bool) -> dict[str, Any]:
+    ours = {contents.prefix + name for name in (*(one.name for one in contents.tables), "about")}
     names = server.database.list_collection_names()
     about = server.documents("about").find_one({"_id": "schema"})
     if about is not None:
         return about
     if not may_create:
-        raise MissingStoreError(f"there is no {kind.noun} {server.name}; {kind.missing}")
-    if any(name.startswith(kind.prefix) and name not in ours for name in names):
+        raise MissingStoreError(f"there is no {contents.noun} {server.name}; {contents.missing}")
+    if any(name.startswith(contents.prefix) and name not in ours for name in names):
         return {}
-    for table in kind.tables:
-        _create_collection(server, table, compressed=table in kind.compressed)
-        for keys, unique in kind.indexes.get(table, ()):
-            server.documents(table).create_index(list(keys.items()), unique=unique)
+    for table in contents.tables:
+        _create_collection(server, table.name, compressed=table.name in contents.packed)
+        for order in table.orders:
+            server.documents(table.name).create_index([*order])
     # Another process may set it up at the same time: it does the same, or has a newer version.
     with suppress(DuplicateKeyError):
-        server.documents("about").insert_one(dict(kind.about))
+        server.documents("about").insert_one(
+            {
+                "_id": "schema",
+                "application": _application(contents),
+                "version": contents.version,
+            }
+        )
     return server.documents("about").find_one({"_id": "schema"}) or {}
 
 
@@ -261,16 +224,21 @@ def _create_collection(server: Server, table: str, *, compressed: bool) -> None:
             return
 
 
-def _check(kind: Kind, name: str, about: Mapping[str, Any]) -> None:
-    version = about.get("version")
-    if about.get("application") != kind.application or not isinstance(version, int):
-        article = "an" if kind.noun[0] in "aeiou" else "a"
-        raise StoreError(f"{name} is not {article} {kind.noun} of mmcrawl; name another database")
-    if version != kind.version:
-        age = "a newer" if version > kind.version else "an older"
+def _application(contents: Contents) -> str:
+    """Return what the document in ``about`` calls what is kept."""
+    return f"mmcrawl {contents.noun}"
+
+
+def _check(contents: Contents, name: str, about: Mapping[str, Any]) -> None:
+    noun, version = contents.noun, about.get("version")
+    if about.get("application") != _application(contents) or not isinstance(version, int):
+        article = "an" if noun[0] in "aeiou" else "a"
+        raise StoreError(f"{name} is not {article} {noun} of mmcrawl; name another database")
+    if version != contents.version:
+        age = "a newer" if version > contents.version else "an older"
         raise StoreError(
-            f"{kind.noun} {name} was written by {age} version of mmcrawl (schema {version}, this"
-            f" one has {kind.version}); use that version, or name another database"
+            f"{noun} {name} was written by {age} version of mmcrawl (schema {version}, this"
+            f" one has {contents.version}); use that version, or name another database"
         )
 
 
@@ -349,11 +317,11 @@ def insert_new(documents: Documents, rows: Sequence[dict[str, Any]]) -> set[int]
     try:
         documents.insert_many(rows, ordered=False)
     except BulkWriteError as error:
-        return only_duplicates(error)
+        return _only_duplicates(error)
     return set()
 
 
-def only_duplicates(error: BulkWriteError) -> set[int]:
+def _only_duplicates(error: BulkWriteError) -> set[int]:
     """Return the indexes of what was refused in a bulk because its key was taken.
 
     Raises:

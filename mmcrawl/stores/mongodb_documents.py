@@ -14,7 +14,7 @@ from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateMany, UpdateOne
 from pymongo.errors import OperationFailure
 
 from mmcrawl.stores.documents import KEY, Change, Condition, Contents, Document
-from mmcrawl.stores.mongodb import AT_ONCE, Kind, change_all, connect, explained, insert_new
+from mmcrawl.stores.mongodb import AT_ONCE, change_all, connect, explained, insert_new
 from mmcrawl.stores.mongodb import Change as MongoChange
 
 _OPERATORS = {
@@ -51,9 +51,7 @@ class MongoStore:
     ) -> None:
         self._contents = contents
         only = not create if read_only is None else read_only
-        self._server = connect(
-            _kind(contents), uri, create=create, read_only=only, answer=contents.answer
-        )
+        self._server = connect(contents, uri, create=create, read_only=only)
         self._json = {table.name: table.json for table in contents.tables}
         self.name = self._server.name
 
@@ -175,22 +173,6 @@ class MongoStore:
 
     def _explained(self) -> AbstractContextManager[None]:
         return explained(f"{self._contents.noun} {self._server.name}")
-
-
-def _kind(contents: Contents) -> Kind:
-    return Kind(
-        noun=contents.noun,
-        application=f"mmcrawl {contents.noun}",
-        version=contents.version,
-        prefix=contents.prefix,
-        tables=tuple(table.name for table in contents.tables),
-        missing=contents.missing,
-        indexes={
-            table.name: [(dict.fromkeys(order, ASCENDING), False) for order in table.orders]
-            for table in contents.tables
-        },
-        compressed=contents.packed,
-    )
 
 
 def _portions(whole: Sequence[Any]) -> Iterator[Sequence[Any]]:
