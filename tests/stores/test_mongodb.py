@@ -90,6 +90,8 @@ def test_what_others_keep_and_another_schema_are_left_alone(
     assert "pages_page" not in database.list_collection_names()
     about.drop()
     open_documents(CONTENTS, uri, None).close()
+    indexes = database["pages_page"].index_information().values()
+    assert [("status", 1), ("time", 1)] in [index["key"] for index in indexes]
     for version, age in ((0, "an older"), (99, "a newer")):
         about.update_one({"_id": "schema"}, {"$set": {"version": version}})
         told = f"written by {age} version of mmcrawl (schema {version}, this one has 3)"
