@@ -9,9 +9,7 @@ import pytest
 from lxml import html
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, Options
-from mmcrawl.browse.catalogue import Catalogue
-from mmcrawl.browse.runs import CrawlRuns
+from mmcrawl.browse import Catalogue, Context, CrawlRuns, Options
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.serving import Answer, Request, Server
