@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from mmcrawl.archive.format.sealing import SEALED_LEVEL, Sealer
 from mmcrawl.archive.format.writing import Writer
 from mmcrawl.archive.index import Index, Segment, UrlRow
 from mmcrawl.archive.lives import BlockLife, StoredAnew, life_of, stored_anew
-from mmcrawl.archive.lookup import Lookup
+from mmcrawl.archive.lookup import Failed, Lookup
 from mmcrawl.archive.model import (
     ArchiveStats,
     Capture,
@@ -38,6 +39,8 @@ from mmcrawl.archive.revisits import Pair
 from mmcrawl.archive.timeline import events_of
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
+
+logger = logging.getLogger(__name__)
 
 _MOST_REPAIRS = 3  # one after the other
 
@@ -164,24 +167,33 @@ class Archive:
         row = self._lookup.url(url)
         return [event[0] for event in events_of(self._index, row.id)] if row is not None else []
 
-    def found(self, url: str) -> list[tuple[Visit, Version]]:
+    def found(self, url: str, failed: Failed = logger.warning) -> list[tuple[Visit, Version]]:
         """Return the visits of a URL in order of time, each with the version that it found.
 
         The version has the reason, the headers and the content type that it came with then. Visits
-        whose version is gone are left out.
+        whose version is gone, or cannot be read, are left out.
+
+        Args:
+            url: Any spelling of it.
+            failed: Is told of each version that cannot be read, and of headers that cannot.
         """
         row = self._lookup.url(url)
-        return self._lookup.found(row) if row is not None else []
+        return self._lookup.found(row, failed) if row is not None else []
 
-    def versions(self, url: str) -> list[Version]:
-        """Return the versions of a URL in order of time; empty for one that is not stored."""
+    def versions(self, url: str, failed: Failed = logger.warning) -> list[Version]:
+        """Return the versions of a URL in order of time; empty for one that is not stored.
+
+        Args:
+            url: Any spelling of it.
+            failed: Is told of each version that cannot be read, and is left out.
+        """
         row = self._lookup.url(url)
-        return self._lookup.versions_of(row) if row is not None else []
+        return self._lookup.versions_of(row, failed) if row is not None else []
 
-    def all_versions(self) -> Iterator[Version]:
-        """Yield every version, URL by URL in their order, those of one URL in order of time."""
+    def all_versions(self, failed: Failed = logger.warning) -> Iterator[Version]:
+        """Yield every version, URL by URL in their order, as :meth:`versions` returns them."""
         for url in self._index.urls():
-            yield from self._lookup.versions_of(url)
+            yield from self._lookup.versions_of(url, failed)
 
     def get(self, url: str, at: datetime | float | None = None) -> Version:
         """Return the version that was seen last up to a time, by default the last of all.

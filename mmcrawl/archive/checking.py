@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from mmcrawl.archive.format.cutting import are_blocks_of
 from mmcrawl.archive.format.facts import as_version, encoding_of
-from mmcrawl.archive.format.head import GONE, HEADED, Entry, Head, read_head
-from mmcrawl.archive.format.reading import GoneError, Reader
+from mmcrawl.archive.format.frames import decompressed
+from mmcrawl.archive.format.head import GONE, HEADED, VISIT, Entry, Head, read_head
+from mmcrawl.archive.format.reading import GoneError, PurgedError, Reader
 from mmcrawl.archive.format.standing import standing_of
 from mmcrawl.archive.index import (
     NUMBERS,
@@ -61,6 +62,7 @@ class Checker:
         self._records: defaultdict[int, list[_Record]] = defaultdict(list)  # by key of the version
         self._places: set[int] = set()  # of these
         self._visits: dict[int, VisitRow] = {}  # by place
+        self._tails: list[list[int]] = []  # places of visits that were written at once
         self._gone: dict[int, int] = {}  # numbers of purged versions by place
         self._greatest: defaultdict[int, int] = defaultdict(int)  # of these, by URL
         self._streams: dict[int, tuple[str, int]] = {}  # names and ends
@@ -139,7 +141,9 @@ class Checker:
                 raise
             data = None
         is_whole = data is not None or not head.raw  # else its versions tell of it
-        size = len(frame) + len(data or b"") if is_whole else row.size
+        size = len(frame) + len(data or b"")
+        if not is_whole or (size != row.size and not _is_whole(data or b"", head.raw)):
+            size = row.size
         about = head.about
         identity = about.number, about.first, len(head), head.raw, about.level, size
         segment = Segment(row.key, *identity)
@@ -161,6 +165,9 @@ class Checker:
         self._streams[about.number] = about.stream, end
         for n, entry in enumerate(head.entries()):
             self._read_entry(segment, head, n, entry)
+        if not segment.level:
+            first, kinds = place(segment.stream, segment.first), enumerate(head.kinds())
+            self._tails.append([first + n for n, kind in kinds if kind in (VISIT, HEADED)])
 
     def _read_entry(self, segment: Segment, head: Head, n: int, entry: Entry) -> None:
         at = place(segment.stream, segment.first) + n
@@ -204,6 +211,7 @@ class Checker:
     def _compare(self) -> int:
         """Compare the index with the records; return how many leftovers were removed."""
         index = self._index
+        self._reader = Reader(index)  # what was purged since the records were read is asked for
         rows, bad = _rows(index.store.range("url"), index.read_url)
         self._urls = {row.url: row for row in rows.values()}
         self._ids = {row.id: row.url for row in rows.values()}
@@ -255,6 +263,8 @@ class Checker:
         for key, records in self._records.items():
             was = found.pop(key, None)
             mine = next((one.row for one in records if was and one.row.at == was.at), None)
+            if was is None and all(map(self._is_gone, (one.row for one in records))):
+                continue
             if mine is None and was is not None and self._is_elsewhere(was, records, twins):
                 right[key] = was  # told below if its record is damaged; the others are dead
                 found[key] = was
@@ -328,6 +338,11 @@ class Checker:
         """Return whether nothing was read at the place of a row: it is damaged, lost, or new."""
         return not (row.at in self._visits or row.at in self._gone or row.at in self._places)
 
+    def _is_gone(self, row: VersionRow | VisitRow) -> bool:
+        """Return whether a record was purged since it was read."""
+        segment = self._reader.segments_of([row.at]).get(row.at)
+        return segment is None or isinstance(self._why_unreadable(row), PurgedError)
+
     def _why_unreadable(self, row: VersionRow | VisitRow) -> StoreError | None:
         try:
             self._reader.entry(row)
@@ -342,6 +357,8 @@ class Checker:
         seen = {row.id: row.seen for row in self._urls.values()}
         times = {(row.url, row.time) for row in versions.values()}
         times |= {(row.url, row.time) for at, row in found.items() if at in self._visits}
+        # Another process may have noted later visits of a URL than one that died.
+        unfinished = {at for some in self._tails if found.keys().isdisjoint(some) for at in some}
         right: dict[int, VisitRow] = {}
         wrong: dict[int, VisitRow] = {}
         for at, mine in self._visits.items():
@@ -349,11 +366,15 @@ class Checker:
             if row is None and at not in bad and (mine.url, mine.time) in times:
                 self._dead.add(at)  # it was written again
                 continue
+            if row is None and self._is_gone(mine):
+                continue
             right[at] = mine
             if row == mine:
                 continue
             wrong[at] = mine
-            if row is None and at not in bad and mine.time > seen.get(mine.url, mine.time):
+            noted = seen.get(mine.url, mine.time)
+            is_unnoted = mine.time > noted or (at in unfinished and mine.time < noted)
+            if row is None and at not in bad and is_unnoted:
                 self._leave(completed=True)
             else:
                 self._tell_visit(mine, "was altered" if row or at in bad else "is gone")
@@ -468,6 +489,14 @@ class Checker:
             if last and (not isinstance(free, int) or free <= last):
                 self._tell(f"the counter of {name}s would give numbers again that are taken")
                 self._put("counter", {name: {"next": last + 1}})
+
+
+def _is_whole(data: bytes, raw: int) -> bool:
+    """Return whether data are those that were written, as far as can be told without digests."""
+    try:
+        return not raw or len(decompressed(data, raw)) == raw
+    except StoreError:
+        return False
 
 
 def _rows(

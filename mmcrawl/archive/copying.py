@@ -57,16 +57,14 @@ def copy_archive(
     problems: list[str] = []
     for done, url in enumerate(source.urls(), start=1):
         try:
-            history = history_of(source, url)
+            history = history_of(source, url, problems.append)
         except StoreError as error:
             problems.append(f"{error}; this URL is left out")
             continue
-        if history.lost:
-            problems.append(f"{history.lost} visits of {url} name versions that are gone")
         events = history.events
         there = _there(target, url, events)
         copied += _copy(source, target, events[there:], problems)
-        found, wanted = _digests(target.versions(url)), _digests(source.versions(url))
+        found, wanted = _digests(target.versions(url)), _digests(source.versions(url, _told))
         if missing := wanted - found:
             problems.append(f"{missing.total()} versions of {url} are not in the copy")
         urls += bool(found)
@@ -88,12 +86,18 @@ def _there(target: Archive, url: str, events: Sequence[Event]) -> int:
         (visit.time, visit.status, version.digest) for visit, version in target.found(url)
     )
     count = held.total()
+    if held >= Counter(map(_mark, events)):
+        return len(events)  # what was copied before it was damaged is more
     if held != Counter(map(_mark, events[:count])):
         raise StoreError(
             f"the archive that is copied to holds other visits of {url}; name one that is empty,"
             " or that an earlier copy began"
         )
     return count
+
+
+def _told(what: str) -> None:
+    """Say nothing of a version that cannot be read: its history has."""
 
 
 def _mark(event: Event) -> tuple[float, int, str]:

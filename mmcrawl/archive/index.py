@@ -57,7 +57,7 @@ NUMBERS = 24
 _NUMBER = (1 << SHIFT) - 1
 _ATTEMPTS = 1_000
 _LARGE = 7 << 20  # bytes; a document of a server holds two of these
-_CLAIMED = 600.0  # seconds after which who claimed a segment is taken for dead
+_CLAIMED = 60.0  # seconds after which who claimed a segment is taken for dead; it takes a few
 _ORPHAN = 86_400.0  # seconds after which pieces that no segment names are removed
 _AT_ONCE = 500
 _SHOWN = ("stream", "first", "entries", "raw", "level", "size")  # of a segment without reading it
@@ -508,7 +508,9 @@ class Index:
     def replace(self, old: Sequence[Segment], packed: Packed) -> bool:
         """Put one segment in place of others with the same records.
 
-        The claims see to it that of two processes that do so at once only one does.
+        The claims see to it that of two processes that do so at once only one does. One that was
+        held up for so long that it was taken for dead finds its claims gone, and takes back what it
+        wrote.
 
         Returns:
             False, and nothing done, if one of those is gone, or another process is at it.
@@ -522,8 +524,13 @@ class Index:
                 self._give_up_claims(keys, taken, heir)
                 return False
             self.add_segments([packed])
+            claims = self.store.get("claim", keys)
+            if {claim["heir"] for claim in claims.values()} != {heir} or len(claims) < len(keys):
+                self.remove_segments([packed[0]])
+                self._give_up_claims(keys, (), heir)
+                return False
             self.remove_segments(old)
-            self.store.delete("claim", (KEY, "in", keys))
+            self.store.delete("claim", (KEY, "in", keys), ("heir", "=", heir))
             return True
 
     def _give_up_claims(self, keys: Sequence[str], taken: Collection[str], heir: str) -> None:

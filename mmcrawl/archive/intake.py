@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from time import monotonic, sleep
@@ -19,7 +19,7 @@ from typing import Protocol, Self
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.levels import LevelManager
-from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
+from mmcrawl.archive.model import Capture, Stored, Unchanged, why_refused
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.errors import MmcrawlError, StoreError, raise_if_fatal
 
@@ -144,7 +144,7 @@ class ArchiveStore:
         """Store a part of a group, or if that cannot be done, each of its visits."""
         some = [visits[n] for n in part]
         try:
-            _check_sizes(some)
+            _check_each(some)
             stored = self._archive.store_many(
                 some, method=self._method, levels=self._new_levels(some)
             )
@@ -167,10 +167,10 @@ class ArchiveStore:
                 )
 
 
-def _check_sizes(visits: Iterable[Visited]) -> None:
+def _check_each(visits: Sequence[Visited]) -> None:
     for visit in visits:
-        if isinstance(visit, Capture) and len(visit.body) > LARGEST_BODY:
-            raise RefusedError(f"its body is larger than {LARGEST_BODY:,} bytes")
+        if reason := why_refused(visit):
+            raise RefusedError(reason)
 
 
 def _refusal(visit: Visited, error: Exception) -> RefusedError:

@@ -21,7 +21,7 @@ from mmcrawl.archive.format.reading import GoneError, Reader, live_versions
 from mmcrawl.archive.index import Index, Segment, UrlRow, VersionRow
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.timeline import line_of
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import StoreError, UnreachableError
 
 LEAST_DIGITS = 2 * MARK
 """Hex digits that a digest may be shortened to."""
@@ -205,8 +205,7 @@ def _page(index: Index, url: UrlRow, having: dict[int, StoredBlock]) -> BlockPag
 def stored_anew(index: Index, reader: Reader, url: UrlRow) -> Iterator[StoredAnew]:
     """Yield what came with each version of a URL, in the order of storing; reads no page.
 
-    Raises:
-        StoreError: a head is damaged.
+    What was new after a version that cannot be read is not known.
     """
     rows = index.versions(url.id)
     reader.fetch(row.at for row in rows)
@@ -214,9 +213,14 @@ def stored_anew(index: Index, reader: Reader, url: UrlRow) -> Iterator[StoredAne
     layouts: set[bytes] = set()
     is_known = True  # of all versions before
     for row in rows:
-        entry = reader.entry(row)
-        outline = entry.columns.outline() if entry.columns is not None else None
-        is_known = is_known and (outline is not None or not cut_by(entry)[0])
+        try:
+            entry = reader.entry(row)
+            outline = entry.columns.outline() if entry.columns is not None else None
+            is_known = is_known and (outline is not None or not cut_by(entry)[0])
+        except UnreachableError:
+            raise
+        except StoreError:
+            is_known, outline = False, None
         if outline is None or not is_known:
             yield StoredAnew(row.number, None, (), 0, None)
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 
@@ -13,13 +14,16 @@ from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.index import NUMBERS, Index, UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.model import Version, Visit, as_text
 from mmcrawl.archive.timeline import events_of, headed, last_seen, next_seen
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import StoreError, UnreachableError
 from mmcrawl.frontier.urls import canonical, url_key
 
 REMEMBERED = 0.5
 """Seconds that the row of a version need not be asked for again."""
 
 _ROWS = 64
+
+Failed = Callable[[str], object]
+"""Is told of what cannot be read and is left out, a sentence each."""
 
 
 class Lookup:
@@ -91,16 +95,30 @@ class Lookup:
             f" {as_text(first.time)}"
         )
 
-    def found(self, url: UrlRow) -> list[tuple[Visit, Version]]:
+    def found(self, url: UrlRow, failed: Failed) -> list[tuple[Visit, Version]]:
         """Return the visits of a URL in order of time, each with the version that it found."""
         events = events_of(self._index, url.id)
         rows = [row for _, version, head in events for row in (version, head) if row is not None]
         self._reader.fetch(row.at for row in rows)
-        return [
-            (visit, self.as_version(url, version, head))
-            for visit, version, head in events
-            if version is not None
-        ]
+        tell = _once(failed)
+        found = []
+        for visit, row, head in events:
+            version = self._readable(url, row, head, tell) if row is not None else None
+            if version is not None:
+                found.append((visit, version))
+        return found
+
+    def _readable(
+        self, url: UrlRow, row: VersionRow, head: VisitRow | None, failed: Failed
+    ) -> Version | None:
+        """Return a version, with its own headers if those of a visit are damaged; None if it is."""
+        try:
+            return self.as_version(url, row, head)
+        except UnreachableError:
+            raise
+        except StoreError as error:
+            failed(str(error))
+        return self._readable(url, row, None, failed) if head is not None else None
 
     def read(self, version: Version) -> tuple[Entry, bytes]:
         """Return what was kept with a version, and its body.
@@ -149,8 +167,11 @@ class Lookup:
             StoreError: its record cannot be read.
         """
         try:
+            entry = self._reader.entry(row)
             head = self._reader.entry(headed).facts if headed is not None else None
-            version = as_version(url.url, row, self._reader.entry(row), head)
+            version = as_version(url.url, row, entry, head)
+        except UnreachableError:
+            raise
         except StoreError as error:
             raise StoreError(f"version {row.number} of {url.url} cannot be read: {error}") from None
         self._met[_key(version)] = row, clock.monotonic()
@@ -159,11 +180,24 @@ class Lookup:
                 self._met.popitem(last=False)
         return version
 
-    def versions_of(self, url: UrlRow) -> list[Version]:
+    def versions_of(self, url: UrlRow, failed: Failed) -> list[Version]:
         """Return the versions of a URL in order of time."""
         rows = sorted(self._index.versions(url.id), key=lambda row: (row.time, row.number))
         self._reader.fetch(row.at for row in rows)
-        return [self.as_version(url, row) for row in rows]
+        found = (self._readable(url, row, None, failed) for row in rows)
+        return [version for version in found if version is not None]
+
+
+def _once(failed: Failed) -> Failed:
+    """Return what tells the same only once: many visits find one version."""
+    told: set[str] = set()
+
+    def tell(what: str) -> None:
+        if what not in told:
+            told.add(what)
+            failed(what)
+
+    return tell
 
 
 def _key(version: Version) -> tuple[str, int, str]:

@@ -157,6 +157,17 @@ class Version:
         )
 
 
+def why_refused(visit: Capture | Unchanged) -> str:
+    """Return why a visit cannot be kept for what it is; "" if it can."""
+    if isinstance(visit, Capture) and len(visit.body) > LARGEST_BODY:
+        return f"its body is larger than {LARGEST_BODY:,} bytes"
+    try:
+        visit.url.encode()
+    except UnicodeEncodeError:
+        return "its URL has half of a character in it"
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One request of a URL.

@@ -24,7 +24,8 @@ from mmcrawl.archive.model import Purged
 from mmcrawl.archive.timeline import Seen, line_of
 from mmcrawl.errors import StoreError
 
-_PATIENCE = 60.0  # seconds for another process to replace segments
+_PATIENCE = 90.0  # seconds for another process to replace segments, or to be taken for dead
+_LOOK = 0.2  # seconds between two attempts
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ def forget_records(
                         index.remove_segments([one])
                 blank += [written[0]] if is_blank(read_head(written[1])) else []
             reader.forget(segment.stream)
+        if left:
+            clock.sleep(_LOOK)
         if left and clock.monotonic() > end:
             raise StoreError(
                 f"archive {index.name} is written by another process all the time; try again"

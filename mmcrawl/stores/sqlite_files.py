@@ -161,7 +161,8 @@ def why_not(kind: FileKind, name: str, text: str) -> str:
         ),
         (
             ("malformed", "corrupt"),
-            f"is damaged ({text}); check it, restore it from a copy, or remove it",
+            f"is damaged ({text}); restore it from a copy, or see what `sqlite3 {name} .recover`"
+            " brings back",
         ),
         (
             ("unable to open",),

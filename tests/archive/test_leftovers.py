@@ -1,12 +1,20 @@
 """What writers that died left behind, and what a purge leaves: told from damage, and removed."""
 
 import random
+import time
 from dataclasses import replace
 from hashlib import sha256
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture
+from mmcrawl.archive import (
+    Archive,
+    ArchiveStore,
+    Capture,
+    RefusedError,
+    copy_archive,
+    open_archive,
+)
 from mmcrawl.archive.format import About, Entry, packed
 from mmcrawl.errors import StoreError
 
@@ -129,6 +137,87 @@ def damage(archive, segment, name):
     return lambda: store.put("segment", {segment.key: row})
 
 
+def test_a_purge_takes_over_what_a_process_that_died_was_about_to_replace(archive):
+    archive.store(Capture("http://g.test/", noise(9), 1.0))
+    archive.store(Capture(URL, noise(1), 1.0))
+    store = archive._index.store
+    died = f"{1:08x}/{0:08x}/{int(time.time()) - 100:08x}abcdef"
+    store.insert_new("claim", {key: {"heir": died} for key, _ in store.range("segment")})
+    assert archive.purge(host="h.test").versions == 1
+    assert archive.check().faults == ()
+
+
+def test_who_was_taken_for_dead_takes_back_what_it_wrote(archive, monkeypatch):
+    """Else what another has purged meanwhile would come back with it."""
+    index = archive._index
+    for n in range(2):
+        archive.store(Capture(URL, noise(n), float(n)))
+    add = type(index).add_segments
+
+    def held_up(self, made):
+        add(self, made)
+        index.store.delete("claim")
+
+    with monkeypatch.context() as context:
+        context.setattr(type(index), "add_segments", held_up)
+        archive._sealer.seal(1)
+    assert len(next(index.all_segments())) == 2
+    archive.pack()
+    report = archive.check()
+    assert (report.faults, report.leftovers) == ((), 0)
+
+
+@pytest.mark.parametrize("host", ["h.test", "g.test"])
+def test_what_is_purged_while_a_repair_reads_stays_purged(archive, monkeypatch, host):
+    for name in ("http://g.test/", URL):
+        archive.store(Capture(name, noise(1), 1.0))
+        archive.note_unchanged(name, 2.0)
+    writing = archive._index.writing
+
+    def purge_and_write():
+        monkeypatch.setattr(archive._index, "writing", writing)
+        archive.purge(host=host)
+        return writing()
+
+    monkeypatch.setattr(archive._index, "writing", purge_and_write)
+    assert archive.check(repair=True).faults == ()
+    assert [*archive.hosts()] == [name for name in ("g.test", "h.test") if name != host]
+    assert archive.counts()["versions"] == 1
+    report = archive.check()
+    assert (report.faults, report.leftovers) == ((), 0)
+
+
+def test_a_visit_that_was_never_acknowledged_is_no_fault_though_a_later_one_is_noted(archive):
+    archive.store(Capture(URL, noise(1), 1.0))
+    archive.note_unchanged(URL, 2.0)
+    archive._index.store.delete("visit", ("time", "=", 2.0))  # its process died before it wrote it
+    archive.note_unchanged(URL, 3.0)
+    report = archive.check()
+    assert (report.faults, report.leftovers) == ((), 1)
+    assert archive.check(repair=True).completed == 1
+    assert [visit.time for visit in archive.visits(URL)] == [1.0, 2.0, 3.0]
+
+
+def test_a_large_segment_that_is_cut_off_is_damage_of_its_versions(archive, monkeypatch):
+    monkeypatch.setattr("mmcrawl.archive.index._LARGE", 10_000)
+    monkeypatch.setattr("mmcrawl.stores.documents._PIECE", 10_000)
+    archive.store(Capture(URL, noise(1, 40_000), 1.0))
+    parts = [key for key, _ in archive._index.store.range("part")]
+    archive._index.store.delete("part", ("key", "=", parts[-1]))
+    (fault,) = archive.check(repair=True).faults
+    assert f"version 1 of {URL}" in fault.what
+    assert not fault.repaired
+
+
+def test_a_url_that_is_no_text_is_refused_alone(archive):
+    with pytest.raises(StoreError, match=r"http://h\.test/\\ud800' cannot be archived: its URL"):
+        archive.store(Capture(f"{URL}\ud800", b"x", 1.0))
+    store = ArchiveStore(archive)
+    answers = store.store([Capture(f"{URL}\ud800", b"x", 1.0), Capture(URL, b"x", 1.0)])
+    assert isinstance(answers.of[0], RefusedError)
+    assert answers.of[1].version.number == 1
+
+
 def test_nothing_is_removed_beside_damage(archive):
     archive.store(Capture(URL, noise(1), 1.0))
     archive.store(Capture("http://g.test/", noise(1), 1.0))
@@ -137,6 +226,40 @@ def test_nothing_is_removed_beside_damage(archive):
     report = archive.check(repair=True)
     assert not report.clean
     assert (report.leftovers, report.removed) == (1, 0)
+
+
+def test_a_damaged_head_hides_no_other_version_of_its_url(archive, tmp_path):
+    for n in range(3):
+        archive.store(Capture(URL, noise(n), float(n)))
+    archive.pack()
+    archive.store(Capture(URL, noise(3), 3.0))
+    archive.note_unchanged(URL, 4.0)
+    damage(archive, next(archive._index.all_segments())[0], "head")
+    failed: list[str] = []
+    (left,) = archive.versions(URL, failed.append)
+    assert archive.rebuild(left).body == noise(3)
+    assert [what.partition(": ")[0] for what in failed] == [
+        f"version {number} of {URL} cannot be read" for number in (1, 2, 3)
+    ]
+    assert [visit.time for visit, _ in archive.found(URL)] == [3.0, 4.0]
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        report = copy_archive(archive, copy)
+        assert (report.versions, report.visits) == (1, 2)
+        assert [what.partition(": ")[0] for what in report.problems] == [
+            *(f"version {number} of {URL} cannot be read" for number in (1, 2, 3)),
+            f"3 visits of {URL} found versions that are gone, or cannot be read",
+        ]
+        assert copy.rebuild(copy.get(URL)).body == noise(3)
+
+
+def test_what_was_copied_before_it_was_damaged_stays_in_the_copy(archive, tmp_path):
+    for n in range(2):
+        archive.store(Capture(URL, noise(n), float(n)))
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        copy_archive(archive, copy)
+        damage(archive, next(archive._index.all_segments())[0], "head")
+        report = copy_archive(archive, copy)
+        assert (report.versions, report.copied, len(report.problems)) == (2, 0, 2)
 
 
 @pytest.mark.parametrize("column", ["head", "data"])

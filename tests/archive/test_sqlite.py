@@ -1,5 +1,6 @@
 """The SQLite file: what is said when it cannot be used."""
 
+import random
 import sqlite3
 
 import pytest
@@ -81,3 +82,19 @@ def test_a_name_with_odd_characters(tmp_path):
     opened(path).close()
     assert path.exists()
     opened(path, create=False).close()
+
+
+@pytest.mark.parametrize("share", [0.001, 0.1, 0.3, 0.6, 0.9])
+def test_a_file_that_is_cut_off_is_told_with_what_can_be_done(path, share):
+    with opened(path) as archive:
+        for n in range(40):
+            archive.store(Capture(f"http://h{n}.test/", random.Random(n).randbytes(4_000), 1.0))
+    with path.open("r+b") as file:
+        file.truncate(int(path.stat().st_size * share))
+    try:
+        with opened(path) as archive:
+            said = [fault.what for fault in archive.check().faults]
+    except StoreError as error:
+        said = [str(error)]
+    assert any("damaged" in what or "is not an archive" in what for what in said)
+    assert "check it" not in " ".join(said)

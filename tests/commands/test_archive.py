@@ -281,6 +281,21 @@ def test_damage_is_found_and_is_exit_code_1(run, desk: Path):
     assert not (desk / "x.html").exists()
 
 
+def test_versions_beside_a_damaged_one_are_shown_and_the_exit_code_is_1(run, desk: Path):
+    with open_archive("sqlite:///crawl-archive.db") as archive:
+        archive.store(Capture(URL, page("Lenses", "Open."), day("2024-07-01"), headers=HTML))
+        archive.close(seal=False)
+    with closing(sqlite3.connect("crawl-archive.db")) as db, db:
+        db.execute("UPDATE segment SET head = zeroblob(length(head)) WHERE level > 0")
+    for words in (("versions", URL), ("verify", URL), ("copy", "crawl-archive.db", "other.db")):
+        said = run(*words)
+        assert said.code == 1
+        assert f"version 1 of {URL} cannot be read" in said.err
+        assert f"version 2 of {URL} cannot be read" in said.err
+    assert "2024-07-01" in run("versions", URL).out
+    assert run("show", URL, "--version", "3").words.startswith(URL)
+
+
 def test_what_is_due(run):
     said = run("due", "--at", "2024-03-02T12:00")
     assert "1 due at 2024-03-02 12:00:00 UTC" in said.words

@@ -567,7 +567,7 @@ def test_a_full_group_and_the_last_one_wait_for_no_others() -> None:
 
 
 def test_a_page_that_no_archive_can_keep_fails_alone(held, monkeypatch):
-    monkeypatch.setattr("mmcrawl.archive.intake.LARGEST_BODY", 1_000)
+    monkeypatch.setattr("mmcrawl.archive.model.LARGEST_BODY", 1_000)
     held.go.set()
     odd = Capture("http://a.test/\ud800", b"odd", 1.0)
     answers = ArchiveStore(held).store([capture(0), capture(1, 1_001), capture(2), odd])

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Generic, TypeVar
 
 from mmcrawl.archive.format.frames import decompressed
-from mmcrawl.archive.format.head import Entry, Head, read_head
+from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.index import Index, Packed, Segment, VersionRow, VisitRow, place, stream_of
 from mmcrawl.errors import StoreError
 
@@ -57,6 +57,13 @@ class GoneError(StoreError):
 
     def __init__(self) -> None:
         super().__init__("a segment was replaced by another process; do it again")
+
+
+class PurgedError(StoreError):
+    """A record was purged."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"a record of archive {name} was purged")
 
 
 class Reader:
@@ -207,6 +214,8 @@ class Reader:
         told = (entry.url, entry.number, entry.is_version, entry.is_visit)
         if told != (row.url, number, is_version, not is_version):
             self.forget(segment.stream)
+            if entry.kind == GONE:
+                raise PurgedError(self._index.name)
             raise StoreError(f"archive {self._index.name} is damaged: a record is another's")
         return segment, index, entry
 

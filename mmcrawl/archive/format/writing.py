@@ -29,7 +29,7 @@ from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import TAIL_LEVEL, Sealer, is_closed
 from mmcrawl.archive.format.standing import as_they_stand
 from mmcrawl.archive.index import Index, Packed, UrlRow, VersionRow, VisitRow, stream_of
-from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
+from mmcrawl.archive.model import Capture, Stored, Unchanged, why_refused
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.errors import StoreError
 
@@ -282,12 +282,10 @@ def _parts(placed: Sequence[_Placed]) -> Iterator[list[_Placed]]:
 def _prepared(
     index: int, visit: Capture | Unchanged, method: str | None, level: int | None
 ) -> Item:
+    if reason := why_refused(visit):
+        raise StoreError(f"{visit.url!a} cannot be archived: {reason}")
     if not isinstance(visit, Capture):
         return Item(index, visit)
-    if len(visit.body) > LARGEST_BODY:
-        raise StoreError(
-            f"{visit.url} has {len(visit.body)} bytes; the archive keeps up to {LARGEST_BODY}"
-        )
     return Item(index, visit, sha256(visit.body).digest(), method, level)
 
 

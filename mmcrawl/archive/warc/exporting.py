@@ -60,34 +60,37 @@ class History:
     Attributes:
         events: In order.
         in_time: Whether that is the order of time.
-        lost: Visits whose version is gone.
     """
 
     events: tuple[Event, ...]
     in_time: bool
-    lost: int
 
     def turn(self, index: int) -> int | None:
         """Return what a record has to say of its place: nothing where times tell the order."""
         return None if self.in_time else index
 
 
-def history_of(archive: Archive, url: str) -> History:
+def history_of(archive: Archive, url: str, failed: Callable[[str], object]) -> History:
     """Return versions by number, each followed by the visits that found it again.
 
     A visit was compared with the version before it among those that were stored then. Whatever was
     stored later has a greater number, so this order finds the same version again, also where an
     older capture was stored after a newer one.
+
+    Args:
+        archive, url: What is asked of which.
+        failed: Is told of what cannot be read or is gone, and is left out.
     """
-    found = archive.found(url)
-    lost = len(archive.visits(url)) - len(found)
+    found = archive.found(url, failed)
+    if lost := len(archive.visits(url)) - len(found):
+        failed(f"{lost} visits of {url} found versions that are gone, or cannot be read")
     by_version = sorted(found, key=lambda pair: (pair[1].number, not pair[0].changed))
     events = [
         Event(version, visit.time, visit.status, is_new=visit.changed)
         for visit, version in by_version
     ]
     in_time = all(before.time <= after.time for before, after in pairwise(events))
-    return History(tuple(events), in_time, lost)
+    return History(tuple(events), in_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +248,10 @@ class _Export:
             self._problems.append(f"{url} is no URL of HTTP; its versions are left out")
             return
         try:
-            history = history_of(self._archive, url)
+            history = history_of(self._archive, url, self._problems.append)
         except StoreError as error:
             self._problems.append(f"{error}; all versions of this URL are left out")
             return
-        if history.lost:
-            self._problems.append(f"{history.lost} visits of {url} name versions that are gone")
         before = self._writer.count
         if is_rendered:
             self._write_resources(history, window)

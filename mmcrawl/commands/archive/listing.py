@@ -26,6 +26,7 @@ from mmcrawl.commands.archive.subcommand import (
     Subcommand,
     as_json,
     print_line,
+    print_problems,
 )
 from mmcrawl.commands.base import whole
 from mmcrawl.errors import StoreError
@@ -135,8 +136,11 @@ STATS = Subcommand("stats", _stats, "how much is archived, and in how many bytes
 
 
 def _versions(archive: Archive, options: Options, console: Console) -> int:
-    archive.get(options.args[0])
-    versions, visits = archive.versions(options.args[0]), archive.visits(options.args[0])
+    failures: list[str] = []
+    versions = archive.versions(options.args[0], failures.append)
+    if not versions and not failures:
+        archive.get(options.args[0])  # which says why there is none
+    visits = archive.visits(options.args[0])
     anew = {each.version: each for each in archive.anew(options.args[0])}
     found = Counter(visit.version for visit in visits)
     if options[JSON]:
@@ -146,7 +150,7 @@ def _versions(archive: Archive, options: Options, console: Console) -> int:
     else:
         for line in version_lines(versions, visits, anew):
             print_line(console, line)
-    return 0
+    return print_problems(failures)
 
 
 def version_record(
@@ -241,10 +245,11 @@ ALL = Option("--all", "unchanged blocks and advertisements too", False)
 
 def _diff(archive: Archive, options: Options, console: Console) -> int:
     url = options.args[0]
+    failures: list[str] = []
     if numbers := _numbers(options):
         old, new = (archive.version(url, number) for number in numbers)
     else:
-        versions = archive.versions(url) or [archive.get(url)]
+        versions = archive.versions(url, failures.append) or [archive.get(url)]
         if len(versions) < 2:
             raise StoreError(f"{url} has one version only; there is nothing to compare it with")
         old, new = versions[-2:]
@@ -261,7 +266,7 @@ def _diff(archive: Archive, options: Options, console: Console) -> int:
         print(as_json(_diff_record(compared, shown)))
     else:
         console.print(_diff_view(compared, shown, everything=options[ALL]))
-    return 0
+    return print_problems(failures)
 
 
 def _numbers(options: Options) -> list[int]:

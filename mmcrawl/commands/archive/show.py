@@ -28,8 +28,10 @@ from mmcrawl.commands.archive.subcommand import (
     as_json,
     check_version,
     print_line,
+    print_problems,
     write_body,
 )
+from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.crawl import facts_table, literal
 from mmcrawl.terminal.files import new_file
@@ -55,12 +57,17 @@ def _show(archive: Archive, options: Options, console: Console) -> int:
         record = version_record(version, page.blocks, anew=anew)
         print(as_json(record | _pieces_record(page, anew) if options[BLOCKS] else record))
         return 0
-    choice = LevelManager(archive).choose(version.url)
+    problems = []
+    try:
+        reason = LevelManager(archive).choose(version.url).reason
+    except StoreError as error:
+        problems.append(str(error))
+        reason = "not known"
     lines = _pieces(page, anew) if options[BLOCKS] else map(_block_line, page.blocks)
     heading = Text(printable(version.url), "bold")
-    facts = facts_table(_facts(page, anew, choice.reason))
+    facts = facts_table(_facts(page, anew, reason))
     console.print(Group(heading, facts, Text(""), *lines))
-    return 0
+    return print_problems(problems)
 
 
 def _facts(

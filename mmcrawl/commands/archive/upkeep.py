@@ -88,22 +88,25 @@ CHECK = Subcommand(
 
 def _verify(archive: Archive, options: Options, console: Console) -> int:
     """Rebuild versions, and compare them with their digests; 1 if one is damaged."""
-    url = archive.get(options.args[0]).url
+    failures: list[str] = []
+    versions = archive.versions(options.args[0], failures.append)
+    if not versions and not failures:
+        archive.get(options.args[0])  # which says why there is none
     damaged = 0
-    for version in archive.versions(url):
+    for version in versions:
         try:
             archive.rebuild(version)
             wrong = ""
         except StoreError as error:
             wrong, damaged = str(error), damaged + 1
         if options[JSON]:
-            facts = {"url": url, "number": version.number, "digest": version.digest}
+            facts = {"url": version.url, "number": version.number, "digest": version.digest}
             print(as_json(facts | {"size": version.size, "wrong": wrong}))
             continue
         said = (wrong, "bold red") if wrong else ("is as it was received", "green")
         line = f"{version.number:>5}  {as_text(version.time):<23} {version.size:>11,}  "
         print_line(console, Text.assemble(line, (version.digest[:12], "dim"), "  ", said))
-    return 1 if damaged else 0
+    return print_problems(failures) or int(damaged > 0)
 
 
 VERIFY = Subcommand(
