@@ -2,12 +2,16 @@
 
 import gc
 import os
+import signal
 from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.waiting import HANG
+
+# A shell has what it runs in the background ignore Ctrl-C, which programs that tests start inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Examples of each property test, as --hypothesis-profile=NAME chooses. There is no deadline for an
 # example, which would tell of the machine only.
