@@ -11,9 +11,8 @@ with lazy_imports(__name__):
     from mmcrawl.archive.warc.exporting import WarcExport, export_warc
     from mmcrawl.archive.warc.heads import DOUBT, Head, as_date, as_time, is_http, uri_of
     from mmcrawl.archive.warc.importing import WarcImport, import_warc
-    from mmcrawl.archive.warc.iterating import LONGEST_HEAD
     from mmcrawl.archive.warc.payload import CodingError, body_of, is_digest_of
-    from mmcrawl.archive.warc.records import Record, WarcProblem
+    from mmcrawl.archive.warc.records import LONGEST_HEAD, Record, WarcProblem
     from mmcrawl.archive.warc.records import records as warc_records
 
 __all__ = ["WarcExport", "WarcImport", "WarcProblem", "export_warc", "import_warc"]

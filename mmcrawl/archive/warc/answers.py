@@ -80,7 +80,8 @@ def message_at(path: Path, offset: int) -> Message:
     Raises:
         BadRecordError: it is damaged, or no answer of HTTP.
     """
-    record, block = record_at(path, offset, LARGEST_BODY + _HEAD)
+    record = record_at(path, offset, LARGEST_BODY + _HEAD)
+    block = record.begin
     certain = _is_certain(record, block)
     if record.kind == "metadata" or (record.kind == "revisit" and not block):
         return Message(record, 0, "", (), b"", certain)
@@ -108,7 +109,7 @@ def answer_at(path: Path, offset: int) -> Answer:
         raise BadRecordError(f"its field {ORIGINAL} cannot be read")
     if record.is_short:
         doubts.append("it has fewer bytes than its Content-Length says")
-    if record.loose:
+    if record.is_loose:
         doubts.append("no blank lines follow it: its Content-Length may be wrong")
     truncated = record.field("WARC-Truncated")
     if truncated and record.has_body:  # a revisit is, that is its point

@@ -3,7 +3,8 @@
 A record that does not end as one should may have lost bytes, and then its length reaches into those
 behind it; so what comes next is looked for in its block first. A file costs time in proportion to
 its size, whatever is in it: a length is not believed before what stands at its end was looked at,
-and what damaged members unpack to is counted.
+and what damaged members unpack to is counted. warcio's iterator gives no such bounds, so only heads
+are parsed with warcio.
 """
 
 from __future__ import annotations
@@ -11,34 +12,36 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Generator, Iterator
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BufferedReader, BytesIO, RawIOBase
 from math import inf
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple
 
-from warcio.exceptions import ArchiveLoadFailed
+from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
-from mmcrawl.archive.warc.iterating import RecordIterator
+LONGEST_HEAD = 1 << 20
+"""Bytes of a record's named fields."""
 
+_VERSIONS = [f"WARC/{one}" for one in ("1.0", "1.1", "1.2", "0.17", "0.18")]  # warcio: up to 1.1
 _PIECE = 1 << 16
+_PACKED = 512  # bytes that are unpacked at once: what is before damage among them is lost
 _GZIP = b"\x1f\x8b\x08"
 _START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/[01]\.")
 # Behind a record that was cut short there need not be the end of a line.
 _START_BEHIND = re.compile(_START.pattern + rb"|WARC/[01]\.[0-9]{1,2}\r?\n(?=[A-Za-z-]{1,40}:)")
+_FIRST_LINE = re.compile(rb"^WARC/|WARC/[01]\.[0-9]{1,2}\r?\n\Z")  # also behind one cut short
 _OVERLAP = 64
-_LONGEST_BLOCK = 1 << 40  # bytes; a length beyond it tells nothing
+_LENGTH = re.compile("[0-9]{1,15}")
 _BLANK = 64  # bytes behind a record that are looked at
 # What damaged members may unpack to in all, bytes: these, and so many for each byte of the file.
 _LEAST_UNPACKED, _MOST_UNPACKED = 16 << 20, 32
-# What warcio and zlib raise on bytes that are no record.
-_DAMAGE = (ArchiveLoadFailed, EOFError, OSError, StopIteration, ValueError, zlib.error)
 _HTTP = ("application/http", "message/http")
-_REFERRED = "warc-refers-to-target-uri"
-_TOO_MUCH = "too much of it is damaged: what begins here, before offset {:,}, is passed over"
+_DAMAGED = "the record is damaged or cut off"
 _NO_END = "its compression is damaged"
+_TOO_MUCH = "too much of it is damaged: what begins here, before offset {:,}, is passed over"
 _ONE_STREAM = (
     "what is compressed together with this record is not read:"
     " make a file compressed record by record with `warcio recompress '{path}' NEW.warc.gz`"
@@ -82,15 +85,17 @@ class Record:
     Attributes:
         offset: In its file.
         fields: Its named fields, names in lower case; the first of several.
-        loose: Whether the blank lines are missing that end a record; known once it is read.
-        begin: The first bytes of its block, if they were asked for.
+        length: Of its block, as it says.
+        begin: The first bytes of its block, as many as were asked for.
+        is_loose: Whether the blank lines are missing that end a record.
         is_short: Whether its block ends before its length says, though its member is whole.
     """
 
     offset: int
     fields: dict[str, str]
-    loose: bool = False
+    length: int
     begin: bytes = b""
+    is_loose: bool = False
     is_short: bool = False
 
     def field(self, name: str) -> str:
@@ -131,31 +136,183 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
             yield WarcProblem(path, None, what.format(path))
             return
         spare = _LEAST_UNPACKED + _MOST_UNPACKED * os.fstat(file.fileno()).st_size
-        start: int | None = 0
-        while start is not None:
-            stop = yield from _until_damage(path, file, start, begin)
-            if stop is None:
-                return
-            spare -= stop.unpacked
-            if spare < 0 and stop.reached > stop.resume:
-                yield WarcProblem(path, stop.resume, _TOO_MUCH.format(stop.reached))
-            start = _next_start(file, stop.resume if spare >= 0 else stop.reached, stop.mark)
+        at = _behind_blanks(file, 0)
+        while at is not None:
+            found = _read(file, at, begin)
+            if found.record is not None:
+                yield found.record
+            if found.problem:
+                is_taken = found.problem == _NO_END
+                yield WarcProblem(path, at, found.problem.format(path=path), is_taken)
+                spare -= found.unpacked
+                resume, reached = found.resume, max(found.resume, file.tell())
+                if spare < 0 and reached > resume:
+                    yield WarcProblem(path, resume, _TOO_MUCH.format(reached))
+                    resume = reached
+                at = _next_start(file, resume, _START if found.unpacked else _START_BEHIND)
+            elif found.record is not None and found.record.is_loose:
+                at = _next_start(file, found.resume, _START_BEHIND)
+            else:
+                at = _behind_blanks(file, found.resume)
 
 
-class _Stop(NamedTuple):
-    """Where the records of a file are not to be read on.
+def record_at(path: Path, offset: int, largest: int) -> Record:
+    """Read one record that :func:`records` found; it begins with its whole block.
+
+    Args:
+        path, offset: Where it is.
+        largest: Bytes of a block that are read at most.
+
+    Raises:
+        BadRecordError: it cannot be read, or is larger.
+    """
+    try:
+        with path.open("rb") as file:
+            found = _read(file, offset, largest)
+    except OSError as error:
+        raise BadRecordError(f"it cannot be read ({error})") from error
+    if found.record is None:
+        raise BadRecordError(found.problem)
+    if found.record.length > largest:
+        raise BadRecordError(f"it has {found.record.length:,} bytes; {largest:,} are read at most")
+    return found.record
+
+
+class _Found(NamedTuple):
+    """What is at a place: a record, a problem, or both.
 
     Attributes:
-        resume: Offset from which on the next is to be looked for.
-        reached: Up to which the file was read, at least `resume`.
-        unpacked: Bytes that the damaged record was unpacked to.
-        mark: Of what the next begins with.
+        resume: Offset of the next; behind a problem, from which on it is to be looked for.
+        unpacked: Bytes that were unpacked.
     """
 
+    record: Record | None
+    problem: str
     resume: int
-    reached: int
-    unpacked: int
-    mark: re.Pattern[bytes]
+    unpacked: int = 0
+
+
+def _read(file: BinaryIO, at: int, begin: int) -> _Found:
+    """Read what is at a place, with the first bytes of its block."""
+    file.seek(at)
+    is_packed = file.read(len(_GZIP)) == _GZIP
+    file.seek(at)
+    member = _Member(file)
+    try:
+        return _packed(member, at, begin) if is_packed else _plain(file, at, begin)
+    except BadRecordError as error:
+        return _Found(None, f"no record can be read here ({error})", at + 1, member.count)
+
+
+def _packed(member: _Member, at: int, begin: int) -> _Found:
+    with BufferedReader(member) as stream:
+        fields, length = _head(stream)
+        if length is None:
+            return _Found(None, _DAMAGED, at + 1, member.count)
+        first = stream.read(min(begin, length))
+        left = length - len(first)
+        while left and (piece := stream.read(min(left, _PIECE))):
+            left -= len(piece)
+        if left and member.is_damaged:
+            return _Found(None, _DAMAGED, at + 1, member.count)
+        behind = stream.read(_BLANK)
+        rest = behind.lstrip(b"\r\n")
+        is_loose = bool(rest) and rest == behind  # its length is too short: the rest is its, too
+        record = Record(at, fields, length, first, is_loose, is_short=left > 0)
+        if rest and not is_loose:
+            return _Found(record, _ONE_STREAM, at + 1, member.count)
+        while stream.read(_PIECE):
+            pass
+        if member.is_damaged:  # it is unpacked into the next ones
+            return _Found(record, _NO_END, at + 1, member.count)
+        return _Found(record, "", member.end)
+
+
+def _plain(file: BinaryIO, at: int, begin: int) -> _Found:
+    fields, length = _head(file)
+    start = file.tell()
+    if length is None or start + length > os.fstat(file.fileno()).st_size:
+        return _Found(None, _DAMAGED, start)
+    first = file.read(min(begin, length))
+    end = start + length
+    file.seek(end)
+    behind = file.read(_BLANK)
+    rest = behind.lstrip(b"\r\n")
+    if rest == behind or rest[:5] not in (b"", b"WARC/"):
+        other = _next_start(file, start, _START_BEHIND, end)
+        if other is not None:
+            return _Found(None, _DAMAGED, other)
+    return _Found(Record(at, fields, length, first, bool(rest) and rest == behind), "", end)
+
+
+class _Member(RawIOBase):
+    """What a member of a gzip file unpacks to, up to its end or to what is damaged.
+
+    Args:
+        file: It, where the member begins.
+
+    Attributes:
+        count: Bytes that were unpacked.
+        is_damaged: Whether it ends before its own end.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        self.count = 0
+        self.is_damaged = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = b""
+        while not (piece or self._unpacker.eof or self.is_damaged):
+            packed = self._unpacker.unconsumed_tail or self._file.read(_PACKED)
+            try:
+                piece = self._unpacker.decompress(packed, len(buffer))
+            except zlib.error:
+                self.is_damaged = True
+            self.is_damaged |= not (piece or packed)
+        buffer[: len(piece)] = piece
+        self.count += len(piece)
+        return len(piece)
+
+    @property
+    def end(self) -> int:
+        """Offset behind it, once it is read."""
+        return self._file.tell() - len(self._unpacker.unused_data)
+
+
+def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int | None]:
+    """Read the named fields of a record, and the length of its block, None if it tells none.
+
+    Raises:
+        BadRecordError: there are none.
+    """
+    lines = [stream.readline(LONGEST_HEAD)]
+    if lines[0][:5].upper() != b"WARC/":
+        raise BadRecordError("it does not begin with WARC/1.1")
+    size = 0
+    while lines[-1].strip():
+        lines.append(stream.readline(LONGEST_HEAD))
+        size += len(lines[-1])
+        if size >= LONGEST_HEAD:
+            raise BadRecordError(f"its head has more than {LONGEST_HEAD} bytes")
+        if _FIRST_LINE.search(lines[-1]):
+            raise BadRecordError("another record begins in its head")
+    try:
+        head = StatusAndHeadersParser(_VERSIONS).parse(BytesIO(b"".join(lines)))
+    except (StatusAndHeadersParserException, ValueError) as error:
+        raise BadRecordError(shorten(str(error), 100, placeholder=" …")) from error
+    fields: dict[str, str] = {}
+    for name, value in head.headers:
+        fields.setdefault(name.lower(), value)
+    for name in ("warc-target-uri", "warc-refers-to-target-uri"):
+        if fields.get(name, "").startswith("<"):  # as wget writes URIs
+            fields[name] = fields[name].removeprefix("<").removesuffix(">")
+    length = fields.get("content-length", "").strip()
+    return fields, int(length) if lines[-1] and _LENGTH.fullmatch(length) else None
 
 
 def _foreign(file: BinaryIO) -> str:
@@ -166,103 +323,14 @@ def _foreign(file: BinaryIO) -> str:
     return next((what for mark, what in _FOREIGN if start.startswith(mark)), "")
 
 
-def _until_damage(
-    path: Path, file: BinaryIO, start: int, begin: int
-) -> Generator[Record | WarcProblem, None, _Stop | None]:
-    """Yield records from a place on; return where it is not to be read on, None at the end."""
-    file.seek(start)
-    last = start
-    with closing(RecordIterator(file)) as iterator:
-        reader = iterator.reader  # it lets go of it at the end
-        before = unpacked = 0
-
-        def stop(resume: int) -> _Stop:
-            mark = _START if reader.unpacked else _START_BEHIND
-            return _Stop(resume, max(resume, file.tell()), reader.unpacked - before, mark)
-
-        try:
-            for found in iterator:
-                last = int(iterator.offset)
-                before, unpacked = unpacked, reader.unpacked
-                is_whole, resume = _end_of(file, iterator, found)
-                first = bytes(found.raw_stream.read(begin)) if is_whole and begin else b""
-                if is_whole and resume is None:
-                    iterator.read_to_end()
-                    is_whole = found.raw_stream.limit <= 0 or _is_short(file, iterator, found, last)
-                    resume = None if is_whole else last + 1
-                if is_whole:
-                    yield _record(found, last, begin=first)
-                else:
-                    yield WarcProblem(path, last, "the record is damaged or cut off")
-                if is_whole and iterator.is_packed and iterator.next_line:
-                    yield WarcProblem(path, last, _ONE_STREAM.format(path=path))
-                    resume = last + 1
-                if resume is not None:
-                    return stop(resume)
-        except _DAMAGE as error:
-            at = max(int(iterator.offset), last)
-            if at > last and _lacks_its_end(file, last):  # it is unpacked into the next ones
-                yield WarcProblem(path, last, _NO_END, taken=True)
-                return stop(last + 1)
-            reason = shorten(str(error), 100, placeholder=" …") or type(error).__name__
-            yield WarcProblem(path, at, f"no record can be read here ({reason})")
-            return stop(at + 1)
-        end = int(iterator.offset)
-        if _lacks_its_end(file, last):
-            yield WarcProblem(path, last, _NO_END, taken=True)
-            return stop(last + 1)
-        # warcio takes a last record of which not even the first line is there for the end.
-        file.seek(end)
-        if file.read(1024).strip():
-            yield WarcProblem(path, end, "the record is cut off")
-            return stop(end + 1)
+def _behind_blanks(file: BinaryIO, at: int) -> int | None:
+    """Return the first place from `at` on where there is no white space; None if none is."""
+    file.seek(at)
+    while data := file.read(_PIECE):
+        if rest := data.lstrip():
+            return at + len(data) - len(rest)
+        at += len(data)
     return None
-
-
-def _end_of(file: BinaryIO, iterator: RecordIterator, found: Any) -> tuple[bool, int | None]:
-    """Return whether a record seems whole, and from where on the next is to be looked for.
-
-    None if that follows right behind it, as it should.
-    """
-    length = found.rec_headers.get_header("Content-Length") or ""
-    has_length = length.strip().isdecimal() and found.length is not None
-    if iterator.is_packed:
-        return has_length, None if has_length else int(iterator.offset) + 1
-    here, begin = file.tell(), iterator.position
-    end = begin + (found.length or 0)
-    try:
-        if not has_length or end > os.fstat(file.fileno()).st_size:
-            return False, begin
-        file.seek(end)
-        behind = file.read(_BLANK)
-        rest = behind.lstrip(b"\r\n")
-        if rest != behind and rest[:5] in (b"", b"WARC/"):
-            return True, None
-        if (other := _next_start(file, begin, _START_BEHIND, end)) is not None:
-            return False, other
-        return True, end if rest == behind else None
-    finally:
-        file.seek(here)
-
-
-def _is_short(file: BinaryIO, iterator: RecordIterator, found: Any, at: int) -> bool:
-    """Whether a record that is not whole is all that its member holds: then its length is wrong."""
-    here = file.tell()
-    try:
-        is_possible = iterator.is_packed and found.length < _LONGEST_BLOCK
-        return is_possible and not _lacks_its_end(file, at)
-    finally:
-        file.seek(here)
-
-
-def _record(found: Any, offset: int, *, loose: bool = False, begin: bytes = b"") -> Record:
-    fields: dict[str, str] = {}
-    for name, value in found.rec_headers.headers:
-        fields.setdefault(name.lower(), value)
-    uri = fields.get(_REFERRED, "")
-    if uri.startswith("<"):  # as wget writes URIs; of the record's own warcio takes them off
-        fields[_REFERRED] = uri.removeprefix("<").removesuffix(">")
-    return Record(int(offset), fields, loose, begin)
 
 
 def _next_start(
@@ -290,24 +358,6 @@ def _next_start(
     return None
 
 
-def _lacks_its_end(file: BinaryIO, at: int) -> bool:
-    """Whether there is a gzip member that is not whole."""
-    file.seek(at)
-    if file.read(len(_GZIP)) != _GZIP:
-        return False
-    file.seek(at)
-    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
-    try:
-        while not unpacker.eof:
-            packed = unpacker.unconsumed_tail or file.read(_PIECE)
-            if not packed:
-                return True
-            unpacker.decompress(packed, _PIECE)
-    except zlib.error:
-        return True
-    return False
-
-
 def _packs_a_record(file: BinaryIO, at: int) -> bool:
     """Whether there is a gzip member that begins as a record does."""
     file.seek(at)
@@ -320,32 +370,3 @@ def _unpacked(packed: bytes) -> bytes:
         return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(packed, 16)
     except zlib.error:
         return b""
-
-
-def record_at(path: Path, offset: int, largest: int) -> tuple[Record, bytes]:
-    """Read one record that :func:`records` found, and its block.
-
-    Args:
-        path, offset: Where it is.
-        largest: Bytes of a block that are read at most.
-
-    Raises:
-        BadRecordError: it cannot be read, or is larger.
-    """
-    try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            with closing(RecordIterator(file)) as iterator:
-                found = next(iterator)
-                length = found.length or 0
-                if length > largest:
-                    raise BadRecordError(f"it has {length:,} bytes; {largest:,} are read at most")
-                block = found.raw_stream.read()
-                is_short = len(block) != length
-                if is_short and not _is_short(file, iterator, found, offset):
-                    raise BadRecordError("the record is damaged or cut off")
-                iterator.read_to_end()
-                record = _record(found, offset, loose=iterator.err_count > 0)
-                return replace(record, is_short=is_short), block
-    except _DAMAGE as error:
-        raise BadRecordError(f"it cannot be read ({error})") from error
