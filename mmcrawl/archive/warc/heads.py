@@ -139,34 +139,28 @@ def as_time(date: str) -> float | None:
     if match is None:
         return None
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    of_year = len(match[3] or "") == 3
     try:
-        whole = datetime(year, month or 1, 1, hour, minute, min(second, 59), tzinfo=UTC)
-        if len(match[3] or "") == 3:
-            whole = whole.replace(month=1) + timedelta(days=day - 1)
-            if (whole.year, whole.month) != (year, month):
-                return None
-        else:
-            whole = whole.replace(day=day or 1)
-        whole -= _zone(match[8], match[9])
+        whole = datetime(year, 1 if of_year else month or 1, 1, tzinfo=UTC)
+        whole += timedelta(days=max(day, 1) - 1)
+        zone = timedelta(
+            hours=int(match[8] or 0), minutes=int((match[8] or "")[:1] + (match[9] or "0"))
+        )
+        if (
+            whole.month != (month or 1)
+            or hour > 23
+            or minute > 59
+            or second > 60
+            or abs(zone.days) > 1
+        ):
+            return None
+        whole += timedelta(hours=hour, minutes=minute, seconds=second) - zone
     except (ValueError, OverflowError):
         return None
-    seconds = int(whole.timestamp()) + max(second - 59, 0)
-    fraction = match[7]
-    if not fraction:
-        return float(seconds)
     # One decimal number, rounded once: adding a fraction would round twice.
-    digits = fraction[:18]
-    return float(Fraction(seconds * 10 ** len(digits) + int(digits), 10 ** len(digits)))
-
-
-def _zone(hours: str | None, minutes: str | None) -> timedelta:
-    """Return by what a time zone is before UTC; ValueError if there is none such."""
-    if hours is None or minutes is None:
-        return timedelta()
-    offset = timedelta(hours=int(hours[1:]), minutes=int(minutes))
-    if offset >= timedelta(days=1):
-        raise ValueError("zone")
-    return -offset if hours[0] == "-" else offset
+    digits = (match[7] or "")[:18]
+    whole_seconds = int(whole.timestamp())
+    return float(Fraction(whole_seconds * 10 ** len(digits) + int(digits or 0), 10 ** len(digits)))
 
 
 def field_of(note: Mapping[str, Any]) -> dict[str, str]:

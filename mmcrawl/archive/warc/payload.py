@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
 from typing import Any
@@ -17,6 +17,7 @@ from mmcrawl.archive.model import LARGEST_BODY
 from mmcrawl.page.headers import NO_CODINGS
 
 _PIECE = 64 << 10
+_BITE = 64  # bytes that are unpacked at once: with Brotli a few become 16 MB
 
 
 class CodingError(Exception):
@@ -28,16 +29,14 @@ class DamagedError(CodingError):
 
     Attributes:
         unpacked: What came before the damage.
+        is_broken_off: Whether they only end before the coding does.
     """
 
-    unpacked = b""
-
-
-class _BrokenOffError(DamagedError):
-    """Bytes end before the coding does."""
-
-    def __init__(self) -> None:
-        super().__init__("its content coding is broken off")
+    def __init__(self, unpacked: bytes, reason: object = "") -> None:
+        what = f"damaged ({reason})" if reason else "broken off"
+        super().__init__(f"its content coding is {what}")
+        self.unpacked = unpacked
+        self.is_broken_off = not reason
 
 
 def is_digest_of(digest: str, content: bytes) -> bool | None:
@@ -47,11 +46,9 @@ def is_digest_of(digest: str, content: bytes) -> bool | None:
     or Base64 digits.
     """
     algorithm, _, value = digest.partition(":")
+    name = algorithm.strip().lower().replace("-", "")
     try:
-        found = hashlib.new(
-            algorithm.strip().lower().replace("-", ""), content, usedforsecurity=False
-        )
-        raw = found.digest()
+        raw = hashlib.new(name, content, usedforsecurity=False).digest()
     except (ValueError, TypeError):  # TypeError: of those that make digests of any length
         return None
     value = value.strip().rstrip("=")
@@ -78,111 +75,90 @@ def body_of(payload: bytes, headers: tuple[tuple[str, str], ...]) -> bytes:
         CodingError: a coding is not known, is broken off, or unpacks to more than
             :data:`LARGEST_BODY`.
     """
-    if "chunked" in _codings(headers, "transfer-encoding"):
+    if "chunked" in _named(headers, "transfer-encoding"):
         payload = dechunked(payload)
-    for coding in reversed(_codings(headers, "content-encoding")):
+    for coding in reversed(_named(headers, "content-encoding")):
         if coding in NO_CODINGS:
             continue
-        if coding not in _UNDO:
+        if coding not in _CODINGS:
             raise CodingError(f"its content coding '{coding}' is not known")
-        payload = _UNDO[coding](payload)
+        payload = _undone(coding, payload)
     return payload
 
 
-def _codings(headers: tuple[tuple[str, str], ...], name: str) -> list[str]:
+def _named(headers: tuple[tuple[str, str], ...], name: str) -> list[str]:
     values = (value for key, value in headers if key.lower() == name)
     return [coding.strip().lower() for value in values for coding in value.split(",")]
 
 
-def _joined(pieces: Iterator[bytes], coding: str) -> bytes:
-    """Join what is unpacked, up to the size that is kept."""
-    found, size = [], 0
-    try:
-        for piece in pieces:
-            found.append(piece)
-            size += len(piece)
-            if size > LARGEST_BODY:
-                raise CodingError(
-                    f"its body unpacks to more than {LARGEST_BODY:,} bytes ({coding})"
-                )
-    except DamagedError as error:
-        error.unpacked = b"".join(found)
-        raise
-    return b"".join(found)
-
-
-def _gunzipped(payload: bytes) -> bytes:
-    return _joined(_members(payload), "gzip") if payload[:2] == b"\x1f\x8b" else payload
-
-
-def _members(payload: bytes) -> Iterator[bytes]:
-    while payload[:2] == b"\x1f\x8b":
-        unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
-        yield from _inflated(unpacker, payload)
-        payload = unpacker.unused_data
-
-
-def _inflated(unpacker: Any, payload: bytes) -> Iterator[bytes]:
-    try:
-        while payload and not unpacker.eof:
-            yield unpacker.decompress(payload, _PIECE)
-            payload = unpacker.unconsumed_tail
-        yield unpacker.flush()
-    except zlib.error as error:
-        raise DamagedError(f"its content coding is damaged ({error})") from error
-    if not unpacker.eof:
-        raise _BrokenOffError
-
-
-def _deflated(payload: bytes) -> bytes:
-    """Undo ``deflate``: with the frame of zlib, as RFC 9110 says, or bare, as many servers do."""
-    if not payload:
+def _undone(coding: str, payload: bytes) -> bytes:
+    mark, *unpackers = _CODINGS[coding]
+    if not payload.startswith(mark):
         return payload
-    try:
-        return _joined(_inflated(zlib.decompressobj(), payload), "deflate")
-    except _BrokenOffError:
-        raise
-    except DamagedError:
-        pass
-    try:
-        return _joined(_inflated(zlib.decompressobj(-zlib.MAX_WBITS), payload), "deflate")
-    except DamagedError:
-        return payload  # text, undone already, may look like the begin of a bare one
+    for unpacker in unpackers:
+        try:
+            return _unpacked(payload, unpacker, mark)
+        except DamagedError as error:
+            if len(mark) > 2 and not error.unpacked:
+                raise CodingError(str(error)) from error  # no text begins so
+            # Text that was undone already may look like the begin of what has no mark.
+            if mark or (unpacker is unpackers[0] and error.is_broken_off and error.unpacked):
+                raise
+    return payload
 
 
-def _unzstd(payload: bytes) -> bytes:
-    if payload[:4] != zstandard.FRAME_HEADER:
-        return payload
-    reader = zstandard.ZstdDecompressor().stream_reader(payload, read_across_frames=True)
-    try:
-        return _joined(iter(lambda: reader.read(_PIECE), b""), "zstd")
-    except zstandard.ZstdError as error:
-        raise CodingError(f"its content coding is damaged ({error})") from error
+def _unpacked(payload: bytes, unpacker: Callable[[], Any], mark: bytes) -> bytes:
+    """Unpack all parts of a coding that begin with a mark, without a mark the only one."""
+    found = bytearray()
+    at = 0
+    while not at or (mark and payload.startswith(mark, at)):
+        undo = unpacker()
+        while at < len(payload) and not undo.eof:
+            try:
+                found += undo.decompress(payload[at : at + _BITE])
+            except (zlib.error, zstandard.ZstdError) as error:
+                raise DamagedError(bytes(found), error) from error
+            if len(found) > LARGEST_BODY:
+                raise CodingError(f"its body unpacks to more than {LARGEST_BODY:,} bytes")
+            at += _BITE
+        if not undo.eof:
+            raise DamagedError(bytes(found))
+        at = min(at, len(payload)) - len(undo.unused_data)
+    return bytes(found)
 
 
-def _unbrotli(payload: bytes) -> bytes:
-    try:
-        brotli = import_module("brotli")
-    except ImportError:
-        raise CodingError(
-            "its content coding 'br' needs the package brotli: pip install brotli"
-        ) from None
-    unpacker = brotli.Decompressor()
-    # A few bytes unpack to 16 MB, so they are given in small pieces.
-    pieces = (payload[at : at + 64] for at in range(0, len(payload), 64))
-    try:
-        body = _joined((unpacker.process(piece) for piece in pieces), "br")
-    except brotli.error:
-        return payload  # Brotli has no mark to tell by whether it was undone already.
-    if body and not unpacker.is_finished():
-        raise _BrokenOffError
-    return body if unpacker.is_finished() else payload
+class _Brotli:
+    """An unpacker like those of zlib."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        try:
+            self._brotli = import_module("brotli")
+        except ImportError:
+            raise CodingError(
+                "its content coding 'br' needs the package brotli: pip install brotli"
+            ) from None
+        self._unpacker = self._brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._unpacker.is_finished())
+
+    def decompress(self, data: bytes) -> bytes:
+        try:
+            return bytes(self._unpacker.process(data))
+        except self._brotli.error as error:
+            raise zlib.error(str(error)) from error
 
 
-_UNDO: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": _gunzipped,
-    "x-gzip": _gunzipped,
-    "deflate": _deflated,
-    "zstd": _unzstd,
-    "br": _unbrotli,
+_GZIP = (b"\x1f\x8b", lambda: zlib.decompressobj(16 + zlib.MAX_WBITS))
+# What each begins with, "" if that cannot be known, and what may undo it. Deflate has the frame of
+# zlib, as RFC 9110 says, or is bare, as of many servers.
+_CODINGS: dict[str, tuple[Any, ...]] = {
+    "gzip": _GZIP,
+    "x-gzip": _GZIP,
+    "deflate": (b"", zlib.decompressobj, lambda: zlib.decompressobj(-zlib.MAX_WBITS)),
+    "zstd": (zstandard.FRAME_HEADER, lambda: zstandard.ZstdDecompressor().decompressobj()),
+    "br": (b"", _Brotli),
 }
