@@ -57,11 +57,10 @@ def copy_archive(
     problems: list[str] = []
     for done, url in enumerate(source.urls(), start=1):
         try:
-            history = history_of(source, url, problems.append)
+            events = history_of(source, url, problems.append)
         except StoreError as error:
             problems.append(f"{error}; this URL is left out")
             continue
-        events = history.events
         there = _there(target, url, events)
         copied += _copy(source, target, events[there:], problems)
         found, wanted = _digests(target.versions(url)), _digests(source.versions(url, _told))

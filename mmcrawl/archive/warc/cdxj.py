@@ -5,50 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedRecord:
-    """A record of a WARC file that can be replayed.
-
-    Attributes:
-        uri: WARC-Target-URI.
-        date: WARC-Date.
-        mime: Type of what it holds, ``warc/revisit`` for a revisit.
-        status: Of the answer.
-        digest: WARC-Payload-Digest.
-        offset: Where it begins in its file, in bytes.
-        length: Of it there, in bytes.
-    """
-
-    uri: str
-    date: str
-    mime: str
-    status: int
-    digest: str
-    offset: int
-    length: int
-
-    def line(self, filename: str) -> str:
-        """Return its line, without an end; lines are sorted by their bytes.
-
-        Args:
-            filename: Of the WARC file, without a folder.
-        """
-        stamp = "".join(filter(str.isdigit, self.date[:19]))
-        facts = {
-            "url": self.uri,
-            "mime": self.mime,
-            "status": str(self.status),
-            "digest": self.digest,
-            "length": str(self.length),
-            "offset": str(self.offset),
-            "filename": filename,
-        }
-        return f"{sort_key(self.uri)} {stamp} {json.dumps(facts)}"
 
 
 def sort_key(url: str) -> str:
@@ -85,15 +44,33 @@ class Index:
         self._listed = sqlite3.connect("")
         self._listed.execute("CREATE TABLE record (line TEXT)")
 
-    def add(self, record: IndexedRecord) -> None:
-        """List a record."""
-        line = record.line(self._filename)
+    def add(self, fields: Any, mime: str, status: int, offset: int, length: int) -> None:
+        """List a record.
+
+        Args:
+            fields: Its named fields.
+            mime: Type of what it holds, ``warc/revisit`` for a revisit.
+            status: Of the answer.
+            offset, length: Of the record in its file.
+        """
+        uri = str(fields.get("WARC-Target-URI"))
+        facts = {
+            "url": uri,
+            "mime": mime,
+            "status": str(status),
+            "digest": str(fields.get("WARC-Payload-Digest")),
+            "length": str(length),
+            "offset": str(offset),
+            "filename": self._filename,
+        }
+        stamp = "".join(filter(str.isdigit, fields.get("WARC-Date")[:19]))
+        line = f"{sort_key(uri)} {stamp} {json.dumps(facts)}\n"
         self._listed.execute("INSERT INTO record VALUES (?)", (line,))
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines, sorted by their bytes, each with its end."""
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines, sorted by their bytes."""
         rows = self._listed.execute("SELECT line FROM record ORDER BY line")
-        return (line + "\n" for (line,) in rows)
+        return (line.encode() for (line,) in rows)
 
     def close(self) -> None:
         """Forget the lines."""

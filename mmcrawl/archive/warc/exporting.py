@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -33,12 +34,14 @@ class Event:
         time: Of the visit, in Unix seconds.
         status: Of the answer.
         is_new: Whether it found the version first.
+        turn: Its place among the visits of its URL; None where times tell the order.
     """
 
     version: Version
     time: float
     status: int
     is_new: bool
+    turn: int | None
 
     @property
     def has_page(self) -> bool:
@@ -53,24 +56,7 @@ class Event:
         return self.status == self.version.status and (200 <= self.status < 400 or is_early)
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """The visits of a URL.
-
-    Attributes:
-        events: In order.
-        in_time: Whether that is the order of time.
-    """
-
-    events: tuple[Event, ...]
-    in_time: bool
-
-    def turn(self, index: int) -> int | None:
-        """Return what a record has to say of its place: nothing where times tell the order."""
-        return None if self.in_time else index
-
-
-def history_of(archive: Archive, url: str, failed: Callable[[str], object]) -> History:
+def history_of(archive: Archive, url: str, failed: Callable[[str], object]) -> list[Event]:
     """Return versions by number, each followed by the visits that found it again.
 
     A visit was compared with the version before it among those that were stored then. Whatever was
@@ -85,12 +71,11 @@ def history_of(archive: Archive, url: str, failed: Callable[[str], object]) -> H
     if lost := len(archive.visits(url)) - len(found):
         failed(f"{lost} visits of {url} found versions that are gone, or cannot be read")
     by_version = sorted(found, key=lambda pair: (pair[1].number, not pair[0].changed))
-    events = [
-        Event(version, visit.time, visit.status, is_new=visit.changed)
-        for visit, version in by_version
+    in_time = all(before.time <= after.time for (before, _), (after, _) in pairwise(by_version))
+    return [
+        Event(version, visit.time, visit.status, visit.changed, None if in_time else turn)
+        for turn, (visit, version) in enumerate(by_version)
     ]
-    in_time = all(before.time <= after.time for before, after in pairwise(events))
-    return History(tuple(events), in_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,25 +148,33 @@ def export_warc(
         as_unix_time(until) if until is not None else float("inf"),
     )
     urls = iter([archive.get(url).url]) if url is not None else archive.urls(host)
+    beside = None if path.suffix.lower() == ".wacz" else index_beside(path)
     try:
         with ExitStack() as finished:
-            is_wacz = path.suffix.lower() == ".wacz"
-            beside = None if is_wacz else index_beside(path)
             # Entered first, and so put in place behind the file that it is the index of.
             lines = finished.enter_context(_moved_when_complete(beside)) if beside else None
             file = finished.enter_context(_moved_when_complete(path))
             if lines is None:
                 wacz = finished.enter_context(wacz_in(file, path.stem, time.time()))
-                export = _Export(archive, wacz.records, wacz.add_page)
+                export = _Export(archive, wacz.records, window, wacz.add_page)
             else:
                 index = finished.enter_context(closing(Index(path.name)))
-                export = _Export(archive, RecordWriter(file, gzip=gzip, indexed=index.add))
+                export = _Export(archive, RecordWriter(file, gzip=gzip, index=index), window)
             for one in urls:
-                export.write_url(one, window)
-            export.finish()
+                export.write_url(one)
+            export.writer.write_info(0.0)  # where nothing else was written
             if lines is not None:
-                lines.writelines(line.encode() for line in index.lines())
-        return export.report(path, beside)
+                lines.writelines(index.lines())
+        return WarcExport(
+            path=path,
+            urls=export.counts["urls"],
+            responses=export.counts["responses"],
+            revisits=export.counts["revisits"],
+            failures=export.counts["failures"],
+            size=path.stat().st_size,
+            index=beside,
+            problems=tuple(export.problems),
+        )
     except OSError as error:
         reason = error.strerror or error
         raise StoreError(f"the WARC file '{path}' cannot be written: {reason}") from error
@@ -209,6 +202,7 @@ class _Export:
     Args:
         archive: What to write.
         writer: Of the file.
+        window: Times between which visits are written.
         list_page: Is told of each page that is written: address, time and title.
     """
 
@@ -216,107 +210,77 @@ class _Export:
         self,
         archive: Archive,
         writer: RecordWriter,
+        window: tuple[float, float],
         list_page: Callable[[str, float, str], None] = lambda url, time, title: None,
     ) -> None:
         self._archive = archive
-        self._writer = writer
+        self.writer = writer
+        self._window = window
         self._list_page = list_page
         self._by_body: dict[str, Written] = {}
-        self._urls = self._responses = self._revisits = self._failures = 0
-        self._problems: list[str] = []
+        self.counts: Counter[str] = Counter()
+        self.problems: list[str] = []
 
-    def finish(self) -> None:
-        """Complete a file that nothing was written to."""
-        self._writer.write_info(0.0)
+    def write_url(self, url: str) -> None:
+        """Write the visits of a URL, each version before the visits that found it again.
 
-    def report(self, path: Path, index: Path | None) -> WarcExport:
-        return WarcExport(
-            path=path,
-            urls=self._urls,
-            responses=self._responses,
-            revisits=self._revisits,
-            failures=self._failures,
-            size=path.stat().st_size,
-            index=index,
-            problems=tuple(self._problems),
-        )
-
-    def write_url(self, url: str, window: tuple[float, float]) -> None:
-        """Write the visits of a URL, each version before the visits that found it again."""
+        Of what no server answered with, how a page was rendered, only versions are written.
+        """
         is_rendered = url.startswith(RENDERED)
         if not is_http(url.removeprefix(RENDERED)):
-            self._problems.append(f"{url} is no URL of HTTP; its versions are left out")
+            self.problems.append(f"{url} is no URL of HTTP; its versions are left out")
             return
         try:
-            history = history_of(self._archive, url, self._problems.append)
+            history = history_of(self._archive, url, self.problems.append)
         except StoreError as error:
-            self._problems.append(f"{error}; all versions of this URL are left out")
+            self.problems.append(f"{error}; all versions of this URL are left out")
             return
-        before = self._writer.count
-        if is_rendered:
-            self._write_resources(history, window)
-            self._urls += self._writer.count > before
-            return
+        before = self.writer.count
         present: dict[int, bool] = {}  # versions of this URL; False for one that is damaged
-        for turn, event in enumerate(history.events):
-            if not window[0] <= event.time < window[1]:
-                continue
+        for event in history:
             number = event.version.number
-            if number not in present and not event.has_page:
+            if not self._window[0] <= event.time < self._window[1]:
                 continue
-            if number not in present:
-                present[number] = self._write_version(event, history.turn(turn))
-            elif present[number]:
-                self._write_visit(event, history.turn(turn))
-        self._urls += self._writer.count > before
+            if is_rendered and not event.is_new:
+                continue
+            if number not in present and event.has_page:
+                present[number] = self._write_version(event, is_rendered)
+            elif present.get(number):
+                self._write_visit(event)
+        self.counts["urls"] += self.writer.count > before
 
-    def _write_resources(self, history: History, window: tuple[float, float]) -> None:
-        """Write the versions of what no server answered with: how pages were rendered."""
-        for event in history.events:
-            if event.is_new and window[0] <= event.time < window[1]:
-                version = event.version
-                try:
-                    body = self._archive.rebuild(version).body
-                except StoreError as error:
-                    self._problems.append(f"{error}; it is left out")
-                    continue
-                mime = version.capture().media_type
-                content = BytesIO(body)
-                self._writer.write_resource(version.url, event.time, mime, content, len(body))
-                self._responses += 1
-
-    def _write_version(self, event: Event, turn: int | None) -> bool:
+    def _write_version(self, event: Event, is_rendered: bool) -> bool:
         """Write a version, or the visit that stands for it; False if it is damaged."""
         version = event.version
-        known = self._by_body.get(version.digest) if version.size else None
+        capture = version.capture(time=event.time)
+        known = None if is_rendered or not version.size else self._by_body.get(version.digest)
         if known is not None:
-            self._writer.write_revisit(
-                event.version.capture(time=event.time), version.size, known, turn
-            )
-            self._revisits += 1
+            self.writer.write_revisit(capture, version.size, known, event.turn)
+            self.counts["revisits"] += 1
             return True
         try:
             body = self._archive.rebuild(version).body
         except StoreError as error:
-            self._problems.append(f"{error}; it is left out, with its visits")
+            self.problems.append(f"{error}; it is left out, with its visits")
             return False
-        written = self._writer.write_response(event.version.capture(time=event.time), body, turn)
+        self.counts["responses"] += 1
+        if is_rendered:
+            content = BytesIO(body)
+            self.writer.write_resource(
+                version.url, event.time, capture.media_type, content, len(body)
+            )
+            return True
+        self._by_body[version.digest] = self.writer.write_response(capture, body, event.turn)
         if version.status == 200 and version.encoding:
             self._list_page(version.url, event.time, title_in(body, version.encoding))
-        self._by_body[version.digest] = written
-        self._responses += 1
         return True
 
-    def _write_visit(self, event: Event, turn: int | None) -> None:
+    def _write_visit(self, event: Event) -> None:
         """Write a visit; the version that the archive had then stands in the file."""
-        version = event.version
-        known = self._by_body[version.digest]
-        if not event.has_page:
-            self._writer.write_failure(version.url, event.time, event.status, known, turn)
-            self._failures += 1
-            return
-        told = event.status != version.status
-        self._writer.write_revisit(
-            event.version.capture(time=event.time), version.size, known, turn, not_modified=told
-        )
-        self._revisits += 1
+        version, known = event.version, self._by_body[event.version.digest]
+        if event.has_page:
+            capture, told = version.capture(time=event.time), event.status != version.status
+            self.writer.write_revisit(capture, version.size, known, event.turn, not_modified=told)
+        else:
+            self.writer.write_failure(version.url, event.time, event.status, known, event.turn)
+        self.counts["revisits" if event.has_page else "failures"] += 1

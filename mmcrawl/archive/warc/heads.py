@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 from urllib.parse import quote
@@ -36,7 +36,7 @@ _URI_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
 _MOST = 1 << 62  # that stores take for a number
 _DATE = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d\d?)"
-    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-]\d\d):?(\d\d))?)?)?)?",
+    r"(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:?\d\d)?)?)?)?",
     re.ASCII,
 )
 
@@ -138,29 +138,20 @@ def as_time(date: str) -> float | None:
     match = _DATE.fullmatch(date.strip())
     if match is None:
         return None
-    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
-    of_year = len(match[3] or "") == 3
+    year, month, day, clock, second, fraction, zone = match.groups("")
+    month, day = month or "01", day or "01"
+    days, form = (day, "%j") if len(day) == 3 else (f"{month}-{day}", "%m-%d")
+    text = f"{year}-{days} {clock or '00:00'} {zone or 'Z'}"
     try:
-        whole = datetime(year, 1 if of_year else month or 1, 1, tzinfo=UTC)
-        whole += timedelta(days=max(day, 1) - 1)
-        zone = timedelta(
-            hours=int(match[8] or 0), minutes=int((match[8] or "")[:1] + (match[9] or "0"))
-        )
-        if (
-            whole.month != (month or 1)
-            or hour > 23
-            or minute > 59
-            or second > 60
-            or abs(zone.days) > 1
-        ):
-            return None
-        whole += timedelta(hours=hour, minutes=minute, seconds=second) - zone
+        whole = datetime.strptime(text, f"%Y-{form} %H:%M %z")
+        seconds = int(whole.timestamp()) + int(second or 0)
     except (ValueError, OverflowError):
         return None
+    if whole.month != int(month) or int(second or 0) > 60:
+        return None
     # One decimal number, rounded once: adding a fraction would round twice.
-    digits = (match[7] or "")[:18]
-    whole_seconds = int(whole.timestamp())
-    return float(Fraction(whole_seconds * 10 ** len(digits) + int(digits or 0), 10 ** len(digits)))
+    scale = 10 ** len(fraction[:18])
+    return float(Fraction(seconds * scale + int(fraction[:18] or 0), scale))
 
 
 def field_of(note: Mapping[str, Any]) -> dict[str, str]:

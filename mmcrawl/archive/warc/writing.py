@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from base64 import b32encode
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha1, sha256
 from io import BytesIO
+from types import MappingProxyType
 from typing import Any, BinaryIO
 from uuid import NAMESPACE_URL, uuid5
 
@@ -14,7 +15,7 @@ from warcio.warcwriter import WARCWriter
 
 from mmcrawl import __version__
 from mmcrawl.archive.model import Capture
-from mmcrawl.archive.warc.cdxj import IndexedRecord
+from mmcrawl.archive.warc.cdxj import Index
 from mmcrawl.archive.warc.heads import (
     ORIGINAL,
     Head,
@@ -26,6 +27,8 @@ from mmcrawl.archive.warc.heads import (
 )
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
+_IDENTICAL = "identical-payload-digest"
+_UNKNOWN = "application/octet-stream"
 _REVISIT = "warc/revisit"  # as indexes name the type of revisits
 _SPECIFICATION = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 
@@ -55,22 +58,16 @@ class RecordWriter:
     Args:
         file: Open for writing, at its begin.
         gzip: Whether records are compressed, one by one.
-        indexed: Is told each record that can be replayed.
+        index: Lists each record that can be replayed.
 
     Attributes:
         count: Records written, without the first.
     """
 
-    def __init__(
-        self,
-        file: BinaryIO,
-        *,
-        gzip: bool,
-        indexed: Callable[[IndexedRecord], None] = lambda record: None,
-    ) -> None:
-        self._out = _Counted(file)
-        self._writer = WARCWriter(self._out, gzip=gzip, warc_version="1.1")
-        self._indexed = indexed
+    def __init__(self, file: BinaryIO, *, gzip: bool, index: Index | None = None) -> None:
+        self._file = file
+        self._writer = WARCWriter(file, gzip=gzip, warc_version="1.1")
+        self._index = index
         self._has_info = False
         self.count = 0
 
@@ -89,8 +86,9 @@ class RecordWriter:
             "conformsTo": _SPECIFICATION,
         }
         content = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
-        named = self._named("warcinfo", "", as_date(time), {})
-        self._writer.write_record(self._record("warcinfo", "", content, named))
+        self._writer.write_record(
+            self._record("warcinfo", self._fields("warcinfo", "", time), content)
+        )
 
     def write_response(self, facts: Capture, body: bytes, turn: int | None) -> Written:
         """Write a response (WARC 1.1, section 6.3).
@@ -100,16 +98,13 @@ class RecordWriter:
             body: As stored.
             turn: The place in which the URL's visits were stored, where times do not tell.
         """
-        self.write_info(facts.time)
         head, note = head_of(facts, len(body))
-        uri, date, noted = _identity(facts.url, facts.time, turn, note)
-        digest = "sha1:" + b32encode(sha1(body, usedforsecurity=False).digest()).decode()
-        fields = self._named("response", uri, date, noted)
-        named = {**fields, "WARC-Payload-Digest": digest}
-        record = self._record("response", uri, body, named, http_headers=head)
-        mime = _essence(facts.media_type) or "application/octet-stream"
-        self._write(record, mime, facts.status)
-        return Written(fields["WARC-Record-ID"], uri, date, digest, _digest_of(head, note))
+        fields = self._fields("response", facts.url, facts.time, note, turn)
+        digest = b32encode(sha1(body, usedforsecurity=False).digest()).decode()
+        fields["WARC-Payload-Digest"] = f"sha1:{digest}"
+        record = self._record("response", fields, body, http_headers=head)
+        mime = _essence(facts.media_type) or _UNKNOWN
+        return self._write(record, mime, facts.status, _digest_of(head, note))
 
     def write_resource(
         self, url: str, time: float, mime: str, content: BinaryIO, size: int
@@ -123,21 +118,10 @@ class RecordWriter:
             content: The bytes; they are not read into memory.
             size: Number of them.
         """
-        self.write_info(time)
-        uri, date, noted = _identity(url, time, None, {})
-        fields = self._named("resource", uri, date, noted)
-        mime = mime or "application/octet-stream"
-        record = self._writer.create_warc_record(
-            uri,
-            "resource",
-            payload=content,
-            length=size,
-            warc_content_type=mime,
-            warc_headers_dict=fields,
-        )
-        self._write(record, _essence(mime), 200)
-        digest = str(record.rec_headers.get_header("WARC-Payload-Digest"))
-        return Written(fields["WARC-Record-ID"], uri, date, digest, b"")
+        fields = self._fields("resource", url, time)
+        mime = mime or _UNKNOWN
+        record = self._record("resource", fields, content, length=size, warc_content_type=mime)
+        return self._write(record, _essence(mime))
 
     def write_same_resource(self, url: str, time: float, original: Written) -> None:
         """Write that a URL has the bytes of a resource written before.
@@ -146,17 +130,7 @@ class RecordWriter:
             url, time: As of a resource.
             original: Where they were written.
         """
-        uri, date, noted = _identity(url, time, None, {})
-        fields = self._named("revisit", uri, date, noted)
-        record = self._writer.create_revisit_record(
-            uri,
-            original.digest,
-            original.uri,
-            original.date,
-            warc_headers_dict={**fields, "WARC-Refers-To": original.id},
-        )
-        record.rec_headers.replace_header("WARC-Profile", _PROFILES + "identical-payload-digest")
-        self._write(record, _REVISIT, 200)
+        self._revisit(self._fields("revisit", url, time), original)
 
     def write_revisit(
         self,
@@ -184,21 +158,9 @@ class RecordWriter:
         # pywb does not look up an empty payload, nor the head with it.
         is_known = size > 0 and _digest_of(head, note) == original.head
         noted: dict[str, Any] = {} if is_known else {"status": 304} if not_modified else note
-        uri, date, noted = _identity(facts.url, facts.time, turn, noted)
-        record = self._writer.create_revisit_record(
-            uri,
-            original.digest,
-            original.uri,
-            original.date,
-            http_headers=None if is_known else head,
-            warc_headers_dict={
-                **self._named("revisit", uri, date, noted),
-                "WARC-Refers-To": original.id,
-            },
-        )
-        profile = "server-not-modified" if not_modified else "identical-payload-digest"
-        record.rec_headers.replace_header("WARC-Profile", _PROFILES + profile)
-        self._write(record, _REVISIT, facts.status)
+        fields = self._fields("revisit", facts.url, facts.time, noted, turn)
+        profile = "server-not-modified" if not_modified else _IDENTICAL
+        self._revisit(fields, original, None if is_known else head, profile, facts.status)
 
     def write_failure(
         self, url: str, time: float, status: int, original: Written, turn: int | None
@@ -213,56 +175,77 @@ class RecordWriter:
             original: The version that the archive had then.
             turn: As for a response.
         """
-        uri, date, noted = _identity(url, time, turn, {"status": status})
-        content = f"status: {status}\r\n".encode()
-        named = {**self._named("metadata", uri, date, noted), "WARC-Refers-To": original.id}
-        kind = "application/warc-fields"
-        self._write(self._record("metadata", uri, content, named, warc_content_type=kind))
+        fields = self._fields("metadata", url, time, {"status": status}, turn)
+        fields["WARC-Refers-To"] = original.id
+        content, kind = f"status: {status}\r\n".encode(), "application/warc-fields"
+        self._write(self._record("metadata", fields, content, warc_content_type=kind))
+
+    def _fields(
+        self,
+        kind: str,
+        url: str,
+        time: float,
+        note: Mapping[str, Any] = MappingProxyType({}),
+        turn: int | None = None,
+    ) -> dict[str, str]:
+        """Return the fields that a record begins with, with a note of what they do not say."""
+        if kind != "warcinfo":
+            self.write_info(time)
+        uri, date = uri_of(url), as_date(time)
+        noted = dict(note)
+        if uri != url:
+            noted["url"] = url
+        if as_time(date) != time and url:
+            noted["time"] = time
+        if turn is not None:
+            noted["order"] = turn
+        name = uuid5(NAMESPACE_URL, f"{self.count} {kind} {date} {uri}")
+        fields = {"WARC-Record-ID": f"<urn:uuid:{name}>", "WARC-Date": date, **field_of(noted)}
+        return {**fields, "WARC-Target-URI": uri} if uri else fields
 
     def _record(
-        self, kind: str, uri: str, content: bytes, named: dict[str, str], **more: Any
+        self, kind: str, fields: dict[str, str], content: bytes | BinaryIO, **more: Any
     ) -> Any:
+        if isinstance(content, bytes):
+            more["length"] = len(content)
+            content = BytesIO(content)
+        uri = fields.get("WARC-Target-URI", "")
         return self._writer.create_warc_record(
-            uri,
-            kind,
-            payload=BytesIO(content),
-            length=len(content),
-            warc_headers_dict=named,
-            **more,
+            uri, kind, payload=content, warc_headers_dict=fields, **more
         )
 
-    def _write(self, record: Any, mime: str = "", status: int = 0) -> None:
+    def _revisit(
+        self,
+        fields: dict[str, str],
+        original: Written,
+        head: Head | None = None,
+        profile: str = _IDENTICAL,
+        status: int = 200,
+    ) -> None:
+        record = self._writer.create_revisit_record(
+            fields["WARC-Target-URI"],
+            original.digest,
+            original.uri,
+            original.date,
+            http_headers=head,
+            warc_headers_dict={**fields, "WARC-Refers-To": original.id},
+        )
+        record.rec_headers.replace_header("WARC-Profile", _PROFILES + profile)
+        self._write(record, _REVISIT, status)
+
+    def _write(self, record: Any, mime: str = "", status: int = 200, head: bytes = b"") -> Written:
         """Write a record; one with a type can be replayed."""
-        offset = self._out.size
+        offset = self._file.tell()
         self._writer.write_record(record)
         self.count += 1
-        if mime:
-            uri, date, digest = (
-                str(record.rec_headers.get_header(name))
-                for name in ("WARC-Target-URI", "WARC-Date", "WARC-Payload-Digest")
-            )
-            length = self._out.size - offset
-            self._indexed(IndexedRecord(uri, date, mime, status, digest, offset, length))
-
-    def _named(self, kind: str, uri: str, date: str, note: dict[str, Any]) -> dict[str, str]:
-        """Return the fields that a record begins with."""
-        name = uuid5(NAMESPACE_URL, f"{self.count} {kind} {date} {uri}")
-        return {"WARC-Record-ID": f"<urn:uuid:{name}>", "WARC-Date": date, **field_of(note)}
-
-
-class _Counted:
-    """Knows how much was written."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.size = 0
-
-    def write(self, data: bytes) -> int:
-        self.size += len(data)
-        return self._file.write(data)
-
-    def flush(self) -> None:
-        self._file.flush()
+        fields = record.rec_headers
+        if mime and self._index is not None:
+            self._index.add(fields, mime, status, offset, self._file.tell() - offset)
+        name, uri, date, digest = (
+            str(fields.get(name))
+            for name in ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-Payload-Digest")
+        )
+        return Written(name, uri, date, digest, head)
 
 
 def _essence(content_type: str) -> str:
@@ -272,18 +255,3 @@ def _essence(content_type: str) -> str:
 
 def _digest_of(head: Head, note: dict[str, Any]) -> bytes:
     return sha256(bytes(head.to_bytes()) + field_of(note).get(ORIGINAL, "").encode()).digest()
-
-
-def _identity(
-    url: str, time: float, turn: int | None, note: dict[str, Any]
-) -> tuple[str, str, dict[str, Any]]:
-    """Return WARC-Target-URI and WARC-Date, and a note of what they do not say."""
-    uri, date = uri_of(url), as_date(time)
-    note = dict(note)
-    if uri != url:
-        note["url"] = url
-    if as_time(date) != time:
-        note["time"] = time
-    if turn is not None:
-        note["order"] = turn
-    return uri, date, note
