@@ -21,6 +21,7 @@ SUMMARIES = {
     "rules": "Rules for addresses: show and export what a crawl has learnt, test URLs",
     "seeds": "Find promising seeds in what is stored, and check seeds before a long crawl",
     "shell": "Interactive scraping console",
+    "stick": "From a topic to a memory stick that opens: crawl, collect, describe, export",
     "topic": "Show topics, how a page fits them, and learn one from examples",
     "workers": "Who works on a crawl that several processes share, and how it goes",
     "works": "What a crawl found as works: described, corrected, exported",

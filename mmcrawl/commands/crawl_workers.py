@@ -57,7 +57,12 @@ def this_command() -> list[str]:
     words = sys.argv[1:]  # where Scrapy may have taken the name of the command out
     if words[:1] != ["crawl"]:
         words.insert(0, "crawl")
-    return [sys.executable, "-c", f"import sys; {_PROGRAMS[program()]}", *words]
+    return [*program_command(), *words]
+
+
+def program_command() -> list[str]:
+    """Return the program that runs in this process, without the words behind its name."""
+    return [sys.executable, "-c", f"import sys; {_PROGRAMS[program()]}"]
 
 
 def number_of_workers(told: str) -> int:

@@ -31,7 +31,7 @@ from mmcrawl.crawling.reports import (
 )
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
-from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
+from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.records import NewLink, PageRecord, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
@@ -178,6 +178,10 @@ class CrawlJob:
     def best(self, most: int) -> list[MediaPageRecord]:
         """Return the media pages with the best topic scores."""
         return self.findings.best(most)
+
+    def near_misses(self) -> list[NearMiss]:
+        """Return the pages with media a little below the threshold, the best first."""
+        return self.findings.near_misses(self._test.threshold)
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
         """Yield the media pages, best topic score first."""

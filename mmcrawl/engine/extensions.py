@@ -128,7 +128,11 @@ class CrawlProgress:
 
     def _progress(self, job: Crawl) -> Progress:
         totals = job.totals()
-        progress = Progress(**totals.as_plain(), pages_per_second=self._rate(totals.pages))
+        progress = Progress(
+            **totals.as_plain(),
+            pages_per_second=self._rate(totals.pages),
+            most_pages=getattr(getattr(self.crawler.spider, "args", None), "max_pages", 0),
+        )
         self._note(totals)
         return progress
 
@@ -174,6 +178,7 @@ class CrawlProgress:
             errors=job.error_reasons(),
             left_alone=Counter(scheduler.unreachable.told() if scheduler else {}),
             archived=self._archived(spider),
+            near=job.near_misses() if isinstance(job, CrawlJob) else (),
         )
 
     def _archived(self, spider: Spider) -> Archived | None:

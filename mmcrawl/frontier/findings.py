@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
+from typing import NamedTuple
 
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import Job, SqliteStore
@@ -14,6 +15,14 @@ from mmcrawl.text.media_kinds import DEFAULT_KINDS
 _MEDIA_PAGES = (
     "SELECT url, title, topic_score, words, status, visited_at, extra FROM media_page WHERE job = ?"
 )
+
+
+class NearMiss(NamedTuple):
+    """A page with media that is a little below the threshold of its topic."""
+
+    url: str
+    title: str
+    topic_score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +193,16 @@ class Findings:
         """
         best = f"{_MEDIA_PAGES} ORDER BY topic_score DESC, url LIMIT ? OFFSET ?"
         return self._records(best, most, first)
+
+    def near_misses(self, threshold: float) -> list[NearMiss]:
+        """Return the pages with media that scored at least half the threshold, the best first."""
+        rows = self._store.db.execute(
+            "SELECT url, title, topic_score FROM page WHERE id >> ? = ? AND contains_media"
+            " AND NOT relevant AND topic_score >= ? AND topic_score < ?"
+            " ORDER BY topic_score DESC, url",
+            (JOB_SHIFT, self._job, threshold / 2, threshold),
+        )
+        return [NearMiss(*row) for row in rows]
 
     def media_since(self, time: float) -> Iterator[tuple[str, str, str]]:
         """Yield address, kind and page of media on pages visited from a time on, best ones first.

@@ -1,7 +1,7 @@
 """What a person sees of a crawl: a line or a panel while it runs, tables when it ends."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rich import box
@@ -11,21 +11,39 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from mmcrawl.crawling.reports import Totals
-from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
+from mmcrawl.frontier.findings import MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.text.writing import printable
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
 _MOST_REASONS = 8
+_MOST_NEAR = 10
 _SHORT_NAMES = {kind: kind for kind in KINDS} | {"animation": "swf", "simulation": "sim"}
 
 
 @dataclass(frozen=True, slots=True)
 class Progress(Totals):
-    """Where a crawl stands, and how fast it goes: `pages_per_second` over the last seconds."""
+    """Where a crawl stands, and how fast it goes.
+
+    Attributes:
+        pages_per_second: over the last seconds.
+        most_pages: where it ends at the latest, 0 for no limit.
+    """
 
     pages_per_second: float = 0.0
+    most_pages: int = 0
+
+    @property
+    def time_left(self) -> str:
+        """How long it takes at this speed for what waits now; new links make it longer."""
+        if not self.pages_per_second:
+            return ""
+        left = self.waiting
+        if self.most_pages:
+            left = min(left, max(0, self.most_pages - self.pages))
+        minutes = left / self.pages_per_second / 60
+        return f"about {minutes:.0f} min left" if minutes >= 1 else "less than 1 min left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +64,7 @@ class Summary:
         pages_before: pages of earlier runs, which `progress` counts as well.
         left_alone: hosts whose robots.txt cannot be had, with the reason, and how often each was
             asked.
+        near: pages with media a little below the threshold, the best first.
     """
 
     job: str
@@ -60,6 +79,7 @@ class Summary:
     left_alone: Counter[str] = field(default_factory=Counter)
     archived: Archived | None = None
     pages_before: int = 0
+    near: Sequence[NearMiss] = ()
 
 
 def progress_line(progress: Progress) -> str:
@@ -69,6 +89,7 @@ def progress_line(progress: Progress) -> str:
         f" {progress.media_pages} with media on topic ({media}),"
         f" harvest rate {progress.harvest_rate:.0%}, {progress.waiting} waiting,"
         f" {progress.patterns} patterns, {progress.errors} errors"
+        f"{', ' if progress.time_left else ''}{progress.time_left}"
     )
 
 
@@ -83,6 +104,7 @@ def progress_panel(progress: Progress) -> RenderableType:
         "waiting": f"{progress.waiting}{held}",
         "patterns": f"{progress.patterns}",
         "errors": f"{progress.errors}",
+        **({"time": progress.time_left} if progress.time_left else {}),
     }
     texts = [Text.assemble((name, "dim"), "  ", value) for name, value in cells.items()]
     return Columns(texts, padding=(0, 3))
@@ -92,6 +114,8 @@ def closing_tables(summary: Summary) -> RenderableType:
     parts: list[RenderableType] = [_heading(summary), facts_table(_totals(summary))]
     if summary.best:
         parts += [_title("Pages with media on topic"), _media_table(summary)]
+    if summary.near:
+        parts += [_title("Just below the threshold, so not taken"), _near_table(summary.near)]
     if summary.patterns:
         parts += [_title("Learnt URL patterns"), _pattern_table(summary.patterns)]
     for title, reasons in (
@@ -175,6 +199,21 @@ def _media_table(summary: Summary) -> Table:
             literal(page.title),
             literal(page.url),
         )
+    return table
+
+
+def _near_table(near: Sequence[NearMiss]) -> Table:
+    table = Table(
+        right("score"),
+        Column("title", max_width=34, no_wrap=True, overflow="ellipsis"),
+        folded("page"),
+        box=box.SIMPLE_HEAD,
+        caption=f"{len(near):,} pages with media; `scrapy topic score URL` says why;"
+        f" -s MMCRAWL_TOPIC_THRESHOLD={near[-1].topic_score:.2f} takes them",
+        caption_justify="left",
+    )
+    for page in near[:_MOST_NEAR]:
+        table.add_row(f"{page.topic_score:.2f}", literal(page.title), literal(page.url))
     return table
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mmcrawl.cluster.store import is_shared, open_shared_store
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.findings import Findings, MediaPageRecord
+from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss
 from mmcrawl.frontier.store import Job, open_store
 
 
@@ -75,6 +75,13 @@ class FoundMedia:
                 return list(islice(shared.media_pages(), first, first + most))
         with open_store(self._uri, read_only=True) as store:
             return list(Findings(store, job).media_pages(first, most))
+
+    def near_misses(self, threshold: float) -> list[NearMiss]:
+        """Return pages with media a little below the threshold; none of a shared store."""
+        if is_shared(self._uri):
+            return []
+        with open_store(self._uri, read_only=True) as store:
+            return [one for job in self.jobs for one in Findings(store, job).near_misses(threshold)]
 
     def pages(self) -> Iterator[tuple[Job, MediaPageRecord]]:
         """Yield the pages with media of each crawl, those best on topic first."""

@@ -121,6 +121,7 @@ class _Describer:
                 duration=tags.duration or mention.duration,
                 digest=held.digest if held else "",
                 state=str(held.state) if held else "",
+                reason=held.reason if held else "",
             )
         return sorted(
             files.values(),

@@ -74,6 +74,7 @@ class WorkFile:
         digest: SHA-256 of its bytes, "" while they are not held.
         state: What came of it when it was collected, as `mmcrawl.collecting.index.State`; "" if
             nobody tried.
+        reason: Why it is not held, "" if it is.
     """
 
     url: str
@@ -83,6 +84,7 @@ class WorkFile:
     duration: float = 0.0
     digest: str = ""
     state: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

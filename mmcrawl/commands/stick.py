@@ -1,0 +1,197 @@
+"""`scrapy stick`: from a topic to a folder that opens by itself: crawl, collect, describe, export.
+
+Each step is the command of its name, in a process of its own since Scrapy runs once in one. What
+they work on stands in a folder beside the stick, so that the same command goes on where it was
+stopped. Once the stick is there, the next run crawls anew, as another job of the same store.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, ClassVar
+
+from pydantic import Field, ValidationError
+from rich.padding import Padding
+from rich.rule import Rule
+from scrapy.commands import ScrapyCommand
+
+from mmcrawl.cluster.views.found import FoundMedia
+from mmcrawl.collecting.parts import folder_of
+from mmcrawl.collecting.shelf.shelf import open_shelf
+from mmcrawl.collecting.works.model import Work
+from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder
+from mmcrawl.commands.crawl_workers import program_command
+from mmcrawl.crawling.arguments import explain
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling.spider_params import CollectParams
+from mmcrawl.errors import CollectionError, MmcrawlError
+from mmcrawl.terminal.crawl import literal, size_of
+from mmcrawl.text.media_kinds import KINDS
+
+_OF_CRAWL = ("topic", "keywords", "seeds", "media", "sites", "rules", "max_pages", "web")
+_OF_COLLECT = ("max_media", "max_file", "hosted", "web")
+_ROUNDS = "rounds"  # file: how often the stick was made
+_MOST_REASONS = 5
+_FROM_PLAYERS = "it is a page with a player, not a file"
+
+
+class StickParams(FocusedParams):
+    """What may be said of a stick: arguments of the crawl and of collecting."""
+
+    max_pages: int = Field(2_000, ge=0, description="maximum of pages to fetch (default: 2000)")
+    max_media: str = Field("14GB", description="maximum of downloads (default: 14GB)")
+    max_file: str = Field("1GB", description="largest file (default: 1GB)")
+    hosted: str = Field("", description=CollectParams.model_fields["hosted"].description)
+
+
+class Command(MmcrawlCommand, ScrapyCommand):
+    """Make or bring up to date a stick."""
+
+    name = "stick"
+    usage = "--topic TOPIC --seeds FILE --out FOLDER [options]"
+    details = (
+        "Crawls for pages on the topic, downloads their media, describes the works and writes a"
+        " folder with an index.html for a memory stick. The same command goes on after Ctrl-C;"
+        " later it brings the stick up to date. What it works on stands in FOLDER-work. Flash plays"
+        " if MMCRAWL_RUFFLE names a folder with the web build of Ruffle."
+    )
+    arguments = tuple(dict.fromkeys((*_OF_CRAWL, *_OF_COLLECT)))
+    model = StickParams
+    interrupted = ""
+    working = ""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--out", default="", metavar="FOLDER", help="the stick, made if needed")
+
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
+        if not opts.out:
+            raise ValueError("--out FOLDER is missing; it says where the stick is to be")
+        given = {name: getattr(opts, name) for name in self.arguments if getattr(opts, name)}
+        try:
+            params = StickParams(**given)
+            CollectParams(**{name: getattr(params, name) for name in _OF_COLLECT})
+        except ValidationError as error:
+            raise MmcrawlError("; ".join(explain(error))) from error
+        ruffle_folder(self.setting("MMCRAWL_RUFFLE"))
+        out = Path(os.path.expanduser(opts.out)).absolute()
+        if out.exists() and not (out / "index.html").is_file() and any(out.iterdir()):
+            raise CollectionError(f"{out} holds other things; name a new folder with --out")
+        settings = [word for pair in opts.set for word in ("-s", pair)]
+        return lambda: self._make(params, given, out, settings)
+
+    def _make(
+        self, params: StickParams, given: dict[str, Any], out: Path, settings: list[str]
+    ) -> int:
+        work = out.with_name(f"{out.name}-work")
+        work.mkdir(parents=True, exist_ok=True)
+        rounds = work / _ROUNDS
+        made = int(rounds.read_text(encoding="utf-8")) if rounds.exists() else 0
+        store = f"sqlite:///{work / 'crawl.db'}"
+        job = f"stick-{made + 1}"
+        of_crawl = {name: value for name, value in given.items() if name in _OF_CRAWL}
+        of_crawl |= {"max_pages": params.max_pages, "job": job}
+        of_collect = {name: getattr(params, name) for name in _OF_COLLECT}
+        of_collect["kinds"] = params.media
+        steps: Sequence[tuple[str, list[str]]] = (
+            ("crawling", ["crawl", "focused", *_as_words(of_crawl)]),
+            ("downloading", ["collect", *_as_words(of_collect)]),
+            ("describing", ["works", "describe"]),
+            ("writing", ["works", "export", "--to", "folder", "-o", str(out), "--overwrite"]),
+        )
+        for number, (doing, words) in enumerate(steps, 1):
+            head = f"{number}/{len(steps)} {doing}" + (f" (round {made + 1})" if made else "")
+            console_of().print(Rule(head, align="left"))
+            sys.stdout.flush()
+            code, stopped = _run([*words, "-a", f"store={store}", *settings])
+            if stopped:
+                self.say("stopped; the same command goes on")
+                return 130
+            if code and not (code == 1 and words[1:2] == ["export"]):
+                self.say(f"ended while {doing}; when that is mended, the same command goes on")
+                return code
+        rounds.write_text(f"{made + 1}", encoding="utf-8")
+        with open_shelf(store, folder_of(store, self.setting("MMCRAWL_MEDIA"))) as shelf:
+            works = list(shelf.works())
+        near = FoundMedia(store, job).near_misses(self.setting("MMCRAWL_TOPIC_THRESHOLD"))
+        flash = bool(self.setting("MMCRAWL_RUFFLE"))
+        said = " ".join(closing_sentences(works, out, len(near), flash=flash))
+        console_of().print(Rule("the stick", align="left"), Padding(literal(said), (0, 0, 1, 0)))
+        return 0
+
+
+def closing_sentences(
+    works: Sequence[Work], out: Path, near: int, *, flash: bool
+) -> Iterator[str]:
+    """Yield what is on a stick, what is not and why, and what to do next."""
+    held = [work for work in works if any(file.digest for file in work.files)]
+    counts = Counter(work.kind for work in held)
+    kinds = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
+    size = size_of(sum({f.digest: f.size for w in held for f in w.files if f.digest}.values()))
+    yield f"{len(held):,} works are on it ({kinds or 'nothing'}; {size}): {out / 'index.html'}."
+    if missing := [work for work in works if work not in held]:
+        reasons = Counter(why_missing(work) for work in missing)
+        told = "; ".join(f"{n:,}: {why}" for why, n in reasons.most_common(_MOST_REASONS))
+        yield f"{len(missing):,} are not, only links to them ({told})."
+        if reasons[_FROM_PLAYERS]:
+            yield "For films of other sites: --hosted 5GB."
+    if counts["animation"] and not flash:
+        yield "Flash plays with Ruffle: -s MMCRAWL_RUFFLE=FOLDER names its web build."
+    if unstated := sum(work.licence is None for work in held):
+        yield f"Of {unstated:,} no licence is stated: ask before you hand them on."
+    if near:
+        yield f"{near:,} pages with media are just below the threshold, listed after the crawl."
+    yield "Copy the folder to a stick; the same command brings it up to date."
+
+
+def why_missing(work: Work) -> str:
+    """Return why nothing of a work is held."""
+    reasons = (file.reason or file.state for file in work.files)
+    return next(filter(None, reasons), "not downloaded yet")
+
+
+def _as_words(arguments: dict[str, Any]) -> list[str]:
+    """Return arguments as they are typed; those that say nothing are left out."""
+    pairs = (f"{name}={value}" for name, value in arguments.items() if value not in ("", None))
+    return [word for pair in pairs for word in ("-a", pair)]
+
+
+def _run(words: list[str]) -> tuple[int, bool]:
+    """Run a command; return its exit code, and whether it was told to stop.
+
+    It is in a session of its own and gets each signal of this process once, as if it had been
+    typed: one lets it stop in order, a second one at once.
+    """
+    quiet = subprocess.DEVNULL if words[0] == "works" else None
+    process = subprocess.Popen(  # noqa: S603 - a command of ours
+        [*program_command(), *words], stdout=quiet, start_new_session=True
+    )
+    with _passed_on(process) as stopped:
+        return process.wait(), bool(stopped)
+
+
+@contextmanager
+def _passed_on(process: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
+    """Pass signals on that ask to stop; gives those that came."""
+    came: list[int] = []
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        process.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in _ASKING}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+_ASKING = (signal.SIGINT, signal.SIGTERM)
