@@ -6,7 +6,7 @@ from dataclasses import replace
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mmcrawl.frontier import MediaPageRecord, PatternRecord
+from mmcrawl.frontier import MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.page import MediaResource
 from mmcrawl.terminal import Progress, Summary, closing_tables, progress_line, progress_panel
 from tests.tables import each
@@ -59,8 +59,23 @@ def words(what: RenderableType, width: int = 120) -> str:
 def test_the_progress_line_has_every_number() -> None:
     assert progress_line(PROGRESS) == (
         "1234 pages (5.7/s), 56 with media on topic (7 audio, 89 video, 10 animation),"
-        " harvest rate 46%, 321 waiting, 3 patterns, 4 errors"
+        " harvest rate 46%, 321 waiting, 3 patterns, 4 errors, less than 1 min left"
     )
+
+
+def test_the_time_left_is_that_of_the_budget_or_of_what_waits() -> None:
+    slow = replace(PROGRESS, pages_per_second=0.5)
+    assert slow.time_left == "about 11 min left"
+    assert replace(slow, most_pages=1_354).time_left == "about 4 min left"
+    assert not replace(slow, pages_per_second=0.0).time_left
+
+
+def test_near_misses_are_listed_with_the_threshold_that_takes_them() -> None:
+    near = [NearMiss(f"http://a.test/{n}", f"牛顿定律 {n}", 0.49 - n / 100) for n in range(12)]
+    text = words(closing_tables(replace(SUMMARY, near=near)))
+    assert "12 pages with media" in text
+    assert "0.49 牛顿定律 0 http://a.test/0" in text
+    assert "THRESHOLD=0.38" in text
 
 
 def test_the_progress_panel_has_every_number() -> None:

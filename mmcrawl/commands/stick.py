@@ -127,9 +127,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return 0
 
 
-def closing_sentences(
-    works: Sequence[Work], out: Path, near: int, *, flash: bool
-) -> Iterator[str]:
+def closing_sentences(works: Sequence[Work], out: Path, near: int, *, flash: bool) -> Iterator[str]:
     """Yield what is on a stick, what is not and why, and what to do next."""
     held = [work for work in works if any(file.digest for file in work.files)]
     counts = Counter(work.kind for work in held)

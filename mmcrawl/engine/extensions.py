@@ -71,6 +71,7 @@ class CrawlProgress:
         self._ticks = create_looping_call(self._tick)
         self._started = monotonic()
         self._before = 0  # pages of earlier runs
+        self._most_pages = 0
         self._seen: deque[tuple[float, int]] = deque()
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
@@ -79,8 +80,9 @@ class CrawlProgress:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    def _opened(self) -> None:
+    def _opened(self, spider: Spider | None = None) -> None:
         job = self._job()
+        self._most_pages = getattr(getattr(spider, "args", None), "max_pages", 0)
         self._before = job.pages if job is not None else 0
         if job is None or job.job.finished_at is not None:
             return
@@ -131,7 +133,7 @@ class CrawlProgress:
         progress = Progress(
             **totals.as_plain(),
             pages_per_second=self._rate(totals.pages),
-            most_pages=getattr(getattr(self.crawler.spider, "args", None), "max_pages", 0),
+            most_pages=self._most_pages,
         )
         self._note(totals)
         return progress

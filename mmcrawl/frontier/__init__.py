@@ -14,7 +14,7 @@ with lazy_imports(__name__):
     )
     from mmcrawl.frontier.admission import REDIRECT, TRAP, Admission, Limits
     from mmcrawl.frontier.database import SCHEMA_VERSION, damaged
-    from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
+    from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss, PatternRecord
     from mmcrawl.frontier.interlink import InterLink
     from mmcrawl.frontier.listed import place_of
     from mmcrawl.frontier.order import PendingOrder
@@ -47,6 +47,7 @@ __all__ = [
     "LinkRecord",
     "LinkScores",
     "MediaPageRecord",
+    "NearMiss",
     "NewLink",
     "PageRecord",
     "PastFailure",

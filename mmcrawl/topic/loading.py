@@ -19,7 +19,7 @@ from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.resources import data_file
 from mmcrawl.text.segmentation import Lexicon
 from mmcrawl.topic.page_model import PageModel
-from mmcrawl.topic.topic import Concept, Topic
+from mmcrawl.topic.topic import Chapter, Concept, Topic
 
 _TEXTS = ("name", "title", "title_en", "stage", "subject", "source")
 _LISTS = ("words", "subject_words")
@@ -47,7 +47,7 @@ def parse_toml(data: bytes, file: str) -> Topic:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise TopicError(f"{file}: not valid TOML: {error}") from None
-    _check_keys(content, (*_TEXTS, *_LISTS, "media"), file)
+    _check_keys(content, (*_TEXTS, *_LISTS, "chapters", "media"), file)
     fields = {key: _text(content, key, file) for key in _TEXTS}
     if not fields["name"]:
         raise TopicError(f'{file}: the topic has no name; add a line such as name = "optics"')
@@ -55,10 +55,13 @@ def parse_toml(data: bytes, file: str) -> Topic:
     if not isinstance(media, dict):
         raise TopicError(f"{file}: media must be a table, as [media.video]")
     _check_keys(media, MEDIA_KINDS, f"{file}: [media]")
+    chapters = _chapters(content.get("chapters", []), file, text)
+    concepts = _concepts(content, "words", file, text)
     return _topic(
         file,
         **(fields | {"title": fields["title"] or fields["name"]}),
-        concepts=_concepts(content, "words", file, text),
+        concepts=(*concepts, *(one for chapter in chapters for one in chapter.concepts)),
+        chapters=chapters,
         subject_words=_concepts(content, "subject_words", file, text),
         media={kind: _media_concepts(media, kind, file, text) for kind in media},
     )
@@ -114,6 +117,22 @@ def _text(content: dict[str, Any], key: str, file: str) -> str:
     if not isinstance(value, str):
         raise TopicError(f"{file}: {key} must be a text in quotes")
     return value.strip()
+
+
+def _chapters(chapters: Any, file: str, text: str) -> tuple[Chapter, ...]:
+    if not isinstance(chapters, list) or not all(isinstance(one, dict) for one in chapters):
+        raise TopicError(f"{file}: write each chapter as [[chapters]] with title and words")
+    where = f"{file}: [[chapters]]"
+    for one in chapters:
+        _check_keys(one, ("title", "title_en", "words"), where)
+    return tuple(
+        Chapter(
+            _text(one, "title", where),
+            _text(one, "title_en", where),
+            _concepts(one, "words", file, text),
+        )
+        for one in chapters
+    )
 
 
 def _media_concepts(media: dict[str, Any], kind: str, file: str, text: str) -> tuple[Concept, ...]:
@@ -308,6 +327,7 @@ def union(topics: list[Topic]) -> Topic:
         title_en=", ".join(topic.title_en for topic in topics if topic.title_en),
         source="; ".join(topic.source for topic in topics if topic.source),
         concepts=tuple(concept for topic in topics for concept in topic.concepts),
+        chapters=tuple(chapter for topic in topics for chapter in topic.chapters),
         subject_words=tuple(concept for topic in topics for concept in topic.subject_words),
         media={
             kind: tuple(concept for topic in topics for concept in topic.media.get(kind, ()))

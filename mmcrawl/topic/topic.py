@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log10, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from mmcrawl.errors import TopicError
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
@@ -16,6 +16,14 @@ from mmcrawl.topic.page_model import PageModel
 
 Concept = tuple[str, ...]
 """Words that mean the same, in any language; the first is the concept's name."""
+
+
+class Chapter(NamedTuple):
+    """A chapter of the curriculum: its title in Chinese and English, and its concepts."""
+
+    title: str
+    title_en: str
+    concepts: tuple[Concept, ...]
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,9 @@ class Topic:
 
     anything: bool = False
     """Whether every page is on topic: media are looked for, whatever they are about."""
+
+    chapters: tuple[Chapter, ...] = field(default=(), compare=False)
+    """Those of `concepts` that stand in chapters, in the order of the curriculum."""
 
     learnt: tuple[PageModel, ...] = field(default=(), hash=False)
     """What was learnt from pages: judges them beside the words; its own words are for links."""
@@ -110,6 +121,20 @@ class Topic:
             concept = concepts[word]
             counts[concept] = counts.get(concept, 0) + count
         return counts
+
+    def chapter_of(self, text: str) -> Chapter | None:
+        """Return the chapter that the longest word of a text is of; None for none."""
+        words = sorted(self.lexicon.find(text), key=len, reverse=True)
+        return next(filter(None, map(self._chapter_by_word.get, words)), None)
+
+    @cached_property
+    def _chapter_by_word(self) -> Mapping[str, Chapter]:
+        return {
+            word: chapter
+            for chapter in reversed(self.chapters)
+            for concept in chapter.concepts
+            for word in concept
+        }
 
     def concepts_in(self, *fields: str) -> frozenset[str]:
         """D ∩ T of equation 4.1, D the texts of `fields` together: names of the concepts found."""

@@ -1,4 +1,4 @@
-from mmcrawl.topic import Topic
+from mmcrawl.topic import Topic, load_topic
 
 OPTICS = Topic(
     name="optics",
@@ -31,3 +31,12 @@ def test_concepts_of_the_same_name_are_joined():
 def test_a_word_of_two_concepts_stays_with_the_first():
     topic = Topic("t", "t", (("功", "work"), ("作业", "work", "homework")))
     assert topic.terms == (("功", "work"), ("作业", "homework"))
+
+
+def test_named_laws_are_words_of_the_curriculum_and_chapters_are_named() -> None:
+    topic = load_topic("高中物理")
+    for title in ("牛顿定律", "牛顿三大定律", "牛顿第二定律演示", "newton's laws of motion"):
+        chapter = topic.chapter_of(title)
+        assert chapter is not None
+        assert chapter[:2] == ("力与牛顿运动定律", "Forces and Newton's laws")
+    assert topic.chapter_of("Soup") is None
