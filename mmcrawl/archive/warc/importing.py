@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory, gettempdir, mkdtemp
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import RENDERED, Capture
+from mmcrawl.archive.model import RENDERED, Capture, Version
 from mmcrawl.archive.warc.answers import Answer, answer_at
 from mmcrawl.archive.warc.catalogue import Catalogue, Place
 from mmcrawl.archive.warc.foreign import warc_files_of
-from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, is_http
-from mmcrawl.archive.warc.originals import Originals, UnresolvedError, version_at
+from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, as_time, is_http
+from mmcrawl.archive.warc.payload import is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import MissingStoreError, StoreError
 
@@ -83,55 +84,37 @@ def import_warc(
     """
     try:
         with TemporaryDirectory(prefix="mmcrawl-warc-") as folder, Catalogue() as catalogue:
-            files, unread = _warc_files([Path(path) for path in paths], Path(folder))
-            intake = _Intake(archive, [*files], catalogue, method)
-            for number in range(len(files)):
-                intake.find(number)
+            intake = _Intake(archive, catalogue, method)
+            for path in map(Path, paths):
+                intake.find(path, folder)
             intake.take_in(progress)
-            report = intake.report()
-            named = [replace(one, path=files[one.path]) for one in report.problems]
-            return replace(report, problems=(*unread, *named))
+            return intake.report()
     except sqlite3.Error as error:
         raise StoreError(
             f"no room to list the records of the WARC files, in {gettempdir()}: {error}"
         ) from error
 
 
-def _is_dns(record: Record) -> bool:
-    """Whether an answer is of DNS: those in ARC files have no content type that says so."""
-    return record.field("WARC-Target-URI").lower().startswith("dns:")
+class _UnresolvedError(Exception):
+    """What a revisit refers to is not there."""
 
 
-def _warc_files(paths: list[Path], folder: Path) -> tuple[dict[Path, Path], list[WarcProblem]]:
-    """Return the WARC files to read, each with the name by which it is spoken of.
-
-    And what cannot be read of the files that they are made of.
-    """
-    files: dict[Path, Path] = {}
-    unread: list[WarcProblem] = []
-    for number, path in enumerate(paths):
-        inside = folder / str(number)
-        inside.mkdir()
-        try:
-            made, problem = warc_files_of(path, inside)
-            unread += [problem] if problem else []
-            for file in made:
-                packed = file.parent == inside
-                files[file] = path / file.name.partition("-")[2] if packed else path
-        except OSError as error:
-            reason = error.strerror or error
-            kind = MissingStoreError if isinstance(error, FileNotFoundError) else StoreError
-            raise kind(f"the WARC file '{path}' cannot be read: {reason}") from error
-    return files, unread
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        kind = MissingStoreError if isinstance(error, FileNotFoundError) else StoreError
+        reason = error.strerror or error
+        raise kind(f"the WARC file '{path}' cannot be read: {reason}") from error
 
 
 class _Intake:
-    def __init__(
-        self, archive: Archive, files: list[Path], catalogue: Catalogue, method: str | None
-    ) -> None:
+    def __init__(self, archive: Archive, catalogue: Catalogue, method: str | None) -> None:
         self._archive = archive
         self._method = method
-        self._files = files
+        self._files: list[Path] = []
+        self._names: list[Path] = []  # by which these are spoken of
         self._catalogue = catalogue
         self._records = self._versions = self._unchanged = self._doubtful = 0
         self._skipped: Counter[str] = Counter()
@@ -140,9 +123,7 @@ class _Intake:
         self._known_url = ""
         self._known: Counter[_Visit] = Counter()
         self._last: _Visit | None = None
-        self._known_times: set[tuple[float, int]] = set()
         self._read = lru_cache(maxsize=2)(self._read_place)
-        self._originals = Originals(archive, catalogue, self._read)
 
     def report(self) -> WarcImport:
         return WarcImport(
@@ -157,69 +138,54 @@ class _Intake:
 
     # -- first pass ---------------------------------------------------------------------------
 
-    def find(self, number: int) -> None:
-        """Note the captures of a file."""
-        path = self._files[number]
-        empty = True
-        try:
-            for found in records(path):
-                empty = False
-                if isinstance(found, WarcProblem):
-                    self._problems.append(found)
-                else:
-                    self._records += 1
-                    self._find_record(found, number)
-        except OSError as error:
-            reason = error.strerror or error
-            kind = MissingStoreError if isinstance(error, FileNotFoundError) else StoreError
-            raise kind(f"the WARC file '{path}' cannot be read: {reason}") from error
-        if empty:
-            self._problems.append(WarcProblem(path, None, "there is no record in it"))
+    def find(self, path: Path, folder: str) -> None:
+        """Note the captures of a file; what it is made of is put in a folder."""
+        inside = Path(mkdtemp(dir=folder))
+        with _reading(path):
+            files, problem = warc_files_of(path, inside)
+            self._problems += [problem] if problem else []
+            for file in files:
+                self._files.append(file)
+                is_made = file.parent == inside
+                self._names.append(path / file.name.partition("-")[2] if is_made else path)
+                self._find_records(len(self._files) - 1)
 
-    def _find_record(self, record: Record, number: int) -> None:
-        path = self._files[number]
-        kind = record.kind
-        is_note = kind == "metadata" and record.field(ORIGINAL) != ""
-        # Logs and the like have addresses of other schemes.
-        is_kept = is_http(record.field("WARC-Target-URI").removeprefix(RENDERED))
-        is_resource = kind == "resource" and is_kept
-        if kind not in ("response", "revisit") and not is_note and not is_resource:
-            self._skipped[kind or "no WARC-Type"] += 1
-            if kind == "continuation":
-                what = "it is a part of a segmented record"
-                self._problems.append(WarcProblem(path, record.offset, what))
-        elif kind == "response" and (not record.is_http or _is_dns(record)):
-            self._skipped["not HTTP"] += 1
-            if is_http(record.field("WARC-Target-URI")):  # others, as of DNS, are in order
-                kind = record.field("Content-Type") or "no content type"
-                what = f"an answer of {kind}, not of HTTP"
-                self._problems.append(WarcProblem(path, record.offset, what))
-        elif record.field("WARC-Segment-Number"):
-            self._leave_out(path, record.offset, "segmented", "it is one of several segments")
-        elif not self._catalogue.add(record, number):
-            self._leave_out(path, record.offset, "damaged", NO_PLACE)
+    def _find_records(self, number: int) -> None:
+        name, found = self._names[number], None
+        for found in records(self._files[number]):
+            if isinstance(found, WarcProblem):
+                self._problems.append(replace(found, path=name))
+                continue
+            self._records += 1
+            if reason := _left_out(found):
+                self._leave_out(number, found.offset, *reason)
+            elif not self._catalogue.add(found, number):
+                self._leave_out(number, found.offset, "damaged", NO_PLACE)
+        if found is None:
+            self._problems.append(WarcProblem(name, None, "there is no record in it"))
 
-    def _leave_out(self, path: Path, offset: int, reason: str, what: str) -> None:
+    def _leave_out(self, number: int, offset: int, reason: str, what: str) -> None:
         self._skipped[reason] += 1
-        self._problems.append(WarcProblem(path, offset, what))
+        if what:
+            self._problems.append(WarcProblem(self._names[number], offset, what))
 
     # -- second pass --------------------------------------------------------------------------
 
     def take_in(self, progress: Progress | None) -> None:
         total = len(self._catalogue)
         for done, place in enumerate(self._catalogue.in_order(), start=1):
-            path = self._files[place.file]
             try:
                 answer = self._read(place)
                 self._take(answer)
             except BadRecordError as error:
-                self._leave_out(path, place.offset, "damaged", str(error))
-            except UnresolvedError as error:
-                self._leave_out(path, place.offset, "unresolved revisit", str(error))
+                self._leave_out(place.file, place.offset, "damaged", str(error))
+            except _UnresolvedError as error:
+                self._leave_out(place.file, place.offset, "unresolved revisit", str(error))
             else:
                 self._doubtful += answer.is_other
+                name = self._names[place.file]
                 for doubt in answer.doubts:
-                    self._problems.append(WarcProblem(path, place.offset, doubt, taken=True))
+                    self._problems.append(WarcProblem(name, place.offset, doubt, taken=True))
             if progress is not None:
                 progress(done, total)
         self._flush()
@@ -228,25 +194,27 @@ class _Intake:
         return answer_at(self._files[place.file], place.offset)
 
     def _take(self, answer: Answer) -> None:
-        has_body = answer.record.has_body
-        if answer.finds_nothing:
-            if self._note_unchanged(answer.capture):
-                return
-            if answer.record.kind != "revisit":
-                raise UnresolvedError("it says that nothing was found, and no version is before it")
-        elif has_body:
-            self._add(answer.capture)
+        capture = answer.capture
+        if answer.finds_nothing and self._note_unchanged(capture):
             return
-        if self._catalogue.original(answer.record) is None:
-            self._flush()  # the archive is asked next, which must know all before
-        self._add(self._originals.completed(answer))
+        if answer.record.kind == "revisit":
+            # Without a head of its own, or with one that says only "not modified", it has the head
+            # of what it refers to.
+            original = self._original(answer)
+            if answer.has_head and not answer.finds_nothing:
+                capture = replace(capture, body=original.body)
+            else:
+                capture = replace(original, url=capture.url, time=capture.time)
+        elif answer.finds_nothing:
+            raise _UnresolvedError("it says that nothing was found, and no version is before it")
+        self._add(capture)
 
     def _note_unchanged(self, capture: Capture) -> bool:
         """Note a visit that found nothing new; False if the URL has no version yet."""
         self._flush()
-        self._stored_before(capture.url)
-        if (capture.time, capture.status) not in self._known_times:
-            if version_at(self._archive, capture.url, capture.time) is None:
+        known = {visit[:2] for visit in self._stored_before(capture.url)}
+        if (capture.time, capture.status) not in known:
+            if self._version_at(capture.url, capture.time) is None:
                 return False
             self._archive.note_unchanged(capture.url, capture.time, capture.status)
         self._unchanged += 1
@@ -266,7 +234,6 @@ class _Intake:
             self._known = Counter(
                 (visit.time, visit.status, digests.get(visit.version or 0, "")) for visit in visits
             )
-            self._known_times = {visit[:2] for visit in self._known}
         return self._known
 
     def _add(self, capture: Capture) -> None:
@@ -293,3 +260,61 @@ class _Intake:
         versions = sum(one.version is not None for one in stored)
         self._versions += versions
         self._unchanged += len(stored) - versions
+
+    # -- what revisits refer to: records of the files, else versions of the archive -----------
+
+    def _original(self, revisit: Answer) -> Capture:
+        place = self._catalogue.original(revisit.record)
+        if place is not None:
+            try:
+                return self._read(place).capture
+            except BadRecordError as error:
+                raise _UnresolvedError(
+                    f"the record that this revisit refers to cannot be used: {error}"
+                ) from error
+        self._flush()  # the archive is asked, which must know all before
+        field = revisit.record.field
+        url, digest = field("WARC-Refers-To-Target-URI"), field("WARC-Payload-Digest")
+        date = as_time(field("WARC-Refers-To-Date"))
+        try:
+            if url and date is not None:
+                named = self._version_at(url, date + 1)
+                if named is not None and abs(named.time - date) < 1:
+                    return self._archive.rebuild(named)
+            same = self._version_at(revisit.capture.url, revisit.capture.time)
+            if same is not None and digest:
+                found = self._archive.rebuild(same)
+                if is_digest_of(digest, found.body):
+                    return found
+        except StoreError as error:
+            raise _UnresolvedError(f"what this revisit refers to is damaged: {error}") from error
+        raise _UnresolvedError(
+            f"a revisit of {url or 'another record'}, which is neither in the files nor in the"
+            " archive"
+        )
+
+    def _version_at(self, url: str, time: float) -> Version | None:
+        try:
+            return self._archive.get(url, at=time)
+        except StoreError:
+            if any(visit.time <= time for visit in self._archive.visits(url)):
+                raise
+            return None
+
+
+def _left_out(record: Record) -> tuple[str, str] | None:
+    """Return why a record is none of a visit, and what to say of that, if anything."""
+    kind, uri = record.kind, record.field("WARC-Target-URI")
+    # Logs and the like have addresses of other schemes.
+    is_resource = kind == "resource" and is_http(uri.removeprefix(RENDERED))
+    is_note = kind == "metadata" and record.field(ORIGINAL) != ""
+    if kind not in ("response", "revisit") and not is_note and not is_resource:
+        is_part = kind == "continuation"
+        return kind or "no WARC-Type", "it is a part of a segmented record" if is_part else ""
+    # Answers of DNS are in order; those in ARC files have no content type that says so.
+    if kind == "response" and (not record.is_http or uri.lower().startswith("dns:")):
+        of = record.field("Content-Type") or "no content type"
+        return "not HTTP", f"an answer of {of}, not of HTTP" if is_http(uri) else ""
+    if record.field("WARC-Segment-Number"):
+        return "segmented", "it is one of several segments"
+    return None
