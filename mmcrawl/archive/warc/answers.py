@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from warcio.statusandheaders import StatusAndHeadersParser
 
@@ -16,7 +15,7 @@ from mmcrawl.archive.warc.payload import CodingError, DamagedError, body_of, dec
 from mmcrawl.archive.warc.records import BadRecordError, Record, record_at
 from mmcrawl.frontier.urls import url_key
 
-_NOT_MODIFIED = "server-not-modified"
+_NO_NOTE = f"its field {ORIGINAL} cannot be read"
 _HEAD = 1 << 20  # room for a head, beside the largest body
 _INTERIM = frozenset({"100", "102", "103"})
 _STATUS = re.compile("[1-9][0-9]{0,2}")
@@ -50,7 +49,7 @@ class Answer:
         record: It.
         capture: What it says; the body of a revisit is elsewhere.
         has_head: Whether it has a head of HTTP: a revisit may do without.
-        note: Its field :data:`~mmcrawl.archive.warc.heads.ORIGINAL`.
+        finds_nothing: Whether it is of a visit that got no page: nothing had changed, or it failed.
         doubts: What is wrong with it, though it can be used.
         is_other: Whether its bytes are not those of its digest; its capture is marked by a header.
     """
@@ -58,20 +57,9 @@ class Answer:
     record: Record
     capture: Capture
     has_head: bool
-    note: dict[str, Any]
+    finds_nothing: bool
     doubts: tuple[str, ...]
-    is_other: bool = False
-
-    @property
-    def finds_nothing(self) -> bool:
-        """Whether it is of a visit that got no page: nothing had changed, or it failed.
-
-        "Not modified" is said by a profile (WARC 1.1, section 6.7.3) or a response 304.
-        """
-        if self.record.kind == "revisit":
-            return self.record.field("WARC-Profile").rstrip("/").endswith(_NOT_MODIFIED)
-        is_304 = self.capture.status == 304 and "status" not in self.note
-        return is_304 or self.record.kind == "metadata"
+    is_other: bool
 
 
 def message_at(path: Path, offset: int) -> Message:
@@ -82,14 +70,15 @@ def message_at(path: Path, offset: int) -> Message:
     """
     record = record_at(path, offset, LARGEST_BODY + _HEAD)
     block = record.begin
-    certain = _is_certain(record, block)
+    # That of a revisit is not looked at: wget writes that of an empty block, whatever it holds.
+    digest = record.field("WARC-Block-Digest") if record.has_body else ""
+    certain = is_digest_of(digest, block) if digest else None
     if record.kind == "metadata" or (record.kind == "revisit" and not block):
         return Message(record, 0, "", (), b"", certain)
     if record.kind == "resource":  # it has no head, but a type
         kind = (("Content-Type", record.field("Content-Type")),)
         return Message(record, 200, "OK", kind, block, certain)
-    status, reason, headers, payload = head_in(block)
-    return Message(record, status, reason, headers, payload, certain)
+    return Message(record, *head_in(block), certain)
 
 
 def answer_at(path: Path, offset: int) -> Answer:
@@ -99,57 +88,46 @@ def answer_at(path: Path, offset: int) -> Answer:
         BadRecordError: it is damaged, or none of these.
     """
     message = message_at(path, offset)
-    record = message.record
+    record, headers, body, is_other = message.record, message.headers, b"", False
     doubts: list[str] = []
-    note = _note(record, doubts)
     url, time = record.field("WARC-Target-URI"), as_time(record.field("WARC-Date"))
     if not url or time is None:
         raise BadRecordError(NO_PLACE)
+    try:
+        note = note_of(record.field(ORIGINAL), url)
+    except (ValueError, TypeError):
+        note = {}
+        doubts.append(_NO_NOTE)
     if record.kind == "metadata" and "status" not in note:
-        raise BadRecordError(f"its field {ORIGINAL} cannot be read")
+        raise BadRecordError(_NO_NOTE)
     if record.is_short:
         doubts.append("it has fewer bytes than its Content-Length says")
     if record.is_loose:
         doubts.append("no blank lines follow it: its Content-Length may be wrong")
-    truncated = record.field("WARC-Truncated")
-    if truncated and record.has_body:  # a revisit is, that is its point
-        doubts.append(f"the capture is truncated ({truncated})")
-    body, is_other, headers = b"", False, message.headers
     if record.has_body:
+        if truncated := record.field("WARC-Truncated"):  # a revisit is, that is its point
+            doubts.append(f"the capture is truncated ({truncated})")
         body = _body(message, doubts)
         wrong, is_other = digest_doubts(message, body)
         doubts += wrong
-        headers = (*headers, (DOUBT, wrong[0])) if is_other else headers
-    status = message.status or 304
-    capture = Capture(url, body, time, status, headers, message.reason)
+        headers += ((DOUBT, wrong[0]),) if is_other else ()
+    capture = Capture(url, body, time, message.status or 304, headers, message.reason)
     try:
         capture = restored(capture, note)
     except (ValueError, TypeError, LookupError):
-        doubts.append(f"its field {ORIGINAL} does not fit it")
         note = {}
+        doubts.append(f"its field {ORIGINAL} does not fit it")
     try:
         capture.url.encode()
         url_key(0, capture.url)
     except ValueError as error:
         raise BadRecordError(f"its WARC-Target-URI is no URL ({error})") from error
-    return Answer(record, capture, bool(message.status), note, tuple(doubts), is_other)
-
-
-def _note(record: Record, doubts: list[str]) -> dict[str, Any]:
-    try:
-        return note_of(record.field(ORIGINAL), record.field("WARC-Target-URI"))
-    except (ValueError, TypeError):
-        doubts.append(f"its field {ORIGINAL} cannot be read")
-        return {}
-
-
-def _is_certain(record: Record, block: bytes) -> bool | None:
-    """Whether a block has the digest of its record; None if none is given, or not known.
-
-    The one of a revisit is not looked at: wget writes that of an empty block, whatever it holds.
-    """
-    digest = record.field("WARC-Block-Digest") if record.has_body else ""
-    return is_digest_of(digest, block) if digest else None
+    # "Not modified" is said by a profile (WARC 1.1, section 6.7.3) or a response 304.
+    if record.kind == "revisit":
+        is_empty = record.field("WARC-Profile").rstrip("/").endswith("server-not-modified")
+    else:
+        is_empty = record.kind == "metadata" or (capture.status == 304 and "status" not in note)
+    return Answer(record, capture, bool(message.status), is_empty, tuple(doubts), is_other)
 
 
 def head_in(block: bytes, spare: int = 3) -> tuple[int, str, Headers, bytes]:

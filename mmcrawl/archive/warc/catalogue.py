@@ -79,11 +79,8 @@ class Catalogue:
             *(note.get("time", date), date, note.get("order")),
             *(record.field("WARC-Record-ID"), record.field("WARC-Payload-Digest")),
         )
-        self._database.execute(
-            "INSERT INTO record (file, offset, is_response, url, uri, time, date, turn, id, digest)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            row,
-        )
+        marks = ", ".join("?" * len(row))
+        self._database.execute(f"INSERT INTO record VALUES (NULL, {marks})", row)
         return True
 
     def in_order(self) -> Iterator[Place]:
