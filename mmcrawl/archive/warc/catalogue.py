@@ -79,8 +79,8 @@ class Catalogue:
             *(note.get("time", date), date, note.get("order")),
             *(record.field("WARC-Record-ID"), record.field("WARC-Payload-Digest")),
         )
-        marks = ", ".join("?" * len(row))
-        self._database.execute(f"INSERT INTO record VALUES (NULL, {marks})", row)
+        insert = "INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        self._database.execute(insert, row)
         return True
 
     def in_order(self) -> Iterator[Place]:
