@@ -21,7 +21,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 
 PINS := constraints.txt
 VENV := .venv
-ROOMS_COVERED := discovering frontier page scoring text topic
+ROOMS_COVERED := frontier page scoring text topic
 BIN := $(VENV)/bin
 # Also where the environment asks for no bytecode: else every worker of the tests compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE

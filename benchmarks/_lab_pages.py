@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 import mmcrawl
 from mmcrawl.blocks.link_kinds import BEST_FIRST
-from mmcrawl.crawling.cutting import UncutPage, cut_page
+from mmcrawl.crawl.cutting import UncutPage, cut_page
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page

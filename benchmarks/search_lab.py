@@ -35,8 +35,8 @@ from unittest.mock import patch
 from _lab_pages import Pages
 from scrapy.settings import Settings
 
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.reports import FetchedPage
+from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.experiment.crawl import StoredPage
 from mmcrawl.experiment.measures import area_share, found_after
@@ -122,7 +122,7 @@ def crawl(
     settings.setmodule("mmcrawl.settings")
     settings.setdict(replay_settings(web.spec), priority="spider")
     args = FocusedParams.model_validate(web.arguments(algo, task, store))
-    with patch("mmcrawl.crawling.parts.make_scorer", scorer):
+    with patch("mmcrawl.crawl.parts.make_scorer", scorer):
         job = make_job(args, settings, pages.web)
     done: list[StoredPage] = []
     media: list[frozenset[str]] = []

@@ -38,16 +38,16 @@ from mmcrawl.cluster.log import PartLogs  # noqa: E402
 from mmcrawl.cluster.messages import Taken  # noqa: E402
 from mmcrawl.cluster.places import Rules  # noqa: E402
 from mmcrawl.cluster.store import SharedStore  # noqa: E402
-from mmcrawl.crawling.params import FocusedParams  # noqa: E402
-from mmcrawl.crawling.parts import CrawlParts  # noqa: E402
-from mmcrawl.crawling.reports import FetchedPage  # noqa: E402
+from mmcrawl.crawl.params import FocusedParams  # noqa: E402
+from mmcrawl.crawl.parts import CrawlParts  # noqa: E402
+from mmcrawl.crawl.reports import FetchedPage  # noqa: E402
 from mmcrawl.engine.crawls import parts_of  # noqa: E402
 from mmcrawl.experiment.measures import area  # noqa: E402
 from mmcrawl.frontier.records import NewLink, WaitingLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
 from mmcrawl.page.urls import physical_layer  # noqa: E402
 from mmcrawl.replay.handler import replay_settings  # noqa: E402
-from mmcrawl.stores import Document  # noqa: E402
+from mmcrawl.store import Document  # noqa: E402
 from tests.cluster.memory import Gang, MemoryDocuments, Tables, Worker, memory_store  # noqa: E402
 
 

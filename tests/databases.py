@@ -33,6 +33,16 @@ def mongodb_uri() -> Iterator[str]:
             client.drop_database(name)
 
 
+@pytest.fixture(params=("sqlite", "mongodb"))
+def each_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Give the URI of an empty store in a file, then in a database, which is dropped afterwards."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'crawl.db'}"
+        return
+    with mongodb_uri() as uri:
+        yield uri
+
+
 class OwnServer:
     """A server that keeps its port and its data when it is started again.
 

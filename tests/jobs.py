@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from mmcrawl.crawling import CrawlJob, Reporter
+from mmcrawl.crawl import CrawlJob, Reporter
 from mmcrawl.frontier import Limits, SqliteStore, open_store
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.topic import topic_from_keywords

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
-from mmcrawl.crawling import CrawlJob, FetchedPage, FocusedParams
+from mmcrawl.crawl import CrawlJob, FetchedPage, FocusedParams
 from mmcrawl.engine import (
     CrawlProgress,
     FocusedScheduler,

@@ -14,7 +14,7 @@ from typing import Any
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 
-from mmcrawl.crawling import ArchiveParams, CollectParams, FocusedParams
+from mmcrawl.crawl import ArchiveParams, CollectParams, FocusedParams
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared
 from tests.tables import each

@@ -7,13 +7,12 @@ import pytest
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.collecting import as_size, as_sizes, media_beside, open_files
-from mmcrawl.collecting.exporting import exporter_named
-from mmcrawl.crawling import FocusedParams, as_time, explain_arguments, read_rules, read_seeds
+from mmcrawl.crawl import FocusedParams, as_time, explain_arguments, read_rules, read_seeds
 from mmcrawl.engine import check_settings, make_job
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment import Plan, algorithms_of
 from mmcrawl.frontier import open_store
+from mmcrawl.media import as_size, as_sizes, media_beside, open_files
 from mmcrawl.replay import FolderWeb, Latency, open_web
 from mmcrawl.scoring import (
     LinkSimilarity,
@@ -28,6 +27,7 @@ from mmcrawl.scoring import (
 )
 from mmcrawl.text import kind_named
 from mmcrawl.topic import Topic, load_topic
+from mmcrawl.works.exporting import exporter_named
 from tests.tables import each
 
 Call = Callable[[], object]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from mmcrawl.crawling import FocusedParams
+from mmcrawl.crawl import FocusedParams
 from mmcrawl.engine import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import algorithm_names, default_parameters

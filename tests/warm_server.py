@@ -41,7 +41,7 @@ def warm() -> None:
                 hasattr(importlib.import_module(module.name), "_")  # loads what is loaded when used
     from mmcrawl.commands import crawl_workers
     from mmcrawl.experiment import crawl
-    from mmcrawl.stores import child_process
+    from mmcrawl.store import child_process
     from mmcrawl.terminal import telling
     from mmcrawl.text import segment, translate_url
     from tests.warm import starts_warm

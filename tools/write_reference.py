@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mmcrawl.commands.links import COLUMNS
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.spider_params import CollectParams, RevisitParams
+from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.spider_params import CollectParams, RevisitParams
 from mmcrawl.settings import declared
 from mmcrawl.terminal.arguments import spider_arguments
 

@@ -21,16 +21,13 @@ ROOMS: dict[str, tuple[int, tuple[str, ...]]] = {
     "text, topic": (2_400, ("mmcrawl/text", "mmcrawl/topic", "mmcrawl/learning")),
     "page": (4_000, ("mmcrawl/page",)),
     "blocks": (7_500, ("mmcrawl/blocks",)),
-    "store": (1_500, ("mmcrawl/store", "mmcrawl/stores")),
+    "store": (1_500, ("mmcrawl/store",)),
     "frontier": (3_200, ("mmcrawl/frontier",)),
     "scoring": (4_600, ("mmcrawl/scoring",)),
-    "crawl": (3_400, ("mmcrawl/crawl", "mmcrawl/crawling", "mmcrawl/discovering")),
+    "crawl": (3_400, ("mmcrawl/crawl",)),
     "archive": (9_000, ("mmcrawl/archive",)),
-    "media": (2_800, ("mmcrawl/media", "mmcrawl/collecting")),
-    "works": (
-        3_600,
-        ("mmcrawl/works", *(f"mmcrawl/collecting/{r}" for r in ("works", "shelf", "exporting"))),
-    ),
+    "media": (2_800, ("mmcrawl/media",)),
+    "works": (3_600, ("mmcrawl/works",)),
     "cluster": (1_800, ("mmcrawl/cluster",)),
     "rank": (2_300, ("mmcrawl/rank",)),
     "replay": (1_900, ("mmcrawl/replay",)),
@@ -40,7 +37,7 @@ ROOMS: dict[str, tuple[int, tuple[str, ...]]] = {
         ("mmcrawl/engine", "mmcrawl/spiders", "mmcrawl/pipelines", "spiders", "pipelines"),
     ),
     "browse": (5_300, ("mmcrawl/browse",)),
-    "commands": (5_000, ("mmcrawl/commands", "mmcrawl/terminal", "mmcrawl/seeking")),
+    "commands": (5_000, ("mmcrawl/commands", "mmcrawl/terminal")),
 }
 MOST_LINES = 66_700
 EXTRAS = ("browse", "experiment", "learn", "zim")

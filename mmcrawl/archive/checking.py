@@ -35,7 +35,7 @@ from mmcrawl.archive.index import (
 from mmcrawl.archive.model import CheckReport, Fault, as_text
 from mmcrawl.archive.purging import forget_records, is_blank
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.documents import KEY
+from mmcrawl.store.documents import KEY
 
 _R = TypeVar("_R")
 

@@ -36,7 +36,7 @@ from zlib import crc32
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import url_key
-from mmcrawl.stores.documents import (
+from mmcrawl.store.documents import (
     BLOB,
     KEY,
     Change,

@@ -8,8 +8,8 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.index import CONTENTS, Index
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.documents import open_documents
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.store.documents import open_documents
+from mmcrawl.store.uris import file_of, is_server
 
 
 def open_archive(

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import PurePath
 
-from mmcrawl.stores.uris import FILE, file_of, is_server
+from mmcrawl.store.uris import FILE, file_of, is_server
 
 _BESIDE = "-archive"
 _PATH = re.compile(r"(?![\w+.-]{2,}:)(?=.*[./\\])")  # no scheme; a folder or an ending

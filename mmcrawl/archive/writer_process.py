@@ -18,8 +18,8 @@ from mmcrawl.archive.intake import Answers, ArchiveStore, Visited
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.child_process import ChildProcess, Questions
-from mmcrawl.stores.plain_values import PlainForm
+from mmcrawl.store.child_process import ChildProcess, Questions
+from mmcrawl.store.plain_values import PlainForm
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from mmcrawl.browse.text import Words, address, words_for
-from mmcrawl.crawling.spider_params import as_time
+from mmcrawl.crawl.spider_params import as_time
 
 LANGUAGE_COOKIE = "mmcrawl_language"
 """The cookie that keeps the language that a reader chose."""
@@ -119,7 +119,7 @@ class Arguments:
     def time(self, name: str, *, end: bool = False) -> float | None:
         """Return Unix seconds, None if nothing is given; of a day with `end` when it ends.
 
-        A time is written as `mmcrawl.crawling.spider_params.as_time` reads it.
+        A time is written as `mmcrawl.crawl.spider_params.as_time` reads it.
         """
         text = self.text(name, longest=100)
         try:

@@ -14,12 +14,12 @@ from threading import Lock
 
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.collecting.parts import Collection, folder_of, open_collection
-from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
-from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import MissingStoreError, StoreError
-from mmcrawl.stores.uris import is_server
+from mmcrawl.media.parts import Collection, folder_of, open_collection
+from mmcrawl.store.uris import is_server
 from mmcrawl.text.words import unify
+from mmcrawl.works.catalogue import Shelf, open_shelf
+from mmcrawl.works.model import Work
 
 FACETS = ("kind", "topic", "level", "language", "licence", "held")
 _MOST_PAGES = 20  # of a work at which it is found

@@ -13,8 +13,6 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.catalogue import Catalogue
-from mmcrawl.collecting.shelf.collections import Mark, Marks, Suggestion, Suggestions
-from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
 from mmcrawl.errors import MissingStoreError, TopicError
 from mmcrawl.learning.examples import TellingWord, read_examples, sampled, telling_words
 from mmcrawl.scoring.relevance import LearntTest
@@ -29,6 +27,8 @@ from mmcrawl.topic.loading import (
 )
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.topic.topic import Concept
+from mmcrawl.works.catalogue import Shelf, open_shelf
+from mmcrawl.works.collections import Mark, Marks, Suggestion, Suggestions
 
 OFFERED = 10
 """Pages that are offered to be marked."""

@@ -21,9 +21,9 @@ from starlette.routing import Route
 
 from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
-from mmcrawl.collecting.exporting.article import dublin_core
-from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.writing import xml_document, xml_text
+from mmcrawl.works.exporting.article import dublin_core
+from mmcrawl.works.model import Work
 
 PER_PAGE = 100
 """Records of an answer; a token leads to the next ones."""

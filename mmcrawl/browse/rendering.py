@@ -23,8 +23,8 @@ from mmcrawl.browse.text import (
     size,
     when,
 )
-from mmcrawl.collecting.exporting.exporter import file_path
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
+from mmcrawl.works.exporting.exporter import file_path
 
 _LANGUAGE_SECONDS = 365 * 86_400  # that a choice of language is remembered
 

@@ -21,15 +21,15 @@ from pydantic import ValidationError
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem, wrong_entry
 from mmcrawl.browse.catalogue import Catalogue
-from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawl.arguments import explain
+from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.errors import MmcrawlError, SeedError, TopicError
 from mmcrawl.frontier.admission import REDIRECT, TRAP
 from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.twins import TWIN
 from mmcrawl.scoring.registry import algorithm_names
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.store.uris import file_of, is_server
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.topic.loading import own_topic_names, topic_names
 

@@ -23,7 +23,7 @@ from mmcrawl.cluster.messages import (
 )
 from mmcrawl.cluster.mixing import Mixture
 from mmcrawl.cluster.own_parts import OwnParts
-from mmcrawl.crawling.silent import name_silent
+from mmcrawl.crawl.silent import name_silent
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.scoring.relevance import TopicTest
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from mmcrawl.cluster.packing import packed, unpacked
 from mmcrawl.cluster.store import Row, SharedStore
-from mmcrawl.crawling.portion import PageElsewhere
+from mmcrawl.crawl.portion import PageElsewhere
 from mmcrawl.frontier.records import NewLink
-from mmcrawl.stores.plain_values import PlainForm
+from mmcrawl.store.plain_values import PlainForm
 
 _AT_ONCE = 2_000  # links
 

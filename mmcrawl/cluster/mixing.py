@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from mmcrawl.cluster.learnt import Learnt
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.parts import CrawlParts
+from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.scoring.base import NoLinks
 from mmcrawl.scoring.knowledge import Contribution
 from mmcrawl.scoring.similarity import LinkSimilarity

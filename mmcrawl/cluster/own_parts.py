@@ -23,10 +23,10 @@ from mmcrawl.cluster.mail import Outgoing
 from mmcrawl.cluster.messages import Report
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import SharedStore
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.parts import CrawlParts
-from mmcrawl.crawling.portion import PageElsewhere, Portion
-from mmcrawl.crawling.reports import Reporter, Totals
+from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.parts import CrawlParts
+from mmcrawl.crawl.portion import PageElsewhere, Portion
+from mmcrawl.crawl.reports import Reporter, Totals
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.store import open_store

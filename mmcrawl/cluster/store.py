@@ -47,9 +47,9 @@ from mmcrawl.errors import StoreError, UnreachableError
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.frontier.store import Job, refuse_other_arguments
 from mmcrawl.page.model import MediaResource
-from mmcrawl.stores.documents import KEY, Condition, Contents, Store, Table, below, open_documents
-from mmcrawl.stores.sqlite_files import SHARED_CRAWL, mark_of, refuse_network_folder
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.store.documents import KEY, Condition, Contents, Store, Table, below, open_documents
+from mmcrawl.store.sqlite_files import SHARED_CRAWL, mark_of, refuse_network_folder
+from mmcrawl.store.uris import file_of, is_server
 
 logger = logging.getLogger(__name__)
 

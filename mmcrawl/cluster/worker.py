@@ -25,9 +25,9 @@ from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, par
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.sender import Sender
 from mmcrawl.cluster.store import SharedStore
-from mmcrawl.crawling.parts import CrawlParts
-from mmcrawl.crawling.reports import FetchedPage, RecentHarvest, Totals
-from mmcrawl.crawling.silent import why_silent
+from mmcrawl.crawl.parts import CrawlParts
+from mmcrawl.crawl.reports import FetchedPage, RecentHarvest, Totals
+from mmcrawl.crawl.silent import why_silent
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord

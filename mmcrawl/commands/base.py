@@ -25,13 +25,13 @@ from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import SUMMARIES
-from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
-from mmcrawl.crawling.params import DEMO_STORE, FocusedParams
-from mmcrawl.crawling.spider_params import ArchiveParams
+from mmcrawl.crawl.arguments import DEFAULT_STORE, checked_store, explain
+from mmcrawl.crawl.params import DEMO_STORE, FocusedParams
+from mmcrawl.crawl.spider_params import ArchiveParams
 from mmcrawl.errors import MissingStoreError, MmcrawlError, did_you_mean, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, check_names, value_of
-from mmcrawl.stores.uris import FILE, file_of, is_server
+from mmcrawl.store.uris import FILE, file_of, is_server
 from mmcrawl.terminal.program import complain, program
 from mmcrawl.terminal.telling import Telling, broken_off_in_time
 from mmcrawl.text.writing import CsvWriter

@@ -19,8 +19,8 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, ruffle_folder, whole
-from mmcrawl.crawling.arguments import DEFAULT_STORE
-from mmcrawl.crawling.params import DEMO_STORE
+from mmcrawl.crawl.arguments import DEFAULT_STORE
+from mmcrawl.crawl.params import DEMO_STORE
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.terminal.program import program
 

@@ -12,8 +12,6 @@ from rich.console import Group
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.collecting.index import MediaFile, State
-from mmcrawl.collecting.parts import SWF, open_collection, tree_of
 from mmcrawl.commands.base import (
     MmcrawlCommand,
     Verb,
@@ -23,10 +21,12 @@ from mmcrawl.commands.base import (
     write_jsonl,
 )
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
-from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.spider_params import CollectParams
+from mmcrawl.crawl.arguments import explain
+from mmcrawl.crawl.spider_params import CollectParams
 from mmcrawl.engine.crawls import check_settings
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.media.index import MediaFile, State
+from mmcrawl.media.parts import SWF, open_collection, tree_of
 from mmcrawl.terminal.collecting import collection_tables, tree_of_parts
 
 _STATUS, _LIST, _PARTS = "status", "list", "parts"

@@ -24,9 +24,9 @@ from scrapy_spider_metadata import Args
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.cluster.places import WORKER
-from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.spider_params import ArchiveParams, CollectParams, RevisitParams
+from mmcrawl.crawl.arguments import explain
+from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.spider_params import ArchiveParams, CollectParams, RevisitParams
 from mmcrawl.engine.browser import browser_program
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import begin_shared, check_settings, with_stored_web
@@ -36,7 +36,7 @@ from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.frontier.store import open_store
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import check_names, value_of
-from mmcrawl.stores.uris import file_of
+from mmcrawl.store.uris import file_of
 from mmcrawl.terminal.arguments import argument_help
 from mmcrawl.terminal.program import as_called, complain, program
 

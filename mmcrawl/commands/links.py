@@ -24,9 +24,9 @@ from mmcrawl.commands.base import (
     write_csv,
     write_jsonl,
 )
-from mmcrawl.crawling.history import looked_at
-from mmcrawl.crawling.parts import CrawlParts
-from mmcrawl.crawling.why import Why, explain
+from mmcrawl.crawl.history import looked_at
+from mmcrawl.crawl.parts import CrawlParts
+from mmcrawl.crawl.why import Why, explain
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.interlink import PlacedPage
 from mmcrawl.frontier.records import HELD, LinkRecord, Status

@@ -9,8 +9,8 @@ from scrapy import Request
 from scrapy.commands.parse import Command as ScrapyParse
 
 from mmcrawl.commands.crawl import arguments_or_exit, leave_crawl_out
-from mmcrawl.crawling.intake import media_page
-from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawl.intake import media_page
+from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.settings import value_of

@@ -22,7 +22,7 @@ from mmcrawl.commands.base import (
     store_named,
     web_address,
 )
-from mmcrawl.crawling.rules_file import learnt_rules, read_rules, rules_text
+from mmcrawl.crawl.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import open_store

@@ -23,17 +23,17 @@ from rich.rule import Rule
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.collecting.parts import folder_of
-from mmcrawl.collecting.shelf.shelf import open_shelf
-from mmcrawl.collecting.works.model import Work
 from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder
 from mmcrawl.commands.crawl_workers import program_command
-from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.spider_params import CollectParams
+from mmcrawl.crawl.arguments import explain
+from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.spider_params import CollectParams
 from mmcrawl.errors import CollectionError, MmcrawlError
+from mmcrawl.media.parts import folder_of
 from mmcrawl.terminal.crawl import literal, size_of
 from mmcrawl.text.media_kinds import KINDS
+from mmcrawl.works.catalogue import open_shelf
+from mmcrawl.works.model import Work
 
 _OF_CRAWL = ("topic", "keywords", "seeds", "media", "sites", "rules", "max_pages", "web")
 _OF_COLLECT = ("max_media", "max_file", "hosted", "web")

@@ -11,9 +11,6 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.collecting.parts import folder_of
-from mmcrawl.collecting.shelf.collections import Marks
-from mmcrawl.collecting.shelf.shelf import open_shelf
 from mmcrawl.commands.base import archive_params, console_of, output_to, store_named, whole
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
 from mmcrawl.learning.examples import (
@@ -26,11 +23,14 @@ from mmcrawl.learning.examples import (
     telling_words,
 )
 from mmcrawl.learning.training import Lesson, learn
+from mmcrawl.media.parts import folder_of
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.terminal.crawl import facts_table, literal, plain_table, right
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
 from mmcrawl.topic.page_model import PageModel
+from mmcrawl.works.catalogue import open_shelf
+from mmcrawl.works.collections import Marks
 
 _UNLABELLED = 200
 _MOST_PROBLEMS = 5  # that are named; of others only how many there are

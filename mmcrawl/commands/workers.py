@@ -21,9 +21,9 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.model import as_text
 from mmcrawl.commands.base import MmcrawlCommand, console_of
-from mmcrawl.crawling.arguments import checked_store
+from mmcrawl.crawl.arguments import checked_store
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.uris import file_of
+from mmcrawl.store.uris import file_of
 from mmcrawl.terminal.crawl import facts_table, folded, literal, sentence
 
 if TYPE_CHECKING:  # the driver of MongoDB is slow to load

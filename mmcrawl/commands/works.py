@@ -24,15 +24,6 @@ from mmcrawl.archive.model import Capture
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
-from mmcrawl.collecting.parts import Collection as MediaCollection
-from mmcrawl.collecting.parts import folder_of, held_parts, open_collection
-from mmcrawl.collecting.shelf.collections import Collection, Collections
-from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
-from mmcrawl.collecting.shelf.shelf import Shelf, open_shelf
-from mmcrawl.collecting.works.describing import Sources, describe, found_pages
-from mmcrawl.collecting.works.model import Work
-from mmcrawl.collecting.works.works_page import reader_of_tags
 from mmcrawl.commands.base import (
     MmcrawlCommand,
     Verb,
@@ -43,10 +34,19 @@ from mmcrawl.commands.base import (
 )
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
-from mmcrawl.stores.uris import file_of
+from mmcrawl.media.parts import Collection as MediaCollection
+from mmcrawl.media.parts import folder_of, held_parts, open_collection
+from mmcrawl.store.uris import file_of
 from mmcrawl.terminal.crawl import facts_table, literal, right
 from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.text.media_kinds import KINDS
+from mmcrawl.works.catalogue import Shelf, open_shelf
+from mmcrawl.works.collections import Collection, Collections
+from mmcrawl.works.corrections import FIELDS, read_corrections
+from mmcrawl.works.describing import Sources, describe, found_pages
+from mmcrawl.works.exporting.exporter import Shipment, exporter_named, exporter_names
+from mmcrawl.works.model import Work
+from mmcrawl.works.works_page import reader_of_tags
 
 _SHOWN = 20
 

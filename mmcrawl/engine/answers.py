@@ -12,11 +12,11 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response, TextResponse
 
-from mmcrawl.collecting.magic import HEAD, PLAYLISTS, is_text, kind_of, type_of
-from mmcrawl.discovering.playlists import is_playlist, may_be_playlist
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY
+from mmcrawl.media.magic import HEAD, PLAYLISTS, is_text, kind_of, type_of
 from mmcrawl.page.dynamic import kind_by_headers, name_in
 from mmcrawl.page.headers import header_text
+from mmcrawl.page.lists.playlists import is_playlist, may_be_playlist
 from mmcrawl.page.media import media_kind
 
 PAGE, PLAYLIST = "page", "playlist"

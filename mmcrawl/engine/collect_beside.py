@@ -22,10 +22,10 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.project import get_project_settings
 from twisted.internet.defer import Deferred
 
-from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.engine.threads import in_thread
-from mmcrawl.stores.child_process import ChildProcess, Questions
+from mmcrawl.store.child_process import ChildProcess, Questions
 
 logger = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.uris import archive_beside, archive_uri, shown
 from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.parts import CrawlParts
+from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.database import remove_own_file
@@ -20,7 +20,7 @@ from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import open_store
 from mmcrawl.replay.web import StoredWeb
 from mmcrawl.settings import SettingsLike, check_names, declared, value_of
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.store.uris import file_of, is_server
 
 _ARCHIVE = "MMCRAWL_ARCHIVE"
 _LEASE = "MMCRAWL_LEASE_SECONDS"

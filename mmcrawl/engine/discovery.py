@@ -5,7 +5,7 @@ once, and are taken up again with the crawl. They come before pages: robots.txt,
 sitemaps, then these, then the first of those that an index names; further ones when nothing else
 waits. Where robots.txt names none and neither usual place has one, some less usual ones are tried.
 A list that names addresses counts as a fetched page, a robots.txt or an index of few sitemaps as
-none. What becomes of the addresses is told in `mmcrawl.crawling.listed`.
+none. What becomes of the addresses is told in `mmcrawl.crawl.listed`.
 """
 
 from collections import Counter
@@ -18,9 +18,14 @@ from scrapy import Request
 from scrapy.http import Response, TextResponse
 from scrapy.utils.asyncio import run_in_thread
 
-from mmcrawl.discovering.feeds import read_feed, read_opml
-from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address, read_oembed
-from mmcrawl.discovering.listings import (
+from mmcrawl.engine.items import NoPage, PageItem
+from mmcrawl.engine.requests import WAY_KEY
+from mmcrawl.errors import ListingError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import page_digest
+from mmcrawl.page.lists.feeds import read_feed, read_opml
+from mmcrawl.page.lists.heads import alternates, feed_addresses, oembed_address, read_oembed
+from mmcrawl.page.lists.listings import (
     Listing,
     cdx_query,
     listed_link,
@@ -28,17 +33,12 @@ from mmcrawl.discovering.listings import (
     read_cdx,
     unpacked,
 )
-from mmcrawl.discovering.sitemaps import (
+from mmcrawl.page.lists.sitemaps import (
     USUAL,
     read_list,
     read_sitemap,
     sitemaps_of_robots,
 )
-from mmcrawl.engine.items import NoPage, PageItem
-from mmcrawl.engine.requests import WAY_KEY
-from mmcrawl.errors import ListingError
-from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.model import IN_INDEX, Page
 from mmcrawl.page.urls import joined_url
 from mmcrawl.text.resources import split_host

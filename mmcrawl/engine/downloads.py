@@ -22,9 +22,9 @@ from twisted.web.client import ResponseDone
 from twisted.web.http import PotentialDataLoss
 from twisted.web.iweb import UNKNOWN_LENGTH
 
-from mmcrawl.collecting.download import Download
 from mmcrawl.engine.connections import DownloadHandler
 from mmcrawl.errors import MediaError
+from mmcrawl.media.download import Download
 from mmcrawl.page.headers import header_text
 from mmcrawl.replay.handler import ReplayDownloadHandler
 from mmcrawl.settings import value_of

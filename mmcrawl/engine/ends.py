@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.silent import name_silent, why_silent
+from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.silent import name_silent, why_silent
 
 if TYPE_CHECKING:
     from mmcrawl.engine.scheduler import FocusedScheduler

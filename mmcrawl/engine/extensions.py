@@ -22,8 +22,8 @@ from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.asyncio import create_looping_call
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.reports import Totals
+from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.reports import Totals
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.engine.scheduler import scheduler_of

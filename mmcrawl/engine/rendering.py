@@ -12,10 +12,10 @@ from scrapy.http import Response
 from scrapy.utils.asyncio import run_in_thread
 
 from mmcrawl.archive.model import RENDERED, Capture
-from mmcrawl.discovering.heads import Choice
 from mmcrawl.engine.browser import Browser, browser_program
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.page.lists.heads import Choice
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 

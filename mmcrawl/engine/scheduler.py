@@ -23,8 +23,8 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.reports import settle
+from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.reports import settle
 from mmcrawl.engine.commits import Commits
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.ends import Ends
@@ -38,7 +38,7 @@ from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.settings import value_of
-from mmcrawl.stores.garbage import collect_seldom
+from mmcrawl.store.garbage import collect_seldom
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response, TextResponse
 from twisted.python.failure import Failure
 
-from mmcrawl.discovering.listings import listing_kind, unpacked
-from mmcrawl.discovering.sitemaps import read_sitemap, sitemaps_of_robots
+from mmcrawl.crawl.candidates import ALIVE, DEAD, FORBIDDEN, REDIRECTS, CheckedSeed
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.engine.robots import LIMIT, RobotsTxtParser
@@ -20,9 +19,10 @@ from mmcrawl.errors import ListingError
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.page.headers import header_text
+from mmcrawl.page.lists.listings import listing_kind, unpacked
+from mmcrawl.page.lists.sitemaps import read_sitemap, sitemaps_of_robots
 from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import joined_url
-from mmcrawl.seeking.candidates import ALIVE, DEAD, FORBIDDEN, REDIRECTS, CheckedSeed
 from mmcrawl.settings import value_of
 
 MOST_SITEMAPS = 5

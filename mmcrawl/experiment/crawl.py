@@ -22,7 +22,7 @@ from mmcrawl.frontier.database import SCHEMA
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.page.urls import resource_key
-from mmcrawl.stores.sqlite_files import connected, require_tables
+from mmcrawl.store.sqlite_files import connected, require_tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 import mmcrawl
-from mmcrawl.crawling.arguments import explain
-from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawl.arguments import explain
+from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.errors import MmcrawlError, SeedError, WebError
 from mmcrawl.experiment.measures import pages_at_share
 from mmcrawl.frontier.addresses import host_of

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
 
-from mmcrawl.stores.scratch import no_room
+from mmcrawl.store.scratch import no_room
 
 _MOST_UNWRITTEN = 20_000
 _CACHE_KILOBYTES = 16_000

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mmcrawl.errors import MissingStoreError, StoreError
-from mmcrawl.stores.sqlite_files import (
+from mmcrawl.store.sqlite_files import (
     SHARED_CRAWL,
     FileKind,
     address_to_read,

@@ -2,7 +2,7 @@
 
 They lie in a table of the store and cost no RAM, so that a site of millions of pages can be listed.
 A link on a page to one of them is a link like any other; what the list says of it is added. The
-others become links a few at a time, see `mmcrawl.crawling.listed`.
+others become links a few at a time, see `mmcrawl.crawl.listed`.
 """
 
 import json

@@ -24,7 +24,7 @@ from mmcrawl.frontier.database import (
     remove_own_file,
     why_it_failed,
 )
-from mmcrawl.stores.uris import file_of
+from mmcrawl.store.uris import file_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Of the kind ``image-animation`` a name tells little: most GIF and WebP pictures stand still. By its
 name only ``.apng`` is one; others are where the page says so (see `mmcrawl.page.moving_pictures`),
-and what a collection fetches is told by its bytes (`mmcrawl.collecting.magic`).
+and what a collection fetches is told by its bytes (`mmcrawl.media.magic`).
 """
 
 import re

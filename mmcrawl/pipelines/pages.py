@@ -12,7 +12,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from mmcrawl.archive.model import PageBlocks
 from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
-from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage
+from mmcrawl.crawl.cutting import CutPage, Cutter, UncutPage
 from mmcrawl.engine.items import BlockSource, ItemBlock, PageItem
 from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of, working_on
 from mmcrawl.engine.threads import News, has_another_core

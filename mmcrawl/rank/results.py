@@ -18,7 +18,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import MissingStoreError, RankError, StoreError
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.rank.graph import Numbers
-from mmcrawl.stores.documents import (
+from mmcrawl.store.documents import (
     BLOB,
     KEY,
     Contents,
@@ -29,7 +29,7 @@ from mmcrawl.stores.documents import (
     open_documents,
     put_blob,
 )
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.store.uris import file_of, is_server
 
 _T = TypeVar("_T", int, float)
 _K = TypeVar("_K", "Ranks", "Duplicates")

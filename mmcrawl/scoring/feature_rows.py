@@ -9,7 +9,7 @@ from io import FileIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.stores.scratch import no_room, scratch_file
+from mmcrawl.store.scratch import no_room, scratch_file
 
 Rows = NDArray[np.uint32]
 Ids = NDArray[np.int64]

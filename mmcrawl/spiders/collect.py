@@ -22,13 +22,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.collecting.collector import LEASE, Collector
-from mmcrawl.collecting.download import Download
-from mmcrawl.collecting.hosted import Players, YtDlp
-from mmcrawl.collecting.index import MediaFile, State
-from mmcrawl.collecting.parts import open_collection
-from mmcrawl.collecting.sizes import as_size
-from mmcrawl.crawling.spider_params import CollectParams
+from mmcrawl.crawl.spider_params import CollectParams
 from mmcrawl.engine.components import COLLECT, use_components
 from mmcrawl.engine.crawls import with_stored_web
 from mmcrawl.engine.downloads import (
@@ -41,6 +35,12 @@ from mmcrawl.engine.failures import reason_of
 from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
+from mmcrawl.media.collector import LEASE, Collector
+from mmcrawl.media.download import Download
+from mmcrawl.media.hosted import Players, YtDlp
+from mmcrawl.media.index import MediaFile, State
+from mmcrawl.media.parts import open_collection
+from mmcrawl.media.sizes import as_size
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page

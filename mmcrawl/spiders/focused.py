@@ -16,8 +16,7 @@ from scrapy.utils.misc import load_object
 from scrapy_spider_metadata import Args
 from twisted.internet.defer import DeferredLock
 
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.discovering.playlists import read_playlist
+from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.engine.answers import (
     PAGE,
     PLAYLIST,
@@ -47,6 +46,7 @@ from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.barren import contents_of
 from mmcrawl.page.headers import header_text
+from mmcrawl.page.lists.playlists import read_playlist
 from mmcrawl.page.model import Linking, MediaResource, Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of

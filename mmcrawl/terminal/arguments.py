@@ -6,7 +6,7 @@ from textwrap import wrap
 
 from pydantic import BaseModel
 
-from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.registry import (
     default_parameters,

@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from mmcrawl.collecting.index import MediaFile, State, Summary
-from mmcrawl.collecting.parts import Part
+from mmcrawl.media.index import MediaFile, State, Summary
+from mmcrawl.media.parts import Part
 from mmcrawl.terminal.crawl import facts_table, literal, reason_table, sentence, size_of
 
 

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from mmcrawl.crawling.reports import Totals
+from mmcrawl.crawl.reports import Totals
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.text.writing import printable

@@ -137,7 +137,7 @@ def free_pages(path: Path) -> int:
 def test_a_close_that_is_killed_loses_nothing_and_opening_gives_its_room_back(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("mmcrawl.stores.sqlite_documents._FREE_PAGES", 100)
+    monkeypatch.setattr("mmcrawl.store.sqlite_documents._FREE_PAGES", 100)
     path = tmp_path / "archive.db"
     process = subprocess.Popen(
         [python(), "-c", CLOSE, str(path)],

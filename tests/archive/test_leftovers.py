@@ -200,7 +200,7 @@ def test_a_visit_that_was_never_acknowledged_is_no_fault_though_a_later_one_is_n
 
 def test_a_large_segment_that_is_cut_off_is_damage_of_its_versions(archive, monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.index._LARGE", 10_000)
-    monkeypatch.setattr("mmcrawl.stores.documents._PIECE", 10_000)
+    monkeypatch.setattr("mmcrawl.store.documents._PIECE", 10_000)
     archive.store(Capture(URL, noise(1, 40_000), 1.0))
     parts = [key for key, _ in archive._index.store.range("part")]
     archive._index.store.delete("part", ("key", "=", parts[-1]))

@@ -54,7 +54,7 @@ def test_reading_makes_no_file(path):
 
 
 def test_one_that_is_locked_by_another(path, monkeypatch):
-    monkeypatch.setattr("mmcrawl.stores.sqlite_files._WAIT", 0.1)
+    monkeypatch.setattr("mmcrawl.store.sqlite_files._WAIT", 0.1)
     with opened(path) as archive:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from mmcrawl.browse import CrawlWatch, Options, kind_of_error
 from mmcrawl.cluster import Sign, open_shared_store
-from mmcrawl.crawling import Totals
+from mmcrawl.crawl import Totals
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource
 from tests.browse.shelf import FILM, START, browsing, fill

@@ -13,9 +13,8 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, Options
-from mmcrawl.collecting import folder_of
-from mmcrawl.collecting.shelf import Collections, open_shelf
-from mmcrawl.collecting.works import Work
+from mmcrawl.media import folder_of
+from mmcrawl.works import Collections, Work, open_shelf
 from tests.browse.shelf import browsing
 from tests.browse.works import TONE, WAVES, key_of, store_of
 from tests.waiting import HANG

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from mmcrawl.browse import create_app, open_context
-from mmcrawl.collecting import folder_of
-from mmcrawl.collecting.shelf import open_shelf
+from mmcrawl.media import folder_of
+from mmcrawl.works import open_shelf
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import fill

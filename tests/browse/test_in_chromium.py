@@ -10,8 +10,8 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from mmcrawl.browse import Options, create_app, open_context
-from mmcrawl.collecting import folder_of
-from mmcrawl.collecting.shelf import COLLECTIONS, Member, Suggestions, open_shelf
+from mmcrawl.media import folder_of
+from mmcrawl.works import COLLECTIONS, Member, Suggestions, open_shelf
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import FILM, LEVER, fill

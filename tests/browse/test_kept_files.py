@@ -11,7 +11,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import kept_file
-from mmcrawl.collecting import open_files
+from mmcrawl.media import open_files
 from tests.tables import each
 
 pytest.importorskip("fsspec")

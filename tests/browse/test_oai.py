@@ -14,9 +14,8 @@ from oaipmh_scythe.exceptions import NoRecordsMatch
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, Options, create_app, oai
-from mmcrawl.collecting import folder_of
-from mmcrawl.collecting.shelf import Correction, open_shelf
-from mmcrawl.collecting.works import Work
+from mmcrawl.media import folder_of
+from mmcrawl.works import Correction, Work, open_shelf
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, store_of
@@ -97,7 +96,7 @@ def test_only_what_changed_since_is_harvested(harvester, tmp_path, monkeypatch):
     now = datetime.fromtimestamp(later, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     with pytest.raises(NoRecordsMatch):
         list(harvester.list_identifiers(metadata_prefix="oai_dc", from_=now))
-    monkeypatch.setattr("mmcrawl.collecting.shelf.shelf.time.time", lambda: later)
+    monkeypatch.setattr("mmcrawl.works.catalogue.time.time", lambda: later)
     correct(tmp_path, TONE, title="A tone of 440 Hz")
     correct(tmp_path, WAVES, hidden=True)
     monkeypatch.undo()

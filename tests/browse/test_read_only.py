@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Options
-from mmcrawl.collecting import folder_of
-from mmcrawl.collecting.shelf import open_shelf
-from mmcrawl.stores import sqlite_files
+from mmcrawl.media import folder_of
+from mmcrawl.store import sqlite_files
+from mmcrawl.works import open_shelf
 from tests.browse.shelf import browsing, fill
 from tests.browse.test_crawls_shown import crawl
 from tests.browse.works import MOVIE, WAVES, keep_works, key_of

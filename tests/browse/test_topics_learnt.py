@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture
 from mmcrawl.browse import Options
-from mmcrawl.collecting import folder_of
-from mmcrawl.collecting.shelf import Marks, open_shelf
+from mmcrawl.media import folder_of
 from mmcrawl.topic import PageModel, load_topic
+from mmcrawl.works import Marks, open_shelf
 from tests.browse.shelf import HTML, START, browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.tables import each

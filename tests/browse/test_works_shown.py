@@ -11,9 +11,8 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, Options
-from mmcrawl.collecting import folder_of, has_pictures
-from mmcrawl.collecting.shelf import Collections, open_shelf
-from mmcrawl.collecting.works import Work
+from mmcrawl.media import folder_of, has_pictures
+from mmcrawl.works import Collections, Work, open_shelf
 from tests.browse.shelf import browsing, fill
 from tests.browse.works import (
     MOVIE,

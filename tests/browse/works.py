@@ -8,12 +8,11 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Options
-from mmcrawl.collecting import SWF, MediaFile, State, folder_of, open_collection
-from mmcrawl.collecting.shelf import open_shelf
-from mmcrawl.collecting.works import Evidence, Licence, Sighting, Work, WorkFile
+from mmcrawl.media import SWF, MediaFile, State, folder_of, open_collection
 from mmcrawl.replay import DemoWeb
+from mmcrawl.works import Evidence, Licence, Sighting, Work, WorkFile, open_shelf
 from tests.browse.shelf import FILM
-from tests.collecting.animations import animation
+from tests.media.animations import animation
 
 MOVIE = DemoWeb().get("http://app.demo.test/media/standing-waves.mp4").body
 RIPPLE = animation("Ripples", loads=["parts/two.swf"])

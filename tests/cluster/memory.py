@@ -13,13 +13,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mmcrawl.cluster import Row, Rules, SharedJob, SharedStore
-from mmcrawl.crawling import CrawlParts, FetchedPage
+from mmcrawl.crawl import CrawlParts, FetchedPage
 from mmcrawl.frontier import Limits, WaitingLink
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import PinnedRules, default_parameters
-from mmcrawl.stores import KEY, Document
+from mmcrawl.store import KEY, Document
 from mmcrawl.topic import topic_from_keywords
-from tests.stores.memory import MemoryStore as DocumentsInMemory
+from tests.store.memory import MemoryStore as DocumentsInMemory
 
 JOB = "job"
 

@@ -31,9 +31,9 @@ from mmcrawl.cluster import (
     signs_of,
 )
 from mmcrawl.cluster.views import observing
-from mmcrawl.crawling import Totals
+from mmcrawl.crawl import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.stores import is_server, open_documents
+from mmcrawl.store import is_server, open_documents
 from tests.waiting import HANG
 from tests.warm import python
 

@@ -10,8 +10,8 @@ import pytest
 from mmcrawl import __version__
 from mmcrawl.cluster import Rules
 from mmcrawl.cluster.views import copy_to
-from mmcrawl.crawling import explain_link as explain
-from mmcrawl.crawling import looked_at
+from mmcrawl.crawl import explain_link as explain
+from mmcrawl.crawl import looked_at
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import ELSEWHERE, Job, LinkRecord, Status, open_store
 from mmcrawl.page import parse_page

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.cluster import Letter, Mailboxes, Outgoing, decode_letters, encode_letters, mail
-from mmcrawl.crawling import PageElsewhere
+from mmcrawl.crawl import PageElsewhere
 from mmcrawl.frontier import NewLink
 from tests.tables import each
 

@@ -10,7 +10,7 @@ import pytest
 
 from mmcrawl.cluster import Rules, Sign, open_shared_store, signs_of
 from mmcrawl.cluster.views import CrawlView, Observation, Observer
-from mmcrawl.crawling import Totals
+from mmcrawl.crawl import Totals
 from tests.tables import each
 
 from .memory import JOB, Gang, MadeWeb, rows

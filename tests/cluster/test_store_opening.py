@@ -139,7 +139,7 @@ def test_a_file_of_one_process_is_not_shared_and_the_reverse(file_uri, tmp_path)
 
 def test_a_folder_of_another_machine_is_refused(file_uri, tmp_path, monkeypatch):
     mounts = tmp_path / "mounts"
-    monkeypatch.setattr("mmcrawl.stores.sqlite_files._MOUNTS", mounts)
+    monkeypatch.setattr("mmcrawl.store.sqlite_files._MOUNTS", mounts)
     mounts.write_text(f"/dev/sda / ext4 rw 0 0\nhost:/x {tmp_path} nfs4 rw 0 0\n")
     assert "is of another machine (nfs4)" in refusal(file_uri)
     mounts.write_text(f"host:/x / nfs rw 0 0\n/dev/sda {tmp_path} ext4 rw 0 0\n")

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from mmcrawl.cluster import Rules
-from mmcrawl.crawling import settle
+from mmcrawl.crawl import settle
 from tests.tables import each
 
 from .memory import Gang, MadeWeb, Worker

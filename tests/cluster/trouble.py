@@ -14,7 +14,7 @@ from typing import Any
 
 from mmcrawl.cluster import Changes, Row, Rules, SharedStore, decode_letters, signs_of
 from mmcrawl.frontier import JOB_SHIFT, SqliteStore, open_store
-from mmcrawl.stores import Document
+from mmcrawl.store import Document
 
 from .memory import JOB, Crash, Gang, MadeWeb, Tables, Worker, memory_store, rows
 

@@ -11,7 +11,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
-from mmcrawl.crawling import as_time
+from mmcrawl.crawl import as_time
 from tests.commands.running import Run, runner
 from tests.programs import typed
 from tests.tables import each

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import main, rank, read_arguments
 from mmcrawl.commands.archive import Command as ArchiveCommand
-from mmcrawl.crawling import FocusedParams, as_time
+from mmcrawl.crawl import FocusedParams, as_time
 from tests.commands.running import exit_code, runner
 from tests.tables import each
 

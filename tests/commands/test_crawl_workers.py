@@ -18,7 +18,7 @@ import pytest
 from mmcrawl.cluster import Sign, open_shared_store, signs_of
 from mmcrawl.commands import Workers, number_of_workers
 from mmcrawl.commands import crawl_workers as module
-from mmcrawl.crawling import FocusedParams, explain_arguments
+from mmcrawl.crawl import FocusedParams, explain_arguments
 from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python

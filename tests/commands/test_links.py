@@ -21,7 +21,7 @@ from mmcrawl.cluster import Rules, SharedJob
 from mmcrawl.cluster.views import opened_to_look
 from mmcrawl.commands import COLUMNS
 from mmcrawl.commands import links as module
-from mmcrawl.crawling import CrawlJob, FetchedPage, FocusedParams, PageReport, looked_at
+from mmcrawl.crawl import CrawlJob, FetchedPage, FocusedParams, PageReport, looked_at
 from mmcrawl.engine import make_job
 from mmcrawl.frontier import (
     HELD,

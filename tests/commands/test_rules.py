@@ -7,7 +7,7 @@ import pytest
 
 from mmcrawl.cluster import Learnt, LearntStore, Sign, open_shared_store
 from mmcrawl.commands import rules as module
-from mmcrawl.crawling import Totals, read_rules
+from mmcrawl.crawl import Totals, read_rules
 from mmcrawl.frontier import Findings, PatternRecord, open_store
 from tests.commands.running import Run, Said, runner
 from tests.databases import mongodb_uri

@@ -11,7 +11,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.crawling import read_seeds
+from mmcrawl.crawl import read_seeds
 from tests.commands.running import ran
 from tests.programs import typed
 from tests.serving import Answer, Request, Server

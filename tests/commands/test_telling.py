@@ -16,8 +16,8 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.archive import Command
 from mmcrawl.terminal import Telling, telling
 from tests.archive.warc.warc_files import BODY, URL, Warc
-from tests.collecting.serving import Desk
 from tests.commands.running import exit_code, ran
+from tests.media.serving import Desk
 from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python

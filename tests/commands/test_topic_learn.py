@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import open_archive
-from mmcrawl.collecting import folder_of
-from mmcrawl.collecting.shelf import Marks, open_shelf
 from mmcrawl.learning import sampled
+from mmcrawl.media import folder_of
+from mmcrawl.works import Marks, open_shelf
 from tests.commands.running import ran
 from tests.programs import run
 from tests.topic.test_learning import BAD, GOOD, markup

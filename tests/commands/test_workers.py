@@ -23,7 +23,7 @@ from mmcrawl.cluster import SharedStore, Sign, open_shared_store
 from mmcrawl.cluster.views import CrawlView, JobView, WorkerView
 from mmcrawl.commands import crawl_tables, jobs_table
 from mmcrawl.commands import workers as module
-from mmcrawl.crawling import Totals
+from mmcrawl.crawl import Totals
 from tests.commands.running import Run, runner
 from tests.databases import mongodb_uri
 from tests.tables import each

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from mutagen.wave import WAVE
 
-from mmcrawl.collecting import MediaFile, MediaIndex, State, media_beside, open_collection
-from mmcrawl.collecting.shelf import Collections, open_shelf
+from mmcrawl.media import MediaFile, MediaIndex, State, media_beside, open_collection
+from mmcrawl.works import Collections, open_shelf
 from tests.commands.running import ran
 from tests.programs import typed
 from tests.warm import python

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from scrapy.settings import Settings
 
-from mmcrawl.crawling import FocusedParams
+from mmcrawl.crawl import FocusedParams
 from mmcrawl.settings import value_of
 from tests.tables import each
 

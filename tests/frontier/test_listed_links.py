@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mmcrawl.crawling import CrawlJob, FetchedPage, Reporter
-from mmcrawl.discovering import listed_link
+from mmcrawl.crawl import CrawlJob, FetchedPage, Reporter
 from mmcrawl.frontier import Limits, NewLink, open_store, place_of
 from mmcrawl.page import IN_FEED_WITH_MEDIA, IN_SITEMAP, Link, MediaResource, Page
+from mmcrawl.page.lists import listed_link
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.topic import topic_from_keywords
 from tests.tables import each

@@ -28,8 +28,8 @@ from mmcrawl.browse.runs import CrawlWatch
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import StoreError
 from mmcrawl.page import parse_page
-from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.reports import FetchedPage
+from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.reports import FetchedPage
 from mmcrawl.replay import open_web
 
 logging.disable(logging.CRITICAL)

@@ -14,12 +14,12 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.search import index
-from mmcrawl.collecting import MediaIndex
-from mmcrawl.collecting.shelf import open_shelf
 from mmcrawl.errors import StoreError
 from mmcrawl.experiment import read_pages
 from mmcrawl.frontier import database
-from mmcrawl.stores import sqlite_files
+from mmcrawl.media import MediaIndex
+from mmcrawl.store import sqlite_files
+from mmcrawl.works import open_shelf
 from tests.tables import each
 
 KIND = sqlite_files.FileKind("archive", "mmca", 1, "")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from mmcrawl.crawling import FetchedPage, FocusedParams
+from mmcrawl.crawl import FetchedPage, FocusedParams
 from mmcrawl.engine import make_job
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page

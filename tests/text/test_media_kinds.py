@@ -1,6 +1,6 @@
 """Kinds of media by the names that people give them."""
 
-from mmcrawl.crawling import parse_kinds
+from mmcrawl.crawl import parse_kinds
 from mmcrawl.text import CHINESE, DEFAULT_KINDS, KINDS, kind_named, names_kind, names_media
 from tests.tables import each
 

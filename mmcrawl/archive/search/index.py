@@ -26,7 +26,7 @@ import zstandard
 from mmcrawl.archive.search.tokens import pinyin, tokens
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.sqlite_files import (
+from mmcrawl.store.sqlite_files import (
     address_to_read,
     connected,
     is_empty,

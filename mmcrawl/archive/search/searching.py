@@ -29,7 +29,7 @@ from mmcrawl.archive.search.query import parse_query
 from mmcrawl.archive.search.updating import Tell, Updated, Updater
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import BlockError, SearchError, StoreError
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.store.uris import file_of, is_server
 
 logger = logging.getLogger(__name__)
 

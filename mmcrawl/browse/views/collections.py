@@ -19,9 +19,9 @@ from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
 from mmcrawl.browse.catalogue import Catalogue, asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
-from mmcrawl.collecting.exporting.exporter import exporter_named, exporter_names, folder_name
-from mmcrawl.collecting.shelf.collections import BEST, Collections, tags_in
 from mmcrawl.errors import EntryError, MissingRecordError
+from mmcrawl.works.collections import BEST, Collections, tags_in
+from mmcrawl.works.exporting.exporter import exporter_named, exporter_names, folder_name
 
 _CALLED = re.compile(r"^\w+ works: ")  # by which the command begins what it says
 _MOST_SAID = 500  # lines

@@ -19,8 +19,8 @@ from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, live_address, when
-from mmcrawl.collecting.parts import has_pictures
 from mmcrawl.errors import SearchError, StoreError
+from mmcrawl.media.parts import has_pictures
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
 from mmcrawl.terminal.program import as_called

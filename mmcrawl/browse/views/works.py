@@ -16,15 +16,15 @@ from mmcrawl.browse.catalogue import asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address
-from mmcrawl.collecting.exporting.article import PLAYED, coins
-from mmcrawl.collecting.exporting.exporter import file_path, path_of_part
-from mmcrawl.collecting.files import FolderFiles, MediaFiles
-from mmcrawl.collecting.parts import SWF, has_pictures, held_parts, picture_of
-from mmcrawl.collecting.shelf.collections import Collections
-from mmcrawl.collecting.shelf.corrections import FIELDS, Correction, checked
-from mmcrawl.collecting.shelf.shelf import Shelf
-from mmcrawl.collecting.works.model import AUDIENCES, Work
 from mmcrawl.errors import EntryError, MissingRecordError
+from mmcrawl.media.files import FolderFiles, MediaFiles
+from mmcrawl.media.parts import SWF, has_pictures, held_parts, picture_of
+from mmcrawl.works.catalogue import Shelf
+from mmcrawl.works.collections import Collections
+from mmcrawl.works.corrections import FIELDS, Correction, checked
+from mmcrawl.works.exporting.article import PLAYED, coins
+from mmcrawl.works.exporting.exporter import file_path, path_of_part
+from mmcrawl.works.model import AUDIENCES, Work
 
 _PER_PAGE = 24
 _MOST_VALUES = 12  # of a facet

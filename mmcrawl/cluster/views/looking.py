@@ -19,8 +19,8 @@ from mmcrawl.cluster.places import PARTS
 from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
 from mmcrawl.cluster.views.merging import merge
 from mmcrawl.cluster.views.observing import Observer
-from mmcrawl.crawling.history import LastScores, noted, retold
-from mmcrawl.crawling.parts import CrawlParts
+from mmcrawl.crawl.history import LastScores, noted, retold
+from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable

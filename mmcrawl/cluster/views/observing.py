@@ -17,9 +17,9 @@ from mmcrawl.cluster.members import Sign, signs_of
 from mmcrawl.cluster.own_parts import added
 from mmcrawl.cluster.places import PARTS
 from mmcrawl.cluster.store import Row, no_job, open_contents
-from mmcrawl.crawling.reports import Totals
+from mmcrawl.crawl.reports import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.documents import below
+from mmcrawl.store.documents import below
 
 _SILENT_SECONDS = 4.0  # signs are given every second; a busy machine is late now and then
 _RATE_SECONDS = 10.0

@@ -17,7 +17,7 @@ from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.commands.base import whole
-from mmcrawl.crawling.spider_params import as_time
+from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.terminal.files import add_target
 from mmcrawl.terminal.program import complain
 from mmcrawl.text.writing import printable

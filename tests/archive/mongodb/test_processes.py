@@ -13,7 +13,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import StoreError
-from mmcrawl.stores import MongoStore
+from mmcrawl.store import MongoStore
 from tests.databases import own_server
 from tests.waiting import HANG
 from tests.warm import python

@@ -1,0 +1,368 @@
+"""What is stored is read for hosts that may be worth a crawl, and each is scored with reasons.
+
+An archive and the WARC files tell pages, a crawl its links that were not fetched, CDX files and
+lists addresses.
+"""
+
+import gzip
+import os
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from math import log1p
+from pathlib import Path
+from typing import IO, Protocol
+
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.uris import archive_beside
+from mmcrawl.archive.warc.answers import message_at
+from mmcrawl.archive.warc.payload import CodingError, body_of
+from mmcrawl.archive.warc.records import BadRecordError, WarcProblem, records
+from mmcrawl.crawl.seeds import read_seeds
+from mmcrawl.errors import ListingError, SeedError, StoreError
+from mmcrawl.frontier.addresses import host_of, is_private_host
+from mmcrawl.frontier.database import is_crawl_store, reading
+from mmcrawl.page.lists.listings import MOST_LINES, read_cdx
+from mmcrawl.page.model import Link, Page
+from mmcrawl.page.parse import parse_page
+from mmcrawl.page.urls import physical_layer
+from mmcrawl.scoring.relevance import TopicTest
+from mmcrawl.store.uris import file_of, is_server
+from mmcrawl.text.resources import split_host
+from mmcrawl.text.url_words import url_text
+
+_HTML = ("text/html", "application/xhtml+xml")
+_LARGEST_PAGE = 4 * 1024 * 1024
+_WARC = (".warc", ".warc.gz")
+_CDX = (".cdx", ".cdxj", ".cdx.gz", ".cdxj.gz")
+
+
+class Takes(Protocol):
+    """What sources tell what they hold."""
+
+    def page(self, page: Page) -> None:
+        """Take in a stored page."""
+
+    def address(self, link: Link) -> None:
+        """Take in an address of which no page is stored, with the words of a link to it."""
+
+    def candidate(self, url: str) -> None:
+        """Take in an address that a person proposes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A thing that seeds are sought in.
+
+    Attributes:
+        kind: `crawl`, `archive`, `WARC`, `CDX` or `list`.
+    """
+
+    name: str
+    kind: str
+
+    def tell(self, takes: Takes) -> list[str]:
+        """Tell all that it holds; return what could not be read, a sentence each."""
+        problems: list[str] = []
+        if self.kind == "crawl":
+            _tell_crawl(Path(file_of(self.name) or self.name), takes)
+            beside = archive_beside(_uri(self.name))
+            if beside and (file := file_of(beside)) and os.path.isfile(file):
+                problems += _tell_archive(beside, takes)
+        elif self.kind == "archive":
+            problems += _tell_archive(_uri(self.name), takes)
+        elif self.kind == "WARC":
+            for path in _warcs(Path(self.name)):
+                problems += _tell_warc(path, takes)
+        elif self.kind == "CDX":
+            _tell_cdx(Path(self.name), takes)
+        else:
+            for seed in read_seeds(self.name):
+                takes.candidate(seed.url)
+        return problems
+
+
+def open_source(name: str) -> Source:
+    """Return what a user named: a file, a folder of WARC files, or a database."""
+    path = Path(os.path.expanduser(file_of(name) or name))
+    if is_server(name):
+        return Source(name, "archive")
+    if path.is_dir():
+        if not _warcs(path):
+            raise SeedError(f"{name} is a folder without WARC files; name files, or such a folder")
+        return Source(str(path), "WARC")
+    if not path.is_file():
+        raise SeedError(
+            f"there is no {name}; give a crawl (FILE.db), an archive, a WARC or CDX file, or a list"
+        )
+    if path.name.endswith(_WARC):
+        return Source(str(path), "WARC")
+    if path.name.endswith(_CDX):
+        return Source(str(path), "CDX")
+    if is_crawl_store(path):
+        return Source(str(path), "crawl")
+    with path.open("rb") as file:
+        is_database = file.read(16).startswith(b"SQLite format 3")
+    return Source(str(path), "archive" if is_database else "list")
+
+
+def _uri(name: str) -> str:
+    return name if "://" in name else f"sqlite:///{name}"
+
+
+def _warcs(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    return sorted(file for file in path.iterdir() if file.name.endswith(_WARC))
+
+
+def _tell_crawl(path: Path, takes: Takes) -> None:
+    """Tell the links of a crawl that were not fetched; its pages are in its archive."""
+    with reading(path) as db:
+        rows = db.execute(
+            "SELECT origin || path, anchor FROM link JOIN host ON host.id = link.host"
+            " AND host.job = link.id >> 40 WHERE status = 'W'"
+        )
+        for url, anchor in rows:
+            takes.address(Link(url, anchor, "a"))
+
+
+def _tell_archive(uri: str, takes: Takes) -> list[str]:
+    problems = []
+    with closing(open_archive(uri, create=False, read_only=True)) as archive:
+        for url in archive.urls():
+            version = archive.get(url)
+            kind = (version.content_type or "").partition(";")[0].strip().lower()
+            if version.status != 200 or (kind and kind not in _HTML):
+                continue
+            try:
+                body = archive.rebuild(version).body
+            except StoreError as error:
+                problems.append(str(error))
+                continue
+            takes.page(parse_page(body[:_LARGEST_PAGE], url, version.content_type or ""))
+    return problems
+
+
+def _tell_warc(path: Path, takes: Takes) -> list[str]:
+    problems = []
+    try:
+        for record in records(path):
+            if isinstance(record, WarcProblem):
+                problems.append(str(record))
+            elif record.kind == "response" and record.is_http:
+                try:
+                    _tell_response(path, record.offset, record.field("WARC-Target-URI"), takes)
+                except BadRecordError as error:
+                    problems.append(f"'{path}', offset {record.offset}: {error}")
+    except OSError as error:
+        raise SeedError(f"the WARC file {path} cannot be read: {error.strerror}") from error
+    return problems
+
+
+def _tell_response(path: Path, offset: int, url: str, takes: Takes) -> None:
+    message = message_at(path, offset)
+    declared = next((v for name, v in message.headers if name.lower() == "content-type"), "")
+    if message.status != 200 or declared.partition(";")[0].strip().lower() not in _HTML:
+        return
+    try:
+        body = body_of(message.payload, message.headers)
+    except CodingError:
+        return  # nobody can read such a page
+    takes.page(parse_page(body[:_LARGEST_PAGE], url.strip("<>"), declared))
+
+
+def _tell_cdx(path: Path, takes: Takes) -> None:
+    try:
+        with _opened(path) as file:
+            while lines := file.readlines(1 << 20):
+                for start in range(0, len(lines), MOST_LINES):
+                    _tell_lines(b"".join(lines[start : start + MOST_LINES]), takes)
+    except (OSError, EOFError) as error:  # EOFError: of a gzip that ends too early
+        raise SeedError(f"the CDX file {path} cannot be read: {error}") from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return path.open("rb")
+
+
+def _tell_lines(lines: bytes, takes: Takes) -> None:
+    try:
+        links = read_cdx(lines, "http://localhost/").page.links
+    except ListingError:
+        return  # no page among them
+    for link in links:
+        takes.address(link)
+
+
+_MOST_HOSTS = 200_000
+_MOST_VOTERS = 100  # sites that are told apart
+_DOUBT = 2
+
+
+@dataclass(slots=True)
+class _Seen:
+    pages: int = 0
+    on_topic: int = 0
+    good: int = 0
+    links: int = 0
+    fitting: int = 0
+    addresses: int = 0
+    proposed: bool = False
+    voters: set[str] = field(default_factory=set)
+    anchor: str = ""
+    best: tuple[int, int, str] = (0, 0, "")  # fitting concepts, −directories, address
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A host that may be worth a crawl.
+
+    Attributes:
+        url: where to begin: the address that promises most.
+        score: see the module; 0 for one of which nothing is known.
+        reasons: why, a clause each, the weightiest first.
+    """
+
+    url: str
+    host: str
+    score: float
+    reasons: tuple[str, ...]
+    known: int
+
+
+class Candidates:
+    def __init__(self, test: TopicTest, without: Collection[str] = ()) -> None:
+        self._test = test
+        self._without = frozenset(without)
+        self._seen: dict[str, _Seen] = {}
+        self.left_out = 0
+        """Pages and links of hosts beyond the first 200,000."""
+
+    def page(self, page: Page) -> None:
+        """Take in a stored page, and its links to other hosts."""
+        own = host_of(page.url)
+        verdict = self._test.judge(page, page.media)
+        on_topic = self._test.on_topic(page.url, verdict.score)
+        if seen := self._of(own):
+            seen.pages += 1
+            seen.on_topic += on_topic
+            seen.good += verdict.relevant
+            if on_topic:
+                self._propose(seen, page.url, 3 + verdict.relevant)
+        told: set[str] = set()
+        for link in page.links:
+            host = host_of(link.url)
+            if host == own or (seen := self._of(host)) is None:
+                continue
+            fits = self._fit(link)
+            if fits:
+                self._propose(seen, link.url, fits)
+            if host not in told:
+                told.add(host)
+                self._vote(seen, link, own if on_topic else "", fits=bool(fits))
+
+    def address(self, link: Link) -> None:
+        """Take in an address of which no page is stored."""
+        fits = self._fit(link)
+        seen = self._of(host_of(link.url)) if fits else None
+        if seen is not None:
+            seen.addresses += 1
+            self._propose(seen, link.url, fits)
+
+    def candidate(self, url: str) -> None:
+        """Take in an address that a person proposes."""
+        if seen := self._of(host_of(url)):
+            seen.proposed = True
+            self._propose(seen, url, 100)
+
+    def ranked(self, most: int = 0) -> list[Candidate]:
+        made = (_judged(host, seen) for host, seen in self._seen.items())
+        good = [one for one in made if one.score > 0]
+        good.sort(key=lambda one: (-one.score, one.host))
+        return good[: most or None]
+
+    def _of(self, host: str) -> _Seen | None:
+        if not host or host in self._without or is_private_host(host):
+            return None
+        seen = self._seen.get(host)
+        if seen is None:
+            if len(self._seen) >= _MOST_HOSTS:
+                self.left_out += 1
+                return None
+            seen = self._seen[host] = _Seen()
+        return seen
+
+    def _fit(self, link: Link) -> int:
+        """Return how many concepts of the topic the words of a link name."""
+        return len(self._test.topic.find(f"{link.anchor}\n{url_text(link.url)}"))
+
+    def _vote(self, seen: _Seen, link: Link, voter: str, *, fits: bool) -> None:
+        seen.links += 1
+        if voter and len(seen.voters) < _MOST_VOTERS:
+            seen.voters.add(split_host(voter).top_domain_under_public_suffix or voter)
+        if fits:
+            seen.fitting += 1
+            seen.anchor = seen.anchor or link.anchor
+
+    def _propose(self, seen: _Seen, url: str, fits: int) -> None:
+        """Let an address be where a crawl of the host begins, if none before promised as much."""
+        seen.best = max(seen.best, (fits, -physical_layer(url), url))
+
+
+def _judged(host: str, seen: _Seen) -> Candidate:
+    share = (seen.fitting + _DOUBT) / (seen.links + _DOUBT)
+    terms = [(worth, why) for worth, why in _terms(seen, share) if worth > 0]
+    terms.sort(key=lambda term: -term[0])
+    url = seen.best[2] or f"http://{host}/"
+    reasons = tuple(why for _, why in terms)
+    return Candidate(url, host, sum(worth for worth, _ in terms), reasons, seen.pages)
+
+
+def _terms(seen: _Seen, share: float) -> Iterator[tuple[float, str]]:
+    plain = seen.on_topic - seen.good
+    said = f", e.g. “{seen.anchor[:60]}”" if seen.anchor else ""
+    sites = len(seen.voters)
+    yield 2 * log1p(seen.good), f"{seen.good} of {seen.pages} stored pages on topic with media"
+    yield log1p(plain), f"{plain} of {seen.pages} on topic without media"
+    yield log1p(seen.fitting), f"{seen.fitting} of {seen.links} links to it fit the topic{said}"
+    yield share * 0.5 * log1p(sites), f"pages on topic of {sites} other sites link to it"
+    yield 0.5 * log1p(seen.addresses), f"{seen.addresses} of its addresses fit the topic"
+    yield 0.5 * seen.proposed, "proposed"
+
+
+ALIVE, REDIRECTS, FORBIDDEN, DEAD = "alive", "redirects", "robots.txt forbids it", "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSeed:
+    """A seed and what is known of it now.
+
+    Attributes:
+        state: `alive`, `redirects` to another address, `robots.txt forbids it`, or `dead`.
+        target: where it redirects to, "" for nowhere.
+        reason: why it is dead, "" if it is not.
+        listed: pages of its host by its sitemaps; None if it has none, or they cannot be read.
+        more: whether there are more than were counted.
+        delay: seconds its robots.txt asks to wait between requests, None if it says nothing.
+    """
+
+    url: str
+    state: str
+    target: str = ""
+    reason: str = ""
+    status: int = 0
+    language: str = ""
+    title: str = ""
+    links: int = 0
+    media: int = 0
+    listed: int | None = None
+    more: bool = False
+    delay: float | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether a crawl can start there."""
+        return self.state in {ALIVE, REDIRECTS}

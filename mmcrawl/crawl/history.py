@@ -1,0 +1,349 @@
+"""What became of a crawl's links so far: where its seeds led, and all of it, told again.
+
+A crawl that is taken up again tells algorithm and bounds what happened, in that order.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from itertools import islice
+from typing import Any
+
+from mmcrawl.crawl.listed import ListedLinks
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.admission import REDIRECT, Admission, Sites
+from mmcrawl.frontier.database import damaged
+from mmcrawl.frontier.interlink import InterLink
+from mmcrawl.frontier.ranking import ALL, Ranking
+from mmcrawl.frontier.reading import LinkTable, PastFailure, PastPage
+from mmcrawl.frontier.records import LinkScores
+from mmcrawl.frontier.sqlite import SqliteFrontier
+from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.frontier.twins import TWIN, Twins
+from mmcrawl.page.model import MOVE
+from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
+from mmcrawl.scoring.knowledge import Knowledge
+from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
+from mmcrawl.scoring.relevance import TopicTest
+from mmcrawl.scoring.similarity import LinkSimilarity
+
+_LINKS_AT_ONCE = 50_000  # those of a crawl may be many millions
+_SCORED_AT_ONCE = 500  # between two of these others may have their turn
+
+_MOST_MOVED = 5  # places that a page moves a browser to; they are its first links
+
+logger = logging.getLogger(__name__)
+
+
+class MovedSeeds:
+    """The hosts that seeds lead on to, at once or by steps: they count among the crawl's own.
+
+    A seed leads on by a redirect, or by what moves a browser from its page.
+
+    Args:
+        frontier: tells where links were found.
+        sites: lets links to such hosts be followed.
+        test: looks there for what it looks for at the seed's.
+
+    Attributes:
+        test: the one given.
+        hosts: the hosts of seeds and those they redirect to, as they turned out.
+    """
+
+    def __init__(self, frontier: SqliteFrontier, sites: Sites, test: TopicTest) -> None:
+        self.hosts: list[tuple[str, str]] = []
+        self.test = test
+        self._frontier, self._sites = frontier, sites
+        self._links: set[int] = set()
+        self._pages: set[int] = set()
+
+    def follow(self, link: int, target: str, *, stays: bool = False) -> None:
+        """Note that a link leads on; with `stays`, from a page that has other links as well."""
+        known = self._frontier.known(link)
+        is_move = known.tag_path.startswith(MOVE)
+        if (
+            known.parent is None
+            or known.parent in self._links
+            or (is_move and known.parent in self._pages)
+        ):
+            (self._pages if stays else self._links).add(link)
+            move = host_of(known.url), host_of(target)
+            self._sites.admit(move[1])
+            self.test.moved(*move)
+            if move[0] != move[1] and move not in self.hosts:
+                self.hosts.append(move)
+
+
+def recall(
+    frontier: SqliteFrontier,
+    scorer: Scorer,
+    admission: Admission,
+    moved: MovedSeeds,
+    twins: Twins,
+    *,
+    listed: ListedLinks,
+    taught: int | None = None,
+) -> Iterator[int]:
+    """Bring algorithm and bounds to where they stood when the job was left, little by little.
+
+    The scores they answer with are in the frontier already; but those of a part that is taken over
+    may be out of date.
+
+    Args:
+        frontier: knows what became of links.
+        scorer, admission, moved, twins, listed: new ones.
+        taught: for a part that is taken over: of so many links that had ended the knowledge of the
+            algorithm was learnt already.
+
+    Yields:
+        How many of the links that have ended the algorithm was told of.
+    """
+    told = LastScores(scorer) if taught is not None and scorer.knowledge is None else scorer
+    scorer.silent = taught is not None and scorer.knowledge is not None
+    try:
+        for past in retold(frontier, told, moved.test):
+            if isinstance(told, LastScores) and len(told) > _LINKS_AT_ONCE:
+                frontier.apply(told.take())
+            _recall_bounds(past, frontier, admission, moved, twins, listed=listed)
+            if scorer.knowledge is not None:
+                scorer.knowledge.teaching = True  # for others, whose turn it may be
+            yield past.settled - 1
+            if scorer.knowledge is not None:
+                scorer.knowledge.teaching = past.settled > (taught or 0)
+    finally:
+        if scorer.knowledge is not None:
+            scorer.knowledge.teaching = True
+    waiting = frontier.each_waiting()
+    scorer.silent = False
+    while some := list(islice(waiting, _SCORED_AT_ONCE)):
+        scores = told.added(some)
+        if taught is not None and told is scorer:
+            frontier.apply(scores)
+        yield frontier.settled
+    if isinstance(told, LastScores):
+        frontier.apply(told.take())
+
+
+def _recall_bounds(
+    past: PastPage | PastFailure,
+    frontier: SqliteFrontier,
+    admission: Admission,
+    moved: MovedSeeds,
+    twins: Twins,
+    *,
+    listed: ListedLinks,
+) -> None:
+    """Count a link that ended against the bounds of the crawl."""
+    if isinstance(past, PastFailure):
+        if past.error != TWIN:
+            admission.failed(past.url, past.error)
+        if past.error.startswith(REDIRECT):
+            moved.follow(past.id, past.error.removeprefix(REDIRECT))
+    elif not past.elsewhere:
+        for link in past.links[:_MOST_MOVED]:
+            target = frontier.known(link)
+            if target.parent == past.id and target.tag_path.startswith(MOVE):
+                moved.follow(past.id, target.url, stays=True)
+        admission.crawled(past.url, relevant=past.relevant)
+        listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
+        twins.learn_parameters(past.id, frontier.url(past.id))
+
+
+def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
+    """Bring the counts of words to where they stood.
+
+    Raises:
+        StoreError: what the store has of them is damaged.
+    """
+    try:
+        if state := store.memory(job.number).get("similarity"):
+            similarity.restore(state)
+        for note in store.notes(job.number):
+            similarity.take_note(note)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise damaged(store.name, "its word counts") from error
+
+
+def noted(rules: PinnedRules, links: str) -> dict[str, Any]:
+    """Return what a store keeps of the rules for addresses, and of which links are followed."""
+    return {"rules": rules.digest, "pinned": rules.plain(), "links": links}
+
+
+def noted_rules(store: SqliteStore, job: int) -> tuple[PinnedRules, str]:
+    """Return the rules for addresses, and which links were followed, in the last run of a job."""
+    memory = store.memory(job)
+    rules = (PinnedRule(*fields) for fields in memory.get("pinned", ()))
+    return PinnedRules(rules), memory.get("links", ALL)
+
+
+def looked_at(store: SqliteStore, job: Job) -> InterLink:
+    """Return the links of a job as its last run ranked them."""
+    rules, links = noted_rules(store, job.number)
+    return InterLink(store, job.number, Ranking(links, rules.weight_of if rules else None))
+
+
+def rules_changed(
+    store: SqliteStore,
+    job: Job,
+    rules: PinnedRules,
+    links: str,
+    seeds: Sequence[str],
+    *,
+    begun: bool,
+) -> bool:
+    """Tell of the rules in the log; return whether other ones, or other links, were noted last.
+
+    Args:
+        store, job: what is gone on with.
+        rules: those that count now.
+        links: which are to be followed now.
+        seeds: where the crawl starts.
+        begun: whether pages were fetched before.
+    """
+    memory = store.memory(job.number)
+    changed = bool(memory.get("rules", "") != rules.digest)
+    links_before = memory.get("links", ALL)
+    if rules:
+        logger.info("Rules for addresses that count in this crawl: %d", len(rules.rules))
+    if changed and begun:
+        logger.info("Rules for addresses have changed since the last run; these count from now on")
+    if links != links_before and begun:
+        logger.info("links=%s counts from now on; until now it was %s", links, links_before)
+    for seed in seeds:
+        if rules.weight_of(seed) == 0:
+            logger.warning("The seed %s is not fetched: a rule says never", seed)
+    return changed or bool(links != links_before)
+
+
+def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPage | PastFailure]:
+    """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
+
+    Args:
+        links: know what became of them.
+        scorer: a new one.
+        test: tells which pages are on topic.
+    """
+    scorer.added(links.without_parent())
+    settled: set[int] = set()
+    followed = deque(links.followed())
+    for past in links.history():
+        yield past
+        if isinstance(past, PastFailure):
+            scorer.started(past.id)
+            _recall_failure(past, links, scorer, settled)
+        else:
+            on_topic = test.on_topic(past.url, past.topic_score)
+            page = CrawledPage.again(past, on_topic=on_topic)
+            if past.elsewhere:
+                tell_elsewhere(scorer, page)
+            else:
+                scorer.started(past.id)
+                scorer.crawled(page)
+        settled.add(past.id)
+        while followed and followed[0][0] <= past.settled:
+            scorer.added(followed.popleft()[1])
+
+
+class Overheard(Scorer):
+    """An algorithm whose answers are listened to while it is told what happened.
+
+    Args:
+        scorer: the algorithm.
+    """
+
+    name = "overheard"
+
+    def __init__(self, scorer: Scorer) -> None:
+        self.scorer = scorer
+
+    def heard(self, scores: LinkScores) -> None:
+        """Take note of an answer."""
+        raise NotImplementedError
+
+    @property
+    def knowledge(self) -> Knowledge | None:
+        return self.scorer.knowledge
+
+    def adopt(self, knowledge: Knowledge) -> None:
+        self.scorer.adopt(knowledge)
+
+    def added(self, links: Iterable[int]) -> LinkScores:
+        return self._heard(self.scorer.added(links))
+
+    def started(self, link: int) -> LinkScores:
+        return self._heard(self.scorer.started(link))
+
+    def crawled(self, page: CrawledPage) -> LinkScores:
+        return self._heard(self.scorer.crawled(page))
+
+    def failed(self, link: int) -> LinkScores:
+        return self._heard(self.scorer.failed(link))
+
+    def repeated(self, link: int) -> LinkScores:
+        return self._heard(self.scorer.repeated(link))
+
+    def _heard(self, scores: LinkScores) -> LinkScores:
+        self.heard(scores)
+        return scores
+
+
+class LastScores(Overheard):
+    """Notes what an algorithm said of each link last."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        super().__init__(scorer)
+        self._scores: dict[int, tuple[float, float]] = {}
+
+    def __len__(self) -> int:
+        """Return of how many links a score is noted."""
+        return len(self._scores)
+
+    def heard(self, scores: LinkScores) -> None:
+        for link, *two in zip(scores.ids, scores.score, scores.structure, strict=True):
+            self._scores[link] = two[0], two[1]
+
+    def take(self) -> LinkScores:
+        """Take out what is noted."""
+        scores = [*self._scores.values()]
+        taken = LinkScores([*self._scores], [one[0] for one in scores], [one[1] for one in scores])
+        self._scores.clear()
+        return taken
+
+
+def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:
+    """Tell an algorithm of a page that another part of the crawl fetched, and learnt from.
+
+    Args:
+        scorer: the algorithm. To it the page is one that comes from no page.
+        page: with the links on it that belong here.
+    """
+    scorer.added(())  # a failure told before is learnt
+    with scorer.knowledge.untaught() if scorer.knowledge is not None else nullcontext():
+        scorer.added([page.id])
+        scorer.started(page.id)
+        return scores_after(scorer, page)
+
+
+def _recall_failure(
+    past: PastFailure, links: LinkTable, scorer: Scorer, settled: Container[int]
+) -> None:
+    """Tell an algorithm how a link ended that led to no page of its own.
+
+    Args:
+        past: the link.
+        links: know where they were found.
+        scorer: the algorithm.
+        settled: the links that ended before it. What was found on one of them was known by then.
+    """
+    target = None
+    if past.error.startswith(REDIRECT):
+        target = links.lookup(past.error.removeprefix(REDIRECT))
+    parent = past.id if target is None else links.known(target).parent
+    was_known = target not in {None, past.id} and (parent is None or parent in settled)
+    if past.error == TWIN or was_known:
+        scorer.repeated(past.id)
+        return
+    scorer.failed(past.id)
+    if target is not None and parent == past.id:
+        scorer.added([target])

@@ -1,0 +1,368 @@
+"""The spider's arguments, checked: a wrong value is one sentence that says what it may be."""
+
+import hashlib
+import json
+import os
+import re
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from mmcrawl.archive.uris import as_archive_uri
+from mmcrawl.crawl.arguments import (
+    DEFAULT_STORE,
+    StoreName,
+    WebName,
+    checked_kinds,
+    parse_kinds,
+    readable,
+)
+from mmcrawl.crawl.rules_file import read_rules
+from mmcrawl.crawl.seeds import Seed, read_seeds
+from mmcrawl.errors import did_you_mean
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import canonical
+from mmcrawl.media.sizes import as_sizes
+from mmcrawl.scoring.pinned_rules import PinnedRules
+from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
+from mmcrawl.text.media_kinds import DEFAULT_KINDS, KINDS
+from mmcrawl.topic.loading import ANYTHING, as_one, load_topic, load_topics, topic_from_keywords
+from mmcrawl.topic.topic import Topic
+
+DEMO_TOPIC = "physics-senior"
+DEMO_STORE = "sqlite:///demo.db"
+MOST_WORKERS = 64
+_AUTO = "auto"  # of `workers`
+_ALL, _ON_TOPIC, _SCORE = "all", "on-topic", "score:"  # of `expand`
+_WAYS = ("sitemap", "feeds", "oembed", "cdx")
+_USUAL_WAYS = "sitemap,feeds"
+
+
+class FocusedParams(BaseModel):
+    """Arguments of `scrapy crawl focused`, each given as `-a NAME=VALUE`.
+
+    Others than these are parameters of the algorithm, e.g. `-a algo=urlrule -a alpha=0.5`.
+    """
+
+    model_config = ConfigDict(extra="allow", ignored_types=(cached_property,))
+
+    algo: str = Field(
+        "urlrule", description="how waiting links are ordered (`scrapy help algorithms`)"
+    )
+    topic: str = Field("", description="topics by name or file, separated by commas")
+    keywords: str = Field(
+        "",
+        description="words to look for instead of a topic: 光学|optics, lens; * for any media",
+    )
+    seeds: str = Field(
+        "", description="seed file, URL, or URLs separated by commas (default: the demo web)"
+    )
+    job: str = Field(
+        "", description="name of the crawl in its store (default: made of the arguments)"
+    )
+    media: str = Field(
+        ",".join(DEFAULT_KINDS),
+        description=f"wanted kinds of media, separated by commas, also in Chinese (视频):"
+        f" {', '.join(KINDS)}",
+    )
+    download: str = Field(
+        "",
+        description="kinds of media to download during the crawl, or all; see `scrapy collect`",
+    )
+    max_media: Annotated[str, readable(as_sizes)] = Field(
+        "", description="maximum of downloads: 20GB, or 20GB,video:15GB"
+    )
+    max_pages: int = Field(0, ge=0, description="maximum of pages to fetch; 0 for no limit")
+    max_layer: int = Field(20, ge=0, description="deepest directory layer; 0 for no limit")
+    max_depth: int = Field(0, ge=0, description="maximum of clicks from a seed; 0 for no limit")
+    sites: Literal["hosts", "domains", "anywhere"] = Field(
+        "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
+    )
+    expand: str = Field(
+        "all",
+        description="pages whose links are followed, besides seeds: all, on-topic, or those of at"
+        " least a topic score, as score:0.2",
+    )
+    links: Literal["all", "related"] = Field(
+        "all",
+        description="all, or related: links in navigation later, and none that are only in"
+        " advertisements, notices of rights or noise",
+    )
+    discover: str = Field(
+        _USUAL_WAYS,
+        description="ways into the seeds' hosts besides links, separated by commas: sitemap,"
+        " feeds, oembed, cdx; or none",
+    )
+    cdx: str = Field("", description="CDX server for discover=cdx, as http://h/cdx")
+    render: Literal["", "playwright", "playwright-all"] = Field(
+        "",
+        description="render pages that are empty without scripts by Chromium: playwright, or"
+        " playwright-all for every page (extra `render`)",
+    )
+    max_rendered: int = Field(1_000, ge=0, description="maximum of rendered pages")
+    rules: str = Field("", description="file of URL rules: which links come first, and which never")
+    store: StoreName = Field(
+        "",
+        description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
+        " (default: sqlite:///crawl.db, of the demo sqlite:///demo.db)",
+    )
+    workers: str = Field(
+        "",
+        description="processes of this machine that crawl together: a number, or auto (by cores and"
+        " memory)",
+    )
+    archive: str = Field(
+        "",
+        description="where pages are archived: sqlite:///FILE, mongodb://HOST/DATABASE or none"
+        " (default: by the store)",
+    )
+    web: WebName = Field(
+        "",
+        description="stored web to crawl instead of the network: demo, a folder with one folder per"
+        " host, a WARC file, sim:pages=5000 (simulated), portal:WEB;WEB (several behind one page)",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_job_id(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Leave out the `_job` that scrapyd gives every spider."""
+        return {name: value for name, value in arguments.items() if name != "_job"}
+
+    @field_validator("algo")
+    @classmethod
+    def _known_algorithm(cls, name: str) -> str:
+        known, colon, rest = name.partition(":")
+        if colon and known in algorithm_names():
+            arguments = " ".join(
+                f"-a {part}" for part in (f"algo={known}", *rest.split(";")) if part
+            )
+            raise ValueError(f"parameters are arguments of their own: {arguments}")
+        if name not in algorithm_names():
+            raise ValueError(
+                f"there is no algorithm {name!r}; it may be {', '.join(algorithm_names())}"
+            )
+        return name
+
+    @field_validator("seeds")
+    @classmethod
+    def _some_seeds(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("there are none")
+        return text
+
+    @field_validator("workers")
+    @classmethod
+    def _some_workers(cls, text: str) -> str:
+        if text in {"", _AUTO}:
+            return text
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MOST_WORKERS):
+            raise ValueError(f"{text!r} is not allowed")
+        return str(int(text))
+
+    @field_validator("job")
+    @classmethod
+    def _good_name(cls, name: str) -> str:
+        if not all(c.isalnum() or c in "_.-" or not c.isascii() for c in name):
+            raise ValueError(f"{name!r} is not allowed")
+        if not name.isprintable():
+            raise ValueError(f"{name!r} holds what cannot be printed")
+        return name
+
+    @field_validator("media")
+    @classmethod
+    def _known_kinds(cls, text: str) -> str:
+        return ",".join(parse_kinds(text))
+
+    @field_validator("download")
+    @classmethod
+    def _known_download(cls, text: str) -> str:
+        return checked_kinds(text) if text else ""
+
+    @field_validator("expand")
+    @classmethod
+    def _known_expansion(cls, text: str) -> str:
+        if text in {_ALL, _ON_TOPIC}:
+            return text
+        try:
+            score = float(text.removeprefix(_SCORE))
+        except ValueError:
+            score = -1.0
+        if not (text.startswith(_SCORE) and 0 <= score <= 1):
+            raise ValueError(f"{text!r} is not understood")
+        return f"{_SCORE}{score:g}"
+
+    @field_validator("discover")
+    @classmethod
+    def _known_ways(cls, text: str) -> str:
+        ways = {way.strip() for way in text.split(",")} - {""}
+        if ways == {"none"}:
+            return ""
+        if unknown := ways - {*_WAYS}:
+            there_are = ", ".join((*_WAYS, "none"))
+            raise ValueError(f"there is no {', '.join(sorted(unknown))}; there are {there_are}")
+        return ",".join(sorted(ways, reverse=True))
+
+    @field_validator("cdx")
+    @classmethod
+    def _known_server(cls, url: str) -> str:
+        if url and not (url.startswith(("http://", "https://")) and host_of(url)):
+            raise ValueError(f"{url!r} is no URL; write it as http://host/cdx")
+        return url
+
+    @field_validator("archive")
+    @classmethod
+    def _known_archive(cls, text: str) -> str:
+        return as_archive_uri(text) or text
+
+    @model_validator(mode="after")
+    def _complete(self) -> "FocusedParams":
+        if self.topic and self.keywords:
+            raise ValueError("give either topic or keywords, not both")
+        if not self.topic and not self.keywords:
+            if self.is_demo:
+                self.topic = DEMO_TOPIC
+            elif not self.seed_list or not all(seed.topic for seed in self.seed_list):
+                raise ValueError(
+                    "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
+                    " or -a keywords=WORDS"
+                )
+        if ("cdx" in self.discover.split(",")) != bool(self.cdx):
+            raise ValueError("discover=cdx and cdx=URL, the server that is asked, go together")
+        if self.workers and self.store_uri == "memory:":
+            raise ValueError("several workers cannot share what is kept in memory: name a store")
+        if self.download and self.store_uri == "memory:":
+            raise ValueError("media of a crawl in memory cannot be kept: name a store, as crawl.db")
+        _ = self.whole_topic, self.parameters, self.pinned_rules
+        return self
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether neither seeds nor a web were given, so that the demo web is crawled."""
+        return not self.seeds and self.web in {"", "demo"}
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The wanted media kinds."""
+        return frozenset(self.media.split(","))
+
+    def least_score(self, threshold: float) -> float:
+        """Return the topic score that a page must have for its links to be followed, in [0, 1].
+
+        Args:
+            threshold: what a page on topic has at least.
+        """
+        if self.expand == _ALL or self.whole_topic.anything:
+            return 0.0
+        return threshold if self.expand == _ON_TOPIC else float(self.expand.removeprefix(_SCORE))
+
+    @cached_property
+    def seed_list(self) -> list[Seed]:
+        """The seeds given, in order; none for those a stored web brings."""
+        return read_seeds(self.seeds) if self.seeds else []
+
+    @cached_property
+    def own_topic(self) -> Topic | None:
+        """The topic of the crawl as given by `topic` or `keywords`."""
+        if self.keywords:
+            return topic_from_keywords(self.keywords)
+        return load_topics(self.topic) if self.topic else None
+
+    @cached_property
+    def topics_by_host(self) -> dict[str, Topic]:
+        """The topics that seeds brought along, by the host of the seed."""
+        return {host_of(seed.url): load_topic(seed.topic) for seed in self.seed_list if seed.topic}
+
+    @cached_property
+    def whole_topic(self) -> Topic:
+        """All topics of the crawl as one."""
+        topics = [*([self.own_topic] if self.own_topic else []), *self.topics_by_host.values()]
+        return as_one(topics)
+
+    @cached_property
+    def pinned_rules(self) -> PinnedRules:
+        """The rules for addresses, without those for topics the crawl does not look for."""
+        if not self.rules:
+            return PinnedRules()
+        return read_rules(self.rules, frozenset(self.whole_topic.name.split(",")))
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the algorithm."""
+        defaults = default_parameters(self.algo)
+        own = [name for name in defaults if name not in type(self).model_fields]
+        texts = {name: str(value) for name, value in (self.model_extra or {}).items()}
+        for name in texts.keys() - own:
+            arguments = ", ".join(type(self).model_fields)
+            more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
+            more += did_you_mean(name, [*type(self).model_fields, *own])
+            raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
+        return defaults | parse_parameters(self.algo, texts)
+
+    @property
+    def store_uri(self) -> str:
+        """Where the crawl is kept."""
+        return self.store or (DEMO_STORE if self.is_demo else DEFAULT_STORE)
+
+    @property
+    def made_afresh(self) -> bool:
+        """Whether each run begins anew: that of the demo does, unless a store is named."""
+        return self.is_demo and not self.store
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides which pages the crawl is about, however it was written.
+
+        Defaults and other spellings of a value are the value; the order of topics, keywords and
+        seeds, and what is named twice, make no difference. `max_pages`, `links` and rules may
+        change on resuming; `expand` and the bounds of layers and clicks may not: links beyond them
+        were not kept.
+        """
+        topics = {host: topic.name for host, topic in self.topics_by_host.items()}
+        seeds = {(canonical(s.url), topics.get(host_of(s.url), "")) for s in self.seed_list}
+        keywords = self.own_topic.concepts if self.own_topic and self.keywords else ()
+        if self.own_topic and self.own_topic.anything:
+            keywords = ((ANYTHING,),)
+        return {
+            **self.parameters,
+            **({"discover": self.discover or "none"} if self.discover != _USUAL_WAYS else {}),
+            **({"render": self.render} if self.render else {}),
+            **({"cdx": self.cdx} if self.cdx else {}),
+            "algo": self.algo,
+            "topic": ",".join(
+                sorted({_place(name.strip()) for name in self.topic.split(",")} - {""})
+            ),
+            "keywords": ",".join(sorted({"|".join(sorted(set(words))) for words in keywords})),
+            "seeds": [list(seed) for seed in sorted(seeds)],
+            "web": _place(self.web) or ("demo" if self.is_demo else ""),
+            "media": self.media,
+            "sites": self.sites,
+            "max_layer": self.max_layer,
+            "max_depth": self.max_depth,
+            "expand": self.expand,
+        }
+
+    @property
+    def job_name(self) -> str:
+        """The job's name: the one given, or one made of the arguments that tell crawls apart.
+
+        A crawl with a rules file is another than one without; that file may be edited meanwhile.
+        """
+        if self.job:
+            return self.job
+        told = self.identity() | ({"rules": _place(self.rules)} if self.rules else {})
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        topics = ",".join(sorted(set(self.whole_topic.name.split(","))))
+        topic = re.sub(r"[^\w.-]+", "-", topics)
+        return f"{self.algo}-{topic}-{digest[:6]}"
+
+
+def _place(text: str) -> str:
+    """Return the name of a file or folder in one spelling, relative if it is below this folder.
+
+    So it stays the same when all is moved together. What is no file is returned as it is.
+    """
+    path = os.path.abspath(os.path.expanduser(text))
+    if not text or not os.path.exists(path):
+        return text
+    here = os.path.join(os.getcwd(), "")
+    return path.removeprefix(here)

@@ -1,0 +1,170 @@
+"""What a crawl is made of, apart from its store: of what a user says, or of what a store tells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.portion import Portion
+from mmcrawl.crawl.reports import Reporter
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.admission import Limits
+from mmcrawl.frontier.ranking import ALL
+from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.scoring.base import LinkSource, Scorer
+from mmcrawl.scoring.pinned_rules import PinnedRules
+from mmcrawl.scoring.registry import default_parameters, make_scorer
+from mmcrawl.scoring.relevance import TopicTest
+from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.topic.loading import as_one, load_topic, topic_of
+from mmcrawl.topic.topic import Topic
+
+SEEDS = "seeds_in_order"
+"""Argument of a shared job: a log can be read again only with its seeds in their order."""
+_LIMIT = "limits."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlParts:
+    """What is needed to make a crawl over a store.
+
+    Attributes:
+        algo: name of the algorithm.
+        parameters: of the algorithm.
+        topic: what is looked for on all sites; None if every seed brings its own.
+        topics_by_host: what is looked for on some hosts.
+        kinds: of media that are wanted.
+        threshold: of the topic test.
+        limits: which links may be followed.
+        seeds: addresses, in order.
+        aliases: other names of hosts.
+        obey_nofollow: leave links alone that a page asks not to follow.
+        links: which are to be followed, by their blocks.
+        rules: for addresses.
+    """
+
+    algo: str
+    parameters: Mapping[str, Any]
+    topic: Topic | None
+    topics_by_host: Mapping[str, Topic]
+    kinds: frozenset[str]
+    threshold: float
+    limits: Limits
+    seeds: Sequence[str]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    obey_nofollow: bool = True
+    links: str = ALL
+    rules: PinnedRules = field(default_factory=PinnedRules)
+
+    @classmethod
+    def told(cls, arguments: Mapping[str, Any], aliases: Mapping[str, str]) -> Self:
+        """Return the parts of a crawl by the arguments that its store keeps.
+
+        Those of a crawl on SQLite tell nothing of settings; these have their defaults then. Rules
+        for addresses are not among them.
+
+        Args:
+            arguments: of the job.
+            aliases: of its stored web.
+
+        Raises:
+            MmcrawlError: a topic or the algorithm is not there any more, or the arguments are none.
+        """
+        try:
+            return cls._told(arguments, aliases)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise StoreError(
+                f"the arguments that the store keeps of the job cannot be read ({error!r}); is it"
+                " of another version of mmcrawl?"
+            ) from error
+
+    @classmethod
+    def _told(cls, arguments: Mapping[str, Any], aliases: Mapping[str, str]) -> Self:
+        algo = arguments["algo"]
+        limits = {f.name: arguments.get(_LIMIT + f.name, f.default) for f in fields(Limits)}
+        limits |= {name: arguments[name] for name in ("sites", "max_layer", "max_depth")}
+        known = default_parameters(algo)
+        return cls(
+            algo=algo,
+            parameters={name: arguments[name] for name in known if name in arguments},
+            topic=topic_of(arguments["topic"], arguments["keywords"]),
+            topics_by_host={
+                host_of(url): load_topic(name) for url, name in arguments["seeds"] if name
+            },
+            kinds=frozenset(arguments["media"].split(",")),
+            threshold=arguments.get("threshold", 0.5),
+            limits=Limits(**limits),
+            seeds=arguments.get(SEEDS, [url for url, _ in arguments["seeds"]]),
+            aliases=aliases,
+            obey_nofollow=arguments.get("obey_nofollow", True),
+            links=arguments.get("links", ALL),
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return, as plain data, what `told` needs besides the arguments of the crawl."""
+        return {
+            SEEDS: list(self.seeds),
+            **{_LIMIT + f.name: getattr(self.limits, f.name) for f in fields(Limits)},
+            "threshold": self.threshold,
+            "obey_nofollow": self.obey_nofollow,
+            "links": self.links,
+        }
+
+    @property
+    def whole_topic(self) -> Topic:
+        """All topics of the crawl as one, with the words for the wanted kinds of media."""
+        topics = [*([self.topic] if self.topic else []), *self.topics_by_host.values()]
+        return as_one(topics).wanting(self.kinds)
+
+    def reporter(self) -> Reporter:
+        """Return what makes the reports of pages."""
+        test = TopicTest(
+            self.topic or self.whole_topic,
+            self.kinds,
+            self.threshold,
+            topics_by_host=self.topics_by_host,
+        )
+        similarity = LinkSimilarity(self.whole_topic)
+        return Reporter(test, similarity, self.aliases, self.limits.per_page)
+
+    def scorer(self, source: LinkSource, similarity: LinkSimilarity) -> Scorer:
+        """Return a new scorer.
+
+        Args:
+            source: where it looks up links.
+            similarity: what it asks of their words.
+        """
+        return make_scorer(self.algo, source, similarity, **self.parameters)
+
+    def job(
+        self,
+        store: SqliteStore,
+        job: Job,
+        *,
+        reporter: Reporter | None = None,
+        seeds: Sequence[str] | None = None,
+        portion: Portion | None = None,
+    ) -> CrawlJob:
+        """Return the crawl over a store.
+
+        Args:
+            store, job: where it is kept.
+            reporter: makes the reports of its pages; None for one of its own.
+            seeds: where it starts, if not at all seeds.
+            portion: what makes it a part of a larger crawl, if it is one.
+        """
+        reporter = reporter or self.reporter()
+        similarity = reporter.similarity
+        return CrawlJob(
+            store,
+            job,
+            reporter=reporter,
+            make_scorer=lambda source: self.scorer(source, similarity),
+            limits=self.limits,
+            seeds=self.seeds if seeds is None else seeds,
+            obey_nofollow=self.obey_nofollow,
+            links=self.links,
+            rules=self.rules,
+            portion=portion,
+        )

@@ -1,0 +1,25 @@
+"""Media that a crawl found and that are kept: their bytes, and what is known of each address.
+
+A :class:`MediaFile` says of one address what came of it. The bytes stand in a media store, named by
+their digest, so that equal files are kept once; the records are in an index beside them.
+"""
+
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.media.files import Begun, FolderFiles, MediaFiles, PartialFile, open_files
+    from mmcrawl.media.index import PART, MediaFile, MediaIndex, State, Summary
+    from mmcrawl.media.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
+    from mmcrawl.media.manifests import MOST_PIECES, Piece, Track, read_dash, read_hls
+    from mmcrawl.media.parts import (
+        SWF,
+        Collection,
+        HeldPart,
+        folder_of,
+        has_pictures,
+        media_beside,
+        open_collection,
+        parts_to_fetch,
+        tree_of,
+    )
+    from mmcrawl.media.sizes import Budget, as_size, as_sizes

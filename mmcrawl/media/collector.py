@@ -1,0 +1,339 @@
+"""What is to be fetched next, and what became of it: a process's part in a collection.
+
+The process holds a lock as long as it lives; what another one of this machine had taken whose lock
+is free has died, and is fetched by others at once. Of other machines the leases must run out.
+"""
+
+import secrets
+import shutil
+import socket
+import time
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from urllib.parse import urlsplit
+
+from filelock import FileLock, Timeout
+
+from mmcrawl.errors import ListingError, MediaError, StoreError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.media.download import Download, kept
+from mmcrawl.media.files import PartialFile, digest_of
+from mmcrawl.media.hosted import Players
+from mmcrawl.media.index import PART, MediaFile, State
+from mmcrawl.media.parts import DEEPEST, depth_of, parts_to_fetch
+from mmcrawl.media.parts import Collection as MediaCollection
+from mmcrawl.media.sizes import Budget
+from mmcrawl.media.streams import Stream
+from mmcrawl.page.hosts import hosted_kind
+from mmcrawl.page.lists.playlists import read_playlist
+from mmcrawl.page.media import PLAYED, media_kind
+from mmcrawl.page.urls import without_tracking
+from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
+
+_PLAYER = "it is a page with a player, not a file"
+LEASE = 120.0
+"""Seconds without a sign of life after which others may fetch what a process has taken."""
+
+
+class Collector:
+    """Takes addresses, and settles them. For several threads.
+
+    Args:
+        budget: how much may be kept; what is held already is added to it.
+        kinds: that are wanted.
+        players: what fetches the media of players of other sites; None if they are not wanted.
+
+    Attributes:
+        kept: files that came, `kept_bytes` their bytes.
+        is_stopped: set when all is to be left for another time, so that nothing long is begun.
+    """
+
+    def __init__(
+        self,
+        collection: MediaCollection,
+        budget: Budget,
+        kinds: Collection[str],
+        players: Players | None = None,
+    ) -> None:
+        self.collection = collection
+        self.kept = self.kept_bytes = 0
+        self._counting = Lock()
+        self._index = collection.index
+        self._budget = budget
+        self._kinds = frozenset(kinds)
+        self._under_way: dict[str, Download] = {}
+        self._streams: set[Stream] = set()
+        self._pieces: dict[Download, Stream] = {}  # those under way
+        self._players = players
+        self._at_players: deque[MediaFile] = deque()
+        self.is_stopped = False
+        self._owners = collection.folder / "owners"
+        self.owner = f"{socket.gethostname()}-{secrets.token_hex(8)}"
+        self._lock = FileLock(self._owners / self.owner, timeout=0, thread_local=False)
+        try:
+            self._owners.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except OSError as error:
+            collection.index.close()
+            raise StoreError(
+                f"folder {collection.folder} cannot be used ({error.strerror}); name another one"
+                " with -s MMCRAWL_MEDIA=FOLDER"
+            ) from error
+
+    def begin(self, again: Collection[State] = ()) -> None:
+        """Let wait again what a process that died had taken, and what former limits left out."""
+        for owner in self._index.owners():
+            if not _lives(self._owners / owner):
+                self._index.give_back(owner)
+        self._index.again({State.SKIPPED, *again})
+        self._budget.used.update(self._index.summary().held_bytes)
+        if self._players is not None:
+            held = self._index.files([State.HELD])
+            self._players.used = sum(file.size for file in held if _not_fetched(file.url))
+
+    def add(self, media: Iterable[tuple[str, str, str]]) -> int:
+        """Note addresses, their kinds and pages; return how many are new.
+
+        Addresses that differ in parameters that track visitors are one file, asked for once.
+        """
+        now = time.time()
+        return self._index.add(
+            MediaFile(without_tracking(url), kind, page=page, added_at=now)
+            for url, kind, page in media
+            if kind in self._kinds
+        )
+
+    def take(self, most: int, busy: Collection[str] = ()) -> list[Download]:
+        """Take addresses to be fetched, or kept where all has come; others are settled at once.
+
+        Returns:
+            None only if none waits, but at players, see `fetch_player`.
+        """
+        kinds = {*self._kinds, PART}
+        downloads: list[Download] = []
+        while not downloads:
+            now = time.time()
+            waiting = {host_of(file.url) for file in self._at_players}
+            files = self._index.take(
+                self.owner, now, now + LEASE, most, kinds=kinds, busy={*busy, *waiting}
+            )
+            if not files:
+                break
+            downloads = self._begun(files)
+        return downloads
+
+    def renew(self) -> None:
+        self._index.renew(self.owner, time.time() + LEASE)
+
+    def keep(self, download: Download) -> list[Download]:
+        """Put a file into the media store; of a playlist, what it names. May take long.
+
+        Returns:
+            What is to be fetched now, the next pieces.
+        """
+        if piece_of := self._pieces.pop(download, None):
+            return self._go_on(piece_of, download)
+        try:
+            if download.is_playlist:
+                stream = Stream(download, self._budget)
+                self._streams.add(stream)
+                return self._go_on(stream)
+            if download.is_list:
+                self._take_list(download)
+                return []
+            with self._writing():
+                file = download.keep(self.collection.files)
+        except MediaError as error:
+            self.settle(download, State.FAILED, str(error))
+            return []
+        self._held(file)
+        download.forget()
+        return []
+
+    def settle(self, download: Download, state: State, reason: str) -> None:
+        """Note why a file did not come; what came is kept for another try if it may go on."""
+        if piece_of := self._pieces.pop(download, None):
+            problem = MediaError(f"a piece of it: {reason}", left_out=state is State.SKIPPED)
+            self._go_on(piece_of, download, problem)
+            return
+        size = download.size
+        if download.is_page and self._players is not None:
+            download.give_up()
+            self._under_way.pop(download.file.url, None)
+            self._at_players.append(download.file)
+            return
+        if state is State.FAILED:
+            download.pause()
+        else:
+            download.give_up()
+        self._under_way.pop(download.file.url, None)
+        file = replace(download.file, size=download.announced or size)
+        self._index.settle([_noted(file, state, reason)], self.owner)
+
+    @property
+    def players_wait(self) -> bool:
+        """Whether `fetch_player` has something to do."""
+        return bool(self._at_players)
+
+    def fetch_player(self) -> None:
+        """Fetch what the next player plays. Takes long; by one thread at a time."""
+        if self._players is None or self.is_stopped:
+            return
+        file = self._at_players[0]  # it stays there for its host to be busy
+        folder = self.collection.partial / f"{digest_of(file.url)}.player"
+        try:
+            with self._writing():
+                made = self._players.fetch(file, folder, self._budget, lambda: self.is_stopped)
+                if not self.is_stopped:
+                    self._held(kept(file, *made, self.collection.files))
+        except MediaError as error:
+            if not self.is_stopped:
+                state = State.SKIPPED if error.left_out else State.FAILED
+                self._index.settle([_noted(file, state, str(error))], self.owner)
+            if self.is_stopped or error.again:  # what has come is for another time
+                return
+        finally:
+            self._at_players.popleft()
+        if not self.is_stopped:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def leave(self) -> None:
+        """Let what was not settled wait again, for whoever comes next."""
+        for stream in self._streams:
+            stream.stop()
+        for download in self._under_way.values():
+            download.pause()
+        self._streams.clear()
+        self._under_way.clear()
+        self._index.give_back(self.owner)
+
+    def close(self) -> None:
+        try:
+            self.leave()
+        finally:
+            self._lock.release()
+            with suppress(OSError):
+                Path(self._lock.lock_file).unlink(missing_ok=True)
+            self._index.close()
+
+    def _take_list(self, download: Download) -> None:
+        """Have fetched what a playlist names; it is no file of the collection itself."""
+        file, content = download.file, download.rest().read_bytes()
+        if depth_of(file, self._index) >= DEEPEST:
+            raise MediaError("it is a playlist of playlists of playlists")
+        try:
+            named = read_playlist(content, download.place, download.declared)
+        except ListingError as error:
+            raise MediaError(str(error)) from error
+        media = [(one.url, one.kind) for one in named.media if one.kind in self._kinds]
+        self._index.add(
+            MediaFile(url, kind, parent=file.url, page=file.page, added_at=time.time())
+            for url, kind in (*media, *((link.url, file.kind) for link in named.links))
+        )
+        count = f"{len(named.media) + len(named.links):,}"
+        self.settle(download, State.SKIPPED, f"it is a playlist, and names {count} to be fetched")
+
+    def _go_on(
+        self, stream: Stream, piece: Download | None = None, problem: MediaError | None = None
+    ) -> list[Download]:
+        """Take a stream a step on; return the pieces to be fetched. If all are there, join them."""
+        try:
+            pieces = stream.go_on(piece, problem)
+            if pieces is not None:
+                self._pieces.update(dict.fromkeys(pieces, stream))
+                return pieces
+            with self._writing():
+                file = stream.join(self.collection.files, lambda: self.is_stopped)
+        except MediaError as error:
+            if not self.is_stopped:
+                self._streams.discard(stream)
+                file, state = (
+                    stream.playlist.file,
+                    State.SKIPPED if error.left_out else State.FAILED,
+                )
+                file = _noted(replace(file, size=stream.size), state, str(error))
+                stream.end(error)
+                self._under_way.pop(file.url, None)
+                self._index.settle([file], self.owner)
+            return []
+        self._held(file)
+        stream.end()
+        self._streams.discard(stream)
+        return []
+
+    def _held(self, file: MediaFile) -> None:
+        if self._index.settle([file], self.owner):
+            with self._counting:
+                self.kept += 1
+                self.kept_bytes += file.size
+            self._index.add(parts_to_fetch(file, self.collection.files, self._index))
+        self._under_way.pop(file.url, None)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"media store {self.collection.files.name} cannot be written"
+                f" ({error.strerror or error}); mend that, or name another place with"
+                " -s MMCRAWL_MEDIA=PLACE, and run the same command again"
+            ) from error
+
+    def _begun(self, files: Iterable[MediaFile]) -> list[Download]:
+        """Return what can be fetched; settle the rest."""
+        downloads, others = [], []
+        for file in files:
+            reason = _not_fetched(file.url)
+            if reason == _PLAYER and self._players is not None:
+                self._at_players.append(file)
+                continue
+            if reason:
+                others.append(_noted(file, State.SKIPPED, reason))
+                continue
+            try:
+                part = PartialFile(self.collection.partial, file.url)
+            except MediaError as error:
+                others.append(_noted(file, State.FAILED, str(error)))
+                continue
+            part.resume()
+            download = Download(file, part, self._budget, self._kinds)
+            self._under_way[file.url] = download
+            downloads.append(download)
+        if others:
+            self._index.settle(others, self.owner)
+        return downloads
+
+
+def _noted(file: MediaFile, state: State, reason: str) -> MediaFile:
+    return replace(file, state=state, reason=reason, changed_at=time.time())
+
+
+def _not_fetched(url: str) -> str:
+    """Return why an address is not even asked, "" if it is."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "it is no address"
+    if parts.scheme not in ("http", "https"):
+        return f"{parts.scheme}: is a protocol that is not fetched"
+    hosted = hosted_kind(host_of(url), f"{parts.path}?{parts.query}" if parts.query else parts.path)
+    if hosted in (SIMULATION, DOCUMENT) and media_kind(url) is None:
+        return f"it is a page of its host that shows a {hosted}, and no file"
+    return _PLAYER if hosted in PLAYED else ""
+
+
+def _lives(lock: Path) -> bool:
+    """Tell whether a process may be alive: of this machine, if it holds its lock."""
+    if not lock.exists():
+        return True  # on another machine
+    try:
+        with FileLock(lock, timeout=0):
+            lock.unlink(missing_ok=True)
+    except Timeout:
+        return True
+    return False

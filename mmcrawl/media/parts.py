@@ -1,0 +1,285 @@
+"""The files that a file of the collection needs: what an animation loads, and what lists name.
+
+Only files of the same site are fetched: of the same registered domain as the animation or its page.
+An animation loads most files from the folder of the page it stands on, some from its own: both
+are asked, and one that is nowhere is told as missing.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from tempfile import mkstemp
+from typing import BinaryIO, NamedTuple, Self
+from urllib.parse import urlsplit
+
+from mmcrawl.errors import MediaError, StoreError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.media.files import FolderFiles, MediaFiles, open_files
+from mmcrawl.media.index import PART, MediaFile, MediaIndex, State
+from mmcrawl.media.swf.container import PAGE
+from mmcrawl.media.swf.reading import addresses_in_text, read_swf
+from mmcrawl.page.urls import absolute_url
+from mmcrawl.store.uris import file_of, is_server
+from mmcrawl.text.resources import split_host
+
+_BESIDE = "-media"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What is kept of a crawl's media. A context manager."""
+
+    name: str
+    folder: Path
+    index: MediaIndex
+    files: MediaFiles
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.index.close()
+
+    @property
+    def partial(self) -> Path:
+        return self.folder / "partial"
+
+
+def open_collection(store: str, media: str | None, *, create: bool = True) -> Collection:
+    """Open the collection of a crawl."""
+    folder = folder_of(store, media)
+    place = media if media is not None and "://" in media else str(folder)
+    return Collection(place, folder, MediaIndex(store, folder, create=create), open_files(place))
+
+
+def folder_of(store: str, media: str | None) -> Path:
+    """Return the folder of a crawl's collection, where also its works are kept.
+
+    Args:
+        store, media: As of `open_collection`. Of a media store elsewhere, it holds all but the
+            files.
+    """
+    is_url = media is not None and "://" in media
+    return media_beside(store) if media is None or is_url else Path(media).expanduser()
+
+
+def media_beside(store: str) -> Path:
+    """Return the folder that belongs to a crawl's store.
+
+    >>> str(media_beside("sqlite:///crawls/crawl.db"))
+    'crawls/crawl-media'
+    """
+    if is_server(store):
+        return Path(urlsplit(store).path.strip("/") + _BESIDE)
+    path = Path(file_of(store))
+    if not path.name:
+        raise StoreError("media of a crawl in memory cannot be kept; name a store, as crawl.db")
+    return path.with_name(path.stem + _BESIDE)
+
+
+_WIDTH = 320  # pixels
+_SECONDS = 10  # until ffmpeg is given up
+_FORMATS = "mov,matroska,avi,flv,asf,mpeg,mpegts,ogg,rm"
+"""That ffmpeg may read: no playlists, which would lead it to other files."""
+
+
+def has_pictures() -> bool:
+    return shutil.which("ffmpeg") is not None
+
+
+def picture_of(collection: Collection, digest: str) -> Path | None:
+    """Return a JPEG picture of a film, None if none can be taken."""
+    place = collection.folder / "pictures" / f"{digest}.jpg"
+    if not place.exists():
+        if not isinstance(collection.files, FolderFiles) or not has_pictures():
+            return None
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _take(collection.files.path(digest), place)
+        except OSError:  # there is no room for pictures, or they may not be written
+            return None
+    return place if place.stat().st_size else None
+
+
+def _take(film: Path, place: Path) -> None:
+    handle, name = mkstemp(suffix=".jpg", dir=place.parent)
+    part = Path(name)
+    try:
+        with open(handle, "wb"), suppress(subprocess.TimeoutExpired, OSError):
+            subprocess.run(  # noqa: S603
+                [
+                    *("ffmpeg", "-nostdin", "-v", "error", "-y"),
+                    *("-protocol_whitelist", "file", "-format_whitelist", _FORMATS),
+                    *("-i", str(film), "-frames:v", "1"),
+                    *("-vf", f"thumbnail=50,scale={_WIDTH}:-2", "-f", "image2", name),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_SECONDS,
+                check=False,
+            )
+        part.chmod(0o644)
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+logger = logging.getLogger(__name__)
+
+SWF = "application/x-shockwave-flash"
+_LISTS = frozenset({"text/xml", "application/xml", "application/json", "text/plain"})
+_MOST = 200  # files that one names
+DEEPEST = 5
+"""Files that name each other."""
+_LONGEST_LIST = 1 << 20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that another one needs.
+
+    Attributes:
+        kind: what it is loaded as, see `mmcrawl.media.swf.Reference`.
+        places: the addresses it may have, none if it is of another site.
+    """
+
+    name: str
+    kind: str
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file that another one needs, and what came of it.
+
+    Attributes:
+        file: its record: of several places the one it was had from; None if it was not asked for.
+        parts: what it needs itself.
+    """
+
+    named: NamedFile
+    file: MediaFile | None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def is_there(self) -> bool:
+        return self.file is not None and self.file.state is State.HELD
+
+
+def parts_to_fetch(file: MediaFile, files: MediaFiles, index: MediaIndex) -> list[MediaFile]:
+    if depth_of(file, index) >= DEEPEST:
+        return []
+    return [
+        MediaFile(place, PART, parent=file.url, page=file.page, added_at=file.changed_at)
+        for named in named_in(file, files)
+        for place in named.places
+    ]
+
+
+def tree_of(file: MediaFile, files: MediaFiles, index: MediaIndex) -> tuple[Part, ...]:
+    """Return what a file which is held needs, with what that needs, each file once."""
+    return _tree(file, files, index, {file.url})
+
+
+class HeldPart(NamedTuple):
+    """A file that another one needs and that is held."""
+
+    name: str
+    url: str
+    digest: str
+    mime: str
+
+
+def held_parts(url: str, files: MediaFiles, index: MediaIndex) -> list[HeldPart]:
+    """Return what a file needs and what is held, each name once."""
+    file = index.find(url)
+    if file is None or file.state is not State.HELD:
+        return []
+    found: dict[str, HeldPart] = {}
+    waiting = [*tree_of(file, files, index)]
+    while waiting:
+        part = waiting.pop(0)
+        if part.file is not None and part.is_there:
+            name = part.named.name
+            file = part.file
+            found.setdefault(name, HeldPart(name, file.url, file.digest, file.content_type))
+        waiting += part.parts
+    return [*found.values()]
+
+
+def _tree(
+    file: MediaFile, files: MediaFiles, index: MediaIndex, seen: set[str]
+) -> tuple[Part, ...]:
+    parts = []
+    for named in named_in(file, files):
+        found = [each for place in named.places if (each := index.find(place)) is not None]
+        found.sort(key=lambda each: each.state is not State.HELD)
+        best = found[0] if found else None
+        below: tuple[Part, ...] = ()
+        if best is not None and best.state is State.HELD and best.url not in seen:
+            seen.add(best.url)
+            below = _tree(best, files, index, seen)
+        parts.append(Part(named, best, below))
+    return tuple(parts)
+
+
+def named_in(file: MediaFile, files: MediaFiles) -> list[NamedFile]:
+    """Return the files that a file which is held names, each once."""
+    if file.content_type == SWF:
+        read = _named_by_animation
+    elif file.kind == PART and file.content_type in _LISTS and file.size <= _LONGEST_LIST:
+        read = _named_by_list
+    else:
+        return []
+    with files.open(file.digest) as content:
+        try:
+            named = [NamedFile(name, kind, _places(name, file)) for name, kind in read(content)]
+        except MediaError as error:
+            logger.info("%s: %s", file.url, error)
+            return []
+    return [*islice((each for each in named if file.url not in each.places), _MOST)]
+
+
+def _named_by_animation(content: BinaryIO) -> Iterator[tuple[str, str]]:
+    references = read_swf(content).references
+    yield from ((each.url, each.kind) for each in references if each.kind != PAGE)
+
+
+def _named_by_list(content: BinaryIO) -> Iterator[tuple[str, str]]:
+    yield from addresses_in_text(content.read())
+
+
+def _places(name: str, file: MediaFile) -> tuple[str, ...]:
+    """Return the addresses of the same site that a name may stand for."""
+    bases = [base for base in (file.page, file.final_url or file.url) if base]
+    sites = {_site(base) for base in bases}
+    places: dict[str, None] = {}
+    for base in bases:
+        url = (absolute_url(base, name) or "").partition("#")[0]
+        if url.startswith(("http://", "https://")) and _site(url) in sites:
+            places[url] = None
+    return tuple(places)
+
+
+def _site(url: str) -> str:
+    host = host_of(url)
+    parts = split_host(host)
+    return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
+
+
+def depth_of(file: MediaFile, index: MediaIndex) -> int:
+    """Return how many files name one another down to this one."""
+    depth = 0
+    above: MediaFile | None = file
+    while above is not None and above.parent and depth < DEEPEST:
+        depth += 1
+        above = index.find(above.parent)
+    return depth

@@ -1,0 +1,324 @@
+"""Playlists of players, HLS and DASH: which pieces make up their medium, and joining these.
+
+A playlist is fetched, read, and its pieces are fetched one by one as all media are; then they are
+put together, and only that file is held. See `Stream` for what is on the disk meanwhile.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import RLock
+from typing import Any, BinaryIO, TypeVar
+
+from mmcrawl.errors import MediaError
+from mmcrawl.media.download import Download, kept
+from mmcrawl.media.files import MediaFiles, PartialFile
+from mmcrawl.media.hosted import run
+from mmcrawl.media.index import PART, MediaFile
+from mmcrawl.media.magic import DASH, HEAD, type_of
+from mmcrawl.media.manifests import Piece, Track, Variant, read_dash, read_hls
+from mmcrawl.media.sizes import Budget, Share
+
+_AT_ONCE = 2  # pieces that are asked for at the same time
+_LONGEST = 8 << 20  # bytes of a playlist
+_Result = TypeVar("_Result")
+_Pieces = Generator[Download | None, None, _Result]
+_FORMATS = {
+    "video/mp2t": "mpegts",
+    "video/mp4": "mov",
+    "audio/mp4": "mov",
+    "video/quicktime": "mov",
+    "video/webm": "matroska",
+    "audio/aac": "aac",
+    "audio/mpeg": "mp3",
+}
+# What is tried, first what browsers play.
+_CONTAINERS = (("mp4", "video/mp4", "audio/mp4"), ("matroska", "video/x-matroska", "audio/webm"))
+_WEBM = (("webm", "video/webm", "audio/webm"), _CONTAINERS[1])
+_CHUNK = 1 << 20
+
+
+class Stream:
+    """What a playlist names, until it is one file. For several threads.
+
+    Args:
+        playlist: that has come, and stays where it is until the stream is forgotten.
+    """
+
+    def __init__(self, playlist: Download, budget: Budget) -> None:
+        self.playlist = playlist
+        path = playlist.rest()
+        self._folder = path.with_name(f"{path.name}.pieces")
+        self._share = Share(whole=budget, kind=playlist.file.kind)
+        self._lock = RLock()
+        self._tracks: list[Track] = []
+        self._there: dict[str, Path] = {}
+        self._lists: dict[str, Download | None] = {}  # further playlists, once they are there
+        self._under_way: set[Download] = set()
+        self._problem: MediaError | None = None
+        self._pieces = self._found(path)
+
+    @property
+    def size(self) -> int:
+        """Bytes that have come, or been promised."""
+        return self._share.size
+
+    def go_on(
+        self, piece: Download | None = None, problem: MediaError | None = None
+    ) -> list[Download] | None:
+        """Take a piece, or why it cannot be had; at the beginning none.
+
+        Returns:
+            Those that are to be fetched now, none if enough are under way; None, once, when all
+            are there and can be joined.
+
+        Raises:
+            MediaError: the stream cannot be had, and no piece is under way any more.
+            StoreError: the disk cannot be used.
+        """
+        with self._lock:
+            if piece is not None:
+                self._under_way.discard(piece)
+                if problem is None:
+                    self._keep(piece)
+                else:
+                    piece.pause()
+                    self._end(problem)
+            return self._next()
+
+    def join(self, files: MediaFiles, is_stopped: Callable[[], bool]) -> MediaFile:
+        """Put all together and into the media store; return its record. May take long."""
+        free, size = shutil.disk_usage(self._folder).free, self._share.size
+        if reason := self._share.whole.refusal("", 0, 0, free - 2 * size):
+            raise MediaError(reason, left_out=True)
+        for left in self._folder.glob("join-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix="join-", dir=self._folder))
+        path, content_type = join(self._tracks, self._there, folder, is_stopped)
+        self._share.promise(PART, path.stat().st_size - size)
+        file, place = self.playlist.file, self.playlist.place
+        file = replace(file, final_url="" if place == file.url else place)
+        return kept(file, path, content_type, files)
+
+    def stop(self) -> None:
+        """Leave what has come, and is under way, for another time."""
+        with self._lock:
+            for piece in self._under_way:
+                piece.pause()
+            self._under_way.clear()
+
+    def end(self, problem: MediaError | None = None) -> None:
+        """Drop what was on its way; after some problems, leave it for another time."""
+        if problem is not None:
+            self._share.promise(PART, -self._share.size)
+        if problem is not None and not problem.left_out:
+            # The pieces stay. The addresses in some playlists hold for a while only.
+            for playlist in filter(None, (self.playlist, *self._lists.values())):
+                playlist.give_up()
+        elif problem is None or not problem.again:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self.playlist.give_up()
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _next(self) -> list[Download] | None:
+        begun: list[Download] = []
+        try:
+            while self._problem is None and len(self._under_way) < _AT_ONCE:
+                piece = next(self._pieces)
+                if piece is None:
+                    return begun
+                self._under_way.add(piece)
+                begun.append(piece)
+        except StopIteration:
+            return None
+        except MediaError as error:
+            self._end(error)
+        if self._problem is not None and not self._under_way:
+            raise self._problem
+        return begun
+
+    def _end(self, problem: MediaError) -> None:
+        self._problem = self._problem or problem
+        for piece in self._under_way:
+            piece.is_stopped = True
+
+    def _keep(self, piece: Download) -> None:
+        url = piece.file.url
+        self._there[url] = piece.rest()
+        if url in self._lists:
+            self._lists[url] = piece
+
+    def _found(self, path: Path) -> _Pieces[None]:
+        """Yield the pieces that are to be fetched; None where those under way must come first."""
+        base, data = self.playlist.place, _playlist(path)
+        if self.playlist.content_type == DASH:
+            self._tracks = read_dash(data, base, self._fits)
+        else:
+            read = read_hls(data, base)
+            self._tracks = [read] if isinstance(read, Track) else (yield from self._chosen(read))
+        yield from self._missing(url for track in self._tracks for url in track.files)
+
+    def _missing(self, urls: Iterable[str]) -> _Pieces[None]:
+        file = self.playlist.file
+        for url in dict.fromkeys(urls):
+            if url in self._there:
+                continue
+            part = PartialFile(self._folder, url)
+            part.resume()
+            if not part.path.exists():  # its facts alone are of no use
+                part.restart()
+            record = MediaFile(url, PART, parent=file.url, page=file.page)
+            piece = Download(record, part, self._share, ())
+            if piece.is_whole:
+                self._share.promise(PART, piece.size)
+                self._keep(piece)
+            else:
+                yield piece
+        while self._under_way:
+            yield None
+
+    def _chosen(self, variants: list[Variant]) -> _Pieces[list[Track]]:
+        """Read the playlists of the best quality there is room for."""
+        best, tracks = variants[0], (yield from self._tracks_of(variants[0]))
+        seconds = max(track.seconds for track in tracks)
+        chosen = best
+        for chosen in (each for each in variants if each.has_pictures == best.has_pictures):
+            if self._fits(int(chosen.bandwidth * seconds / 8)):
+                break
+        return tracks if chosen is best else (yield from self._tracks_of(chosen))
+
+    def _tracks_of(self, variant: Variant) -> _Pieces[list[Track]]:
+        self._lists = dict.fromkeys(variant.playlists) | self._lists
+        yield from self._missing(variant.playlists)
+        tracks = []
+        for number, url in enumerate(variant.playlists):
+            piece = self._lists[url]
+            read = read_hls(_playlist(piece.path), piece.place) if piece else []
+            if not isinstance(read, Track):
+                raise MediaError("it is a playlist of playlists of playlists")
+            tracks.append(replace(read, has_pictures=variant.has_pictures and not number))
+        return tracks
+
+    def _fits(self, size: int) -> bool:
+        free = shutil.disk_usage(self._folder.parent).free
+        return not self._share.refusal(PART, size, size, free)
+
+
+def _playlist(path: Path) -> bytes:
+    if path.stat().st_size > _LONGEST:
+        raise MediaError("it is a playlist of more than 8 MB")
+    return path.read_bytes()
+
+
+# -- joining --------------------------------------------------------------------------------------
+
+_SECONDS, _BYTES_A_SECOND = 120.0, 2 << 20  # ffmpeg may take so long
+
+Joined = tuple[Path, str]  # where a medium is that was put together, and its MIME type
+
+
+def join(
+    tracks: Sequence[Track],
+    files: Mapping[str, Path],
+    folder: Path,
+    is_stopped: Callable[[], bool],
+) -> Joined:
+    """Put the pieces of a medium together.
+
+    The files of what tracks name are given by address; `folder`, of what is made, is empty.
+
+    Raises:
+        MediaError: they cannot be joined; `left_out` for want of ffmpeg, with which asking `again`
+            helps, or when stopped.
+        OSError: the disk takes no more.
+    """
+    whole = []
+    for number, track in enumerate(tracks):
+        path = folder / f"track-{number}"
+        with path.open("w+b") as out:
+            for piece in track.pieces:
+                if is_stopped():
+                    raise MediaError("it was stopped", left_out=True)
+                out.writelines(_plain(piece, files))
+            out.seek(0)
+            kind = type_of(_without_tags(out), "")
+        if kind not in _FORMATS:
+            raise MediaError(f"its pieces are {kind or 'of an unknown type'} and cannot be joined")
+        whole.append((path, kind))
+    program = shutil.which("ffmpeg")
+    if program is not None:
+        each = zip(tracks, whole, strict=True)
+        pictures = any(one.has_pictures and kind.startswith("video/") for one, (_, kind) in each)
+        return _muxed(program, whole, pictures, is_stopped)
+    if len(whole) > 1:
+        reason = "its sound and its pictures came, but ffmpeg, which joins them, is not installed"
+        raise MediaError(reason, left_out=True, again=True)
+    return whole[0]
+
+
+def _plain(piece: Piece, files: Mapping[str, Path]) -> Iterator[bytes]:
+    """Yield the bytes of a piece, decrypted."""
+    with files[piece.url].open("rb") as source:
+        source.seek(piece.start)
+        # What goes before the pieces is not encrypted in some streams.
+        is_plain = not piece.key or (piece.is_head and source.peek(8)[4:8] == b"ftyp")
+        left = piece.length
+        try:
+            keyed = None if is_plain else _decryption(piece, files[piece.key])
+            while data := source.read(_CHUNK if left is None else min(left, _CHUNK)):
+                left = None if left is None else left - len(data)
+                yield keyed[1].update(keyed[0].update(data)) if keyed else data
+            if keyed:
+                yield keyed[1].update(keyed[0].finalize()) + keyed[1].finalize()
+        except ValueError as error:
+            reason = "its pieces cannot be decrypted with the key the server gives"
+            raise MediaError(reason) from error
+    if left and is_plain:
+        raise MediaError("one of its pieces is shorter than the playlist says", again=True)
+
+
+def _decryption(piece: Piece, key: Path) -> tuple[Any, Any]:
+    """Return what decrypts a piece, and what takes off its padding."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    from cryptography.hazmat.primitives.padding import PKCS7
+
+    cipher = Cipher(algorithms.AES128(key.read_bytes()), modes.CBC(piece.iv))
+    return cipher.decryptor(), PKCS7(128).unpadder()
+
+
+def _without_tags(source: BinaryIO) -> bytes:
+    """Return the first bytes behind ID3 tags, which stand before bare sound of any format."""
+    while (head := source.read(HEAD))[:3] == b"ID3" and len(head) >= 10:
+        size = sum(
+            (byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True)
+        )
+        source.seek(10 + size - len(head), os.SEEK_CUR)
+    return head
+
+
+def _muxed(
+    program: str, tracks: Sequence[Joined], pictures: bool, is_stopped: Callable[[], bool]
+) -> Joined:
+    """Have ffmpeg put tracks into one file, of a format that takes them."""
+    said = ""
+    is_webm = all(kind == "video/webm" for _, kind in tracks)
+    for muxer, video, audio in _WEBM if is_webm else _CONTAINERS:
+        path = tracks[0][0].with_name(f"joined.{muxer}")
+        command = [program, "-nostdin", "-hide_banner", "-loglevel", "error", "-y"]
+        for track, kind in tracks:
+            command += ["-protocol_whitelist", "file", "-f", _FORMATS[kind], "-i", f"file:{track}"]
+        for number in range(len(tracks)):
+            command += ["-map", f"{number}:v?", "-map", f"{number}:a?"]
+        command += ["-c", "copy", "-fflags", "+bitexact", "-map_metadata", "-1"]
+        command += ["-movflags", "+faststart"] if muxer == "mp4" else []
+        size = sum(track.stat().st_size for track, _ in tracks)
+        command += ["-f", muxer, f"file:{path}"]
+        said = run(command, _SECONDS + size / _BYTES_A_SECOND, is_stopped)
+        if not said and path.stat().st_size:
+            return path, video if pictures else audio
+        path.unlink(missing_ok=True)
+    raise MediaError(f"ffmpeg cannot join its pieces ({said or 'nothing came out'})")

@@ -1,0 +1,162 @@
+"""Processes that answer questions through pipes: JSON after its length, then bytes beside it.
+
+They are no children of :mod:`multiprocessing`: that would import again, in the child, whatever
+script runs the crawl. A child ends when there is an end of questions, or its parent is gone. Ctrl-C
+is for the parent, which ends its children. What a child logs is logged by the parent, with the next
+answer.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from logging.handlers import QueueHandler
+from typing import Any, BinaryIO, cast
+
+from mmcrawl.store.garbage import collect_seldom
+
+_PROGRAM = """
+import sys
+sys.path[:] = {path!r}
+from {module} import serve
+serve()
+"""
+_LENGTH = struct.Struct("<Q")
+
+
+class ChildProcess:
+    """A process of this interpreter that answers questions.
+
+    One thread may send while another one receives; answers come in the order of the questions.
+
+    Args:
+        module: Its `serve` is run there, without arguments: see :class:`Questions`.
+
+    Raises:
+        OSError: the process does not start.
+    """
+
+    def __init__(self, module: str) -> None:
+        self.process = subprocess.Popen(  # noqa: S603 - this interpreter, this program
+            [sys.executable, "-c", _PROGRAM.format(path=sys.path, module=module)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._questions = cast("BinaryIO", self.process.stdin)
+        self._answers = cast("BinaryIO", self.process.stdout)
+        self.send(logging.getLogger().getEffectiveLevel())
+
+    def ask(self, question: object, bodies: Sequence[bytes] = ()) -> Any:
+        """Send a question and return the answer; for errors see `send` and `receive`."""
+        self.send(question, bodies)
+        return self.receive()
+
+    def send(self, question: object, bodies: Sequence[bytes] = ()) -> None:
+        """Send a question.
+
+        Args:
+            question: What JSON can write.
+            bodies: What goes beside it.
+
+        Raises:
+            OSError, ValueError: the process has ended.
+        """
+        _send(question, self._questions, bodies)
+
+    def receive(self) -> Any:
+        """Wait for the next answer and return it.
+
+        Raises:
+            EOFError, OSError, ValueError: the process has ended.
+        """
+        (answer, records), _ = _received(self._answers)
+        for record in map(logging.makeLogRecord, records):
+            logging.getLogger(record.name).handle(record)
+        return answer
+
+    def end(self) -> None:
+        """Let the process go, by an end of the questions, and wait for it."""
+        try:
+            self.process.communicate()
+        except (OSError, ValueError):  # the pipe is broken, or was closed before
+            self.process.wait()
+
+
+class Questions:
+    """In the child: the questions, which come in by standard input.
+
+    Signals that end a crawl are left to the parent, and nothing but answers goes to it.
+    """
+
+    def __init__(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        # Not `sys.stdin`: a thread that waits there at the end is a fatal error of Python.
+        self._questions = os.fdopen(os.dup(0), "rb")
+        self._answers = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
+        self._logged: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
+        level, _ = self.next()
+        logging.getLogger().addHandler(QueueHandler(self._logged))  # the parent has a format
+        logging.getLogger().setLevel(level)
+        collect_seldom()
+
+    def next(self) -> tuple[Any, list[bytes]]:
+        """Wait for the next question; return it, and what came beside it.
+
+        If the parent is gone the process ends here, at once, as if it had been killed.
+        """
+        try:
+            return _received(self._questions)
+        except EOFError:
+            os._exit(1)
+
+    def answer(self, what: object) -> None:
+        """Answer the last question with what JSON can write; for the rest see `next`."""
+        logged = [_plain_record(self._logged.get()) for _ in range(self._logged.qsize())]
+        try:
+            _send([what, logged], self._answers)
+        except BrokenPipeError:
+            os._exit(1)
+
+
+def _send(message: object, pipe: BinaryIO, bodies: Sequence[bytes] = ()) -> None:
+    text = json.dumps([message, [len(body) for body in bodies]]).encode()
+    for part in (_LENGTH.pack(len(text)), text, *bodies):
+        pipe.write(part)
+    pipe.flush()
+
+
+def _received(pipe: BinaryIO) -> tuple[Any, list[bytes]]:
+    """Return what the other side sent, and the bodies beside it.
+
+    Raises:
+        EOFError: there is an end of it.
+    """
+    (length,) = _LENGTH.unpack(_read(pipe, _LENGTH.size))
+    message, lengths = json.loads(_read(pipe, length))
+    return message, [_read(pipe, length) for length in lengths]
+
+
+def _read(pipe: BinaryIO, length: int) -> bytes:
+    data = pipe.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data
+
+
+def _plain_record(record: logging.LogRecord) -> dict[str, Any]:
+    """Return what `logging.makeLogRecord` makes a record of; its text is complete already."""
+    return {
+        name: value
+        for name, value in vars(record).items()
+        if value is None or isinstance(value, str | int | float)
+    }

@@ -1,0 +1,232 @@
+"""Readable documents under ordered keys: one interface, kept by SQLite and by MongoDB.
+
+A document has a key and fields with names. In `sqlite3` a table has a column for each field, in
+`mongosh` a collection has documents with these fields. Two steps are atomic, of one document each:
+to insert it if its key is free, and to change or delete it if its fields are as they were. All else
+is built of these: the same code coordinates processes of one machine and of many.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from mmcrawl.errors import StoreError
+
+KEY = "key"
+"""Names the key in conditions."""
+
+Document = Mapping[str, Any]
+"""The fields of a document, without its key."""
+
+Condition = tuple[str, str, Any]
+"""A field or `KEY`; ``=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not in``; value, or several."""
+
+Change = tuple[Collection[Condition], Document]
+"""Which documents, and the fields that are set in them."""
+
+_PIECE = 8 << 20  # bytes of a document; a server takes 16 MB at most
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Documents of a kind.
+
+    Attributes:
+        name: Of the table, or of the collection after its prefix.
+        fields: Name and type of each field: str, int (64 bits), float, bytes, or dict for whatever
+            JSON can hold. None is missing in any document.
+        orders: Fields by which documents are found and ordered quickly, besides their keys.
+        numbered: Whether keys are numbers of 64 bits in place of text: in SQLite they take no room
+            of their own.
+    """
+
+    name: str
+    fields: Mapping[str, type]
+    orders: tuple[tuple[str, ...], ...] = ()
+    numbered: bool = False
+
+    @property
+    def json(self) -> list[str]:
+        """Names of the fields that hold what JSON can hold."""
+        return [name for name, kind in self.fields.items() if kind is dict]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a store holds, and what messages say of it.
+
+    Attributes:
+        noun: How messages call it: ``collection``.
+        mark: Four letters that tell an SQLite file of it.
+        version: Of its tables. A store of another version is refused.
+        prefix: What the names of its collections in a database begin with.
+        tables: What documents it has.
+        missing: What to do where it is not there, as the end of a sentence.
+        instead: What is to be named where it cannot be used, as the end of a sentence.
+        damaged: What to do where a document cannot be read.
+        answer: Seconds after which a server that does not answer counts as away; None for never.
+        packed: Tables of compressed bytes: a server need not compress them, a file gives their room
+            back when they go.
+    """
+
+    noun: str
+    mark: str
+    version: int
+    prefix: str
+    tables: tuple[Table, ...]
+    missing: str
+    instead: str = "another file"
+    damaged: str = "restore it from a copy"
+    answer: float | None = None
+    packed: frozenset[str] = frozenset()
+
+    def parsed(self, text: str, name: str) -> Any:
+        """Return what a field of JSON says, given the name of the store.
+
+        Raises:
+            StoreError: it is none.
+        """
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise StoreError(
+                f"a document of {name} is damaged ({error}); {self.damaged}"
+            ) from error
+
+
+class Store(Protocol):
+    """An open store. Several threads may use it; what was written stays after a power cut.
+
+    All methods raise StoreError where it cannot be read or written, an UnreachableError where
+    that may go well later. Many documents are written in
+    no order, and not as one: after a kill some may be there.
+
+    Attributes:
+        name: How messages call it.
+    """
+
+    name: str
+
+    def get(self, table: str, keys: Collection[Any]) -> dict[Any, Document]:
+        """Return the documents of some keys, as far as they are there."""
+
+    def range(
+        self,
+        table: str,
+        *conditions: Condition,
+        order: tuple[str, ...] = (),
+        fields: tuple[str, ...] = (),
+        limit: int | None = None,
+        backwards: bool = False,
+    ) -> Iterator[tuple[Any, Document]]:
+        """Yield keys and documents that meet all conditions; others may write meanwhile.
+
+        Args:
+            table: Name of the table.
+            conditions: Of the documents.
+            order: Fields by which they come, upwards; by key if there are none. Numbered ones that
+                are equal in these come by key, others in any order.
+            fields: Only these are read; all if there are none.
+            limit: How many, at most.
+            backwards: Whether the last come first.
+        """
+
+    def insert_new(self, table: str, documents: Mapping[Any, Document]) -> set[Any]:
+        """Insert documents under their keys; return the keys that were taken, which stay."""
+
+    def change(self, table: str, changes: Iterable[Change]) -> int:
+        """Set fields of documents that meet conditions when they are set; return of how many."""
+
+    def put(self, table: str, documents: Mapping[Any, Document]) -> None:
+        """Write documents in place of those of their keys."""
+
+    def delete(self, table: str, *conditions: Condition) -> int:
+        """Remove the documents that meet all conditions when they go; return how many did."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Make what is written inside durable as one, and keep others from writing meanwhile.
+
+        A server does neither: there, each step inside is durable before the next one.
+        """
+
+    def count(self, table: str) -> int:
+        """Return how many documents a table has."""
+
+    def size(self) -> int:
+        """Return the bytes that all takes, indexes included."""
+
+    def problems(self) -> list[str]:
+        """Return what the database itself finds damaged, a sentence each."""
+
+    def compact(self) -> None:
+        """Give free room back."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+def open_documents(
+    contents: Contents,
+    uri: str,
+    path: Path | None,
+    *,
+    create: bool = True,
+    read_only: bool | None = None,
+) -> Store:
+    """Open a store.
+
+    Args:
+        contents: What it holds.
+        uri: ``mongodb://HOST/DATABASE``, where there is no path.
+        path: Of an SQLite file.
+        create: Whether it is made where there is none.
+        read_only: Whether nothing is written; None leaves it to what may be.
+
+    Raises:
+        MissingStoreError: there is none.
+        StoreError: it cannot be reached, is damaged, or is none that this version can use.
+    """
+    if path is not None:
+        from mmcrawl.store.sqlite_documents import SqliteStore
+
+        return SqliteStore(contents, path, create=create, read_only=read_only)
+    from mmcrawl.store.mongodb_documents import MongoStore  # its driver is slow to load
+
+    return MongoStore(contents, uri, create=create, read_only=read_only)
+
+
+def below(name: str) -> tuple[Condition, Condition]:
+    """Return the conditions that hold for the keys that begin with a name and a slash."""
+    return (KEY, ">=", f"{name}/"), (KEY, "<", f"{name}0")  # 0 is after /
+
+
+BLOB = {"content": bytes}
+"""The fields of a table for `put_blob`."""
+
+
+def put_blob(store: Store, table: str, name: str, content: bytes) -> None:
+    """Keep bytes of any length under a name that was never used, in documents of 8 MB."""
+    for number, start in enumerate(range(0, max(1, len(content)), _PIECE)):
+        piece = content[start : start + _PIECE]
+        store.insert_new(table, {f"{name}/{number:06d}": {"content": piece}})
+
+
+def get_blob(store: Store, table: str, name: str) -> bytes | None:
+    """Return what was kept under a name; None if nothing is."""
+    pieces = [document["content"] for _, document in store.range(table, *below(name))]
+    return b"".join(pieces) if pieces else None
+
+
+def batches(
+    documents: Iterable[tuple[str, Document]], size: int = 500
+) -> Iterator[dict[str, Document]]:
+    """Yield documents in batches of a size that one round trip carries."""
+    rest = iter(documents)
+    while some := dict(itertools.islice(rest, size)):
+        yield some

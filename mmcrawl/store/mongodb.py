@@ -1,0 +1,341 @@
+"""A MongoDB database of mmcrawl: reaching it, setting it up, saying why it cannot be used.
+
+Every write is acknowledged by a majority, from the journal (``w: majority, j: true``); every read
+asks the primary. A server that refuses journaled writes or retryable ones is asked without.
+
+What is kept there is told by :class:`~mmcrawl.store.documents.Contents`: an archive, or the store
+of a crawl. Its collections begin with a prefix of its own, so that several may live in one
+database. The collection ``about`` tells what the others are; it is written last, when all else is
+set up.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pymongo import MongoClient, ReplaceOne, UpdateMany, UpdateOne, WriteConcern
+from pymongo.collection import Collection
+from pymongo.database import Database
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    CollectionInvalid,
+    ConnectionFailure,
+    CursorNotFound,
+    DuplicateKeyError,
+    InvalidOperation,
+    OperationFailure,
+    PyMongoError,
+)
+from pymongo.read_preferences import ReadPreference
+from pymongo.uri_parser import parse_uri
+
+from mmcrawl.errors import MissingStoreError, StoreError, UnreachableError
+from mmcrawl.store.documents import Contents
+
+logger = logging.getLogger(__name__)
+
+Documents = Collection[dict[str, Any]]
+Change = UpdateOne | UpdateMany | ReplaceOne[dict[str, Any]]
+
+AT_ONCE = 500
+"""Documents that are read or written by one command."""
+
+_SELECTION = 5_000  # ms until a server that does not answer is given up; the URI may say otherwise
+_AUTHENTICATION_FAILED, _UNAUTHORIZED, _BAD_VALUE, _ILLEGAL = 18, 13, 2, 20
+_PASSING = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
+"""Codes of a server that is about to stop, or is the primary no longer."""
+_NAMESPACE_EXISTS, _OUT_OF_DISK, _DUPLICATE = 48, 14031, 11000
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A connection.
+
+    Attributes:
+        name: The URI without user, password and options.
+        client: Its connections; safe to be used by several threads.
+        database: With its write concern and read preference.
+        prefix: What the names of the collections begin with.
+    """
+
+    name: str
+    client: MongoClient[dict[str, Any]]
+    database: Database[dict[str, Any]]
+    prefix: str
+
+    def documents(self, table: str) -> Documents:
+        """Return a collection."""
+        return self.database[self.prefix + table]
+
+
+def connect(contents: Contents, uri: str, *, create: bool, read_only: bool) -> Server:
+    """Connect, and set up what is to be kept there if wished.
+
+    Args:
+        contents: What is kept there.
+        uri: ``mongodb://HOST/DATABASE``, also with user, password and options.
+        create: Whether it is set up if it is not there.
+        read_only: Whether nothing will be written, for which the role read is enough.
+
+    Raises:
+        StoreError: it cannot be reached, is missing, or is none that this version can use.
+    """
+    # Scrapy lets every logger through and leaves it to handlers what is shown: without a level of
+    # its own the driver makes two records of each command that nobody sees.
+    logging.getLogger("pymongo").setLevel(logging.INFO)
+    connection = _parsed(contents, uri)
+    server = connection.open()
+    try:
+        with explained(f"{contents.noun} {server.name}"):
+            about = server.documents("about").find_one({"_id": "schema"})
+            if not read_only and (create or about is not None):
+                server = _writable(connection, server)
+            if about is None:
+                about = _created(contents, server, create and not read_only)
+        _check(contents, server.name, about)
+    except BaseException:
+        server.client.close()
+        raise
+    return server
+
+
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    contents: Contents
+    uri: str
+    name: str
+    database: str
+    options: Mapping[str, Any]
+
+    def open(self, *, retried: bool = True, journal: bool = True) -> Server:
+        """Connect; without retryable or journaled writes, if wished."""
+        concern = WriteConcern(w="majority", j=True) if journal else WriteConcern(w="majority")
+        options = dict(self.options) if retried else {**self.options, "retryWrites": False}
+        try:
+            client: MongoClient[dict[str, Any]] = MongoClient(
+                self.uri, appname="mmcrawl", **options
+            )
+        except (PyMongoError, ValueError):
+            raise StoreError(_bad_uri(self.contents)) from None
+        database = client.get_database(
+            self.database, read_preference=ReadPreference.PRIMARY, write_concern=concern
+        )
+        return Server(self.name, client, database, self.contents.prefix)
+
+
+def _parsed(contents: Contents, uri: str) -> _Connection:
+    try:
+        # What the driver says of a URI may quote a part of a password.
+        parsed = parse_uri(uri, warn=True)
+    except (PyMongoError, ValueError):
+        raise StoreError(_bad_uri(contents)) from None
+    scheme, _, rest = uri.partition("://")
+    # What stands before the last @ may be of a password, however badly that is written.
+    name = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
+    if not parsed["database"]:
+        raise StoreError(f"{name} names no database; write mongodb://HOST/DATABASE")
+    if parsed["collection"]:
+        raise StoreError(f"{name} has a dot in the name of the database; name another")
+    given = {key.lower() for key in parsed["options"]}
+    options: dict[str, Any] = {}
+    if not given & {"serverselectiontimeoutms", "timeoutms"}:
+        options["serverSelectionTimeoutMS"] = _SELECTION
+    if contents.answer is not None and not given & {"sockettimeoutms", "timeoutms"}:
+        options["socketTimeoutMS"] = round(contents.answer * 1_000)
+    return _Connection(contents, uri, name, parsed["database"], options)
+
+
+def _bad_uri(contents: Contents) -> str:
+    return (
+        f"the URI of the {contents.noun} is not understood, or the name of its host is not known;"
+        " write mongodb://USER:PASSWORD@HOST/DATABASE, with user name and password percent-encoded"
+    )
+
+
+def _writable(connection: _Connection, server: Server) -> Server:
+    """Return a connection through which the server takes writes, found out by one of no effect."""
+    retried = journal = True
+    for _ in range(3):
+        try:
+            server.documents("about").delete_one({"_id": ""})
+        except OperationFailure as error:
+            if error.code == _ILLEGAL and retried:
+                retried = False
+            elif error.code == _BAD_VALUE and "journal" in str(error) and journal:
+                logger.warning(
+                    "%s keeps no journal: what is stored there may be lost in a power cut",
+                    server.name,
+                )
+                journal = False
+            else:
+                raise
+            server.client.close()
+            server = connection.open(retried=retried, journal=journal)
+        else:
+            break
+    return server
+
+
+def _created(contents: Contents, server: Server, may_create: bool) -> dict[str, Any]:
+    ours = {contents.prefix + name for name in (*(one.name for one in contents.tables), "about")}
+    names = server.database.list_collection_names()
+    about = server.documents("about").find_one({"_id": "schema"})
+    if about is not None:
+        return about
+    if not may_create:
+        raise MissingStoreError(f"there is no {contents.noun} {server.name}; {contents.missing}")
+    if any(name.startswith(contents.prefix) and name not in ours for name in names):
+        return {}
+    for table in contents.tables:
+        _create_collection(server, table.name, compressed=table.name in contents.packed)
+        for order in table.orders:
+            server.documents(table.name).create_index([*order])
+    # Another process may set it up at the same time: it does the same, or has a newer version.
+    with suppress(DuplicateKeyError):
+        server.documents("about").insert_one(
+            {
+                "_id": "schema",
+                "application": _application(contents),
+                "version": contents.version,
+            }
+        )
+    return server.documents("about").find_one({"_id": "schema"}) or {}
+
+
+def _create_collection(server: Server, table: str, *, compressed: bool) -> None:
+    plain: dict[str, Any] = {}
+    engine = {"storageEngine": {"wiredTiger": {"configString": "block_compressor=none"}}}
+    for options in (engine, plain) if compressed else (plain,):
+        try:
+            server.database.create_collection(server.prefix + table, check_exists=False, **options)
+        except CollectionInvalid:
+            return
+        except OperationFailure as error:
+            if error.code == _NAMESPACE_EXISTS:
+                return
+            if options is plain or error.code in (_UNAUTHORIZED, _AUTHENTICATION_FAILED):
+                raise
+        else:
+            return
+
+
+def _application(contents: Contents) -> str:
+    """Return what the document in ``about`` calls what is kept."""
+    return f"mmcrawl {contents.noun}"
+
+
+def _check(contents: Contents, name: str, about: Mapping[str, Any]) -> None:
+    noun, version = contents.noun, about.get("version")
+    if about.get("application") != _application(contents) or not isinstance(version, int):
+        article = "an" if noun[0] in "aeiou" else "a"
+        raise StoreError(f"{name} is not {article} {noun} of mmcrawl; name another database")
+    if version != contents.version:
+        age = "a newer" if version > contents.version else "an older"
+        raise StoreError(
+            f"{noun} {name} was written by {age} version of mmcrawl (schema {version}, this"
+            f" one has {contents.version}); use that version, or name another database"
+        )
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn what the driver raises into a StoreError of one sentence.
+
+    Args:
+        what: What failed, with its name: ``archive mongodb://HOST/DATABASE``.
+    """
+    try:
+        yield
+    except PyMongoError as error:
+        kind = UnreachableError if _passes(error) else StoreError
+        raise kind(_explain(what, error)) from error
+
+
+def _passes(error: PyMongoError) -> bool:
+    """Return whether it may go well the next time."""
+    if isinstance(error, ConnectionFailure | CursorNotFound):
+        return True
+    codes = {error.code} if isinstance(error, OperationFailure) else set()
+    if isinstance(error, BulkWriteError):
+        details = error.details or {}
+        names = ("writeErrors", "writeConcernErrors")
+        codes = {one["code"] for name in names for one in details.get(name, ())}
+    return bool(codes & _PASSING)
+
+
+def _explain(what: str, error: PyMongoError) -> str:
+    if isinstance(error, OperationFailure):
+        return _explain_refusal(what, error)
+    if isinstance(error, AutoReconnect | ConnectionFailure):
+        return f"{what} cannot be reached; is the server running, and has it a primary?"
+    if isinstance(error, InvalidOperation):
+        return f"{what} is closed; open it again"
+    return f"{what} failed: {_one_line(str(error))}"
+
+
+def _explain_refusal(what: str, error: OperationFailure) -> str:
+    text = _message(error)
+    if error.code == _AUTHENTICATION_FAILED:
+        return f"{what} refuses the user name or password; correct them in the URI"
+    if error.code == _UNAUTHORIZED and "authenticat" in text:
+        return (
+            f"{what} asks who you are; put user name and password into the URI:"
+            " mongodb://USER:PASSWORD@HOST/DATABASE"
+        )
+    if error.code == _UNAUTHORIZED:
+        return (
+            f"{what} does not allow this user to do that; give the role readWrite on the"
+            " database (read, to only read)"
+        )
+    if error.code == _OUT_OF_DISK or "disk is full" in text or "No space left" in text:
+        return f"{what} cannot be written (disk full); make room on the server and go on"
+    return f"{what} failed: {_one_line(text)}"
+
+
+def _message(error: OperationFailure) -> str:
+    """Return what the server said; of a bulk, what it said of the first write that failed."""
+    details: Mapping[str, Any] = error.details or {}
+    for part in ("writeErrors", "writeConcernErrors"):
+        if details.get(part):
+            return str(details[part][0].get("errmsg", ""))
+    return str(details.get("errmsg") or error)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:300]
+
+
+def insert_new(documents: Documents, rows: Sequence[dict[str, Any]]) -> set[int]:
+    """Insert documents, in any order; return the indexes of those whose key is taken."""
+    if not rows:
+        return set()
+    try:
+        documents.insert_many(rows, ordered=False)
+    except BulkWriteError as error:
+        return _only_duplicates(error)
+    return set()
+
+
+def _only_duplicates(error: BulkWriteError) -> set[int]:
+    """Return the indexes of what was refused in a bulk because its key was taken.
+
+    Raises:
+        BulkWriteError: something was refused for another reason.
+    """
+    refused = error.details["writeErrors"]
+    if error.details["writeConcernErrors"] or any(one["code"] != _DUPLICATE for one in refused):
+        raise error
+    return {one["index"] for one in refused}
+
+
+def change_all(documents: Documents, changes: Sequence[Change]) -> int:
+    """Change documents, in any order; return how many met the conditions."""
+    count = 0
+    for start in range(0, len(changes), AT_ONCE):
+        count += documents.bulk_write(changes[start : start + AT_ONCE], ordered=False).matched_count
+    return count

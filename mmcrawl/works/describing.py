@@ -1,0 +1,269 @@
+"""From the pages of a crawl to its works."""
+
+import mimetypes
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.blocks.partition import partition
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.media.index import MediaFile, State
+from mmcrawl.text.writing import xml_text
+from mmcrawl.works.grouping import SiteTitles, choose_titles, group_mentions
+from mmcrawl.works.licences import best_first, licences_in_text
+from mmcrawl.works.mentions import Mention, mentions_of
+from mmcrawl.works.model import Evidence, Licence, Sighting, Work, WorkFile
+from mmcrawl.works.values import is_file, level_of_topic, title_of_file
+from mmcrawl.works.works_page import FileTags, WorksPage, read_works_page
+
+_MOST_RESOURCES = 100_000  # of a page
+
+_MOST_PAGES = 20
+_OF_PAGE = 3  # works on a page up to which what is said of the page may be said of each
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page with media."""
+
+    record: MediaPageRecord
+    facts: WorksPage
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What besides pages is known.
+
+    Attributes:
+        file_of: Returns the record of an address in the collection, None where there is none.
+        tags_of: Reads the tags of a file by its digest; None where that is not possible.
+    """
+
+    file_of: Callable[[str], MediaFile | None] = lambda url: None
+    tags_of: Callable[[str], FileTags] | None = None
+
+
+def describe(pages: Iterable[FoundPage], sources: Sources) -> list[tuple[Work, tuple[str, ...]]]:
+    """Return the works of some pages, each with the keys of its files.
+
+    Their ids are made from the first key; a `Shelf` gives those it knows their former ones. Kept in
+    memory is what the pages tell, some kilobytes each.
+    """
+    return _Describer(list(pages), sources).works()
+
+
+@dataclass(slots=True)
+class _Group:
+    """A work in the making."""
+
+    keys: list[str]
+    mentions: list[tuple[FoundPage, Mention]] = field(default_factory=list)
+    tags: FileTags = field(default_factory=FileTags)
+    files: list[WorkFile] = field(default_factory=list)
+
+
+class _Describer:
+    def __init__(self, pages: list[FoundPage], sources: Sources) -> None:
+        self._pages, self._sources = pages, sources
+        self._held: dict[str, MediaFile] = {}
+        for page in pages:
+            for mention in page.facts.mentions:
+                if mention.key not in self._held and (known := sources.file_of(mention.url)):
+                    self._held[mention.key] = known
+        self._sites = SiteTitles((host_of(p.record.url), p.facts.title) for p in pages)
+        digests = {key: file.digest for key, file in self._held.items() if file.digest}
+        found = group_mentions([page.facts.mentions for page in pages], digests)
+        self._groups = [_Group(keys) for keys in found]
+        of_key = {key: group for group in self._groups for key in group.keys}
+        self._works_on: Counter[str] = Counter()
+        for page in pages:
+            shown = {id(of_key[mention.key]) for mention in page.facts.mentions}
+            self._works_on[page.record.url] = len(shown)
+            for mention in page.facts.mentions:
+                of_key[mention.key].mentions.append((page, mention))
+
+    def works(self) -> list[tuple[Work, tuple[str, ...]]]:
+        for group in self._groups:
+            # A page of one work tells more of it than a list.
+            group.mentions.sort(key=lambda said: self._works_on[said[0].record.url])
+            group.files = self._files(group)
+        titles = choose_titles([self._title_candidates(group) for group in self._groups])
+        return [
+            (self._work(group, title, source), tuple(sorted(group.keys)))
+            for group, (title, source) in zip(self._groups, titles, strict=True)
+        ]
+
+    def _files(self, group: _Group) -> list[WorkFile]:
+        files: dict[str, WorkFile] = {}
+        seen: set[str] = set()
+        for _, mention in group.mentions:
+            if mention.key in files:
+                continue
+            held = self._held.get(mention.key)
+            tags = FileTags()
+            if held is not None and held.digest:
+                if held.digest in seen:
+                    continue  # equal bytes: one file
+                seen.add(held.digest)
+                tags = self._sources.tags_of(held.digest) if self._sources.tags_of else tags
+                group.tags = group.tags if group.tags != FileTags() else tags
+            files[mention.key] = WorkFile(
+                url=mention.url,
+                kind=mention.kind,
+                mime=(held.content_type if held else "") or mention.mime or _mime(mention.url),
+                size=(held.size if held else 0) or mention.size,
+                duration=tags.duration or mention.duration,
+                digest=held.digest if held else "",
+                state=str(held.state) if held else "",
+                reason=held.reason if held else "",
+            )
+        return sorted(
+            files.values(),
+            key=lambda one: (one.state != State.HELD, not is_file(one.url), -one.size),
+        )
+
+    def _title_candidates(self, group: _Group) -> list[tuple[str, str]]:
+        found = list(chain.from_iterable(mention.titles for _, mention in group.mentions))
+        for page, _ in group.mentions[:_MOST_PAGES]:
+            host = host_of(page.record.url)
+            for source, text in (("headline", page.facts.headline), ("page", page.facts.title)):
+                found.append((source, self._sites.without_name(host, text)))
+        held = [file for key in group.keys if (file := self._held.get(key))]
+        found += [("page", self._sites.without_name(host_of(f.url), f.title)) for f in held]
+        found.append(("tag", group.tags.title))
+        found += [("file", title_of_file(file.url)) for file in group.files]
+        return [(source, said) for source, text in found if (said := xml_text(text))]
+
+    def _work(self, group: _Group, title: str, source: str) -> Work:
+        mentions = [mention for _, mention in group.mentions]
+        alone = [
+            page.facts for page, _ in group.mentions if self._works_on[page.record.url] <= _OF_PAGE
+        ]
+        pages = [page.facts for page, _ in group.mentions]
+        topic = _first(page.topic for page, _ in group.mentions)
+        return Work(
+            id=sha256(min(group.keys).encode(errors="surrogatepass")).hexdigest()[:16],
+            title=title or group.files[0].url,
+            title_source=source,
+            kind=_kind(group.files),
+            files=tuple(group.files),
+            pages=self._sightings(group),
+            caption=_first(m.caption for m in mentions)
+            or _first(p.facts.description for p in alone)
+            or _first(m.beside for m in mentions if m.beside not in title),
+            poster=_first(m.poster for m in mentions) or _first(p.facts.image for p in alone),
+            subtitles=tuple(dict.fromkeys(chain.from_iterable(m.subtitles for m in mentions))),
+            topic=topic,
+            level=_first(p.level for p in pages) or level_of_topic(topic),
+            languages=_languages(group, mentions, pages),
+            creator=_first(m.creator for m in mentions)
+            or group.tags.creator
+            or _first(p.creator for p in alone),
+            date=_first(m.date for m in mentions)
+            or _first(p.date for p in alone)
+            or group.tags.date,
+            licences=self._licences(group),
+        )
+
+    def _licences(self, group: _Group) -> tuple[Licence, ...]:
+        beside = chain.from_iterable(mention.licences for _, mention in group.mentions)
+        of_pages = chain.from_iterable(page.facts.licences for page, _ in group.mentions)
+        in_file = (
+            Licence(code, url, Evidence("tag", said, "medium"))
+            for code, url, said in licences_in_text(group.tags.copyright)
+        )
+        return best_first([*in_file, *beside, *of_pages])
+
+    def _sightings(self, group: _Group) -> tuple[Sighting, ...]:
+        found: dict[str, Sighting] = {}
+        for page, mention in group.mentions:
+            record = page.record
+            known = found.get(record.url)
+            if known is None or (mention.block and not known.block):
+                found[record.url] = Sighting(
+                    record.url, page.facts.title, mention.block, record.visited_at
+                )
+        return tuple(found.values())[:_MOST_PAGES]
+
+
+def _first(values: Iterable[str]) -> str:
+    """Return the first that is not empty; JSON of pages may hold what no document can."""
+    return next(filter(None, map(xml_text, values)), "")
+
+
+def _kind(files: Sequence[WorkFile]) -> str:
+    """Return what most files are; players, that are said to be video, count where there is none."""
+    kinds: Mapping[str, int] = Counter(one.kind for one in files if is_file(one.url)) or Counter(
+        one.kind for one in files
+    )
+    order = ("simulation", "video", "animation", "audio")
+    return max(kinds, key=lambda kind: (kinds[kind], -order.index(kind) if kind in order else -9))
+
+
+def _languages(
+    group: _Group, mentions: Iterable[Mention], pages: Iterable[WorksPage]
+) -> tuple[str, ...]:
+    """Return what is said of the work itself, or else the languages of its pages."""
+    own = [mention.language for mention in mentions] + [group.tags.language]
+    found = dict.fromkeys(filter(None, own)) or dict.fromkeys(
+        filter(None, (page.language for page in pages))
+    )
+    return tuple(found)[:5]
+
+
+def _mime(url: str) -> str:
+    if not is_file(url):
+        return ""
+    return mimetypes.guess_type(url.partition("?")[0])[0] or ""
+
+
+def found_pages(
+    records: Iterable[tuple[str, MediaPageRecord]],
+    archive: Archive | None,
+    *,
+    problem: Callable[[str], None] = lambda text: None,
+) -> Iterator[FoundPage]:
+    """Yield the pages of a crawl with what they tell of their works.
+
+    A page that is not in the archive, or cannot be read there, is described by what the crawl noted
+    of it: its title, and the texts of its links.
+
+    Args:
+        records: The media pages of the crawl, best first, each with the crawl's topic.
+        archive: Open; None for a crawl without one.
+        problem: Is told what could not be read, a sentence each.
+    """
+    for topic, record in records:
+        facts = None
+        if archive is not None:
+            try:
+                facts = _archived_facts(record, archive)
+            except StoreError as error:
+                problem(str(error))
+        yield FoundPage(record, facts or _noted_facts(record), topic)
+
+
+def _archived_facts(record: MediaPageRecord, archive: Archive) -> WorksPage | None:
+    version = archive.get(record.url)
+    if not version.method:
+        return None
+    body = archive.rebuild(version).body
+    page = partition(
+        body,
+        method=version.method,
+        level=version.level or 1,
+        encoding=version.encoding or None,
+        url=record.url,
+    )
+    return read_works_page(page, record.url, record.resources[:_MOST_RESOURCES])
+
+
+def _noted_facts(record: MediaPageRecord) -> WorksPage:
+    mentions = mentions_of(record.resources[:_MOST_RESOURCES])
+    return WorksPage(record.url, record.title, mentions=tuple(mentions.values()))

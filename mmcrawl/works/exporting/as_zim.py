@@ -1,0 +1,198 @@
+"""ZIM, which Kiwix shows without a network: a page for each work, its files, a search in all."""
+
+import json
+import mimetypes
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mmcrawl.errors import CollectionError
+from mmcrawl.text.writing import xml_text
+from mmcrawl.works.exporting.article import STYLE, both, work_page
+from mmcrawl.works.exporting.exporter import HeldFiles, Shipment, files_in
+from mmcrawl.works.model import Work
+
+_PROGRAM = "mmcrawl.works.exporting.zim_program"
+_MAIN = "index.html"
+_TITLE, _DESCRIPTION = 30, 80  # characters, of the format
+_WORD, _INDEXED = 200, 400  # bytes, of a word and of a title in the index
+_LANGUAGES = {
+    **{"ar": "ara", "de": "deu", "en": "eng", "es": "spa", "fr": "fra", "it": "ita", "ja": "jpn"},
+    **{"ko": "kor", "nl": "nld", "pl": "pol", "pt": "por", "ru": "rus", "zh": "zho"},
+}
+"""Of BCP 47, and of ISO 639-3, which the format wants."""
+
+_Entry = tuple[str, str, str]
+
+
+class Zim:
+    summary = "one file for Kiwix, offline and searchable (needs mmcrawl[zim])"
+    suffix = ".zim"
+
+    def export(self, shipment: Shipment, target: Path) -> list[str]:
+        if find_spec("libzim") is None:
+            raise CollectionError("zim needs libzim: pip install 'mmcrawl[zim]'")
+        with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as name:
+            folder = Path(name)
+            pages = _Pages(shipment, folder)
+            made = folder / "made.zim"
+            refused: list[_Entry] = []
+            if said := _why_not_written(pages.plan(pages.entries), made):
+                titled = [entry for entry in pages.entries if entry[1]]
+                refused = _refused(titled, lambda some: _why_not_written(pages.plan(some), made))
+                entries = [(p, p if (p, t, m) in refused else t, m) for p, t, m in pages.entries]
+                if not refused or (said := _why_not_written(pages.plan(entries), made)):
+                    raise CollectionError(f"the ZIM file cannot be written: {said}")
+            made.chmod(0o644)
+            made.replace(target)
+        return pages.missing + [
+            f"{title}: libzim cannot index this title" for _, title, _ in refused
+        ]
+
+
+def _why_not_written(plan: dict[str, object], made: Path) -> str:
+    """Write a ZIM file; return what is wrong with it, "" if it is written."""
+    made.unlink(missing_ok=True)
+    said = made.with_name("plan.json")
+    said.write_text(json.dumps(plan), encoding="utf-8")
+    run = subprocess.run(  # noqa: S603 - a program of ours
+        [sys.executable, "-m", _PROGRAM, str(said), str(made)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    why = run.stderr.strip().rpartition("\n")[2] or f"exit code {run.returncode}"
+    return why if run.returncode else ""
+
+
+def _refused(entries: Sequence[_Entry], why: Callable[[Sequence[_Entry]], str]) -> list[_Entry]:
+    """Return the entries for which libzim gives up a whole file, found by halves."""
+    if not entries or not why(entries):
+        return []
+    if len(entries) == 1:
+        return [*entries]
+    middle = len(entries) // 2
+    return _refused(entries[:middle], why) + _refused(entries[middle:], why)
+
+
+class _Pages:
+    """Writes the pages of works, and their files, into a folder.
+
+    Attributes:
+        entries: Path, title and type of each file; articles have a title.
+        missing: What could not be written, a sentence each.
+    """
+
+    def __init__(self, shipment: Shipment, folder: Path) -> None:
+        self._shipment, self._folder = shipment, folder
+        self._held = HeldFiles(shipment, files_in(folder))
+        self.entries: list[_Entry] = []
+        self._languages: Counter[str] = Counter()
+        self._types: dict[str, str] = {}
+        ruffle = self._ruffle()
+        works: list[Work] = []
+        problems = shipment.each(lambda work: works.append(self._work(work, ruffle)))
+        self._write(_MAIN, shipment.name, _index(shipment.name, works))
+        for path in self._held.copied:
+            mime = self._types.get(path) or mimetypes.guess_type(path)[0]
+            self.entries.append((path, "", mime or "application/octet-stream"))
+        self.missing = self._held.missing + problems
+
+    def plan(self, entries: Sequence[_Entry]) -> dict[str, object]:
+        """Return what the program has to know that writes a file of some entries."""
+        language = max(self._languages, key=lambda one: self._languages[one], default="eng")
+        name = " ".join(xml_text(self._shipment.name).split()) or "works"
+        day = datetime.fromtimestamp(self._shipment.time, UTC).date().isoformat()
+        metadata = {
+            "Title": name[:_TITLE],
+            "Description": f"{name}: audio, video and animations"[:_DESCRIPTION],
+            "Language": language,
+            "Creator": "mmcrawl",
+            "Publisher": "mmcrawl",
+            "Name": f"mmcrawl_{language}_works",
+            "Date": day,
+        }
+        return {
+            "folder": str(self._folder),
+            "main": _MAIN,
+            "language": language,
+            "metadata": metadata,
+            "entries": entries,
+        }
+
+    def _work(self, work: Work, ruffle: str) -> Work:
+        held = self._held.copied_of(work, "media/")
+        self._types |= {path: file.mime for file, path in held}
+        copied = [(file, f"../{path}") for file, path in held]
+        for language in work.languages[:1]:
+            self._languages[_LANGUAGES.get(language.partition("-")[0], "eng")] += 1
+        path = _path(work)
+        self._write(path, work.title, work_page(work, copied, ruffle and f"../{ruffle}"))
+        return work
+
+    def _write(self, path: str, title: str, page: bytes) -> None:
+        place = self._folder / path
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(page)
+        self.entries.append((path, _index_title(title) or path, "text/html"))
+
+    def _ruffle(self) -> str:
+        """Take Ruffle in, if it is there; return the path of its program."""
+        source = self._shipment.ruffle
+        if source is None:
+            return ""
+        for file in sorted(source.iterdir()):
+            if file.suffix in (".js", ".wasm"):
+                (self._folder / "ruffle").mkdir(exist_ok=True)
+                shutil.copyfile(file, self._folder / "ruffle" / file.name)
+                mime = "text/javascript" if file.suffix == ".js" else "application/wasm"
+                self.entries.append((f"ruffle/{file.name}", "", mime))
+        return "ruffle/ruffle.js"
+
+
+def _index_title(title: str) -> str:
+    """Return a title that libzim can index: for one that it cannot, it gives up the whole file.
+
+    It loses words of more than 240 bytes and what is no word, and bears little loss.
+    """
+    words = xml_text(title).split()
+    if len(" ".join(words).encode("utf-8", "replace")) > _WORD:
+        words = [_cut(word, _WORD) for word in words if any(map(str.isalnum, word))]
+    return _cut(" ".join(words), _INDEXED).rstrip()
+
+
+def _cut(text: str, size: int) -> str:
+    return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")
+
+
+def _path(work: Work) -> str:
+    return f"works/{work.id}.html"
+
+
+def _index(name: str, works: list[Work]) -> bytes:
+    """Return the first page: all works, by topic and kind."""
+    groups: dict[tuple[str, str], list[Work]] = {}
+    for work in works:
+        groups.setdefault((work.topic, work.kind), []).append(work)
+    parts = []
+    for (topic, kind), found in sorted(groups.items()):
+        items = "".join(f'<li><a href="{_path(w)}">{escape(w.title)}</a></li>' for w in found)
+        head = f"{escape(topic)} · {both(kind)}" if topic else both(kind)
+        parts.append(f"<h2>{head}</h2><ul>{items}</ul>")
+    return (
+        f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{escape(name)}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}'
+        "html:not([lang]) .en::after{content:' '}</style></head>"
+        f"<body><h1>{escape(name)}</h1><p>{len(works):,} {both('works')}</p>"
+        f"{''.join(parts)}</body></html>\n"
+    ).encode("utf-8", "replace")

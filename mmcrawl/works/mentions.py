@@ -1,0 +1,291 @@
+"""What a page says of each of its media, at the places that show or link to it."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.link_kinds import declared_base
+from mmcrawl.blocks.partition import Partition
+from mmcrawl.page.media import media_in_values
+from mmcrawl.page.model import MediaResource
+from mmcrawl.page.structured import Thing
+from mmcrawl.page.urls import Resolver, base_url
+from mmcrawl.works.licences import LicenceReader, item_licences
+from mmcrawl.works.model import Licence, Subtitles
+from mmcrawl.works.values import date_in, language_tag, seconds_in, stem_of, work_key
+
+_ATTRIBUTES = {
+    **dict.fromkeys(("a", "area"), ("href",)),
+    **dict.fromkeys(("audio", "video", "source", "iframe"), ("src", "data-src")),
+    "embed": ("src", "flashvars"),
+    "object": ("data",),
+    "param": ("value",),
+}
+_PLAYERS = frozenset({"audio", "video", "object"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_UNITS = frozenset("figure li tr td dd p div section article details".split())
+_LONGEST_UNIT = 1_500  # characters of an element that is about one medium
+_LONGEST_ROW = 200
+_MOST_TITLES = 50
+_MOST_TIMES = 1_000
+_MOST_TRACKS = 100
+_HIGHEST = 50  # elements between a medium and one that is about it
+_LONGEST_CAPTION = 1_000
+_NAMES = ("title", "aria-label", "alt", "data-title")
+
+
+@dataclass(slots=True)
+class Mention:
+    """What a page says of an address of media; what it does not say is empty.
+
+    Attributes:
+        key: What the addresses of the file have in common.
+        medium: Number of the medium on its page that it is an address of.
+        player: Number of the player on its page that has the file among its sources, 0 for none.
+        row: The block-level element it stands in, 0 if it stands nowhere.
+        titles: Texts that may be its title, each with its source, see `titles`.
+        described: What structured data say: name, description and so on.
+        caption: Of its figure, or the description in structured data.
+        beside: What else is written in the element that is about it alone.
+        mime, size, duration: As declared.
+        block: Kind of the block it stands in.
+        language, creator, date: Of its description.
+    """
+
+    key: str
+    url: str
+    kind: str
+    tag: str
+    medium: int = 0
+    player: int = 0
+    row: int = 0
+    titles: list[tuple[str, str]] = field(default_factory=list)
+    caption: str = ""
+    beside: str = ""
+    mime: str = ""
+    size: int = 0
+    duration: float = 0.0
+    poster: str = ""
+    subtitles: tuple[Subtitles, ...] = ()
+    block: str = ""
+    language: str = ""
+    creator: str = ""
+    date: str = ""
+    licences: tuple[Licence, ...] = ()
+
+    def add_title(self, source: str, text: str) -> None:
+        """Note a text that may be its title."""
+        text = " ".join(text.split())[:_LONGEST_ROW]
+        if text and len(self.titles) < _MOST_TITLES and (source, text) not in self.titles:
+            self.titles.append((source, text))
+
+
+def mentions_of(resources: Iterable[MediaResource]) -> dict[str, Mention]:
+    """Return a mention of each address of some media of a page, by its key, in their order."""
+    found: dict[str, Mention] = {}
+    for number, one in enumerate(resources, 1):
+        for url in (one.url, *one.others):
+            key = work_key(url)
+            mention = found.setdefault(key, Mention(key, url, one.kind, one.tag, number))
+            mention.add_title("anchor" if one.tag in ("a", "area") else "player", one.text)
+    return found
+
+
+class MentionReader:
+    """Reads what a page says of its media."""
+
+    def __init__(
+        self, page: Partition, lines: PageLines, url: str, licences: LicenceReader
+    ) -> None:
+        self._page, self._tree, self._url = page, page.tree, url
+        self._lines, self._licences = lines, licences
+        self.base = base_url(declared_base(page.tree), url, page.encoding)
+        self._resolve = Resolver(self.base, page.encoding)
+        self._tracks: dict[int, tuple[Subtitles, ...]] = {}  # by the player
+        self._times = [n for n, tag in enumerate(self._tree.tags) if tag == "time"][:_MOST_TIMES]
+        self._headings = [n for n, tag in enumerate(self._tree.tags) if tag in _HEADINGS]
+
+    def read(
+        self, resources: Iterable[MediaResource], items: Iterable[tuple[Thing, tuple[Thing, ...]]]
+    ) -> list[Mention]:
+        """Return a mention of each of some media of the page, in their order."""
+        found = mentions_of(resources)
+        places = list(self._places(found))
+        nodes = [node for node, _ in places]
+        stems = (stem_of(found[key].url)[1] or key for _, key in places)
+        runs = [len([*run]) for _, run in groupby(stems)]
+        place = 0
+        for length in runs:
+            alike = range(place, place := place + length)
+            for node, key in places[alike.start : alike.stop]:
+                self._note(found[key], node, self._unit(node, nodes, alike))
+        self._note_items(found, items)
+        return list(found.values())
+
+    def _places(self, known: Mapping[str, Mention]) -> Iterator[tuple[int, str]]:
+        """Yield the elements that name media that are known, in order, and which."""
+        tree = self._tree
+        for node, tag in enumerate(tree.tags):
+            for name in _ATTRIBUTES.get(tag, ()):
+                value = tree.attributes(node).get(name, "")
+                values = [value]
+                if name in ("flashvars", "value") or "?" in value:
+                    values += media_in_values(value.partition("?")[2] or value)
+                for one in values if value else ():
+                    target = self._resolve(one)
+                    if target is not None and (key := work_key(target.url)) in known:
+                        yield node, key
+
+    def _unit(self, node: int, nodes: list[int], alike: range) -> int:
+        """Return the largest element that is about this medium alone; 0 if there is none."""
+        tree, unit, around = self._tree, 0, node
+        chars = self._page.measures.chars
+        for _ in range(_HIGHEST):
+            after = tree.after[around]
+            if bisect_left(nodes, around) < alike.start or bisect_left(nodes, after) > alike.stop:
+                break
+            if int(chars[after]) - int(chars[around]) > _LONGEST_UNIT:
+                break
+            if tree.tags[around] in _UNITS:
+                unit = around
+            if tree.tags[around] in ("article", "figure"):
+                break
+            around = tree.parents[around]
+            if around <= 0:
+                break
+        return unit
+
+    def _note(self, mention: Mention, node: int, unit: int) -> None:
+        tree = self._tree
+        tag, attributes = tree.tags[node], tree.attributes(node)
+        owner = node
+        if tag in ("source", "param", "embed"):
+            owner = self._player_of(node) or node
+        if tag == "source" and owner != node:
+            mention.player = owner
+        mention.row = mention.row or self._lines.container_of[node] or tree.parents[node]
+        mention.block = mention.block or self._licences.kind_of(node)
+        mime = attributes.get("type", "").partition(";")[0].strip().lower()
+        mention.mime = mention.mime or (mime if "/" in mime else "")
+        mention.language = mention.language or language_tag(attributes.get("hreflang", ""))
+        for one in {node, owner}:
+            said = tree.attributes(one)
+            source = "anchor" if tag in ("a", "area") else "player"
+            for name in _NAMES:
+                mention.add_title(source, said.get(name, ""))
+        if tag in ("a", "area"):
+            mention.add_title("anchor", self._page.facts.texts.of_link(node, tree.after[node]))
+        elif tree.tags[owner] in _PLAYERS:
+            self._note_player(mention, owner)
+        self._note_surroundings(mention, node, unit)
+
+    def _note_player(self, mention: Mention, player: int) -> None:
+        tree = self._tree
+        attributes = tree.attributes(player)
+        mention.poster = mention.poster or self._address(attributes.get("poster", ""))
+        mention.subtitles = mention.subtitles or self._subtitles(player)
+
+    def _subtitles(self, player: int) -> tuple[Subtitles, ...]:
+        if player not in self._tracks:
+            tree, found = self._tree, []
+            for node in range(player + 1, tree.after[player]):
+                track = tree.attributes(node) if tree.tags[node] == "track" else {}
+                kind = track.get("kind", "").lower() or "subtitles"
+                if track.get("src") and kind in ("subtitles", "captions"):
+                    language = language_tag(track.get("srclang", ""))
+                    label = track.get("label", "").strip()
+                    found.append(Subtitles(self._address(track["src"]), language, label))
+            self._tracks[player] = tuple(found[:_MOST_TRACKS])
+        return self._tracks[player]
+
+    def _note_surroundings(self, mention: Mention, node: int, unit: int) -> None:
+        tree, texts = self._tree, self._page.facts.texts
+        around = node
+        for _ in range(6):
+            around = tree.parents[around]
+            if around <= 0:
+                break
+            if tree.tags[around] == "figure":
+                for inner in range(around, tree.after[around]):
+                    if tree.tags[inner] == "figcaption":
+                        text = texts.of(range(inner, tree.after[inner]))
+                        mention.add_title("figcaption", text)
+                        mention.caption = mention.caption or text[:_LONGEST_CAPTION]
+                break
+        for source, heading in self._headings_before(node, unit):
+            mention.add_title(source, texts.of(range(heading, tree.after[heading])))
+        if not unit:
+            return
+        mention.licences = mention.licences or self._licences.beside(range(unit, tree.after[unit]))
+        text = texts.of(range(unit, tree.after[unit]))
+        if len(text) <= _LONGEST_ROW:
+            mention.add_title("row", text)
+        mention.beside = mention.beside or text[:_LONGEST_CAPTION]
+        mention.duration = mention.duration or seconds_in(text)
+        mention.date = mention.date or self._time_in(unit)
+
+    def _time_in(self, unit: int) -> str:
+        """Return the first date that an element marks as such."""
+        for inner in self._times[bisect_left(self._times, unit) :]:
+            if inner >= self._tree.after[unit]:
+                break
+            if said := date_in(self._tree.attributes(inner).get("datetime", "")):
+                return said
+        return ""
+
+    def _headings_before(self, node: int, unit: int) -> Iterator[tuple[str, int]]:
+        """Yield the highest heading before a node in its unit, or the last one before it."""
+        place = bisect_left(self._headings, node)
+        inside = self._headings[bisect_left(self._headings, unit) : place] if unit else []
+        if inside:
+            yield "unit-heading", min(inside, key=lambda heading: self._tree.tags[heading])
+        elif place:
+            yield "heading", self._headings[place - 1]
+
+    def _player_of(self, node: int) -> int:
+        around = self._tree.parents[node]
+        for _ in range(_HIGHEST):
+            if around <= 0 or self._tree.tags[around] in _PLAYERS:
+                return max(around, 0)
+            around = self._tree.parents[around]
+        return 0
+
+    def _note_items(
+        self, found: Mapping[str, Mention], items: Iterable[tuple[Thing, tuple[Thing, ...]]]
+    ) -> None:
+        for item, around in items:
+            for address in item.texts("contenturl", "embedurl", "url"):
+                mention = found.get(work_key(self._address(address)))
+                if mention is not None:
+                    self._note_item(mention, item, around)
+
+    def _note_item(self, mention: Mention, item: Thing, around: tuple[Thing, ...]) -> None:
+        wider = [item, *(one for one in reversed(around) if _is_of_one(one))]
+        for one in wider:
+            mention.add_title("structured", one.text("name", "headline"))
+            mention.caption = mention.caption or one.text("description")[:_LONGEST_CAPTION]
+            mention.creator = mention.creator or one.text("author", "creator")
+            mention.date = mention.date or date_in(
+                one.text("uploaddate", "datepublished", "datecreated")
+            )
+            mention.language = mention.language or language_tag(one.text("inlanguage"))
+            mention.duration = mention.duration or seconds_in(one.text("duration"))
+            mention.licences = (*mention.licences, *item_licences(one, self._url))
+        mention.poster = mention.poster or self._address(item.text("thumbnailurl", "thumbnail"))
+        mention.mime = mention.mime or item.text("encodingformat", "fileformat")
+        size = re.fullmatch(r"\d{1,15}", item.text("contentsize"))
+        mention.size = mention.size or (int(size[0]) if size else 0)
+
+    def _address(self, written: str) -> str:
+        target = self._resolve(written) if written else None
+        return target.url if target is not None else ""
+
+
+def _is_of_one(item: Thing) -> bool:
+    """Whether a thing is about one work, so that what is said of it is said of its medium."""
+    return not item.types.isdisjoint(
+        "podcastepisode episode clip learningresource movie tvepisode musicrecording".split()
+    )

@@ -1,0 +1,848 @@
+"""A crawl without the network: what a job makes of the pages that are reported to it."""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mmcrawl.crawl import CrawlJob, FetchedPage
+from mmcrawl.frontier import (
+    TWIN,
+    Findings,
+    Limits,
+    LinkScores,
+    NewLink,
+    PatternRecord,
+    SqliteStore,
+    Status,
+    open_store,
+    page_digest,
+)
+from mmcrawl.page import Page, parse_page
+from mmcrawl.scoring import Breadth, CrawledPage, LinkSimilarity, TopicTest
+from mmcrawl.topic import topic_from_keywords
+from tests.jobs import job_of
+from tests.tables import each
+
+SEED = "http://site.test/"
+Web = Mapping[str, str]
+
+
+def page(*hrefs: str, media: str = "", title: str = "optics", head: str = "") -> str:
+    shown = f'<p><a href="{media}">film</a></p>' if media else ""
+    links = "".join(f'<p><a href="{href}">{href}</a></p>' for href in hrefs)
+    return f"<title>{title}</title>{head}{shown}{links}"
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., CrawlJob]]:
+    """Open a job. The same store once more: it is left as a kill leaves it, and taken up again."""
+    stores: dict[str, SqliteStore] = {}
+    parameters = {
+        "urlrule": {"m": 2},
+        "urlrule-2009": {"m": 2, "num2": 2},
+        "shark-improved": {"with_media": False},
+    }
+
+    def make(
+        store: str = "memory:", algo: str = "breadth", seeds: tuple[str, ...] = (SEED,), **more: Any
+    ) -> CrawlJob:
+        if store in stores:
+            stores[store].close()
+        stores[store] = open_store(store)
+        given = {"media": ("video", "animation"), "parameters": parameters.get(algo)} | more
+        return job_of(stores[store], algo, seeds, **given)
+
+    yield make
+    for store in stores.values():
+        store.close()
+
+
+def fetch(job: CrawlJob, web: Web, link: Any) -> bool | None:
+    """Report one page, as pipeline and scheduler do; tell whether it is relevant."""
+    body = web.get(link.url)
+    if body is None:
+        job.failed(link.id, "HTTP 404")
+        return None
+    parsed = parse_page(body.encode(), link.url)
+    digest = page_digest(link.url, body.encode(), [shown.url for shown in parsed.media])
+    verdict = job.judge(parsed, digest)
+    return job.crawled(link.id, FetchedPage(parsed, digest=digest, verdict=verdict))
+
+
+def crawl(job: CrawlJob, web: Web, most: int = 1000) -> list[str]:
+    """Fetch up to `most` links; return their addresses in order."""
+    taken: list[str] = []
+    while len(taken) < most and (link := job.next()):
+        taken.append(link.url)
+        fetch(job, web, link)
+        job.commit()
+    return taken
+
+
+def media_pages(job: CrawlJob) -> dict[str, list[str]]:
+    return {found.url: [r.url for r in found.resources] for found in job.findings.media_pages()}
+
+
+def status(job: CrawlJob, url: str) -> Status:
+    number = job.frontier.lookup(url)
+    assert number is not None
+    return job.frontier.record(number).status
+
+
+def test_a_crawl_fetches_what_its_pages_link_to_once_each(opened: Any) -> None:
+    web = {SEED: page("a", "b", "a#x"), f"{SEED}a": page("b", "c", "/"), f"{SEED}b": page("gone")}
+    job = opened()
+    assert crawl(job, web) == [SEED, f"{SEED}a", f"{SEED}b", f"{SEED}c", f"{SEED}gone"]
+    counts = {Status.CRAWLED: 3, Status.ERROR: 2, Status.WAITING: 0, Status.RUNNING: 0}
+    assert job.frontier.counts == counts
+    assert job.frontier.errors() == {"HTTP 404": 2}
+    assert job.frontier.pages == 3
+
+
+def test_a_page_is_recorded_with_the_way_to_it(opened: Any) -> None:
+    job = opened()
+    web = {SEED: page("a/"), f"{SEED}a/": page("b"), f"{SEED}a/b": page(media="f.mp4")}
+    crawl(job, web)
+    record = job.frontier.record(job.frontier.lookup(f"{SEED}a/b"))
+    assert record.url_path == (SEED, f"{SEED}a/", f"{SEED}a/b")
+    assert (record.logical_layer, record.physical_layer) == (3, 2)
+    assert record.relevant
+    assert record.contains_media
+    seed = job.frontier.record(0)
+    assert (seed.path_score, seed.total_path_score) == (1, 3)
+
+
+def test_links_of_pages_off_topic_are_left_alone_if_so_wanted(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'job.db'}"
+    web = {
+        SEED: page(
+            "cooking", "optics", title="nothing"
+        ),  # a seed's links are followed all the same
+        f"{SEED}cooking": page("lens", title="cooking"),
+        f"{SEED}optics": page("lenses", title="optics"),
+    }
+    assert crawl(opened(), web) == [SEED, *(f"{SEED}{n}" for n in ("cooking", "optics"))] + [
+        f"{SEED}{n}" for n in ("lens", "lenses")
+    ]
+    job = opened(store, limits=Limits(least_score=0.5))
+    assert crawl(job, web) == [SEED, *(f"{SEED}{n}" for n in ("cooking", "optics", "lenses"))]
+    assert job.refused == {"page off topic": 1}
+    assert crawl(opened(store, limits=Limits(least_score=0.5)), web) == []  # taken up again
+
+
+def test_links_that_fell_behind_come_first_again_once_their_area_brings_something(opened):
+    names = "abcdefghijklmn"
+    web = {SEED: page(*(f"x/{n}" for n in names), "y/a", "y/b", "y/c")}
+    web |= {f"{SEED}x/{n}": page(title="news") for n in names[1:]}
+    web |= {f"{SEED}x/a": page(media="film.mp4"), f"{SEED}y/a": page(title="news")}
+    job = opened()
+    crawl(job, web, 1)
+    late = job.next()  # the first of the area, which is under way for long
+    assert crawl(job, web, 11)[9:] == [f"{SEED}x/k", f"{SEED}y/a"]
+    fetch(job, web, late)
+    assert job.next().url == f"{SEED}x/l"
+
+
+def test_where_on_its_page_a_link_stands_is_known_after_taking_up_a_crawl(opened, tmp_path):
+    store = f"sqlite:///{tmp_path / 'job.db'}"
+    web = {SEED: "<ul class=menu3><li><a href=a>A</a></ul><a href=b>B</a>", f"{SEED}a": page("c")}
+    crawl(opened(store), web, 1)
+    job = opened(store)
+    crawl(job, web)
+    paths = [
+        job.frontier.known(job.frontier.lookup(f"{SEED}{name}")).tag_path for name in ("", *"abc")
+    ]
+    assert paths == ["", "html body ul.menu0 li a", "html body a", "html body p a"]
+
+
+def test_a_relevant_page_is_kept_with_its_media(opened: Any) -> None:
+    job = opened()
+    web = {
+        SEED: page("a", "b", media="one.mp4"),
+        f"{SEED}a": page(media="two.mp4", title="cooking"),
+        f"{SEED}b": page(media="three.mp3"),  # audio is not wanted
+    }
+    crawl(job, web)
+    assert media_pages(job) == {SEED: [f"{SEED}one.mp4"]}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Return how many new media the algorithm was told of each page, the last time it was."""
+    return told_of(monkeypatch, "new_media")
+
+
+def told_of(monkeypatch: pytest.MonkeyPatch, what: str) -> dict[str, Any]:
+    """Note what the algorithm is told of each page from here on, the last time it is."""
+    noted: dict[str, Any] = {}
+    crawled = Breadth.crawled
+
+    def note(self: Breadth, page: CrawledPage) -> LinkScores:
+        noted[page.url.removeprefix(SEED)] = getattr(page, what)
+        return crawled(self, page)
+
+    monkeypatch.setattr(Breadth, "crawled", note)
+    return noted
+
+
+def test_media_that_lists_repeat_are_new_once_also_when_a_crawl_goes_on(opened, tmp_path, told):
+    both = '<a href="one.mp4">1</a><a href="https://site.test/two.mp4">2</a>'
+    web = {
+        SEED: page("off", "list", "post", "tag", "more"),
+        f"{SEED}off": page(media="one.mp4", title="cooking"),
+        f"{SEED}list": page(head=both),
+        f"{SEED}post": page(media="one.mp4"),
+        f"{SEED}tag": page(head=both, media="three.mp4"),
+        f"{SEED}more": page(head=both + both, media="four.mp4"),
+    }
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    crawl(opened(store), web, most=5)
+    expected = {"": 0, "off": 0, "list": 2, "post": 0, "tag": 1}
+    assert told == expected
+    told.clear()
+    again = opened(store)
+    assert told == expected
+    crawl(again, web)
+    assert told == expected | {"more": 1}
+
+
+def test_a_page_that_is_taken_back_has_shown_nothing_new(opened, tmp_path, told):
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = site_with_banner(8, own=(2, 6))
+    crawl(opened(store), web)
+    assert told == {"": 1, "1": 0, "2": 1, "3": 0, "4": 0, "5": 0, "6": 1, "7": 0}
+    opened(store)
+    assert told == {"": 0, "1": 0, "2": 1, "3": 0, "4": 0, "5": 0, "6": 1, "7": 0}
+
+
+def site_with_banner(pages: int, own: tuple[int, ...] = ()) -> dict[str, str]:
+    """A chain of pages that all show one animation, and some a film of their own."""
+    web = {}
+    for n in range(pages):
+        url = f"{SEED}{n}" if n else SEED
+        film = f"/{n}.mp4" if n in own else ""
+        web[url] = page(f"/{n + 1}", media=film, head='<embed src="/clouds.swf">')
+    return web
+
+
+def test_media_that_turn_out_site_wide_are_taken_back(opened: Any) -> None:
+    job = opened()
+    web = site_with_banner(8, own=(2, 6))
+    crawl(job, web, most=4)
+    assert len(media_pages(job)) == 4
+    assert job.harvest_rate == 1.0
+    crawl(job, web, most=4)
+    assert media_pages(job) == {f"{SEED}{n}": [f"{SEED}{n}.mp4"] for n in (2, 6)}
+    records = {n: job.frontier.record(n) for n in range(8)}
+    assert [n for n, record in records.items() if record.relevant] == [2, 6]
+    assert [records[n].path_score for n in range(8)] == [2, 2, 2, 1, 1, 1, 1, 0]
+    assert [records[n].total_path_score for n in range(8)] == [8, 7, 6, 5, 4, 3, 2, 1]
+
+
+def test_media_of_one_page_under_many_addresses_are_not_site_wide(opened: Any) -> None:
+    job = opened()
+    web = {SEED: page(*(f"/post?view={n}" for n in range(8)))}
+    web |= {f"{SEED}post?view={n}": page(media="/lens.swf") for n in range(8)}
+    crawl(job, web)
+    assert media_pages(job) == {f"{SEED}post?view=0": [f"{SEED}lens.swf"]}
+
+
+def test_an_animation_on_all_pages_of_a_deep_directory_is_taken_back(opened: Any) -> None:
+    job = opened()
+    frame = '<embed src="/art/club/clouds.swf">'
+    web = {SEED: page(*(f"/art/club/{n}" for n in range(6)), *(f"/art/{n}" for n in range(9)))}
+    web |= {f"{SEED}art/{n}": page(title=f"optics {n}") for n in range(9)}
+    web |= {f"{SEED}art/club/{n}": page(head=frame, title=f"optics {n}") for n in range(6)}
+    web[f"{SEED}art/club/3"] = page(head=frame, media="/own.swf")
+    crawl(job, web)
+    assert media_pages(job) == {f"{SEED}art/club/3": [f"{SEED}own.swf"]}
+
+
+def test_the_scorer_unlearns_what_site_wide_media_taught_it(opened: Any) -> None:
+    job = opened(algo="urlrule")
+    web = {SEED: page(*(f"/a/{n}.html" for n in range(9)), title="optics")}
+    web |= {f"{SEED}a/{n}.html": page(media="/clouds.swf", title=f"optics {n}") for n in range(9)}
+    crawl(job, web, most=5)
+    assert [str(record.pattern) for record in job.findings.patterns()]
+    crawl(job, web)
+    assert job.findings.patterns() == []
+    assert media_pages(job) == {}
+
+
+def test_what_is_site_wide_stays_so_when_the_crawl_goes_on(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = site_with_banner(12, own=(9,))
+    job = opened(store)
+    crawl(job, web, most=6)
+    again = opened(store)
+    link = again.next()
+    assert not again.judge(parse_page(web[link.url].encode(), link.url)).relevant
+    fetch(again, web, link)
+    crawl(again, web)
+    assert media_pages(again) == {f"{SEED}9": [f"{SEED}9.mp4"]}
+
+
+def test_a_page_whose_bytes_came_under_another_address_does_not_count(opened: Any) -> None:
+    film = page(media="/film.mp4")
+    web = {SEED: page("a", "b", "http://www.site.test/a", "http://other.test/a")}
+    web |= dict.fromkeys([f"{SEED}a", f"{SEED}b"], film)
+    web |= dict.fromkeys(["http://www.site.test/a", "http://other.test/a"], film)
+    job = opened(limits=Limits(sites="anywhere"))
+    crawl(job, web)
+    assert set(media_pages(job)) == {f"{SEED}a", "http://other.test/a"}
+    assert [job.frontier.record(n).relevant for n in range(5)] == [False, True, False, False, True]
+
+
+def test_of_two_equal_pages_under_way_at_once_one_counts(opened: Any) -> None:
+    film = page(media="/film.mp4").encode()
+    job = opened(seeds=(f"{SEED}a", f"{SEED}b"))
+    links = [job.next(), job.next()]
+    pages = [parse_page(film, link.url) for link in links]
+    digest = page_digest(SEED, film)
+    verdicts = [job.judge(parsed, digest) for parsed in pages]
+    assert [verdict.relevant for verdict in verdicts] == [True, True]
+    told = [
+        job.crawled(link.id, FetchedPage(parsed, digest=digest, verdict=verdict))
+        for link, parsed, verdict in zip(links, pages, verdicts, strict=True)
+    ]
+    assert told == [True, False]
+    assert set(media_pages(job)) == {f"{SEED}a"}
+
+
+def test_pages_of_the_same_bytes_with_other_media_are_different_pages(opened: Any) -> None:
+    job = opened(seeds=tuple(f"{SEED}{n}/play.htm" for n in range(3)))
+    lesson = '<title>optics</title><embed src="main.swf">'
+    crawl(job, {f"{SEED}{n}/play.htm": lesson for n in range(3)})
+    assert len(media_pages(job)) == 3
+
+
+def test_a_page_that_was_judged_is_not_judged_again(opened, monkeypatch):
+    judged: list[str] = []
+    whole = TopicTest.verdict
+
+    def verdict(self: TopicTest, url: str, *args: Any) -> Any:
+        judged.append(url)
+        return whole(self, url, *args)
+
+    monkeypatch.setattr(TopicTest, "verdict", verdict)
+    job = opened()
+    film = '<title>optics</title><embed src="lens.mp4">'
+    web = {SEED: page("a", "b"), f"{SEED}a": film, f"{SEED}b": page("b")}
+    assert crawl(job, web) == judged == [SEED, f"{SEED}a", f"{SEED}b"]
+    assert set(media_pages(job)) == {f"{SEED}a"}
+
+
+def test_two_answers_of_one_address_do_not_erase_each_other(opened: Any) -> None:
+    job = opened()
+    form = f"{SEED}search"
+    job.add([NewLink(form, extra=b"POST1", filtered=False), NewLink(form, extra=b"POST2")])
+    found, nothing = page(media="/film.mp4"), page(title="nothing")
+    for body, link in zip((page(), found, nothing), iter(job.next, None), strict=False):
+        fetch(job, {link.url: body}, link)
+    assert set(media_pages(job)) == {form}
+
+
+def tangled_site(*, dead: bool) -> dict[str, str]:
+    """Four folders of pages that link to each other, two of them with films."""
+    folders = ("films", "texts", "more", "talks")
+    web = {SEED: page(*(f"{folder}/0.html" for folder in folders))}
+    for folder, other in zip(folders, (*folders[1:], folders[0]), strict=True):
+        for n in range(9):
+            hrefs = [f"{(n + 1) % 9}.html", f"{(n + 2) % 9}.html", "/", f"/{other}/{n}.html"]
+            if dead:
+                hrefs.append(f"/{folder}/dead{n}.html")
+            film = f"{n}.mp4" if folder in {"films", "talks"} else ""
+            web[f"{SEED}{folder}/{n}.html"] = page(*hrefs, media=film, title=f"optics {n}")
+    return web
+
+
+def in_pieces(opened: Any, store: str, web: Web, most: int, **more: Any) -> list[str]:
+    """Crawl to the end, leaving the job each time `most` links were fetched."""
+    taken: list[str] = []
+    while piece := crawl(opened(store, **more), web, most):
+        taken += piece
+    return taken
+
+
+@pytest.mark.parametrize("dead", [False, True])
+@pytest.mark.parametrize("algo", ["breadth", "urlrule"])
+@pytest.mark.parametrize("most", [1, 4])
+def test_a_job_that_is_left_and_taken_up_fetches_the_same_links_in_the_same_order(
+    opened: Any, tmp_path: Path, algo: str, most: int, dead: bool
+) -> None:
+    web = tangled_site(dead=dead)
+    seeds = (SEED, f"{SEED}texts/8.html", f"{SEED}films/7.html", f"{SEED}texts/3.html")
+    whole = crawl(opened(algo=algo, seeds=seeds), web)
+    assert len(whole) == len(web) + 36 * dead
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    assert in_pieces(opened, store, web, most, algo=algo, seeds=seeds) == whole
+
+
+def test_seeds_are_tried_again_if_nothing_at_all_could_be_had(opened: Any, tmp_path: Path) -> None:
+    store, seeds = f"sqlite:///{tmp_path / 'crawl.db'}", (SEED, "http://other.test/")
+    assert crawl(opened(store, seeds=seeds), {}) == list(seeds)
+    assert crawl(opened(store, seeds=seeds), {SEED: page()}) == list(seeds)
+    assert crawl(opened(store, seeds=seeds), {SEED: page()}) == []
+
+
+def test_links_under_way_when_a_job_is_left_wait_again(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = {SEED: page("a", "b", "c")}
+    job = opened(store)
+    crawl(job, web, most=1)
+    assert [job.next().url, job.next().url] == [f"{SEED}a", f"{SEED}b"]
+    job.commit()
+    again = opened(store)
+    assert crawl(again, web) == [f"{SEED}{name}" for name in "abc"]
+
+
+def test_a_link_that_was_held_when_a_job_was_left_is_let_go_later(opened, tmp_path):
+    store, names = f"sqlite:///{tmp_path / 'crawl.db'}", [f"a/{n}" for n in range(8)]
+    web = {SEED: page("list"), f"{SEED}list": page(*names), f"{SEED}a/target": page()}
+    web |= {f"{SEED}{name}": page(title=f"optics {name}", media=f"/{name}.mp4") for name in names}
+    job = opened(store, algo="urlrule-2009")
+    crawl(job, web, most=2)
+    probes = [job.next() for _ in range(4)]
+    assert job.redirected(probes[0].id, NewLink(f"{SEED}a/target", physical_layer=2))
+    assert job.next().url == f"{SEED}a/target"  # in place of the probe that led to it
+    assert job.next() is None  # no more probes: the others wait for a pattern
+    job.commit()
+    again = opened(store, algo="urlrule-2009")
+    assert set(crawl(again, web)) == web.keys() - {SEED, f"{SEED}list", probes[0].url}
+
+
+def test_a_trap_is_left_once_its_bound_is_reached_also_by_links_that_wait(opened: Any) -> None:
+    months = [f"/calendar?month={n}" for n in range(20)]
+    job = opened(limits=Limits(per_shape=6))
+    web = {SEED: page(*months, "/about")} | dict.fromkeys((f"{SEED}{m[1:]}" for m in months), "-")
+    taken = crawl(job, web)
+    assert taken == [SEED, *(f"{SEED}{m[1:]}" for m in months[:6]), f"{SEED}about"]
+    reason = "trap: nothing found on pages like this"
+    assert job.frontier.errors() == {reason: 14, "HTTP 404": 1}
+    assert job.harvest_rate == 0.0
+
+
+def test_dead_links_of_one_shape_are_a_trap_too(opened: Any) -> None:
+    job = opened(limits=Limits(per_shape=6))
+    web = {SEED: page(*(f"/gone/{n}" for n in range(20)))}
+    assert len(crawl(job, web)) == 7
+    assert job.frontier.errors()["HTTP 404"] == 6
+
+
+def test_what_a_site_wide_animation_made_look_good_is_bounded_like_the_rest(opened: Any) -> None:
+    days = {f"{SEED}calendar?day={n}": f"/calendar?day={n + 1}" for n in range(60)}
+    web = {url: page(next_day, head='<embed src="/clouds.swf">') for url, next_day in days.items()}
+    job = opened(seeds=(f"{SEED}calendar?day=0",), limits=Limits(per_shape=20))
+    assert len(crawl(job, web)) == 20
+    assert media_pages(job) == {}
+
+
+def test_a_trap_left_behind_is_drained_in_portions(opened: Any) -> None:
+    job = opened(limits=Limits(per_shape=2))
+    web = {SEED: page(*(f"/n/{n}" for n in range(450)))}
+    web |= dict.fromkeys((f"{SEED}n/{n}" for n in range(450)), "-")
+    crawl(job, web, most=3)
+    portions = []
+    while job.frontier.ready:
+        assert job.next() is None
+        portions.append(job.interrupted)
+    assert portions == [True, True, False]
+
+
+def test_a_barren_area_falls_behind_and_a_find_brings_it_forward(opened: Any) -> None:
+    texts = [f"/texts/{a}{b}.htm" for a in "abc" for b in "abcdefghijklmnopqrstuvwxyz"]
+    others = [f"/s{n}/" for n in range(3)]
+    web = {SEED: page(*texts, *others)} | {SEED[:-1] + path: page(title=path) for path in texts}
+    web[f"{SEED}s0/"] = page("/texts/film.htm")
+    web[f"{SEED}texts/film.htm"] = page(media="film.mp4")
+    taken = [url.removeprefix(SEED) for url in crawl(opened(), web)]
+    assert taken[11:14] == ["s0/", "s1/", "s2/"]
+    assert len(taken) == 83
+
+
+def test_bounds_hold_over_a_break(opened: Any, tmp_path: Path) -> None:
+    store, limits = f"sqlite:///{tmp_path / 'crawl.db'}", Limits(per_shape=6, per_host=9)
+    web = {SEED: page("/x", "/y", "/z", "/v", *(f"/n/{n}" for n in range(9)))}
+    web |= dict.fromkeys((f"{SEED}n/{n}" for n in range(9)), "-")
+    web |= dict.fromkeys((f"{SEED}{name}" for name in "xyzv"), "-")
+    taken = []
+    for _ in range(9):
+        job = opened(store, limits=limits)
+        taken += crawl(job, web, most=2)
+    assert len(taken) == 9  # of the host, four of them in the folder
+
+
+def test_seeds_are_fetched_whatever_the_bounds(opened: Any) -> None:
+    seeds = tuple(f"{SEED}{n}" for n in range(5))
+    job = opened(seeds=seeds, limits=Limits(per_shape=1, max_depth=1, max_layer=1, url_length=5))
+    assert crawl(job, dict.fromkeys(seeds, page("more", "/7"))) == list(seeds)
+    assert set(job.refused) <= {"address too long", "trap: nothing found on pages like this"}
+
+
+NOFOLLOW = '<a rel="nofollow" href="/b">b</a>'
+
+
+@each(
+    "head, obey, taken, refused",
+    [
+        ("", True, ["a"], 1),
+        ("", False, ["b", "a"], 0),
+        ('<meta name="robots" content="index, nofollow">', True, [], 2),
+        ('<meta name="robots" content="none">', False, ["b", "a"], 0),
+    ],
+)
+def test_nofollow(opened: Any, head: str, obey: bool, taken: list[str], refused: int) -> None:
+    job = opened(obey_nofollow=obey)
+    assert crawl(job, {SEED: page("/a", head=head + NOFOLLOW)})[1:] == [f"{SEED}{n}" for n in taken]
+    assert job.refused["nofollow"] == refused
+
+
+def test_hosts_are_visited_under_their_real_names(opened: Any) -> None:
+    aliases = {"www.site.test": "site.test", "old.test:8080": "site.test"}
+    job = opened(seeds=("http://www.site.test/",), aliases=aliases)
+    web = {
+        SEED: page("http://www.site.test/a", "http://old.test:8080/a", "/a", "http://old.test/a"),
+        f"{SEED}a": page(),
+    }
+    assert crawl(job, web) == [SEED, f"{SEED}a"]
+    assert job.refused == {"other site": 1}
+
+
+def test_redirects_end_a_link_and_their_target_is_new_once(opened: Any) -> None:
+    job = opened(seeds=(SEED, f"{SEED}b"))
+    first, second = job.next(), job.next()
+    assert job.redirected(first.id, NewLink(f"{SEED}target", logical_layer=1))
+    assert not job.redirected(second.id, NewLink(f"{SEED}target#same"))
+    assert crawl(job, {}) == [f"{SEED}target"]
+    assert [status(job, url) for url in (SEED, f"{SEED}b")] == [Status.CRAWLED] * 2
+    assert job.frontier.pages == 0
+
+
+def test_the_host_a_seed_redirects_to_is_one_of_the_crawl(opened: Any, tmp_path: Path) -> None:
+    store, new = f"sqlite:///{tmp_path / 'crawl.db'}", "http://www.new.test/"
+    web = {new: page("/a", "http://elsewhere.test/"), f"{new}a": page(media="/f.mp4")}
+    job = opened(store)
+    seed = job.next()
+    assert job.redirected(seed.id, NewLink("http://new.test/"))
+    step = job.next()
+    assert job.redirected(step.id, NewLink(new))
+    job.commit()
+    job = opened(store)
+    assert crawl(job, web) == [new, f"{new}a"]
+    assert set(media_pages(job)) == {f"{new}a"}
+    assert job.refused["other site"] == 1
+
+
+def test_a_link_that_redirects_to_another_site_is_not_followed(opened: Any) -> None:
+    job = opened()
+    fetch(job, {SEED: page("/out")}, job.next())
+    assert not job.redirected(job.next().id, NewLink("http://elsewhere.test/"))
+    assert job.next() is None
+
+
+def test_an_algorithm_that_fails_at_a_page_loses_no_link(opened: Any) -> None:
+    web = {SEED: page("a", "b")}
+    job = opened()
+    job.scorer.crawled = lambda page: 1 / 0
+    assert crawl(job, web) == [SEED, f"{SEED}a", f"{SEED}b"]
+
+
+@pytest.mark.parametrize("pages", [3, 501])
+def test_word_counts_are_those_of_all_pages_also_after_a_kill(opened, tmp_path, pages):
+    store, names = f"sqlite:///{tmp_path / 'crawl.db'}", [str(n) for n in range(600)]
+    one, other = (LinkSimilarity(topic_from_keywords("optics, lens")) for _ in "12")
+    web = {f"{SEED}{n}": page(title=f"optics {n}") for n in names} | {SEED: page(*names)}
+    crawl(opened(store, limits=Limits(per_shape=0), similarity=one), web, most=pages)
+    opened(store, limits=Limits(per_shape=0), similarity=other)
+    assert one.state() == other.state()
+
+
+def test_probes_under_way_at_a_kill_hold_nothing_back(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    lessons, others = [f"/m{n}/p.htm" for n in range(1, 6)], [f"/g/{n}.htm" for n in range(20)]
+    web = {SEED: page(*lessons, *others)}
+    web |= {f"{SEED}m{n}/p.htm": page(media=f"f{n}.mp4", title=f"optics {n}") for n in range(1, 5)}
+    web |= {f"{SEED}g/{n}.htm": page(title=f"text {n}") for n in range(20)}
+    job = opened(store, algo="urlrule")
+    fetch(job, web, job.next())
+    for link in [job.next() for _ in range(5)][:4]:
+        fetch(job, web, link)
+    job.commit()
+    job = opened(store, algo="urlrule")
+    crawl(job, web)
+    assert job.frontier.pages == len(web)
+    assert job.frontier.counts[Status.WAITING] == 0
+
+
+def test_the_harvest_rate_is_that_of_the_last_500_pages(opened: Any) -> None:
+    job = opened()
+    assert job.harvest_rate == 0.0
+    names = [f"/p{n}.html" for n in range(600)]
+    web = {SEED: page(*names)}
+    for n, name in enumerate(names):
+        film = f"{n}.mp4" if n < 300 else ""
+        web[f"{SEED}{name[1:]}"] = page(media=film, title=f"optics {n}")
+    crawl(job, web, most=401)
+    assert job.harvest_rate == pytest.approx(300 / 401)
+    crawl(job, web)
+    assert job.harvest_rate == pytest.approx(200 / 500)
+
+
+def test_judging_a_page_changes_nothing(opened: Any) -> None:
+    job = opened()
+    link = job.next()
+    parsed: Page = parse_page(page(media="f.mp4").encode(), link.url)
+    assert [job.judge(parsed, 7) for _ in range(9)] == [job.judge(parsed, 7)] * 9
+    assert job.judge(parsed, 7).relevant
+    assert media_pages(job) == {}
+
+
+def test_patterns_are_written_only_when_they_have_changed(opened, tmp_path, monkeypatch):
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    job = opened(store, algo="urlrule")
+    web = {SEED: page(*(f"/a/{n}.html" for n in range(9)))}
+    web |= {f"{SEED}a/{n}.html": page(media=f"{n}.mp4", title=f"optics {n}") for n in range(9)}
+    kept = []
+    original = Findings.keep_patterns
+
+    def noted(findings: Findings, patterns: list[PatternRecord]) -> None:
+        kept.append([record.urls for record in patterns])
+        original(findings, patterns)
+
+    monkeypatch.setattr(Findings, "keep_patterns", noted)
+    crawl(job, web, most=5)
+    job.commit()
+    job.commit()
+    assert kept == [[3], [4]]
+    again = opened(store, algo="urlrule")
+    assert [record.urls for record in again.findings.patterns()] == [4]
+    assert kept == [[3], [4]]
+
+
+def mirrored(pages: int) -> dict[str, str]:
+    """A site that serves each page with a slash and without, and links to both."""
+    names = [f"p{n}" for n in range(pages)]
+    hrefs = [href for name in names for href in (f"/{name}", f"/{name}/")]
+    web = {SEED: page(*hrefs)}
+    for name in names:
+        web[f"{SEED}{name}"] = web[f"{SEED}{name}/"] = page(title=name)
+    return web
+
+
+def test_other_addresses_of_known_links_come_last_and_are_left_out_once_they_prove_the_same(opened):
+    job = opened()
+    taken = crawl(job, mirrored(5))
+    plain = [f"{SEED}p{n}" for n in range(5)]
+    assert taken == [SEED, *plain, f"{SEED}p0/", f"{SEED}p1/"]
+    assert job.frontier.errors() == {TWIN: 3}
+
+
+def test_a_page_that_only_its_other_address_leads_to_is_fetched_in_its_turn(opened: Any) -> None:
+    web = {SEED: page("a", "a/", "b", "c"), f"{SEED}a/": page(media="f.mp4")}
+    job = opened()
+    assert crawl(job, web) == [SEED, f"{SEED}a", f"{SEED}a/", f"{SEED}b", f"{SEED}c"]
+    assert media_pages(job) == {f"{SEED}a/": [f"{SEED}a/f.mp4"]}
+
+
+def test_a_request_of_the_spider_keeps_its_priority_when_its_twin_fails(opened: Any) -> None:
+    job = opened()
+    fetch(job, {SEED: page("a", "b", "c")}, job.next())
+    asked = NewLink(f"{SEED}z", priority=3), NewLink(f"{SEED}a/", priority=3)
+    link = job.next()
+    assert link.url == f"{SEED}a"
+    job.add(asked)
+    job.failed(link.id, "HTTP 404")
+    assert crawl(job, {}) == [f"{SEED}z", f"{SEED}a/", f"{SEED}b", f"{SEED}c"]
+
+
+def test_an_address_that_a_redirect_leads_to_is_fetched_in_its_turn(opened: Any) -> None:
+    job = opened()
+    fetch(job, {SEED: page("a", "a/", "b")}, job.next())
+    link = job.next()
+    assert link.url == f"{SEED}a"
+    assert not job.redirected(link.id, NewLink(f"{SEED}a/"))
+    assert crawl(job, {}) == [f"{SEED}a/", f"{SEED}b"]
+
+
+def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followed(opened):
+    job = opened()
+    crawl(job, mirrored(3) | {SEED: page("p0", "p0/", "p1", "p1/", "p2")})
+    job.add([NewLink(f"{SEED}old")])
+    assert job.redirected(job.next().id, NewLink(f"{SEED}p2/"))
+    assert job.next() is None
+    assert job.frontier.errors() == {TWIN: 1}
+
+
+@pytest.mark.parametrize("algo", ["breadth", "learned", "urlrule"])
+def test_a_crawl_of_mirrored_pages_goes_on_where_it_was_left(opened, tmp_path, algo):
+    web = mirrored(12)
+    whole = crawl(opened(algo=algo), web)
+    store, taken = f"sqlite:///{tmp_path / 'crawl.db'}", []
+    while step := crawl(opened(store, algo), web, 3):
+        taken += step
+    assert taken == whole
+
+
+def test_addresses_that_differ_in_parameters_without_meaning_are_left_out_also_when_it_goes_on(
+    opened: Any, tmp_path: Path
+) -> None:
+    names = [f"p{n}" for n in range(6)]
+    hrefs = [f"/{name}{query}" for name in names for query in ("", "?menu=a", "?menu=b")]
+    web = {SEED: page(*hrefs)} | {f"{SEED}{href[1:]}": page(title=href[:3]) for href in hrefs}
+    whole = crawl(opened(), web)
+    assert [url for url in whole if "?" in url] == [
+        f"{SEED}p0?menu=a",
+        f"{SEED}p0?menu=b",
+        f"{SEED}p1?menu=a",
+    ]
+    assert in_pieces(opened, f"sqlite:///{tmp_path / 'crawl.db'}", web, most=3) == whole
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Return what the algorithm was told of links from their start to their end."""
+    told: list[tuple[str, int]] = []
+
+    def note(name: str) -> None:
+        method = getattr(Breadth, name)
+
+        def noting(self: Breadth, what: Any) -> LinkScores:
+            told.append((name, getattr(what, "id", what)))
+            return method(self, what)
+
+        monkeypatch.setattr(Breadth, name, noting)
+
+    for name in ("started", "crawled", "failed", "repeated"):
+        note(name)
+    return told
+
+
+def test_a_twin_ends_without_teaching_the_algorithm_anything(opened, tmp_path, ends):
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    job = opened(store)
+    crawl(job, mirrored(4))
+    job.commit()
+    live = list(ends)
+    assert [name for name, _ in live].count("repeated") == 2
+    assert "failed" not in {name for name, _ in live}
+    assert [link for name, link in live if name == "started"] == [
+        link for name, link in live if name != "started"
+    ]
+    ends.clear()
+    opened(store)
+    assert ends == live
+
+
+def test_a_redirect_teaches_a_failure_only_if_its_target_was_not_known(opened, tmp_path, ends):
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    job = opened(store)
+    fetch(job, {SEED: page("to-seed", "to-waiting", "to-new", "to-late", "to-itself")}, job.next())
+    targets = ["", "to-late", "new", "later", "to-itself"]
+    for target in targets:
+        link = job.next()
+        job.redirected(link.id, NewLink(f"{SEED}{target}"))
+    crawl(job, {f"{SEED}new": page("later2")})
+    job.commit()
+    told = [name for name, _ in ends if name != "started"]
+    assert told[1:6] == ["repeated", "repeated", "failed", "failed", "failed"]
+    live = list(ends)
+    ends.clear()
+    opened(store)
+    assert ends == live
+
+
+def test_a_target_that_became_known_after_the_redirect_to_it_stays_a_failure(
+    opened: Any, tmp_path: Path, ends: list[tuple[str, int]]
+) -> None:
+    store, limits = f"sqlite:///{tmp_path / 'crawl.db'}", Limits(max_depth=2)
+    job = opened(store, limits=limits)
+    fetch(job, {SEED: page("a", "b")}, job.next())
+    assert not job.redirected(job.next().id, NewLink(f"{SEED}c", logical_layer=3))
+    assert job.redirected(job.next().id, NewLink(f"{SEED}c", logical_layer=1))
+    job.commit()
+    live = list(ends)
+    assert [name for name, _ in live if name != "started"] == ["crawled", "failed", "failed"]
+    ends.clear()
+    opened(store, limits=limits)
+    assert ends == live
+
+
+DRAWN = {
+    "parameter": "/p{n}.htm?zz={id}",
+    "one of two": "/show.asp?item={n}&zz={id}",
+    "in the path": "/{id}/p{n}.htm",
+    "behind a semicolon": "/p{n}.htm;zz={id}",
+    "of ASP.NET": "/(S({id}))/p{n}.aspx",
+}
+
+
+class SiteWithIds(dict[str, str]):
+    """Forty pages, some with films, whose addresses hold a new id wherever they are written."""
+
+    def __init__(self, form: str) -> None:
+        self._form, self._chance = form, random.Random(1)
+        self._number = re.compile(r"(?:item=|/p)(\d+)\b")
+
+    def get(self, url: str, default: Any = None) -> str:
+        found = self._number.search(url)
+        number = int(found[1]) if found else 0
+        targets = ((3 * number + step) % 40 for step in range(1, 31))
+        hrefs = [self._form.format(n=n, id=f"{self._chance.getrandbits(96):024x}") for n in targets]
+        film = f"/f{number}.mp4" if number % 10 == 3 else ""
+        return page(*hrefs, media=film, title=f"optics {number}")
+
+
+@pytest.mark.parametrize("form", DRAWN.values(), ids=DRAWN)
+def test_a_site_that_writes_new_ids_into_its_addresses_does_not_hold_a_crawl(
+    opened: Any, tmp_path: Path, form: str
+) -> None:
+    job = opened()
+    taken = crawl(job, SiteWithIds(form))
+    assert len({re.sub("[0-9a-f]{24}", "", url) for url in taken}) == 41
+    assert len(taken) < 4 * 41
+    assert len(media_pages(job)) == 4
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = SiteWithIds(form)
+    assert in_pieces(opened, store, web, most=11) == taken
+
+
+def test_what_the_algorithm_remarks_is_logged_when_a_crawl_stops(opened, caplog):
+    job = opened(algo="urlrule-2009")
+    crawl(job, {SEED: page("a", "b"), f"{SEED}a": page(), f"{SEED}b": page()})
+    assert caplog.text == ""
+    job.stop("finished", finished=True)
+    assert "urlrule-2009: No pattern was learnt on site.test: after probing," in caplog.text
+
+
+def test_a_page_is_told_to_be_on_topic_whether_it_holds_media_or_not(opened, tmp_path, monkeypatch):
+    store, on_topic = f"sqlite:///{tmp_path}/crawl.db", told_of(monkeypatch, "on_topic")
+    web = {
+        SEED: page("film", "words", "other", title="cooking"),
+        f"{SEED}film": page(title="optics", media="f.mp4"),
+        f"{SEED}words": page(title="optics"),
+        f"{SEED}other": page(title="cooking", media="g.mp4"),
+    }
+    crawl(opened(store), web)
+    expected = {"": False, "film": True, "words": True, "other": False}
+    assert on_topic == expected
+    on_topic.clear()
+    opened(store)
+    assert on_topic == expected
+
+
+def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any) -> None:
+    job, web = opened(), site_with_banner(8)
+    web[SEED] = page(*(f"/{n}" for n in range(1, 8)), head='<embed src="/clouds.swf">')
+    fetch(job, web, job.next())
+    late = job.next()
+    parsed = parse_page(web[late.url].encode(), late.url)
+    verdict = job.judge(parsed)
+    assert verdict.relevant
+    crawl(job, web)
+    assert job.crawled(late.id, FetchedPage(parsed, verdict=verdict)) is False
+    assert media_pages(job) == {}
+    assert job.frontier.record(0).path_score == 0

@@ -1,0 +1,618 @@
+"""Every page of a crawl goes into the archive, before its link counts as crawled."""
+
+import random
+import signal
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from pathlib import Path
+from time import sleep, time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import twisted.internet
+
+from mmcrawl.archive import (
+    Answers,
+    Archive,
+    ArchiveStore,
+    Capture,
+    Intake,
+    ProcessStore,
+    RefusedError,
+    Stored,
+    Unchanged,
+    Visited,
+    open_archive,
+)
+from mmcrawl.engine import News
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import canonical
+from mmcrawl.pipelines import PageSemaphore
+from mmcrawl.replay import open_web
+from tests.tables import each
+from tests.waiting import HANG
+from tests.warm import python
+
+# A spider whose archive, written by its own process, can be told how to behave by CHANGE.
+SPIDER = """
+from threading import Lock
+from time import sleep
+
+import mmcrawl.archive.intake as intake
+import mmcrawl.pipelines.archive
+from mmcrawl.archive import Archive
+from mmcrawl.errors import StoreError
+from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.spiders.focused import FocusedSpider
+
+store_many, crawled = Archive.store_many, CrawlJob.crawled
+archive_of, state = [], {"calls": 0, "stored": 0, "crawler": None}
+intake.Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
+mmcrawl.pipelines.archive.has_another_core = lambda: False
+
+class Spider(FocusedSpider):
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        state.update(calls=0, stored=0, crawler=crawler)
+        return super().from_crawler(crawler, *args, **kwargs)
+
+    CHANGE
+"""
+
+
+def spider(change: str) -> str:
+    return SPIDER.replace("    CHANGE", "") + change
+
+
+def archive_of(store: Path) -> Archive:
+    return open_archive(f"sqlite:///{store.with_name(store.stem + '-archive.db')}", read_only=True)
+
+
+def crawled(store: Path) -> set[str]:
+    """The addresses of the pages whose links count as crawled."""
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        return {canonical(url) for (url,) in db.execute("SELECT url FROM page")}
+
+
+def archived(store: Path) -> set[str]:
+    with archive_of(store) as archive:
+        return {canonical(url) for url in archive.urls()}
+
+
+@pytest.fixture(scope="module")
+def demo(tools: Any) -> Any:
+    """A crawl of the demo web, of all its hosts."""
+    return tools.crawl({"web": "demo", "keywords": "光学", "max_pages": 200})[0]
+
+
+def test_every_page_is_archived_as_received_relevant_or_not(demo: Any) -> None:
+    web = open_web("demo")
+    pages = crawled(demo.store)
+    assert len(pages) == 200
+    assert archived(demo.store) == pages
+    encodings = set()
+    with archive_of(demo.store) as archive:
+        for version in archive.all_versions():
+            stored, answer = archive.rebuild(version), web.get(version.url)
+            assert answer is not None
+            assert stored.body == answer.body
+            assert (stored.status, stored.reason) == (200, "OK")
+            assert stored.header("content-type") == answer.header("content-type")
+            encodings.add(version.encoding)
+        assert archive.check().clean
+        stats = archive.stats()
+    assert {"utf-8", "gb18030"} <= encodings
+    assert demo.stats["mmcrawl/archive/pages"] == demo.stats["mmcrawl/archive/new"] == 200
+    assert demo.stats["mmcrawl/archive/bytes"] == stats.raw_bytes
+    assert 0 < demo.stats["mmcrawl/archive/new_bytes"] <= stats.raw_bytes
+    assert "mmcrawl/archive/unchanged" not in demo.stats
+
+
+def test_headers_and_the_time_of_the_request_are_kept(tools: Any) -> None:
+    server = tools.serve()
+    asked: list[float] = []
+    slow = 2.0  # longer than a busy machine takes to send a request
+
+    def page(visit: Any) -> Any:
+        asked.append(time())
+        sleep(slow)
+        return tools.Answer("<p>page</p>", headers={"ETag": '"1"', "X-Thing": "a; b"})
+
+    server.pages = {"/": page}
+    begun = time()
+    [outcome] = tools.crawl({"seeds": server.url()})
+    with archive_of(outcome.store) as archive:
+        version = archive.get(server.url())
+    names = [name for name, _ in version.headers]
+    assert version.header("etag") == '"1"'
+    assert version.header("x-thing") == "a; b"
+    assert "Content-Type" in names
+    assert version.header("date")
+    assert begun < version.time < asked[0] + slow  # and so not the time of the answer
+
+
+def test_an_archive_can_be_named_or_left_out(tools: Any) -> None:
+    server, place = tools.serve(), tools.folder()
+    server.pages = {"/": "<p>page</p>"}
+    named, off, argument, setting_off = (place / f"{name}.db" for name in "abcd")
+    seed = {"seeds": server.url()}
+    tools.crawl(
+        seed | {"store": str(named), "settings": {"MMCRAWL_ARCHIVE": f"sqlite:///{place}/x.db"}},
+        seed | {"store": str(off), "archive": "none"},
+        seed | {"store": str(argument), "archive": f"{place}/y.db"},
+        seed | {"store": str(setting_off), "settings": {"MMCRAWL_ARCHIVE": ""}},
+        seed | {"store": "memory:"},
+    )
+    files = {path.name for path in place.glob("*.db")}
+    assert files == {"a.db", "b.db", "c.db", "d.db", "x.db", "y.db"}
+    for name in ("x", "y"):
+        with open_archive(f"sqlite:///{place / name}.db", read_only=True) as archive:
+            assert list(archive.urls()) == [server.url()]
+
+
+EARLY = """
+from threading import Event
+
+from mmcrawl.archive import open_archive
+
+commit, learnt = CrawlJob.commit, Event()
+
+def learns(job, *args, **kwargs):
+    learnt.set()
+    return crawled(job, *args, **kwargs)
+
+def late(archive, captures, **options):
+    seen.append(learnt.wait(HANG))
+    return store_many(archive, captures, **options)
+
+def watched(job):
+    pages = {url for (url,) in job.store.db.execute("SELECT url FROM page")}
+    if pages:
+        with open_archive(state["crawler"].spider.archive_uri, read_only=True) as archive:
+            seen.append(pages <= {*archive.urls()})
+    commit(job)
+
+Archive.store_many, CrawlJob.crawled, CrawlJob.commit = late, learns, watched
+"""
+
+
+def test_a_page_is_learnt_from_while_it_is_stored_and_counts_as_crawled_when_it_is(
+    tools: Any,
+) -> None:
+    server = tools.serve()
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(130)))}
+    server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(130)}
+    early = spider(EARLY.replace("HANG", f"{HANG}"))
+    [outcome] = tools.crawl({"seeds": server.url("/")}, spider=early)
+    assert len(archived(outcome.store)) == 131
+    assert len(outcome.seen) > 3
+    assert all(outcome.seen)
+
+
+SLOW = """
+def slow(archive, captures, **options):
+    captures = list(captures)
+    fetched = state["crawler"].stats.get_value("downloader/response_count")
+    seen.append(fetched - state["stored"])
+    sleep(0.02 * len(captures))
+    state["stored"] += len(captures)
+    return store_many(archive, captures, **options)
+
+Archive.store_many = slow
+"""
+
+
+def test_a_slow_archive_slows_the_crawl_and_loses_nothing(tools: Any) -> None:
+    server, size, pages, most = tools.serve(), 20_000, 60, 200_000
+    dice = random.Random(1)
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(pages)))}
+    for n in range(pages):
+        server.pages[f"/{n}"] = f"<p>{dice.randbytes(size // 2).hex()}</p>"
+    settings = {"SCRAPER_SLOT_MAX_ACTIVE_SIZE": most}
+    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(SLOW), settings=settings)
+    assert outcome.finished
+    assert len(archived(outcome.store)) == len(crawled(outcome.store)) == pages + 1
+    concurrent = 8  # requests under way when the scraper is full
+    assert max(outcome.seen) <= 2 * (most // size + 1) + concurrent
+
+
+FAILING = """
+def failing(archive, captures, **options):
+    state["calls"] += 1
+    if state["calls"] > 2 and not state["crawler"].settings.getbool("WELL"):
+        raise StoreError("archive x cannot be written (database or disk is full); make room")
+    return store_many(archive, captures, **options)
+
+Archive.store_many = failing
+"""
+
+
+def site_of(tools: Any, pages: int) -> Any:
+    """A chain of pages with a few links each."""
+    server = tools.serve()
+    for n in range(pages):
+        server.pages[f"/{n}"] = tools.links(*(f"/{m}" for m in (n + 1, n + 2) if m < pages))
+    return server
+
+
+def test_a_failing_archive_stops_the_crawl_and_nothing_counts_as_crawled_that_it_has_not(tools):
+    server, store = site_of(tools, 25), tools.folder() / "crawl.db"
+    crawl = {"seeds": server.url("/0"), "store": str(store)}
+    ill, well = tools.crawl(crawl, crawl | {"settings": {"WELL": True}}, spider=spider(FAILING))
+    assert ill.stats["finish_reason"] == "store_error"
+    assert ill.stats["mmcrawl/store_error"].startswith("archive x cannot be written")
+    assert ill.log.count("ERROR: archive x cannot be written") == 1
+    assert "trying again" in ill.log
+    assert well.stats["finish_reason"] == "finished"
+    assert well.stats["mmcrawl/archive/pages"] >= 20  # most were still to be fetched
+    assert archived(store) == crawled(store) == {server.url(f"/{n}") for n in range(25)}
+
+
+FULL = """
+import resource
+import signal
+from time import sleep
+
+import mmcrawl.pipelines.archive
+from mmcrawl.archive.intake import Intake
+from mmcrawl.spiders.focused import FocusedSpider as Spider
+
+put = Intake._store_patiently
+Intake._store_patiently = lambda *group: (sleep(SECONDS), put(*group))[1]
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, resource.RLIM_INFINITY))
+mmcrawl.pipelines.archive.has_another_core = lambda: CORES > 1
+"""
+
+
+# The last row: all else is done before the disk is full.
+@each("cores,seconds", [(1, 0), (2, 0), (2, 2)])
+def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cores, seconds):
+    server, dice = tools.serve(), random.Random(2)
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(20)))}
+    for n in range(20):
+        server.pages[f"/{n}"] = f"<p>{dice.randbytes(200_000).hex()}</p>"
+    crawl = {"seeds": server.url(), "store": str(tools.folder() / "crawl.db")}
+    spider = FULL.replace("CORES", f"{cores}").replace("SECONDS", f"{seconds}")
+    [full] = tools.crawl(crawl, spider=spider)
+    assert full.stats["finish_reason"] == "store_error"
+    assert "-archive.db cannot be written" in full.stats["mmcrawl/store_error"]
+    assert full.log.count("ERROR") == 1
+    assert "Traceback" not in full.log
+    assert crawled(full.store) <= archived(full.store)
+    assert len(crawled(full.store)) < 21
+    [roomy] = tools.crawl(crawl)
+    assert roomy.stats["finish_reason"] == "finished"
+    assert (
+        archived(full.store)
+        == crawled(full.store)
+        == {canonical(server.url())} | {server.url(f"/{n}") for n in range(20)}
+    )
+    with archive_of(full.store) as archive:
+        assert archive.check().clean
+
+
+DESERTED = """
+import os
+import signal
+
+from mmcrawl.archive import writer_process
+from mmcrawl.spiders.focused import FocusedSpider as Spider
+
+asked = writer_process.ProcessStore.store
+
+def deserted(store, visits):
+    if seen:
+        os.kill(store._child.process.pid, signal.SIGKILL)
+    seen.append(len(visits))
+    return asked(store, visits)
+
+writer_process.ProcessStore.store = deserted
+"""
+
+
+def test_a_writer_that_is_killed_stops_the_crawl_and_the_next_one_goes_on(tools: Any) -> None:
+    server = site_of(tools, 25)
+    crawl = {"seeds": server.url("/0"), "store": str(tools.folder() / "crawl.db")}
+    [ill] = tools.crawl(crawl, spider=DESERTED)
+    assert ill.stats["finish_reason"] == "store_error"
+    assert "ended unexpectedly (exit status -9)" in ill.stats["mmcrawl/store_error"]
+    assert ill.log.count("ERROR") == 1
+    assert "Traceback" not in ill.log
+    assert crawled(ill.store) <= archived(ill.store)
+    [well] = tools.crawl(crawl)
+    assert well.finished
+    assert archived(ill.store) == crawled(ill.store) == {server.url(f"/{n}") for n in range(25)}
+
+
+CHOKING = """
+def choking(archive, captures, **options):
+    captures = list(captures)
+    if any(capture.url.endswith("/3") for capture in captures):
+        raise RecursionError("too deep")
+    return store_many(archive, captures, **options)
+
+Archive.store_many = choking
+"""
+
+
+def test_a_page_that_cannot_be_stored_ends_in_error_and_the_others_go_on(tools: Any) -> None:
+    server = tools.serve()
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(8)))}
+    server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(8)}
+    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(CHOKING))
+    assert outcome.finished
+    assert outcome.links[server.url("/3")] == ("E", "not archived: RecursionError: too deep")
+    assert len(archived(outcome.store)) == len(crawled(outcome.store)) == 8
+    assert outcome.stats["mmcrawl/archive/failed"] == 1
+
+
+def test_empty_plain_and_odd_bodies_are_archived_as_they_are(tools: Any) -> None:
+    server = tools.serve()
+    plain = tools.Answer("words", headers={"Content-Type": "text/plain"})
+    bodies = {"/empty": "", "/plain": plain, "/cut": "<html lang=", "/nul": "\0" * 10_000}
+    server.pages = {"/": tools.links(*bodies)} | bodies
+    [outcome] = tools.crawl({"seeds": server.url()})
+    assert outcome.finished
+    with archive_of(outcome.store) as archive:
+        stored = {v.url.rpartition("/")[2]: archive.rebuild(v).body for v in archive.all_versions()}
+        assert archive.check().clean
+    del stored[""]
+    wanted = {"empty": "", "plain": "words", "cut": "<html lang=", "nul": "\0" * 10_000}
+    assert stored == {name: body.encode() for name, body in wanted.items()}
+
+
+def test_the_crawl_ends_before_it_begins_if_the_archive_cannot_be_opened(tools: Any) -> None:
+    server, store = tools.serve(), tools.folder() / "crawl.db"
+    server.pages = {"/": "<p>page</p>"}
+    store.with_name("crawl-archive.db").write_bytes(b"no database at all" * 100)
+    [outcome] = tools.crawl({"seeds": server.url(), "store": str(store)})
+    assert outcome.stats["finish_reason"] == "store_error"
+    assert "crawl-archive.db is not an archive of mmcrawl" in outcome.stats["mmcrawl/store_error"]
+    assert server.asked == []
+
+
+ORPHANED = """
+import os, signal, sys
+from mmcrawl.archive import Capture
+from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.store import child_process
+
+child_process._PROGRAM = '''
+from threading import Event
+from mmcrawl.archive.intake import ArchiveStore
+ArchiveStore.close = lambda _: Event().wait()
+''' + child_process._PROGRAM
+store = ProcessStore(sys.argv[1], create=True)
+print(store._child.process.pid, flush=True)
+store.store([Capture("http://a.test/", b"page", 1.0)])
+if "closing" in sys.argv:
+    store._child.send(None)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@each("at", ["storing", "closing"])
+def test_a_writer_ends_when_its_crawl_is_killed(tools: Any, tmp_path: Path, at: str) -> None:
+    uri = f"sqlite:///{tmp_path / 'archive.db'}"
+    command = [python(), "-c", ORPHANED, uri, at]
+    # The writer holds the other end of standard error: there is an end of it when both are gone.
+    run = subprocess.run(
+        command, env=tools.environ, capture_output=True, text=True, timeout=HANG, check=False
+    )
+    assert run.returncode == -signal.SIGKILL
+    assert int(run.stdout) > 0
+    assert "Traceback" not in run.stderr
+    with open_archive(uri, read_only=True) as archive:
+        assert archive.rebuild(archive.get("http://a.test/")).body == b"page"
+
+
+def test_a_writer_tells_why_an_archive_cannot_be_opened_and_what_it_logged(tmp_path, caplog):
+    with pytest.raises(StoreError, match=f"there is no archive {tmp_path}/none.db"):
+        ProcessStore(f"sqlite:///{tmp_path}/none.db", create=False)
+    store = ProcessStore(f"sqlite:///{tmp_path}/new.db", create=True)
+    assert store.store([Unchanged("http://never-seen.test/", 1.0)]) == Answers(
+        [Stored(None, noted=False)]
+    )
+    [record] = caplog.records
+    assert record.getMessage().startswith("A visit of http://never-seen.test/ is not noted")
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="ended unexpectedly"):
+        store.store([capture(1)])
+
+
+# -- the intake by itself -------------------------------------------------------------------------
+
+
+class Held(Archive):
+    """An archive whose commits wait to be let go."""
+
+    begun: threading.Event
+    go: threading.Event
+    groups: list[int]
+
+    def store_many(self, captures: Iterable[Visited], **options: Any) -> list[Stored]:
+        captures = list(captures)
+        self.begun.set()
+        assert self.go.wait(30)
+        self.groups.append(len(captures))
+        return super().store_many(captures, **options)
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Held:
+    archive = open_archive(f"sqlite:///{tmp_path / 'archive.db'}")
+    archive.__class__ = Held
+    assert isinstance(archive, Held)
+    archive.begun, archive.go, archive.groups = threading.Event(), threading.Event(), []
+    return archive
+
+
+def capture(n: int, size: int = 100) -> Capture:
+    return Capture(f"http://a.test/{n}", f"<p>{n}</p>".encode().ljust(size), float(n + 1))
+
+
+def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> None:
+    intake = Intake(ArchiveStore(held))
+    done = [intake.put(capture(0))]
+    assert held.begun.wait(30)
+    done += [intake.put(capture(n)) for n in range(1, 40)]
+    assert not any(future.done() for future in done)
+    held.go.set()
+    assert all(future.result(30).version is not None for future in done)
+    assert held.groups == [1, 39]
+    intake.close()
+
+
+def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
+    intake = Intake(ArchiveStore(held))
+    first = intake.put(capture(0))
+    assert held.begun.wait(30)
+    large = [intake.put(capture(n, 4 << 20)) for n in range(1, 6)]
+    small = [intake.put(capture(n)) for n in range(10, 110)]
+    held.go.set()
+    for future in (first, *large, *small):
+        future.result(30)
+    assert held.groups == [1, 2, 2, 64, 37]
+    intake.close()
+
+
+def test_a_visit_without_change_is_noted_in_turn(held: Held) -> None:
+    held.go.set()
+    intake = Intake(ArchiveStore(held))
+    intake.put(capture(1)).result(10)
+    assert intake.put(Unchanged("http://a.test/1", 99.0)).result(10) == Stored(None)
+    assert [(v.time, v.changed, v.status) for v in held.visits("http://a.test/1")] == [
+        (2.0, True, 200),
+        (99.0, False, 304),
+    ]
+    intake.put(Unchanged("http://never-seen.test/", 99.0)).result(10)  # not the end of the crawl
+    intake.put(capture(2)).result(10)
+    intake.close()
+
+
+def test_all_that_waits_is_told_of_a_failure_and_what_comes_later_too(held: Held) -> None:
+    def fail(captures: Iterable[Visited], **options: Any) -> list[Stored]:
+        raise StoreError("full")
+
+    held.store_many = fail  # type: ignore[method-assign]
+    intake = Intake(ArchiveStore(held), waits=(0.01, 0.01))
+    done = [intake.put(capture(n)) for n in range(5)]
+    for future in done:
+        with pytest.raises(StoreError, match="full"):
+            future.result(10)
+    with pytest.raises(StoreError, match="full"):
+        intake.put(capture(6)).result(10)
+    intake.close()
+
+
+class Scripted:
+    """A store that answers as it is told."""
+
+    def __init__(self, *answers: Answers | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[list[Visited]] = []
+
+    def store(self, visits: Sequence[Visited]) -> Answers:
+        self.asked.append(list(visits))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        pass
+
+
+def test_only_what_the_store_failed_at_is_tried_again() -> None:
+    refusal, one, two = RefusedError("odd"), Stored(None, 1), Stored(None, 2)
+    first = Answers([one, None, refusal, None], StoreError("away"))
+    store = Scripted(first, Answers([two, two]))
+    intake = Intake(store, waits=(0.01,))
+    visits = [capture(n) for n in range(4)]
+    done = [intake.put(visit) for visit in visits]
+    assert [done[n].result(10) for n in (0, 1, 3)] == [one, two, two]
+    assert done[2].exception(10) is refusal
+    assert store.asked == [visits, [visits[1], visits[3]]]
+    intake.close()
+
+
+def test_an_error_that_nobody_thought_of_ends_the_intake_and_not_the_waiting() -> None:
+    intake = Intake(Scripted(KeyError("strange")))
+    done = [intake.put(capture(n)) for n in range(3)]
+    for future in done:
+        with pytest.raises(StoreError, match="the archive failed: KeyError: 'strange'"):
+            future.result(10)
+    with pytest.raises(StoreError, match="the archive failed"):
+        intake.put(capture(4)).result(10)
+    intake.close()
+
+
+def test_a_full_group_and_the_last_one_wait_for_no_others() -> None:
+    store = Scripted(Answers([Stored(None)] * 64), Answers([Stored(None)]))
+    intake = Intake(store, gather=60.0)
+    done = [intake.put(capture(n)) for n in range(64)]
+    for future in done:
+        future.result(10)
+    last = intake.put(capture(64))
+    intake.close()
+    assert last.done()
+    assert [len(group) for group in store.asked] == [64, 1]
+
+
+def test_a_page_that_no_archive_can_keep_fails_alone(held, monkeypatch):
+    monkeypatch.setattr("mmcrawl.archive.model.LARGEST_BODY", 1_000)
+    held.go.set()
+    odd = Capture("http://a.test/\ud800", b"odd", 1.0)
+    answers = ArchiveStore(held).store([capture(0), capture(1, 1_001), capture(2), odd])
+    assert answers.failure is None
+    assert [isinstance(answers.of[n], RefusedError) for n in range(4)] == [False, True] * 2
+    assert "larger than 1,000 bytes" in str(answers.of[1])
+    assert sorted(held.urls()) == ["http://a.test/0", "http://a.test/2"]
+
+
+def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(monkeypatch):
+    calls: list[Any] = []
+    reactor = SimpleNamespace(callFromThread=calls.append)
+    monkeypatch.setattr(twisted.internet, "reactor", reactor, raising=False)
+    news, told = News(), []
+    futures: list[Future[Stored]] = [Future() for _ in range(10)]
+    for number, future in enumerate(futures):
+        news.of(future).addBoth(lambda _, number=number: told.append(number))
+    for future in futures[:5]:
+        future.set_result(Stored(None))
+    futures[5].set_exception(StoreError("full"))
+    assert (len(calls), told) == (1, [])
+    calls.pop()()
+    assert told == [0, 1, 2, 3, 4, 5]
+    for future in futures[6:]:
+        future.set_result(Stored(None))
+    calls.pop()()
+    assert (calls, told) == ([], list(range(10)))
+
+
+def test_items_under_way_are_bounded_in_number_and_bytes_and_come_in_in_order() -> None:
+    room, inside = PageSemaphore(2, 100), []
+
+    def come(name: str, size: int) -> None:
+        room.enter(size).addCallback(lambda _: inside.append(name))
+
+    come("a", 500)  # larger than all the room: alone
+    come("b", 60)
+    come("c", 60)
+    come("d", 10)
+    assert inside == ["a"]
+    room.leave(500)
+    assert inside == ["a", "b"]
+    room.leave(60)
+    assert inside == ["a", "b", "c", "d"]
+    come("e", 1)
+    assert "e" not in inside
+    room.leave(10)
+    assert inside[-1] == "e"

@@ -1,0 +1,269 @@
+"""A crawl cuts its pages into blocks, and takes links of bars after others that are as good."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mmcrawl.archive import digest_of, open_archive
+from mmcrawl.blocks import partition
+from mmcrawl.crawl import (
+    CrawlJob,
+    CutPage,
+    Cutter,
+    FetchedPage,
+    FocusedParams,
+    UncutPage,
+    cut_page,
+)
+from mmcrawl.page import Link, Page, parse_page
+from mmcrawl.store import ChildProcess
+from tests.jobs import job_of
+from tests.tables import each
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.engine.conftest import Tools
+
+URL = "http://h.test/"
+BAR = "<nav><ul><li><a href=/home>Home</a><li><a href=/news>News</a></ul></nav>"
+TEXT = f"<p>{'A lever is a beam on a pivot. ' * 9}<a href=/oar>Oars</a>, <a href=/crane>cranes</a>"
+PAGE = f"<title>Levers</title><body>{BAR}<main><h1>Levers</h1>{TEXT}</main>"
+WITH_ADVERTISEMENT = PAGE.replace(
+    "<main>",
+    "<div class=ads><a href=/buy><img src=a.png width=300 height=250></a>"
+    "<a href=/sale><img src=b.png width=300 height=250></a></div><main>",
+)
+ON = {"MMCRAWL_ARCHIVE": "none", "CONCURRENT_REQUESTS": 1}
+
+
+def stored_blocks(store: Path) -> dict[str, str]:
+    with closing(sqlite3.connect(store)) as db:
+        return dict(db.execute("SELECT path, block FROM link"))
+
+
+# -- in a crawl -----------------------------------------------------------------------------------
+
+
+def test_the_order_of_links_goes_by_their_blocks(tools: Tools) -> None:
+    server, again = tools.serve(), str(tools.folder() / "crawl.db")
+    server.pages["/"] = WITH_ADVERTISEMENT
+    crawl = {"seeds": server.url(), "settings": ON}
+    cut, uncut, _, _ = tools.crawl(
+        crawl,
+        crawl | {"settings": ON | {"MMCRAWL_BLOCKS": "off"}},
+        crawl | {"links": "related", "store": again},
+        crawl | {"store": again},
+    )
+    assert server.asked == [
+        *("/", "/home", "/news", "/oar", "/crane", "/buy", "/sale"),
+        *("/", "/home", "/news", "/buy", "/sale", "/oar", "/crane"),
+        *("/", "/oar", "/crane", "/home", "/news"),
+        *("/buy", "/sale"),
+    ]
+    kinds = stored_blocks(cut.store)
+    found = [kinds[path] for path in ("/oar", "/home", "/buy")]
+    assert found == ["topic", "navigation", "advertisement"]
+    assert set(stored_blocks(uncut.store).values()) == {""}
+
+
+# -- every crawl ----------------------------------------------------------------------------------
+
+SEEN = """
+from mmcrawl.spiders.focused import FocusedSpider
+
+class After:
+    def process_item(self, item):
+        kinds = {link.url.rpartition("/")[2]: link.block for link in item.page.links}
+        blocks = None
+        if item.blocks is not None:
+            blocks = [[b.start, b.end, b.kind, b.topic, b.level, b.digest, b.text]
+                      for b in item.blocks]
+        seen.append([item.page.url.rpartition("/")[2], blocks, kinds])
+        return item
+
+class Spider(FocusedSpider):
+    custom_settings = {"ITEM_PIPELINES": {After: 60}, "CONCURRENT_REQUESTS": 1}
+"""
+
+
+def seen_by_the_next_pipeline(tools: Tools, pages: dict[str, str], **settings: Any) -> list[Any]:
+    server = tools.serve()
+    server.pages |= pages
+    crawl = {"seeds": server.url(), "settings": {"MMCRAWL_ARCHIVE": "none"} | settings}
+    [outcome] = tools.crawl(crawl, spider=SEEN)
+    assert "Traceback" not in outcome.log
+    assert outcome.finished
+    seen: list[Any] = outcome.seen
+    return seen
+
+
+@each("method", ["bwap", "quark:theta=3"])
+def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(tools, method):
+    pages = {"/": PAGE, "/oar": PAGE.replace("Levers", "Oars")}
+    seen = seen_by_the_next_pipeline(tools, pages, MMCRAWL_BLOCKS=method)
+    for address, blocks, kinds in seen[:2]:
+        body = pages[f"/{address}"].encode()
+        told = partition(body, method=method, url=f"http://h.test/{address}")
+        assert blocks == [
+            [
+                *(b.start, b.end, b.kind, " ".join(b.topic.split())),
+                b.level,
+                digest_of(b.content),
+                b.text,
+            ]
+            for b in told
+        ]
+        assert kinds["home"] == "navigation"
+        assert kinds["crane"] == "topic"
+
+
+@each("method", ["quark", "off"])
+def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(tools, tmp_path, method):
+    server = tools.serve()
+    server.pages |= {"/": PAGE}
+    uri = f"sqlite:///{tmp_path / 'kept.db'}"
+    settings = {"MMCRAWL_ARCHIVE": uri, "MMCRAWL_BLOCKS": method}
+    [outcome] = tools.crawl({"seeds": server.url(), "settings": settings})
+    assert outcome.finished
+    with open_archive(uri, read_only=True) as archive:
+        version = archive.get(server.url())
+        kept = archive.page(version).kept
+    if method == "off":
+        assert kept is None
+    else:
+        cut = cut_page(UncutPage(version.url, version.encoding, PAGE.encode()), method)
+        assert (version.method, tuple(kept or ())) == (method, cut.blocks)
+
+
+def test_very_large_pages_go_on_uncut(tools: Tools) -> None:
+    pages = {"/": PAGE + " " * (4 << 20), "/oar": PAGE}
+    (_, large, _), *others = seen_by_the_next_pipeline(tools, pages)
+    assert large is None
+    assert all(blocks for _, blocks, _ in others)
+
+
+# -- the cutter by itself -------------------------------------------------------------------------
+
+
+def uncut(n: int, html: str = PAGE) -> UncutPage:
+    return UncutPage(f"http://h.test/{n}", "utf-8", html.encode())
+
+
+@each("beside", [True, False])
+def test_each_page_gets_its_own_blocks(beside: bool) -> None:
+    cutter = Cutter("bwap", beside=beside)
+    pages = [uncut(n, f"{PAGE}<p>{n}</p>") for n in range(20)]
+    waiting = [cutter.cut(page) for page in pages]
+    cutter.close()
+    assert [future.result() for future in waiting] == [cut_page(page, "bwap") for page in pages]
+
+
+def test_a_page_that_a_method_fails_at_is_named_and_goes_on_uncut(caplog, monkeypatch):
+    def failing(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("mmcrawl.crawl.cutting.partition", failing)
+    cutter = Cutter("bwap", beside=False)
+    future = cutter.cut(uncut(1))
+    cutter.close()
+    assert future.result() == CutPage()
+    assert "http://h.test/1 is not cut into blocks" in caplog.text
+
+
+class Killed(ChildProcess):
+    """A process that is killed when it is given page 3."""
+
+    def send(self, question: object, bodies: Sequence[bytes] = ()) -> None:
+        if "http://h.test/3" in str(question):
+            self.process.kill()
+            assert self.process.stdout is not None
+            self.process.stdout.read()  # it is gone when its output ends
+            self.process.wait()
+        super().send(question, bodies)
+
+
+def test_when_the_process_dies_one_page_goes_on_uncut_and_the_others_are_cut(caplog, monkeypatch):
+    monkeypatch.setattr("mmcrawl.crawl.cutting.ChildProcess", Killed)
+    cutter = Cutter("bwap")
+    waiting = [cutter.cut(uncut(n)) for n in range(6)]
+    cutter.close()
+    assert [n for n, future in enumerate(waiting) if future.result().blocks is None] == [3]
+    [record] = caplog.records
+    assert "http://h.test/3 is not cut into blocks: the process that did so ended" in (
+        record.getMessage()
+    )
+
+
+def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(caplog, monkeypatch):
+    def none(_: str) -> ChildProcess:
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr("mmcrawl.crawl.cutting.ChildProcess", none)
+    cutter = Cutter("bwap")
+    waiting = [cutter.cut(uncut(n)) for n in range(3)]
+    cutter.close()
+    assert all(future.result().blocks for future in waiting)
+    assert caplog.text.count("does not start (Cannot allocate memory)") == 1
+
+
+# -- the job and the frontier ---------------------------------------------------------------------
+
+
+def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
+    """Fetch the next link as pipeline and scheduler do; return its path."""
+    link = crawl.next()
+    assert link is not None
+    kinds = cut_page(UncutPage(link.url, "utf-8", html.encode()), "bwap").link_kinds
+    page = parse_page(html.encode(), link.url)
+    links = tuple(replace(found, block=kinds[found.url]) for found in page.links)
+    crawl.crawled(link.id, FetchedPage(replace(page, links=links)))
+    return link.url.removeprefix("http://h.test")
+
+
+@each("algo", ["breadth", "topicrank", "shark-improved", "learned", "urlrule"])
+def test_a_crawl_that_was_stopped_goes_on_in_the_same_order(algo: str, tmp_path: Path) -> None:
+    whole = job_of(algo=algo, links="related")
+    with whole.store:
+        order = [fetch(whole) for _ in range(5)]
+    uri = f"sqlite:///{tmp_path}/crawl.db"
+    taken: list[str] = []
+    for _ in range(5):
+        crawl = job_of(uri, algo, links="related")
+        with crawl.store:
+            taken.append(fetch(crawl))
+            crawl.commit()
+    assert taken == order
+    assert taken[1] in {"/oar", "/crane"}
+
+
+def test_a_page_frees_the_links_it_has_in_its_text() -> None:
+    crawl = job_of(links="related")
+    with crawl.store:
+        start = crawl.next()
+        assert start is not None
+        offer = Link(f"{URL}offer", "offer", "a", block="advertisement")
+        news = Link(f"{URL}news", "news", "a", block="topic")
+        page = Page(URL, links=(offer, news))
+        crawl.crawled(start.id, FetchedPage(page))
+        taken = crawl.next()
+        assert taken is not None
+        assert taken.url == news.url
+        assert crawl.ready == 0
+        page = Page(news.url, links=(replace(offer, block="topic"),))
+        crawl.crawled(taken.id, FetchedPage(page))
+        taken = crawl.next()
+        assert taken is not None
+        assert taken.url == offer.url
+
+
+def test_which_links_are_followed_does_not_tell_crawls_apart() -> None:
+    related, all_links = (
+        FocusedParams(seeds=URL, keywords="optics", links=links) for links in ("related", "all")
+    )
+    assert related.job_name == all_links.job_name
+    assert related.identity() == all_links.identity()

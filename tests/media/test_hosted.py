@@ -1,0 +1,197 @@
+"""Media of players of other sites, by yt-dlp and by programs that stand in for it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from io import BytesIO
+
+import pytest
+
+from mmcrawl.media import State
+from mmcrawl.works import tags_of
+from tests.media.serving import Desk, MediaServer, Medium, film
+from tests.waiting import HANG
+
+pytestmark = pytest.mark.processes
+YTDLP = os.environ.get("MMCRAWL_TEST_YTDLP", "")
+with_ytdlp = pytest.mark.skipif(not YTDLP, reason="no yt-dlp: name it in MMCRAWL_TEST_YTDLP")
+_STAND_IN = """
+import pathlib, sys, time
+def option(name):
+    return sys.argv[sys.argv.index(name) + 1]
+folder, url = pathlib.Path(option("--paths")), sys.argv[-1]
+log = folder.parents[2] / "asked"
+log.write_text((log.read_text() if log.exists() else "") + url + "\\n")
+film = b"\\0\\0\\0\\x18ftypisom" + url.encode() * 1000
+if "fails" in url:
+    sys.exit("WARNING: hm\\nERROR: [youtube] fails00000x: Video unavailable; please report")
+if "hangs" in url:
+    time.sleep(600)
+if "grows" in url:
+    with (folder / "media.mp4.part").open("ab") as part:
+        while True:
+            part.write(bytes(1 << 20))
+            part.flush()
+            time.sleep(0.01)
+if "talks" in url:
+    for number in range(3000):
+        print("x" * 100_000, file=sys.stderr)
+if "slow" in url:
+    with (folder / "media.mp4.part").open("ab") as part:
+        while part.tell() < 100:
+            part.write(b"0123456789")
+            part.flush()
+            time.sleep(0.1)
+if "nothing" not in url:
+    (folder / "media.mp4").write_bytes(b"<html>" if "page" in url else film)
+"""
+
+
+def watch(name: str) -> str:
+    """Return the address of a film on YouTube."""
+    return f"https://www.youtube.com/watch?v={name:0<11}"
+
+
+@pytest.fixture
+def program(desk: Desk) -> str:
+    """A program that stands in for yt-dlp, and asks no network."""
+    path = desk.folder / "stand-in"
+    path.write_text(f"#!{sys.executable}\n{_STAND_IN}")
+    path.chmod(0o755)
+    return str(path)
+
+
+def asked(desk: Desk) -> list[str]:
+    return (desk.folder / "asked").read_text().splitlines()
+
+
+def test_players_are_left_alone_unless_they_are_wanted(desk: Desk, program: str) -> None:
+    desk.found([watch("film")])
+    assert desk.collect(MMCRAWL_YTDLP=program).code == 0
+    assert not (desk.folder / "asked").exists()
+    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
+    [record] = desk.records().values()
+    [body] = desk.files().values()
+    assert (record.state, record.size, record.content_type) == (State.HELD, len(body), "video/mp4")
+    assert list((desk.folder / "crawl-media" / "partial").iterdir()) == []
+    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
+    assert asked(desk) == [watch("film")]
+
+
+def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, program):
+    reasons = {
+        "fails": "yt-dlp: [youtube] fails00000x: Video unavailable",
+        "hangs": "yt-dlp does not get on",
+        "grows": "no room within hosted (8,000,000 bytes)",
+        "nothing": "no room within hosted (8,000,000 bytes)",
+        "page": "yt-dlp brings text/html, no medium",
+        "talks": "",
+    }
+    desk.found(map(watch, reasons))
+    run = desk.collect("hosted=8MB", MMCRAWL_YTDLP=program, DOWNLOAD_TIMEOUT="0.6")
+    assert run.code == 0, run.err
+    records = {url.partition("v=")[2].rstrip("0"): each for url, each in desk.records().items()}
+    assert {name: record.reason for name, record in records.items()} == reasons
+    assert records["grows"].state is records["nothing"].state is State.SKIPPED
+    assert records["fails"].state is records["hangs"].state is State.FAILED
+    assert records["talks"].state is State.HELD
+    assert "Traceback" not in run.err
+
+
+def test_what_is_held_already_counts_for_the_bound_of_players(desk: Desk, program: str) -> None:
+    desk.found([watch("one")])
+    assert desk.collect("hosted=60kB", MMCRAWL_YTDLP=program).code == 0
+    desk.found([watch("two")])
+    assert desk.collect("hosted=60kB", MMCRAWL_YTDLP=program).code == 0
+    assert desk.summary().reasons == {"no room within hosted (60,000 bytes)": 1}
+    assert desk.summary().held == {"video": 1}
+
+
+def processes(of: str) -> list[str]:
+    """Return the command lines of processes that name something."""
+    said = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in said.stdout.splitlines() if of in line]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are told apart by ps")
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, program, sent):
+    desk.found([watch("slow")])
+    with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
+        deadline = time.monotonic() + HANG
+        while not (desk.folder / "asked").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.send_signal(sent)
+        process.communicate(timeout=HANG)
+    time.sleep(0.5)
+    assert processes(program) == []
+    assert len(list((desk.folder / "crawl-media" / "partial").glob("*.player/*.part"))) == 1
+    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
+    assert desk.summary().held == {"video": 1}
+    assert desk.on_their_way() == []
+
+
+def test_a_program_that_is_not_there_is_said_in_a_sentence(desk: Desk) -> None:
+    desk.found([watch("film")])
+    run = desk.collect("hosted=1GB", MMCRAWL_YTDLP="/nowhere/yt-dlp")
+    assert run.code == 1
+    assert (
+        "program /nowhere/yt-dlp is not there, which hosted= needs; pip install yt-dlp" in run.err
+    )
+    assert "Traceback" not in run.err
+
+
+PAGE = b"<!DOCTYPE html><html><title>Lenses</title><video src='/there.mp4'></video></html>"
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="no ffmpeg to make a film with")
+@with_ytdlp
+def test_ytdlp_fetches_what_a_page_plays_that_was_taken_for_a_film(desk, server):
+    film = desk.folder / "film.mp4"
+    made = ["-f", "lavfi", "-i", "sine=duration=2", "-c:a", "aac", str(film)]
+    subprocess.run(["ffmpeg", "-loglevel", "error", *made], check=True)
+    server.media = {
+        "/watch.mp4": Medium(PAGE, {"Content-Type": "text/html"}),
+        "/there.mp4": Medium(film.read_bytes()),
+    }
+    desk.found([server.url("/watch.mp4")], server.url("/"))
+    run = desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP)
+    assert run.code == 0, run.err
+    record = desk.records()["/watch.mp4"]
+    assert (record.state, record.content_type) == (State.HELD, "video/mp4"), record.reason
+    assert record.title == "Lenses"
+    [body] = desk.files().values()
+    assert tags_of(BytesIO(body)).duration == pytest.approx(2, abs=0.1)  # the page's own film
+
+
+@with_ytdlp
+@pytest.mark.parametrize("where", ["http://127.0.0.1:1/a.mp4", "http://localhost:1/a.mp4"])
+def test_ytdlp_asks_no_private_address_either(desk: Desk, server: MediaServer, where: str) -> None:
+    other = MediaServer()
+    try:
+        other.media["/a.mp4"] = Medium(film(50_000))
+        where = where.replace(":1/", f":{other.port}/")
+        server.media["/watch.mp4"] = Medium(
+            PAGE.replace(b"/there.mp4", where.encode()), {"Content-Type": "text/html"}
+        )
+        desk.found([server.url("/watch.mp4")], server.url("/"))
+        assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP).code == 0
+        assert other.asked == []
+    finally:
+        other.close()
+    record = desk.records()["/watch.mp4"]
+    assert record.state is State.FAILED
+    assert record.reason.endswith("which is on a private network")
+
+
+@with_ytdlp
+def test_ytdlp_says_in_a_sentence_what_it_cannot_have(desk: Desk, server: MediaServer) -> None:
+    server.media["/watch.mp4"] = Medium(b"<html><title>None</title>", {"Content-Type": "text/html"})
+    desk.found([server.url("/watch.mp4")], server.url("/"))
+    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP).code == 0
+    assert desk.records()["/watch.mp4"].reason.startswith("yt-dlp: Unsupported URL")

@@ -1,0 +1,187 @@
+"""Collecting that is killed, stopped, short of disk, or done by several at once."""
+
+import hashlib
+import signal
+import time
+from random import Random
+
+import pytest
+
+from mmcrawl.media import State
+from tests.media.serving import Desk, MediaServer, Medium, film
+from tests.waiting import HANG
+
+pytestmark = pytest.mark.processes
+KILLS = 12
+
+
+def digests(server: MediaServer) -> set[str]:
+    return {hashlib.sha256(m.body).hexdigest() for m in server.media.values()}  # type: ignore[union-attr]
+
+
+def is_complete(desk: Desk, server: MediaServer) -> None:
+    """See that each medium is held once, with its own bytes, and nothing is left over."""
+    files = desk.files()
+    assert {*files} == digests(server)
+    assert all(hashlib.sha256(body).hexdigest() == name for name, body in files.items())
+    records = desk.records()
+    assert {record.state for record in records.values()} == {State.HELD}
+    assert len(records) == len(server.media)
+    assert desk.on_their_way() == []
+
+
+def test_kills_at_any_moment_lose_nothing_and_keep_nothing_twice(desk, server):
+    random = Random(18)
+    server.media = {f"/{n}.mp4": Medium(film(random.randint(20, 40_000), n)) for n in range(150)}
+    large = film(40 << 20, 999)
+    server.media["/0-large.mp4"] = Medium(large, {"ETag": '"large"'}, pace=60 << 20)
+    desk.found(map(server.url, server.media), server.url("/"))
+    digest = hashlib.sha256(large).hexdigest()
+    kept = desk.folder / "crawl-media" / "files" / digest[:2] / digest
+    for number in range(KILLS):
+        asked = len(server.asked)
+        process = desk.start()
+        deadline = time.monotonic() + HANG
+        while len(server.asked) == asked and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        noted = desk.noted(server.url("/0-large.mp4"))
+        while number % 5 == 0 and desk.noted(server.url("/0-large.mp4")) == noted:
+            if kept.exists():  # on a machine with much to do it has come before the last kill
+                break
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        time.sleep(random.uniform(0, 0.2))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=HANG)
+        for name, body in desk.files().items():
+            assert hashlib.sha256(body).hexdigest() == name
+    run = desk.collect()
+    assert run.code == 0, run.err
+    is_complete(desk, server)
+    asked = sum(path not in ("/0-large.mp4", "/robots.txt") for path, _ in server.asked)
+    assert asked <= 150 + KILLS * 8  # what was held is not asked for again
+    resumed = [int(r[6:-1]) for path, r in server.asked if path == "/0-large.mp4" and r]
+    assert resumed
+    assert resumed == sorted(resumed)
+
+
+def test_one_that_is_asked_to_stop_stops_at_once_and_goes_on_later(desk, server):
+    server.media["/a.mp4"] = Medium(
+        film(40 << 20), {"ETag": '"1"'}, pace=1 << 16
+    )  # longer than HANG
+    desk.found([server.url("/a.mp4")], server.url("/"))
+    with desk.start() as process:
+        while not server.times("/a.mp4"):
+            time.sleep(0.01)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=HANG)
+    assert process.returncode == 0
+    assert "Stopped (shutdown); run the same command to go on." in said
+    assert "waiting  1 addresses" in said
+    assert "taken" not in said
+    assert desk.records()["/a.mp4"].state is State.WAITING
+    server.media["/a.mp4"] = Medium(film(40 << 20), {"ETag": '"1"'})
+    assert desk.collect().code == 0
+    is_complete(desk, server)
+    assert server.asked[-1][1].startswith("bytes=")
+
+
+_FULL_DISK = """
+from errno import ENOSPC
+from pathlib import Path
+from mmcrawl.media import PartialFile
+
+class OnFullDisk:
+    left = 20 << 20
+
+    def __init__(self, file):
+        self.file = file
+
+    def write(self, data):
+        OnFullDisk.left -= len(data)
+        if OnFullDisk.left < 0:
+            raise OSError(ENOSPC, "No space left on device")
+        return self.file.write(data)
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+class OnDisk(type(Path())):
+    def open(self, mode="r", **rest):
+        file = super().open(mode, **rest)
+        return OnFullDisk(file) if mode == "wb" else file
+
+given = PartialFile.__init__
+
+def begin(self, folder, url):
+    given(self, OnDisk(folder), url)
+
+PartialFile.__init__ = begin
+"""
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_file_stops_it_clearly(desk, server):
+    server.media = {
+        "/large.mp4": Medium(film(40 << 20), {"ETag": '"1"'}),
+        "/small.mp4": Medium(film(500, 2)),
+    }
+    desk.found(map(server.url, server.media), server.url("/"))
+    run = desk.collect(before=_FULL_DISK)
+    assert run.code == 1
+    assert "run out of disk space; make room, and run the same command again" in run.err
+    assert "Traceback" not in run.err
+    assert desk.records()["/large.mp4"].state is State.WAITING
+    assert desk.collect().code == 0
+    is_complete(desk, server)
+    assert any(asked.startswith("bytes=") for _, asked in server.asked)
+
+
+def test_a_place_for_media_that_is_none_is_said_in_a_sentence(desk, server):
+    server.media["/a.mp4"] = Medium(film(500))
+    desk.found([server.url("/a.mp4")], server.url("/"))
+    (desk.folder / "file").write_text("")
+    (desk.folder / "folder").mkdir()
+    (desk.folder / "folder" / "files").write_text("")
+    for place in ("file", "folder"):
+        run = desk.collect(MMCRAWL_MEDIA=str(desk.folder / place))
+        assert run.code == 1
+        assert "-s MMCRAWL_MEDIA=" in run.err
+        assert "Traceback" not in run.err
+    assert desk.collect().code == 0
+    is_complete(desk, server)
+
+
+def test_two_processes_collect_the_same_together_and_nothing_twice(desk, server):
+    server.media = {f"/{n}.mp4": Medium(film(2_000 + n, n)) for n in range(100)}
+    desk.found(map(server.url, server.media), server.url("/"))
+    with desk.start() as one, desk.start() as other:
+        for process in (one, other):
+            _, said = process.communicate(timeout=HANG)
+            assert process.returncode == 0, said
+    others = [file for file in desk.records().values() if file.state is not State.HELD]
+    assert others == []  # first: what became of them is told
+    assert len(desk.files()) == desk.summary().addresses[State.HELD] == 100
+    assert sum(server.times(path) for path in ("/0.mp4", "/50.mp4", "/99.mp4")) == 3
+    assert sum(path.endswith(".mp4") for path, _ in server.asked) == 100
+
+
+_LONG_LEASE = """
+from mmcrawl.media import collector
+collector.LEASE = 1e6  # who waited for its end would hang
+"""
+
+
+def test_what_a_process_took_that_died_is_fetched_by_the_next_one_at_once(desk, server):
+    server.media["/a.mp4"] = Medium(film(4 << 20), pace=1 << 20)
+    desk.found([server.url("/a.mp4")], server.url("/"))
+    with desk.start(before=_LONG_LEASE) as process:
+        while not server.times("/a.mp4"):
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=HANG)
+    assert desk.records()["/a.mp4"].state is State.TAKEN
+    server.media["/a.mp4"] = Medium(film(4 << 20))
+    assert desk.collect().code == 0
+    is_complete(desk, server)

@@ -1,0 +1,99 @@
+"""The files that animations load are fetched with them, and those that are nowhere are told."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.media import (
+    PART,
+    SWF,
+    FolderFiles,
+    MediaFile,
+    MediaIndex,
+    State,
+    parts_to_fetch,
+    tree_of,
+)
+from mmcrawl.text import ANIMATION
+from tests.media.animations import animation
+
+PAGE = "http://site.test/lessons/lens.htm"
+MENU = "http://site.test/flash/menu.swf"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> FolderFiles:
+    return FolderFiles(tmp_path / "media")
+
+
+def held(files: FolderFiles, tmp_path: Path, url: str, data: bytes, **fields: str) -> MediaFile:
+    """Keep a file; return its record."""
+    path, digest = tmp_path / "new", hashlib.sha256(data).hexdigest()
+    path.write_bytes(data)
+    files.keep(path, digest)
+    given = {"kind": ANIMATION, "content_type": SWF, "page": PAGE} | fields
+    return MediaFile(url, state=State.HELD, digest=digest, size=len(data), **given)
+
+
+def test_a_part_is_looked_for_beside_the_page_and_beside_the_animation(files, index, tmp_path):
+    menu = held(files, tmp_path, MENU, animation("menu", loads=["one.swf"]))
+    assert [
+        (each.url, each.kind, each.parent, each.page) for each in parts_to_fetch(menu, files, index)
+    ] == [
+        ("http://site.test/lessons/one.swf", PART, MENU, PAGE),
+        ("http://site.test/flash/one.swf", PART, MENU, PAGE),
+    ]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://other.test/x.swf", "mailto:x@site.test/x.swf", "//[bad/x.swf"]
+)
+def test_files_of_other_sites_are_told_and_not_fetched(files, index, tmp_path, url):
+    menu = held(files, tmp_path, MENU, animation("menu", loads=[url]))
+    assert parts_to_fetch(menu, files, index) == []
+
+
+def test_a_playlist_that_an_animation_loads_is_read_and_one_of_a_page_is_not(
+    files, index, tmp_path
+):
+    fields = {"kind": PART, "content_type": "text/xml", "parent": MENU}
+    one = held(files, tmp_path, "http://site.test/list.xml", b'<a src="s.mp3"/>', **fields)
+    assert [each.url for each in parts_to_fetch(one, files, index)] == [
+        "http://site.test/lessons/s.mp3",
+        "http://site.test/s.mp3",
+    ]
+    other = held(
+        files, tmp_path, "http://site.test/x.xml", b'<a src="s.mp3"/>', content_type="text/xml"
+    )
+    assert parts_to_fetch(other, files, index) == []
+
+
+def test_the_tree_says_what_is_missing_and_ends_where_files_load_each_other(
+    files: FolderFiles, index: MediaIndex, tmp_path: Path
+):
+    beside = "http://site.test/lessons/{}.swf"
+    menu = held(
+        files, tmp_path, beside.format("menu"), animation("menu", loads=["one.swf", "gone.swf"])
+    )
+    one = held(
+        files,
+        tmp_path,
+        beside.format("one"),
+        animation("one", loads=["menu.swf", "two.swf"]),
+        kind=PART,
+    )
+    two = held(
+        files, tmp_path, beside.format("two"), animation("two", loads=["one.swf"]), kind=PART
+    )
+    gone = MediaFile(beside.format("gone"), PART, state=State.FAILED, reason="HTTP 404")
+    index.add([menu, one, two, gone])
+    first, missing = tree_of(menu, files, index)
+    assert (first.named.name, first.is_there) == ("one.swf", True)
+    assert (missing.named.name, missing.is_there, missing.file.reason) == (
+        "gone.swf",
+        False,
+        "HTTP 404",
+    )
+    back, second = first.parts
+    assert (back.named.name, back.parts, second.named.name) == ("menu.swf", (), "two.swf")

@@ -1,0 +1,52 @@
+"""Media of a stored web come from there, and `scrapy collect` says what is wrong in a sentence."""
+
+import json
+from pathlib import Path
+
+from mmcrawl.media import State
+from tests.media.serving import Desk
+from tests.programs import typed
+
+
+def test_media_of_a_crawl_of_a_stored_web_come_from_it(tmp_path: Path) -> None:
+    films = tmp_path / "web" / "h.test"
+    films.mkdir(parents=True)
+    (films / "index.html").write_text('<p>optics <a href="/lens.mp4">optics lens</a></p>')
+    (films / "lens.mp4").write_bytes(b"\x00\x00\x00\x18ftypisom" + bytes(5_000))
+    given = ["-a", "web=web", "-a", "keywords=optics", "-a", "seeds=http://h.test/"]
+    crawled = typed("crawl", "focused", *given, folder=tmp_path)
+    assert crawled.returncode == 0, crawled.stderr
+    run = typed("collect", folder=tmp_path)
+    assert run.returncode == 0, run.stderr
+    [record] = Desk(tmp_path).records().values()
+    assert (record.state, record.size, record.reason) == (State.HELD, 5_012, "")
+
+
+def test_the_records_are_listed_for_programs(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.found(["rtsp://h.test/a.rm", "mms://h.test/b.wmv"])
+    assert desk.collect().code == 0
+    listed = typed("collect", "list", "--state", "skipped", folder=tmp_path)
+    rows = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert {row["reason"] for row in rows} == {
+        "rtsp: is a protocol that is not fetched",
+        "mms: is a protocol that is not fetched",
+    }
+    table = typed("collect", "list", "crawl.db", "--format", "csv", folder=tmp_path)
+    assert table.stdout.startswith("url,kind,state,digest,size,content_type")
+    status = typed("collect", "status", folder=tmp_path)
+    assert "skipped" in status.stdout
+    assert "2 addresses" in status.stdout
+    assert typed("collect", "list", "--state", "held", folder=tmp_path).stdout == ""
+
+
+def test_what_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    Desk(tmp_path).found([])
+    for name, value, said in (
+        ("-a", "job=other", "there is no job 'other' in the store"),
+        ("-s", "MMCRAWL_MEDIA=nowhere://a/b", "media store nowhere://a/b"),
+    ):
+        run = typed("collect", name, value, folder=tmp_path)
+        assert run.returncode == 1, run.stderr
+        assert said in " ".join(run.stderr.split())
+        assert "Traceback" not in run.stderr

@@ -1,0 +1,17 @@
+"""Catalogues of works in a file or in a database."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.works import Shelf, open_shelf
+from tests.databases import each_store
+
+store = each_store
+
+
+@pytest.fixture
+def opener(store: str, tmp_path: Path) -> Callable[[], Shelf]:
+    """Open the works of a store, again and again."""
+    return lambda: open_shelf(store, tmp_path / "crawl-media")

@@ -1,0 +1,256 @@
+"""Works that are kept, in a file or a database, and what an editor says of them."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.errors import CollectionError, MissingRecordError, StoreError, TopicError
+from mmcrawl.works import (
+    Evidence,
+    Licence,
+    Marks,
+    Shelf,
+    Suggestion,
+    Suggestions,
+    Work,
+    WorkFile,
+    open_shelf,
+    read_corrections,
+)
+from tests.tables import each
+
+
+def work(*names: str, title: str = "Levers") -> tuple[Work, tuple[str, ...]]:
+    """Return a work of some files as `describe` gives it."""
+    files = tuple(WorkFile(f"http://h.test/{name}.mp3", "audio") for name in names)
+    number = sum(names[0].encode())
+    return Work(f"{number:016x}", title, "anchor", "audio", files), names
+
+
+@pytest.fixture
+def shelf(opener: Callable[[], Shelf]) -> Iterator[Shelf]:
+    """An empty shelf."""
+    with opener() as opened:
+        yield opened
+
+
+def corrections(shelf: Shelf, *said: dict[str, object]) -> int:
+    return shelf.correct(read_corrections(map(json.dumps, said), "said.jsonl"))
+
+
+def test_works_are_kept_in_their_order_with_all_they_have(
+    shelf: Shelf, opener: Callable[[], Shelf]
+) -> None:
+    licence = Licence("CC-BY-4.0", "http://l", Evidence("text", "under CC BY"), 0.6)
+    first, keys = work("b", title="杠杆 \ud800")
+    first = replace(first, licences=(licence,), languages=("zh",))
+    second, others = work("a")
+    assert shelf.describe([(first, keys), (second, others)]) == 2
+    with opener() as again:
+        assert [replace(each, changed_at=0) for each in again.works()] == [first, second]
+        assert replace(again.find(second.id), changed_at=0) == second
+        assert time.time() - 60 < again.find(second.id).changed_at <= time.time()
+
+
+def test_describing_anew_replaces_works_and_keeps_their_ids(shelf: Shelf) -> None:
+    shelf.describe([work("b", "c"), work("x")])
+    before = [each.id for each in shelf.works()]
+    shelf.describe([work("x"), work("a", "b", "c", title="More")])
+    assert [(each.id, each.title) for each in shelf.works()] == [
+        (before[1], "Levers"),
+        (before[0], "More"),
+    ]
+
+
+def test_of_a_work_that_falls_apart_the_larger_part_keeps_the_id(shelf: Shelf) -> None:
+    shelf.describe([work("a", "b", "c")])
+    (before,) = (each.id for each in shelf.works())
+    shelf.describe([work("a"), work("b", "c")])
+    small, large = shelf.works()
+    assert large.id == before
+    assert small.id != before
+
+
+def test_corrections_win_over_what_is_found_anew(shelf: Shelf) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+    assert corrections(shelf, {"work": found.id, "title": "Pulleys", "level": "primary"}) == 1
+    shelf.describe([work("a", title="Wheels")])
+    (now,) = shelf.works()
+    assert (now.title, now.title_source, now.level) == ("Pulleys", "editor", "primary")
+    assert now.corrected == ("level", "title")
+    corrections(shelf, {"work": found.id, "title": None})
+    (now,) = shelf.works()
+    assert (now.title, now.level, now.corrected) == ("Wheels", "primary", ("level",))
+
+
+def test_corrections_follow_a_work_into_the_one_it_is_part_of(shelf: Shelf) -> None:
+    shelf.describe([work("a"), work("b", "c")])
+    part, whole = (each.id for each in shelf.works())
+    said = {"work": part, "creator": "Ann", "title": "Of the part"}
+    corrections(shelf, said, {"work": whole, "title": "Of the whole"})
+    shelf.describe([work("a", "b", "c")])
+    (now,) = shelf.works()
+    assert (now.id, now.title, now.creator) == (whole, "Of the whole", "Ann")
+    assert set(shelf.corrections()) == {whole}
+
+
+def test_corrections_of_works_that_are_gone_wait_for_them(shelf: Shelf) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+    corrections(shelf, {"work": found.id, "title": "Pulleys"})
+    shelf.describe([])
+    assert list(shelf.works()) == []
+    shelf.describe([work("a")])
+    assert [each.title for each in shelf.works()] == ["Pulleys"]
+
+
+def test_a_work_changes_when_it_is_found_otherwise_or_corrected(shelf: Shelf) -> None:
+    shelf.describe([work("a"), work("b")])
+    first, second = shelf.works()
+    shelf.describe([work("a"), work("b", title="Pulleys")])
+    same, other = shelf.works()
+    assert same == first
+    assert other.changed_at > second.changed_at
+    corrections(shelf, {"work": first.id, "title": "Wheels"})
+    corrected, still = shelf.works()
+    assert corrected.changed_at > other.changed_at
+    assert still == other
+
+
+def test_the_revision_grows_with_whatever_is_written(
+    shelf: Shelf, opener: Callable[[], Shelf]
+) -> None:
+    numbers = [shelf.revision()]
+    shelf.describe([work("a")])
+    numbers.append(shelf.revision())
+    (found,) = shelf.works()
+    corrections(shelf, {"work": found.id, "title": "Wheels"})
+    numbers.append(shelf.revision())
+    assert numbers == sorted(set(numbers))
+    with opener() as other:
+        assert other.revision() == numbers[-1]
+
+
+def test_of_two_editors_at_once_neither_is_lost(shelf: Shelf, opener: Callable[[], Shelf]) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+
+    def correct(number: int) -> None:
+        with opener() as own:
+            for turn in range(10):
+                field = ("title", "creator", "caption", "topic")[number]
+                corrections(own, {"work": found.id, field: f"{field} {turn}"})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(correct, range(4)))
+    (now,) = shelf.works()
+    assert now.corrected == ("caption", "creator", "title", "topic")
+    assert (now.title, now.caption) == ("title 9", "caption 9")
+
+
+def test_an_editor_says_licence_language_and_what_is_to_be_hidden(shelf: Shelf) -> None:
+    shelf.describe([work("a"), work("b")])
+    first, second = (each.id for each in shelf.works())
+    corrections(
+        shelf,
+        {"work": first, "licence": "CC-BY-SA-4.0", "languages": ["zh_cn"], "date": "2012-03"},
+        {"work": second, "hidden": True},
+    )
+    (now,) = shelf.works()
+    assert now.languages == ("zh-CN",)
+    assert now.licence is not None
+    assert now.licence.code == "CC-BY-SA-4.0"
+    assert now.licence.evidence.source == "editor"
+    assert shelf.find(second).id == second
+
+
+@each(
+    "line, says",
+    [
+        ("no json", "line 1"),
+        ('{"title": "x"}', "id of a work"),
+        ('{"work": "0", "tittle": "x"}', "no field 'tittle'"),
+        ('{"work": "0", "level": "third form"}', "give one of kindergarten"),
+        ('{"work": "0", "date": "yesterday"}', "YYYY-MM-DD"),
+        ('{"work": "0", "licence": "do what you like"}', "CC-BY-SA-4.0"),
+        ('{"work": "0", "languages": ["Klingonese"]}', "zh-CN"),
+        ('{"work": "0", "title": 5}', "give a text"),
+        ('{"work": "0", "title": "x"}', "no work '0'"),
+    ],
+)
+def test_a_wrong_correction_is_named_and_nothing_changes(
+    shelf: Shelf, line: str, says: str
+) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+    good = json.dumps({"work": found.id, "title": "Pulleys"})
+    lines = [line] if says == "line 1" else [good, line]
+    with pytest.raises(CollectionError, match=says):
+        shelf.correct(read_corrections(lines, "said.jsonl"))
+    assert list(shelf.works()) == [found]
+
+
+def test_there_are_no_works_before_they_are_described(store: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="works describe"):
+        open_shelf(store, tmp_path / "crawl-media", create=False)
+
+
+def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> None:
+    times = iter((1.0, 2.0, 3.0))
+    with open_shelf(store, tmp_path / "crawl-media") as shelf:
+        marks = Marks(shelf, lambda: next(times))
+        marks.put("fiddles", "http://h.test/a", is_good=True)
+        marks.put("fiddles", "http://h.test/b", is_good=False)
+        marks.put("drums", "http://h.test/a", is_good=False)
+    with open_shelf(store, tmp_path / "crawl-media") as shelf:
+        marks = Marks(shelf)
+        assert [(mark.url, mark.is_good) for mark in marks.of("fiddles")] == [
+            ("http://h.test/b", False),
+            ("http://h.test/a", True),
+        ]
+        assert marks.of_page("http://h.test/a") == {"fiddles": True, "drums": False}
+        marks.put("fiddles", "http://h.test/a", is_good=False)
+        marks.put("drums", "http://h.test/a", is_good=None)
+        assert marks.of_page("http://h.test/a") == {"fiddles": False}
+        assert marks.topics() == ["fiddles"]
+
+
+def test_suggestions_wait_until_they_are_decided_once(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(range(9))
+    with open_shelf(store, tmp_path / "crawl-media") as shelf:
+        assert Suggestions(shelf).waiting() == []
+        suggestions = Suggestions(shelf, lambda: next(times))
+        assert suggestions.put("optics", [("折射", "refraction"), ("lens",)], "Li") == 2
+        assert suggestions.put("optics", [("Refraction", "折射"), ("prism",)]) == 1
+        assert suggestions.put("drums", [("lens",)]) == 1
+    with open_shelf(store, tmp_path / "crawl-media", create=False) as shelf:
+        assert not shelf.is_described
+        suggestions = Suggestions(shelf)
+        waiting = suggestions.waiting()
+        first = Suggestion("optics", ("折射", "refraction"), "Li", 0)
+        assert waiting[0] == first
+        assert [(one.topic, one.words[0]) for one in waiting[1:]] == [
+            ("optics", "lens"),
+            ("optics", "prism"),
+            ("drums", "lens"),
+        ]
+        assert suggestions.decide(first.id, accepted=False) == replace(first, accepted=False)
+        with pytest.raises(MissingRecordError, match="does not wait"):
+            suggestions.decide(first.id, accepted=True)
+        assert suggestions.put("optics", [first.words]) == 0
+        assert suggestions.waiting() == waiting[1:]
+        with pytest.raises(TopicError, match="3 suggestions wait"):
+            suggestions.put("optics", [(f"lens{n}",) for n in range(1_000)])
+        assert suggestions.waiting() == waiting[1:]
+
+        monkeypatch.setattr("mmcrawl.works.collections.MOST_DECIDED", 1)
+        suggestions.decide(waiting[1].id, accepted=True)
+        assert suggestions.put("optics", [first.words, waiting[1].words]) == 1  # the older one

@@ -1,0 +1,244 @@
+"""What becomes of pages: works, grouped and described."""
+
+from time import process_time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.blocks import partition
+from mmcrawl.media import MediaFile, State
+from mmcrawl.page import parse_page
+from mmcrawl.works import FileTags, Sources, read_works_page
+from tests.tables import each
+from tests.works.pages_of_works import facts, found, works
+
+
+def files(*pages: str, sources: Sources | None = None) -> list[set[str]]:
+    """Return the files of each work on some pages, without host and folder."""
+    read = [found(html, f"http://school.test/course/{n}.html") for n, html in enumerate(pages)]
+    return [
+        {file.url.rpartition("/")[2] for file in work.files}
+        for work in works(*read, sources=sources)
+    ]
+
+
+def test_sources_of_one_player_are_one_work() -> None:
+    html = '<video><source src="a/x.webm"><source src="b/y.mp4"></video>'
+    assert files(html) == [{"x.webm", "y.mp4"}]
+
+
+def test_formats_and_qualities_beside_each_other_are_one_work() -> None:
+    html = '<a href="l1.mp3">a</a><a href="l1_300k.mp4">b</a><a href="l2.mp4">c</a>'
+    assert files(html) == [{"l1.mp3", "l1_300k.mp4"}, {"l2.mp4"}]
+
+
+def test_what_a_player_is_asked_for_tells_its_works_apart() -> None:
+    html = '<embed src="show.swf?film=levers"><embed src="show.swf?film=pulleys">'
+    assert len(files(html)) == 2
+
+
+def test_a_page_in_two_languages_shows_one_work_in_two_places() -> None:
+    english = found('<html lang="en"><a href="/x/lever.mp4">Levers</a>', "http://school.test/en/")
+    chinese = found('<html lang="zh"><a href="/x/lever.mp4">杠杆</a>', "http://school.test/zh/")
+    (work,) = works(english, chinese)
+    assert [page.url for page in work.pages] == ["http://school.test/en/", "http://school.test/zh/"]
+    assert set(work.languages) == {"en", "zh"}
+
+
+def test_mirrors_are_told_by_several_names_in_common() -> None:
+    names = ("newton-laws", "levers-one", "pulleys-two")
+    pages = [
+        "".join(f'<a href="{place}/{name}.mp3">{name}</a>' for name in names)
+        for place in ("http://a.test/x", "http://b.test/y/z")
+    ]
+    assert len(files(*pages)) == 3
+    few = [page.partition("</a><a href=")[0] + "</a>" for page in pages]
+    assert len(files(*few)) == 2
+
+
+def test_equal_bytes_are_one_work_with_one_file() -> None:
+    held = {
+        f"http://school.test/course/{name}.mp3": MediaFile(
+            name, "audio", State.HELD, digest="d" * 64, size=5, content_type="audio/mpeg"
+        )
+        for name in ("one", "copy")
+    }
+    html = '<a href="one.mp3">one</a><a href="copy.mp3">copy</a><a href="x.mp3">x</a>'
+    first, second = works(found(html), sources=Sources(file_of=held.get))
+    assert len(first.files) == len(second.files) == 1
+    (file,) = first.files
+    assert (file.digest, file.size, file.mime) == ("d" * 64, 5, "audio/mpeg")
+    assert file.state == "held"
+
+
+@each(
+    "html, title, source",
+    [
+        (
+            '<h2>All films</h2><figure><video src="1.mp4"></video><figcaption>The lever'
+            "</figcaption></figure>",
+            "The lever",
+            "figcaption",
+        ),
+        (
+            '<h2>Films</h2><a href="1.mp4">The pulley (MP4 - 86 MB)</a><a href="2.mp4">Wheels</a>',
+            "The pulley",
+            "anchor",
+        ),
+        ('<title>Levers in use</title><a href="1.mp4">Download MP4</a>', "Levers in use", "page"),
+        ('<video src="1.mp4" aria-label="How levers work"></video>', "How levers work", "player"),
+        ('<a href="the_long_lever.mp4">下载</a>', "the long lever", "file"),
+        (
+            '<script type="application/ld+json">{"@type": "VideoObject", "name": "Levers I",'
+            ' "contentUrl": "1.mp4"}</script><a href="1.mp4">Watch</a>',
+            "Levers I",
+            "structured",
+        ),
+        (
+            '<script type="application/ld+json">{"@type": "VideoObject", "name": "Le\\u0000vers'
+            ' \\ud800II", "contentUrl": "1.mp4"}</script><a href="1.mp4">Watch</a>',
+            "Levers II",
+            "structured",
+        ),
+    ],
+)
+def test_the_best_text_is_the_title(html: str, title: str, source: str) -> None:
+    work, *_ = works(found(html))
+    assert (work.title, work.title_source) == (title, source)
+
+
+def test_the_name_of_the_site_is_no_part_of_a_title() -> None:
+    pages = [
+        found(
+            f'<title>Topic {name} - The School</title><a href="{name}.mp3">mp3</a>',
+            f"http://school.test/{name}.html",
+        )
+        for name in ("levers", "pulleys", "wheels", "screws", "wedges")
+    ]
+    assert {work.title for work in works(*pages)} == {
+        f"Topic {name}" for name in ("levers", "pulleys", "wheels", "screws", "wedges")
+    }
+
+
+def test_structured_data_describe_a_medium() -> None:
+    html = """<script type="application/ld+json">{"@graph": [{"@type": "VideoObject",
+        "name": "Levers", "description": "How they move.", "contentUrl": "/v/l.mp4",
+        "uploadDate": "2012-03-04T10:00:00Z", "duration": "PT1M5S", "inLanguage": "zh_cn",
+        "author": {"name": "Ann"}, "thumbnailUrl": "l.jpg", "contentSize": "123",
+        "license": "https://creativecommons.org/licenses/by/4.0/"}]}</script>"""
+    (work,) = works(found(html))
+    assert (work.creator, work.date, work.duration) == ("Ann", "2012-03-04", 65.0)
+    assert (work.caption, work.languages) == ("How they move.", ("zh-CN",))
+    assert work.poster == "http://school.test/course/l.jpg"
+    assert work.files[0].size == 123
+    assert work.licence is not None
+    assert (work.licence.code, work.licence.evidence.scope) == ("CC-BY-4.0", "medium")
+
+
+def test_poster_and_subtitles_are_those_of_the_player() -> None:
+    html = """<video poster="p.jpg"><source src="x.mp4"><track src="en.vtt" srclang="EN"
+        label="English"><track kind="chapters" src="c.vtt"></video>"""
+    (work,) = works(found(html))
+    assert work.poster == "http://school.test/course/p.jpg"
+    (track,) = work.subtitles
+    assert (track.url, track.language) == ("http://school.test/course/en.vtt", "en")
+
+
+def test_a_player_between_blocks_stands_in_the_block_around_them() -> None:
+    text = (
+        "<p>A pendulum swings: its period depends on its length, and on nothing else, as said.</p>"
+    )
+    html = (
+        "<title>Pendulum</title><header><a href=/>Home</a> <a href=/b>Blog</a></header><main>"
+        "<article><h1>Pendulum</h1><figure><video src=p.mp4 controls></video></figure>"
+        f"{text * 3}</article></main><footer>Copyright</footer>"
+    )
+    [work] = works(found(html))
+    assert [page.block for page in work.pages] == ["topic"]
+
+
+def test_text_says_the_language_where_a_theme_declares_another() -> None:
+    chinese = "杠杆是一种简单机械，用来撬动重物，阿基米德说给我一个支点，我就能撬动整个地球。" * 3
+    assert facts(f'<html lang="en"><p>{chinese}<a href="a.mp3">a</a>').language == "zh"
+    assert facts(f'<html lang="zh-TW"><p>{chinese}<a href="a.mp3">a</a>').language == "zh-TW"
+    assert facts('<p>x<a href="a.mp3">a</a>').language == ""
+
+
+def test_the_level_of_school_is_said_only_on_evidence() -> None:
+    link = '<a href="a.mp3">a</a>'
+    (senior,) = works(found(f"<title>高中物理：杠杆</title>{link}"))
+    (topic,) = works(found(link, topic="physics-junior"))
+    (none,) = works(found(f"<title>Levers</title>{link}"))
+    levels = [work.level for work in (senior, topic, none)]
+    assert levels == ["upper-secondary", "lower-secondary", ""]
+
+
+def test_a_page_in_place_of_a_file_names_its_work() -> None:
+    url = "http://school.test/course/123.mp3"
+    held = MediaFile(url, "audio", State.HELD, title="Lenses")
+    (work,) = works(found('<a href="123.mp3">mp3</a>'), sources=Sources({url: held}.get))
+    assert (work.title, work.title_source) == ("Lenses", "page")
+
+
+def test_tags_of_a_file_fill_what_its_pages_do_not_say() -> None:
+    url = "http://school.test/course/123.mp3"
+    held = MediaFile(url, "audio", State.HELD, digest="e" * 64)
+    tags = FileTags("The lever", "Ann", "2001", "en", "CC BY 4.0", 61.5)
+    sources = Sources({url: held}.get, lambda digest: tags)
+    (work,) = works(found('<a href="123.mp3">mp3</a>'), sources=sources)
+    assert (work.title, work.creator, work.date) == ("The lever", "Ann", "2001")
+    assert (work.duration, work.languages) == (61.5, ("en",))
+    assert work.licence is not None
+    assert work.licence.code == "CC-BY-4.0"
+
+
+def test_a_work_survives_being_written_as_json() -> None:
+    html = """<meta name=date content="2012-03-04T10:00Z"><meta name=author content="By Ann Lee">
+        <footer>Licensed under CC BY 4.0</footer><video poster="p.jpg"><source src="x.mp4">
+        <track src="en.vtt"></video>"""
+    (work,) = works(found(html))
+    assert (work.date, work.creator) == ("2012-03-04", "Ann Lee")
+    assert type(work).from_plain(work.as_plain()) == work
+
+
+_PIECES = st.sampled_from(
+    [
+        *("<a href=a.mp3>", "</a>", "<video>", "</video>", "<source src=b.mp4>", "<figure>"),
+        *("</figure>", "<figcaption>", "x", "<div itemscope itemprop=video>", "</div>", "<h2>"),
+        *('<script type="application/ld+json">', '{"@graph":[', "]}", "</script>", '{"@type":'),
+        *("<a rel=license href=//creativecommons.org/l/by/>", "<track src=c>", "<li>", "<embed"),
+        *(' src="d.swf?x=[">', "知识共享", "<iframe src=http://[::1>"),
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=40).map("".join))
+def test_no_page_makes_reading_fail(html: str) -> None:
+    url = "http://school.test/"
+    body = html.encode()
+    media = parse_page(body, url).media
+    read = read_works_page(partition(body, url=url), url, media)
+    assert len(read.mentions) <= len(media)
+
+
+def seconds_for(number: int) -> float:
+    """Return the CPU time that a page of so many media, sources, licences and links takes."""
+    licence = '<a rel="license" href="//creativecommons.org/licenses/by/4.0/">CC BY</a>'
+    rows = "".join(f'<li><a href="{n}.mp3">x</a>{licence}</li>' for n in range(number))
+    sources = "".join(f'<source src="s{n}.mp4"><track src="{n}.vtt">' for n in range(number))
+    anchors = "".join(f'<a href="one.mp3">name {n}</a>' for n in range(number))
+    began = process_time()
+    assert len(works(found(f"<ul>{rows}</ul><video>{sources}</video><p>{anchors}"))) == number + 2
+    return process_time() - began
+
+
+def test_a_page_of_many_media_takes_time_in_proportion() -> None:
+    few, many = (min(seconds_for(number) for _ in range(3)) for number in (250, 1_000))
+    assert many < 9 * few  # 16 times if each looked at all others
+
+
+def test_what_is_deep_is_read_in_time() -> None:
+    deep = "<div itemscope itemprop=video>" * 3_000 + "<a href=a.mp3>x</a>"
+    nested = "[" * 100_000
+    read = facts(f"<script type=application/ld+json>{nested}</script>{deep}")
+    assert len(read.mentions) == 1

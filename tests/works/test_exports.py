@@ -1,0 +1,462 @@
+"""Works in other formats, read back by other programs."""
+
+import csv
+import gc
+import io
+import json
+import os
+import posixpath
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import unquote, urljoin
+from zipfile import ZipFile
+
+import bagit
+import openpyxl
+import pytest
+import rispy
+from lxml import etree, html
+from pyld import jsonld
+
+from mmcrawl.errors import StoreError
+from mmcrawl.media import SWF, HeldPart
+from mmcrawl.works import Evidence, Licence, Sighting, Subtitles, Work, WorkFile
+from mmcrawl.works.exporting import (
+    CONTEXT,
+    Shipment,
+    as_zim,
+    exporter_named,
+    exporter_names,
+    file_name,
+)
+from tests.tables import each
+from tests.works.hostile_names import HOSTILE
+
+FILM = b"not really a film"
+DIGEST = sha256(FILM).hexdigest()
+MOVIE = b"not really an animation"
+MOVIE_DIGEST = sha256(MOVIE).hexdigest()
+DAMAGED = "d" * 64
+FORMULA = '=HYPERLINK("http://evil.test","x")'
+PAGE = Sighting("http://h.test/课.html", "杠杆课", "topic", 1_700_000_000.0)
+LICENCE = Licence(
+    "CC-BY-SA-4.0",
+    "https://creativecommons.org/licenses/by-sa/4.0/",
+    Evidence("rel-license", "CC BY-SA", "page", PAGE.url),
+)
+LEVERS = Work(
+    "0123456789abcdef",
+    "杠杆: levers / <b>one</b>?",
+    "anchor",
+    "video",
+    (
+        WorkFile("http://h.test/l.mp4", "video", "video/mp4", len(FILM), 61.5, DIGEST, "held"),
+        WorkFile("https://www.youtube.com/embed/x", "video"),
+    ),
+    (PAGE,),
+    "How levers\nwork",
+    subtitles=(Subtitles("http://h.test/l.vtt", "zh"),),
+    level="primary",
+    languages=("zh", "en"),
+    creator="Ann",
+    date="2012-03-04",
+    licences=(LICENCE,),
+)
+EVIL = Work(
+    "fedcba9876543210",
+    FORMULA,
+    "page",
+    "audio",
+    (WorkFile("javascript:alert(1)", "audio"),),
+    caption="\x00\x0b<script>alert(1)</script> \ud800",
+)
+
+
+ANIMATION = Work(
+    "2" * 16,
+    "Pendulum",
+    "page",
+    "animation",
+    (WorkFile("http://h.test/p.swf", "animation", SWF, len(MOVIE), 2, MOVIE_DIGEST, "held"),),
+    (PAGE,),
+    topic="physics",
+    licences=(LICENCE,),
+)
+PLAYER = Work("3" * 16, "Hosted", "page", "video", LEVERS.files[1:], topic="physics")
+
+
+def opened(digest: str) -> BinaryIO:
+    held = {DIGEST: FILM, MOVIE_DIGEST: MOVIE, DAMAGED: b"other bytes"}
+    if digest not in held:
+        raise StoreError(f"no file {digest}")
+    return io.BytesIO(held[digest])
+
+
+def parts_of(file: WorkFile) -> list[HeldPart]:
+    names = ("scenes/one%20b.swf", "../../up.xml", "http://h.test/far.swf?x=1")
+    parts = [HeldPart(name, urljoin(file.url, name), DIGEST, "") for name in names]
+    return parts if file.digest == MOVIE_DIGEST else []
+
+
+def export(format: str, folder: Path, *works: Work, problems: int = 0) -> Path:
+    """Export works, by default two; return what was made."""
+    exporter = exporter_named(format)
+    target = folder / f"out{exporter.suffix}"
+    name = "Physics\nfilms"
+    shipment = Shipment(works or (LEVERS, EVIL), name, opened, 1_700_000_000.0, parts_of)
+    assert len(exporter.export(shipment, target)) == problems
+    assert list(folder.iterdir()) == [target]
+    return target
+
+
+def rows_of_csv(path: Path) -> list[dict[str, str]]:
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_table_has_a_row_for_each_medium(tmp_path: Path) -> None:
+    first, second, third = rows_of_csv(export("csv", tmp_path))
+    assert (first["title"], second["title"]) == (LEVERS.title, LEVERS.title)
+    assert (first["file"], second["file"]) == tuple(file.url for file in LEVERS.files)
+    assert (first["bytes"], second["bytes"]) == (f"{len(FILM)}", "")
+    assert first["found_at"] == "2023-11-14 22:13:20"
+    assert first["licence"] == "CC-BY-SA-4.0"
+    assert first["licence_page"] == PAGE.url
+    assert third["licence"] == ""
+
+
+def test_no_cell_of_csv_is_a_formula(tmp_path: Path) -> None:
+    for row in rows_of_csv(export("csv", tmp_path)):
+        assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row.values())
+
+
+def test_a_workbook_has_dates_numbers_and_texts_as_such(tmp_path: Path) -> None:
+    sheet = openpyxl.load_workbook(export("xlsx", tmp_path)).active
+    assert sheet is not None
+    head, first, _, evil = sheet.iter_rows()
+    column = {str(cell.value): number for number, cell in enumerate(head)}
+    assert first[column["found_at"]].value == datetime(2023, 11, 14, 22, 13, 20)
+    assert first[column["bytes"]].value == len(FILM)
+    assert first[column["title"]].value == LEVERS.title
+    title = evil[column["title"]]
+    assert (title.value, title.data_type) == (FORMULA, "s")
+    assert "<script>" in str(evil[column["caption"]].value)
+
+
+def test_json_lines_hold_all_that_is_known(tmp_path: Path) -> None:
+    line, _ = export("jsonl", tmp_path).read_text(encoding="utf-8").splitlines()
+    assert Work.from_plain(json.loads(line)) == LEVERS
+
+
+def test_json_ld_is_a_graph_of_learning_resources(tmp_path: Path) -> None:
+    document = json.loads(export("lrmi", tmp_path).read_text(encoding="utf-8"))
+    assert document["@context"] == CONTEXT
+    levers, evil = jsonld.expand(document)
+    schema = "https://schema.org/"
+    assert f"{schema}LearningResource" in levers["@type"]
+
+    def value(name: str) -> Any:
+        return levers[schema + name][0]["@value"]
+
+    assert value("name") == LEVERS.title
+    assert value("license") == LICENCE.url
+    assert value("educationalLevel") == "primary education"
+    assert [one["@value"] for one in levers[f"{schema}inLanguage"]] == ["zh", "en"]
+    film, player = levers[f"{schema}encoding"]
+    assert film[f"{schema}contentUrl"][0]["@value"] == "http://h.test/l.mp4"
+    assert film[f"{schema}duration"][0]["@value"] == "PT62S"
+    assert f"{schema}embedUrl" in player
+    assert f"{schema}license" not in evil
+    assert jsonld.to_rdf(document)["@default"]
+
+
+def test_references_are_read_by_others(tmp_path: Path) -> None:
+    levers, evil = rispy.loads(export("ris", tmp_path).read_text(encoding="utf-8"))
+    assert levers["title"] == LEVERS.title
+    assert levers["authors"] == ["Ann"]
+    assert levers["abstract"] == "How levers work"
+    assert evil["type_of_reference"] == "SOUND"
+
+
+def test_a_bag_is_valid_until_a_file_in_it_is_changed(tmp_path: Path) -> None:
+    bag = bagit.Bag(str(export("bagit", tmp_path)))
+    bag.validate()
+    assert bag.info["Bagging-Date"] == "2023-11-14"
+    (film,) = (tmp_path / "out" / "data" / "media").iterdir()
+    assert film.read_bytes() == FILM
+    film.write_bytes(b"another film is here")
+    assert not bag.is_valid()
+
+
+def links_of(page: html.HtmlElement) -> Iterator[str]:
+    for element, attribute, link, _ in page.iterlinks():
+        if element.tag in ("a", "video", "audio") and attribute in ("href", "src"):
+            yield link
+
+
+def test_the_folder_needs_neither_server_nor_script(tmp_path: Path) -> None:
+    folder = export("folder", tmp_path)
+    page = html.document_fromstring((folder / "index.html").read_bytes().decode())
+    local = [link for link in links_of(page) if "://" not in link]
+    assert local
+    for link in local:
+        assert (folder / unquote(link)).is_file()
+    assert len(page.xpath("//video")) == 1
+    assert [head.text for head in page.xpath("//h2")] == [LEVERS.title, FORMULA]
+    assert page.xpath("//*[@class='zh' and .='小学']")
+    assert page.xpath("//*[@class='en' and .='primary school']")
+
+
+def test_what_pages_say_runs_nowhere_in_the_folder(tmp_path: Path) -> None:
+    text = (export("folder", tmp_path) / "index.html").read_text(encoding="utf-8")
+    page = html.document_fromstring(text)
+    assert len(page.xpath("//script")) == 1
+    assert not [link for link in links_of(page) if link.lower().startswith("javascript:")]
+
+
+@each("format", ["bagit", "folder", "imscc"])
+def test_a_damaged_file_is_told_and_not_exported(format: str, tmp_path: Path) -> None:
+    file = WorkFile("http://h.test/d.mp4", "video", "video/mp4", digest=DAMAGED)
+    work = replace(LEVERS, id="4" * 16, files=(file,), pages=())
+    made = export(format, tmp_path, work, LEVERS, problems=1)
+    if made.is_dir():
+        texts = [path.read_bytes() for path in made.rglob("*") if path.is_file()]
+    else:
+        with ZipFile(made) as cartridge:
+            texts = [cartridge.read(name) for name in cartridge.namelist()]
+    assert FILM in texts
+    assert b"other bytes" not in texts
+
+
+def test_an_animation_stands_with_what_it_loads(tmp_path: Path) -> None:
+    media = export("folder", tmp_path, ANIMATION) / "media"
+    (folder,) = media.iterdir()
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert there == {"Pendulum.swf", "scenes/one b.swf", "up.xml", "far.swf"}
+    assert (folder / "scenes/one b.swf").read_bytes() == FILM
+
+
+def test_a_cartridge_names_all_that_is_in_it_by_topic_and_kind(tmp_path: Path) -> None:
+    target = export("imscc", tmp_path, LEVERS, ANIMATION, PLAYER, EVIL, problems=1)
+    with ZipFile(target) as cartridge:
+        assert cartridge.testzip() is None
+        manifest = etree.fromstring(cartridge.read("imsmanifest.xml"))
+        names = set(cartridge.namelist())
+        pages = {name: cartridge.read(name).decode() for name in names if name.endswith("html")}
+        link = etree.fromstring(cartridge.read(f"links/{PLAYER.id}.xml"))
+    package = {"p": "http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1"}
+    assert {f"{path}" for path in manifest.xpath("//p:file/@href", namespaces=package)} == names - {
+        "imsmanifest.xml"
+    }
+    resources = manifest.xpath("//p:resource/@identifier", namespaces=package)
+    items = manifest.xpath("//p:item/@identifierref", namespaces=package)
+    assert sorted(items) == sorted(resources)
+    assert manifest.xpath("string(//p:schemaversion)", namespaces=package) == "1.1.0"
+    topic = "//p:item[p:title='physics']/p:item/p:item/p:title/text()"
+    assert manifest.xpath(topic, namespaces=package) == ["Pendulum", "Hosted"]
+    assert link.find("{*}url").get("href") == PLAYER.files[0].url
+    for name, page in pages.items():
+        for address in links_of(html.document_fromstring(page.encode())):
+            if "://" not in address:
+                assert posixpath.normpath(f"{posixpath.dirname(name)}/{unquote(address)}") in names
+
+
+def test_a_zim_file_holds_a_page_for_each_work_and_finds_words(tmp_path: Path) -> None:
+    from libzim.reader import Archive
+    from libzim.search import Query, Searcher
+
+    archive = Archive(export("zim", tmp_path, LEVERS, ANIMATION, EVIL))
+    assert archive.check()
+    index = html.document_fromstring(bytes(archive.main_entry.get_item().content))
+    pages = index.xpath("//li/a/@href")
+    assert sorted(pages) == sorted(f"works/{w.id}.html" for w in (LEVERS, ANIMATION, EVIL))
+    page = bytes(archive.get_entry_by_path(f"works/{LEVERS.id}.html").get_item().content)
+    (film,) = html.document_fromstring(page.decode()).xpath("//video/@src")
+    item = archive.get_entry_by_path(unquote(posixpath.normpath(f"works/{film}"))).get_item()
+    assert (bytes(item.content), item.mimetype) == (FILM, "video/mp4")
+    found = Searcher(archive).search(Query().set_query("levers")).getResults(0, 9)
+    assert f"works/{LEVERS.id}.html" in list(found)
+    assert archive.get_metadata("Language") == b"zho"
+    assert archive.has_illustration(48)
+
+
+def test_kiwix_plays_animations_if_ruffle_is_there(tmp_path: Path) -> None:
+    from libzim.reader import Archive
+
+    ruffle = tmp_path / "ruffle"
+    ruffle.mkdir()
+    (ruffle / "ruffle.js").write_text("// plays")
+    (ruffle / "core.wasm").write_bytes(b"\0asm")
+    shipment = Shipment((ANIMATION,), "x", opened, 1.0, parts_of, ruffle)
+    assert exporter_named("zim").export(shipment, tmp_path / "out.zim") == []
+    archive = Archive(tmp_path / "out.zim")
+    page = bytes(archive.get_entry_by_path(f"works/{ANIMATION.id}.html").get_item().content)
+    (movie,) = html.document_fromstring(page).xpath("//object/@data")
+    path = unquote(posixpath.normpath(f"works/{movie}"))
+    assert bytes(archive.get_entry_by_path(path).get_item().content) == MOVIE
+    part = posixpath.join(posixpath.dirname(path), "scenes/one b.swf")
+    assert bytes(archive.get_entry_by_path(part).get_item().content) == FILM
+    assert archive.get_entry_by_path("ruffle/core.wasm").get_item().mimetype == "application/wasm"
+
+
+def test_works_that_kolibri_cannot_show_are_told(tmp_path: Path) -> None:
+    unlicensed = replace(LEVERS, id="5" * 16, licences=())
+    folder = export("kolibri", tmp_path, LEVERS, ANIMATION, PLAYER, unlicensed, problems=3)
+    with (folder / "Content.csv").open(encoding="utf-8", newline="") as stream:
+        topic, levers = csv.DictReader(stream)
+    assert (topic["Path *"], topic["License ID *"]) == ("channel/video", "")
+    assert levers["License ID *"] == "CC BY-SA"
+    assert (folder / levers["Path *"]).read_bytes() == FILM
+
+
+def test_ricecooker_reads_the_channel(tmp_path: Path) -> None:
+    python = os.environ.get("MMCRAWL_TEST_RICECOOKER")
+    if not python:
+        pytest.skip("MMCRAWL_TEST_RICECOOKER names no Python with ricecooker")
+    folder = export("kolibri", tmp_path, LEVERS)
+    script = (
+        "import json, sys\n"
+        "from ricecooker.utils.metadata_provider import CsvMetadataProvider\n"
+        "from ricecooker.classes.licenses import get_license\n"
+        "read = CsvMetadataProvider(sys.argv[1])\n"
+        "for path, row in read.contentcache.items():\n"
+        "    if row['license']: get_license(**row['license'])\n"
+        "rows = [[*path, row['title']] for path, row in read.contentcache.items()]\n"
+        "print(json.dumps([read.get_channel_info()['title'], rows]))\n"
+    )
+    run = subprocess.run(
+        [python, "-c", script, str(folder / "channel")], capture_output=True, text=True, check=True
+    )
+    title, rows = json.loads(run.stdout.splitlines()[-1])
+    assert title == "Physics films"
+    assert [row[-1] for row in rows] == ["video", LEVERS.title]
+
+
+@each(
+    "title, name",
+    [
+        ("a/b\\c:d*e?f", "a b c d e f.mp4"),
+        ("../../etc/passwd", "etc passwd.mp4"),
+        ("CON", "_CON.mp4"),
+        ("...", "untitled.mp4"),
+        ("杠" * 200, "杠" * 50 + ".mp4"),
+    ],
+)
+def test_names_of_files_are_those_that_every_file_system_takes(title: str, name: str) -> None:
+    assert file_name(title, WorkFile("http://h.test/x.MP4?y=1", "video"), set()) == name
+
+
+@pytest.mark.parametrize("format", exporter_names())
+def test_an_export_that_fails_leaves_nothing(format: str, tmp_path: Path) -> None:
+    def works() -> Iterator[Work]:
+        yield LEVERS
+        raise StoreError("the store is gone")
+
+    exporter = exporter_named(format)
+    with pytest.raises(StoreError):
+        exporter.export(Shipment(works(), "x", opened), tmp_path / f"out{exporter.suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@each("format", exporter_names())
+def test_characters_that_no_document_holds_stop_no_export(format: str, tmp_path: Path) -> None:
+    said = "a\0b\x0b\ud800\ufffe]]>"
+    work = replace(LEVERS, title=said, caption=said, creator=said, topic=said, note=said)
+    exporter, target = exporter_named(format), tmp_path / "out"
+    exporter.export(Shipment([work], said, opened), target)
+    assert target.exists()
+
+
+@each("format", exporter_names())
+def test_an_export_that_cannot_be_written_is_one_error(format, tmp_path, monkeypatch):
+    also: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda fault: also.append(fault.exc_value))
+    exporter = exporter_named(format)
+    with pytest.raises(OSError, match="nowhere"):
+        exporter.export(Shipment([LEVERS], "x", opened), tmp_path / "nowhere" / "out")
+    gc.collect()
+    assert also == []
+
+
+def test_there_is_an_exporter_behind_every_name() -> None:
+    for name in exporter_names():
+        assert exporter_named(name).summary
+
+
+def hostile_works() -> tuple[list[Work], dict[str, bytes]]:
+    """Return a work for each hostile name, which stands wherever a text can, and the files."""
+    works, files = [], {}
+    for number, name in enumerate(HOSTILE):
+        digest = sha256(b"%d" % number).hexdigest()
+        files[digest] = b"%d" % number
+        address = f"http://h.test/{name}"
+        made = (
+            WorkFile(f"http://h.test/x.mp4?{name}", "video", "video/mp4", 3, 6.5, digest, "held"),
+            WorkFile(address, "video"),
+        )
+        texts = dict.fromkeys(("title", "creator", "caption", "topic", "level", "date"), name)
+        lists = {"languages": (name,), "tags": (name,), "subtitles": (Subtitles(address, name),)}
+        pages = (Sighting(address, name, name, 1_700_000_000.0),)
+        whole: dict[str, Any] = {"id": f"{number:016x}", "files": made, "pages": pages}
+        works.append(replace(LEVERS, **whole, **texts, **lists))
+    return works, files
+
+
+@each("format", exporter_names())
+def test_no_name_keeps_a_work_from_its_export(format: str, tmp_path: Path) -> None:
+    works, files = hostile_works()
+    exporter = exporter_named(format)
+    target = tmp_path / f"out{exporter.suffix}"
+    shipment = Shipment(works, HOSTILE[3], lambda digest: io.BytesIO(files[digest]), 1.7e9)
+    assert exporter.export(shipment, target) == []
+    assert list(tmp_path.iterdir()) == [target]
+    if format == "zim":
+        from libzim.reader import Archive
+
+        archive = Archive(target)
+        assert all(archive.has_entry_by_path(f"works/{work.id}.html") for work in works)
+    if target.is_dir():
+        names = [path for path in target.rglob("*") if path.is_file() and path.suffix == ".mp4"]
+        assert len(names) == len(works)
+        for path in names:
+            assert not set(path.name) & set('\u202e\u2066\u200e\u200f<>:"\\\\|?*\0\n'), path
+            assert len(path.name.encode()) < 255
+            assert path.name.partition(".")[0].strip().lower() not in ("con", "nul", "aux", "com1")
+
+
+@each("format", exporter_names())
+def test_a_work_that_cannot_be_written_is_named_and_the_rest_is_written(format, tmp_path):
+    broken = replace(LEVERS, id="b" * 16, title="Broken", files=(object(),))  # type: ignore[arg-type]
+    last = replace(LEVERS, id="c" * 16, title="Pulleys")
+    exporter = exporter_named(format)
+    target, whole = tmp_path / f"out{exporter.suffix}", tmp_path / f"whole{exporter.suffix}"
+    both = Shipment([LEVERS, last], "c", lambda _: io.BytesIO(FILM), 1.7e9)
+    exporter.export(both, whole)
+    (problem,) = exporter.export(replace(both, works=[LEVERS, broken, last]), target)
+    assert problem.startswith("Broken: it is left out (")
+    assert sizes(target) == sizes(whole)
+
+
+def sizes(made: Path) -> list[tuple[str, int]]:
+    files = [made] if made.is_file() else sorted(made.rglob("*"))
+    return [(path.name.replace("whole", "out"), path.stat().st_size) for path in files]
+
+
+def test_titles_that_libzim_cannot_index_are_named_and_found_by_their_path(tmp_path, monkeypatch):
+    from libzim.reader import Archive
+
+    monkeypatch.setattr(as_zim, "_index_title", lambda title: title)
+    works = [replace(LEVERS, id=f"{n:016x}", title=t) for n, t in enumerate(["a", 300 * "b", "c"])]
+    target = tmp_path / "works.zim"
+    shipment = Shipment(works, "c", lambda _: io.BytesIO(FILM), 1.7e9)
+    (problem,) = exporter_named("zim").export(shipment, target)
+    assert problem == f"{300 * 'b'}: libzim cannot index this title"
+    archive = Archive(target)
+    assert [archive.get_entry_by_path(f"works/{w.id}.html").title for w in works][::2] == ["a", "c"]

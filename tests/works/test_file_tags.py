@@ -1,0 +1,54 @@
+"""What files say of themselves: the demo's, whose titles and lengths are known."""
+
+import io
+import struct
+
+import pytest
+
+from mmcrawl.replay import DemoWeb
+from mmcrawl.works import FileTags, tags_of
+from tests.tables import each
+
+
+@each(
+    "url, title, seconds",
+    [
+        ("http://wuli.demo.test/gaozhong/wuli/yanshi.swf", "牛顿第二定律演示", 4.833),
+        ("http://app.demo.test/media/momentum.mp4", "Conservation of momentum", 8),
+        ("http://music.demo.test/singles/music15.mp3", "New: Erin Walsh", 8.97),
+    ],
+)
+def test_title_and_length_are_read(url: str, title: str, seconds: float) -> None:
+    tags = tags_of(io.BytesIO(DemoWeb().get(url).body))
+    assert tags.title == title
+    assert tags.duration == pytest.approx(seconds, abs=0.001)
+
+
+def chunk(name: bytes, *content: bytes) -> bytes:
+    data = b"".join(content)
+    return name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
+
+
+def avi(title: str, seconds: int) -> bytes:
+    """Return a film without pictures worth seeing, ten of them a second."""
+    frames = 10 * seconds
+    head = struct.pack("<14I", 100_000, 0, 0, 0x10, frames, 0, 1, 0, 16, 16, 0, 0, 0, 0)
+    stream = b"vidsDIB " + struct.pack("<I2H8I4H", 0, 0, 0, 0, 1, 10, 0, frames, *[0] * 7)
+    picture = struct.pack("<I2i2H6I", 40, 16, 16, 1, 24, 0, 768, 0, 0, 0, 0)
+    streams = chunk(b"LIST", b"strl", chunk(b"strh", stream), chunk(b"strf", picture))
+    return chunk(
+        b"RIFF",
+        b"AVI ",
+        chunk(b"LIST", b"hdrl", chunk(b"avih", head), streams),
+        chunk(b"LIST", b"INFO", chunk(b"INAM", title.encode() + b"\0")),
+        chunk(b"LIST", b"movi", *[chunk(b"00db", bytes(768))] * frames),
+    )
+
+
+def test_formats_that_mutagen_does_not_read_are_read() -> None:
+    assert tags_of(io.BytesIO(avi("lens", 7))) == FileTags(title="lens", duration=7)
+
+
+@each("data", [b"", b"\x1aE\xdf\xa3damaged", b"RIFF", b"CWS\x08\0\0\0\0damaged", b"ID3", b"<html>"])
+def test_what_cannot_be_read_has_no_tags(data: bytes) -> None:
+    assert tags_of(io.BytesIO(data)) == FileTags()
