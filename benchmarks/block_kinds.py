@@ -99,7 +99,7 @@ def links_under_related(pages: Sequence[CutPage]) -> Counter[str]:
     for page in pages:
         is_under = False
         for nodes, links in zip(page.ranges, page.links, strict=True):
-            is_under = is_under or _RELATED.match(page.cut.facts.block(nodes).text) is not None
+            is_under = is_under or _RELATED.match(page.cut.facts.texts.of(nodes)) is not None
             if is_under and links:
                 found.update(links)
                 is_under = False

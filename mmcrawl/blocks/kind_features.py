@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import cache, lru_cache
 from math import log1p
 from typing import Any
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.block_links import Lead
 from mmcrawl.blocks.kinds import HAN_FACTOR
 from mmcrawl.blocks.layout.block_words import AREAS, kinds_begun, kinds_held
-from mmcrawl.blocks.layout.features import BlockFacts
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.text.words import HAN, has_han
@@ -89,7 +89,7 @@ def kind_features(blocks: PageBlocks) -> Floats:
     of a link once for each link.
     """
     count = len(blocks)
-    texts = [blocks.text(index) for index in range(count)]
+    texts, links = blocks.texts, blocks.links_in
     han = np.array([has_han(text) for text in texts], dtype=np.bool_)
     begun = [kinds_begun(text) for text in texts]
     columns = {
@@ -97,12 +97,12 @@ def kind_features(blocks: PageBlocks) -> Floats:
         **_headline(blocks),
         **_sizes(blocks, han),
         **_words([text[:_READ] for text in texts]),
-        **_of_each(_LINKS, _links(blocks, texts)),
-        **_of_each(_ADDRESSES, (_addresses(facts) for facts in blocks.facts)),
+        **_links(blocks),
+        **_addresses(blocks),
         **_around(blocks, texts),
         **_named(blocks, begun),
         **_of_each([f"holds_{kind}" for kind in _HOLDS], map(_holds, texts)),
-        **_of_each([f"links_{kind}" for kind in _LINK_WORDS], map(_link_words, blocks.facts)),
+        **{f"links_{kind}": np.array(links.shares_of_words(kind)) for kind in _LINK_WORDS},
         **_since(blocks, begun),
     }
     page = (
@@ -136,21 +136,16 @@ def _places(blocks: PageBlocks) -> Columns:
     count, places = len(blocks), np.arange(len(blocks))
     totals = np.cumsum([0, *blocks.text_chars])
     whole = max(int(totals[-1]), 1)
-    stands = [
-        (
-            blocks.is_middle(index),
-            blocks.is_near(index),
-            blocks.is_before_middle(index),
-            blocks.is_in_content(index),
-        )
-        for index in range(count)
-    ]
+    near, areas = np.array(blocks.is_near), np.array(blocks.areas)
     return {
         "index": places / max(count, 1),
         "from_end": np.log1p(count - 1 - places),
         "before": totals[:-1] / whole,
         "behind": 1 - totals[1:] / whole,
-        **_of_each(_STANDS, stands),
+        "is_middle": np.array(blocks.is_middle),
+        "is_near": near,
+        "is_before": np.array(blocks.is_before_middle),
+        "is_in_content": near & (areas == "content"),
     }
 
 
@@ -179,7 +174,7 @@ def _sizes(blocks: PageBlocks, han: Floats) -> Columns:
         "links": np.log1p(links),
         "link_share": np.where(chars > 0, link_chars / np.maximum(chars, 1), links > 0),
         "anchor_chars": np.log1p(weight * link_chars / np.maximum(links, 1)) * (links > 0),
-        "is_links": np.array([facts.is_links for facts in blocks.facts]),
+        "is_links": np.array(blocks.is_links),
         "is_empty": chars == 0,
         "han": han,
     }
@@ -241,33 +236,41 @@ def _classes() -> NDArray[np.uint8]:
     return np.array([_class_of(chr(code)) for code in range(_LAST_KNOWN + 1)], dtype=np.uint8)
 
 
-def _links(blocks: PageBlocks, texts: Sequence[str]) -> Iterator[tuple[float, float, float]]:
-    """Yield how much the texts of links say of what the page says."""
-    terms = _terms_said(blocks, texts)
-    for index, facts in enumerate(blocks.facts):
-        said = [_share_said(one, terms) for one in facts.anchors[:_ANCHORS]] if facts.links else []
-        mean, most = (sum(said) / len(said), max(said)) if said else (0.0, 0.0)
-        yield blocks.share_topical(index) if facts.links else 0.0, mean, most
+def _links(blocks: PageBlocks) -> Columns:
+    """Return how much the texts of links say of what the page says."""
+    links, terms = blocks.links_in, _terms_said(blocks)
+    is_read = links.places < _ANCHORS
+    said = np.zeros(len(is_read))
+    for link in np.flatnonzero(is_read).tolist():
+        said[link] = _share_said(links.texts[link], terms)
+    most, held = np.zeros(len(blocks)), links.counts > 0
+    if held.any():
+        most[held] = np.maximum.reduceat(said, links.bounds[:-1][held])
+    of_read = np.maximum(links.counts, 1) / np.clip(links.counts, 1, _ANCHORS)
+    return {
+        "topical": np.array(blocks.shares_topical),
+        "said": links.shares(said) * of_read,
+        "most_said": most,
+    }
 
 
-def _addresses(facts: BlockFacts) -> tuple[float, ...]:
+def _addresses(blocks: PageBlocks) -> Columns:
     """Return where the links of a block lead, as shares of them, and how long their texts are."""
-    if not facts.links:
-        return (0.0,) * len(_ADDRESSES)
-    leads, anchors = facts.leads, facts.anchors
-    count = max(len(leads), 1)
-    long = (len(text) * (HAN_FACTOR if has_han(text) else 1) > _LONG_ANCHOR for text in anchors)
-    return (
-        sum(one.elsewhere for one in leads) / count,
-        facts.leads_to_front,
-        sum(one.fragment for one in leads) / count,
-        sum(one.script for one in leads) / count,
-        sum(one.deep for one in leads) / count,
-        sum(one.numbered for one in leads) / count,
-        sum(one.same_folder for one in leads) / count,
-        sum(long) / count,
-        sum(one.mail for one in leads) / count,
-    )
+    links = blocks.links_in
+    shares = dict(zip(Lead._fields, links.shares(links.leads).T, strict=True))
+    front = [links.lead_to_front(index) for index in range(len(blocks))]
+    long = [len(t) * (HAN_FACTOR if has_han(t) else 1) > _LONG_ANCHOR for t in links.texts]
+    return {
+        "leave": shares["elsewhere"],
+        "leads_to_front": np.array(front),
+        "fragments": shares["fragment"],
+        "scripts": shares["script"],
+        "deep": shares["deep"],
+        "numbered": shares["numbered"],
+        "same_folder": shares["same_folder"],
+        "long_anchors": links.shares(long),
+        "mail": shares["mail"],
+    }
 
 
 def _around(blocks: PageBlocks, texts: Sequence[str]) -> Columns:
@@ -298,7 +301,7 @@ def _named(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
         "heading": levels > 0,
         **{f"level_{level}": levels == level for level in (1, 2, 3, 7)},
         "level_4": (levels >= 4) & (levels <= 6),
-        **{f"count_{name}": np.log1p(blocks.counts(name)) for name in _COUNTED},
+        **{f"count_{name}": np.log1p(np.array(blocks.counts(name))) for name in _COUNTED},
         **{f"area_{area or 'none'}": areas == number for area, number in _AREA_NUMBERS.items()},
         **{f"begins_{kind}": np.array([kind in one for one in begun]) for kind in _BEGINS},
     }
@@ -307,10 +310,6 @@ def _named(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
 def _holds(text: str) -> list[bool]:
     held = kinds_held(text[:_READ], _HOLDS)
     return [kind in held for kind in _HOLDS]
-
-
-def _link_words(facts: BlockFacts) -> Sequence[float]:
-    return [facts.share_of_words(kind) if facts.links else 0.0 for kind in _LINK_WORDS]
 
 
 def _since(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
@@ -334,12 +333,12 @@ def _since(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
     return _of_each([*names[0], *names[1], *(f"since_{kind}" for kind in _SINCE)], rows)
 
 
-def _terms_said(blocks: PageBlocks, texts: Sequence[str]) -> Set[str]:
+def _terms_said(blocks: PageBlocks) -> Set[str]:
     """Return the terms of the text near the middle of the page, its links left out."""
     found: set[str] = set()
     for index in range(len(blocks)):
-        if blocks.is_near(index) and not blocks.is_link_block(index):
-            found.update(_terms(texts[index][:_LONGEST_READ]))
+        if blocks.is_near[index] and not blocks.is_links[index]:
+            found.update(_terms(blocks.texts[index][:_LONGEST_READ]))
     return found
 
 

@@ -201,8 +201,8 @@ def _without_links(blocks: PageBlocks, best: Sequence[int]) -> list[int]:
 
 def _of_text(blocks: PageBlocks, index: int) -> str:
     if not blocks.chars[index]:
-        return "image" if blocks.facts[index].count("images") else "topic"
-    weight = HAN_FACTOR if has_han(blocks.text(index)) else 1
+        return "image" if blocks.counts("images")[index] else "topic"
+    weight = HAN_FACTOR if has_han(blocks.texts[index]) else 1
     return "topic" if blocks.text_chars[index] * weight >= TOPIC_CHARS else "small"
 
 

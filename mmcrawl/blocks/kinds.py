@@ -66,7 +66,7 @@ def judge(blocks: PageBlocks) -> list[Judgement]:
     heading = ""
     for index, level in enumerate(blocks.levels):
         if level:
-            heading = blocks.text(index)
+            heading = blocks.texts[index]
         elif index and blocks.areas[index] != blocks.areas[index - 1]:
             heading = ""
         found.append(_kind(blocks, index, heading))
@@ -90,7 +90,7 @@ def _kind(blocks: PageBlocks, index: int, heading: str) -> Judgement:
         return "related-links", _LIKELY
     if blocks.areas[index] in ("side", "foot", "head") and not _is_long_text(blocks, index):
         return _in_bar(blocks, index, heading)
-    if blocks.is_link_block(index):
+    if blocks.is_links[index]:
         return _link_block(blocks, index, heading)
     return _text_block(blocks, index)
 
@@ -108,25 +108,25 @@ def _named_kind(blocks: PageBlocks, index: int, heading: str) -> Judgement | Non
         return "copyright", _SURE
     if area in ("navigation", "meta") and not _is_long_text(blocks, index):
         return "navigation", _SURE
-    is_cloud = area == "tags" and not blocks.is_near(index) and index not in blocks.purpose
+    is_cloud = area == "tags" and not blocks.is_near[index] and index not in blocks.purpose
     return ("noise-links", _LIKELY) if is_cloud else None
 
 
 def _wordless(blocks: PageBlocks, index: int) -> Judgement:
     """Judge pictures, flash, icons and controls: a picture in the middle is no noise."""
-    near = blocks.is_near(index)
-    if blocks.facts[index].count("images"):
+    near = blocks.is_near[index]
+    if blocks.counts("images")[index]:
         if near or not blocks.links[index]:
             return "image", _LIKELY if near else _GUESSED
         return "advertisement", _LIKELY
-    if blocks.facts[index].count("flash"):
+    if blocks.counts("flash")[index]:
         return ("topic", _GUESSED) if near else ("advertisement", _LIKELY)
     return ("navigation", _LIKELY) if blocks.links[index] else ("small", _GUESSED)
 
 
 def _in_bar(blocks: PageBlocks, index: int, heading: str) -> Judgement:
     """Judge what stands in a side bar, at the head or at the foot."""
-    area, is_links = blocks.areas[index], blocks.is_link_block(index)
+    area, is_links = blocks.areas[index], blocks.is_links[index]
     if area == "foot" and not is_links:
         return "copyright", _GUESSED
     if begins_with("noise", heading) or blocks.share_of_words("noise", index) >= _ALL_WORDS:
@@ -142,23 +142,23 @@ def _link_block(blocks: PageBlocks, index: int, heading: str) -> Judgement:
     worded = _worded_links(blocks, index, heading)
     if worded:
         return worded
-    if blocks.is_middle(index):
+    if blocks.is_middle[index]:
         return "related-links", _LIKELY
-    if blocks.is_before_middle(index):
+    if blocks.is_before_middle[index]:
         return "navigation", _LIKELY
     if blocks.is_topical(index):
         return "related-links", _LIKELY
-    is_list = blocks.is_near(index) and not blocks.is_topic_page
+    is_list = blocks.is_near[index] and not blocks.is_topic_page
     is_list = is_list or blocks.is_in_content(index)
     return ("related-links" if is_list else "noise-links"), _GUESSED
 
 
 def _worded_links(blocks: PageBlocks, index: int, heading: str) -> Judgement | None:
     """Return what a block of links is if its words, or those above it, say so."""
-    text = blocks.text(index)
+    text = blocks.texts[index]
     label = text.replace("：", ":").partition(":")[0]
     above = (heading, label)
-    own = blocks.is_topic_page and blocks.is_near(index)
+    own = blocks.is_topic_page and blocks.is_near[index]
     own_tags = own and any("tags" in lists_of(words) for words in above)
     if not own_tags and any("navigation" in lists_of(words) for words in above):
         return "navigation", _SURE
@@ -178,14 +178,14 @@ def _worded_links(blocks: PageBlocks, index: int, heading: str) -> Judgement | N
 
 def _text_block(blocks: PageBlocks, index: int) -> Judgement:
     """Judge text by its place and length."""
-    text = blocks.text(index)
+    text = blocks.texts[index]
     if len(text) < LONGEST_HEADING and begins_with("advertisement", text):
         return "advertisement", _LIKELY
     if is_byline(blocks, index) or blocks.is_forwarding:
         return "navigation", _LIKELY
     size = blocks.text_chars[index] * _weight(text)
-    if blocks.is_near(index):
-        middle = blocks.is_middle(index)
+    if blocks.is_near[index]:
+        middle = blocks.is_middle[index]
         if size >= TOPIC_CHARS:
             return "topic", _SURE if middle else _LIKELY
         return "small", _LIKELY if middle else _GUESSED
@@ -193,14 +193,14 @@ def _text_block(blocks: PageBlocks, index: int) -> Judgement:
         # Beside an article, text with a link in it announces another one.
         elsewhere = blocks.is_topic_page and blocks.links[index] > 0
         return ("noise-links" if elsewhere else "topic"), _GUESSED
-    return ("navigation" if blocks.is_before_middle(index) else "copyright"), _GUESSED
+    return ("navigation" if blocks.is_before_middle[index] else "copyright"), _GUESSED
 
 
 def _is_long_text(blocks: PageBlocks, index: int) -> bool:
     """Whether a block is text in the middle of the page, without links: no part of a bar."""
-    if not blocks.is_middle(index) or blocks.links[index]:
+    if not blocks.is_middle[index] or blocks.links[index]:
         return False
-    return blocks.text_chars[index] * _weight(blocks.text(index)) >= 2 * TOPIC_CHARS
+    return blocks.text_chars[index] * _weight(blocks.texts[index]) >= 2 * TOPIC_CHARS
 
 
 def _weight(text: str) -> int:
@@ -214,7 +214,7 @@ def _is_purpose(blocks: PageBlocks, index: int, heading: str) -> bool:
 
 def _leads_onward(blocks: PageBlocks, index: int) -> bool:
     """Whether a block in the middle is the link to the page that the lines before it announce."""
-    if not blocks.links[index] or not blocks.is_near(index):
+    if not blocks.links[index] or not blocks.is_near[index]:
         return False
     return blocks.share_of_words("onward", index) >= _ALL_WORDS
 
@@ -222,14 +222,14 @@ def _leads_onward(blocks: PageBlocks, index: int) -> bool:
 def _is_partner_list(blocks: PageBlocks, index: int) -> bool:
     """Whether a block outside of the text is several links, all to other sites and topics."""
     in_text = blocks.is_topic_page and blocks.is_in_content(index)
-    if in_text or blocks.is_middle(index) or blocks.links[index] < 2:
+    if in_text or blocks.is_middle[index] or blocks.links[index] < 2:
         return False
-    return blocks.facts[index].all_leave and not blocks.is_topical(index)
+    return blocks.links_in.all_leave(index) and not blocks.is_topical(index)
 
 
 def is_byline(blocks: PageBlocks, index: int) -> bool:
     """Whether a block is the line with author and date, a little behind the headline."""
-    distance, text = index - blocks.headline, blocks.text(index)
+    distance, text = index - blocks.headline, blocks.texts[index]
     if blocks.headline < 0 or not 0 < distance <= _BYLINE_DISTANCE or len(text) > _BYLINE:
         return False
     if _SENTENCE.search(text) or not holds("byline", text):
@@ -239,7 +239,7 @@ def is_byline(blocks: PageBlocks, index: int) -> bool:
 
 def is_dated(blocks: PageBlocks, index: int) -> bool:
     """Whether a block is a short line with a date, without links."""
-    text = blocks.text(index)
+    text = blocks.texts[index]
     return not blocks.links[index] and len(text) <= _BYLINE and _DATE.search(text) is not None
 
 
@@ -248,7 +248,7 @@ def _is_notice(blocks: PageBlocks, index: int) -> bool:
     if not 0 < blocks.chars[index] <= _LONGEST_NOTICE:
         return False
     at_end = blocks.areas[index] == "foot" or blocks.is_at_end(index)
-    return at_end and holds("copyright", blocks.text(index))
+    return at_end and holds("copyright", blocks.texts[index])
 
 
 # ---------------------------------------------------------------- blocks among each other
@@ -263,7 +263,7 @@ def _settle_lists_in_text(blocks: PageBlocks, found: list[Judgement]) -> None:
         return
     text_follows: set[int] = set()
     for index in range(len(found) - 1, -1, -1):
-        if not blocks.is_middle(index):
+        if not blocks.is_middle[index]:
             continue
         around = blocks.around(index)
         if found[index][0] == "topic":
@@ -279,10 +279,10 @@ def _is_lone_link(blocks: PageBlocks, index: int) -> bool:
     if blocks.links[index] != 1:
         return False
     first = index
-    while first > max(index - 2, 0) and blocks.is_link_block(first - 1):
+    while first > max(index - 2, 0) and blocks.is_links[first - 1]:
         first -= 1
     after = index + 1
-    while after < min(index + 3, len(blocks)) and blocks.is_link_block(after):
+    while after < min(index + 3, len(blocks)) and blocks.is_links[after]:
         after += 1
     return after - first < _ITEMS_OF_LIST
 
@@ -307,19 +307,19 @@ def _heading(blocks: PageBlocks, index: int, following: int, found: list[Judgeme
         return "title", _LIKELY
     if blocks.links[index] and found[following][0] not in KEPT and found[index][0] in KEPT:
         return found[index]  # a teaser's: what it leads to is no part of the bar below it
-    if blocks.is_middle(index) == blocks.is_middle(following):
+    if blocks.is_middle[index] == blocks.is_middle[following]:
         return found[following][0], _LIKELY
     return found[index]
 
 
 def _settle_repeated(blocks: PageBlocks, found: list[Judgement]) -> None:
     """Make what stands in a bar, too, part of the bars: layouts repeat boxes for narrow screens."""
-    barred = {blocks.text(i): kind for i, kind in enumerate(found) if kind[0] not in KEPT}
+    barred = {blocks.texts[i]: kind for i, kind in enumerate(found) if kind[0] not in KEPT}
     barred.pop("", None)
     for index, (name, _) in enumerate(found):
-        free = index == blocks.headline or blocks.is_middle(index) or index in blocks.purpose
+        free = index == blocks.headline or blocks.is_middle[index] or index in blocks.purpose
         if name in KEPT and not free and not blocks.is_in_content(index):
-            found[index] = barred.get(blocks.text(index), found[index])
+            found[index] = barred.get(blocks.texts[index], found[index])
 
 
 class BlockKind(NamedTuple):

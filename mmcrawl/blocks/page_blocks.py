@@ -13,11 +13,12 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mmcrawl.blocks.block_links import BlockLinks
 from mmcrawl.blocks.layout.block_words import TopicWords, begins_with, holds
 from mmcrawl.blocks.layout.features import PageFeatures, is_topic_page
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
+from mmcrawl.blocks.layout.measures import Sums
 
 LINK_TEXT_RATIO = 1.0
 """Characters of link text for each character of other text, below which a page is one of text."""
@@ -28,6 +29,9 @@ _AGREES = 0.7  # of a heading with the page's title
 _LEAST_HEADLINE = 1.5
 _LAST, _LONGEST_FOOT = 3, 400  # blocks, characters
 _ALL_OF = re.compile(r"\s{0,99}(?:所有|全部|(?:all|alle|todas?|todos?)\b)\s*", re.IGNORECASE)
+_LINK_BLOCK = 0.5  # from this share of link text on
+_LINK_BLOCK_OF_ITEMS, _SHORT_ITEM = 0.3, 20  # characters
+_LINKS_OF_HEADING = 2
 _FORWARD = re.compile(r"\s*\d\s*[;,]\s*url\s*=", re.IGNORECASE)  # in less than ten seconds
 _LONGEST_FORWARD = 400  # characters
 _BOX = 300  # characters outside of links
@@ -42,10 +46,16 @@ class PageBlocks:
         blocks: Ranges of nodes, in order, not overlapping.
 
     Attributes:
-        facts: What is known of each block by itself.
+        links_in: The links of the blocks.
+        elements: The element that each block is, or stands in.
+        texts: The visible text of each.
         areas: What each block's part of the page is for, see :class:`PageAreas`; "" if unnamed.
         chars, text_chars: Visible characters, and those of them outside of links.
         links: How many.
+        is_links: Whether links are most of each, or of each short item of several.
+        is_middle: Whether each stands in the middle of the page, or holds it.
+        is_near: Whether each stands in the middle or near it.
+        is_before_middle: Whether each stands before the middle.
         levels: 0, or how deep a heading the block is: see :meth:`Headlines.level`.
         is_topic_page: Whether the page is there for its text.
         headline: Index of the block that is the page's headline, or -1.
@@ -54,47 +64,61 @@ class PageBlocks:
 
     def __init__(self, page: PageFeatures, blocks: Sequence[range]) -> None:
         self._page = page
-        self._tree = tree = page.tree
+        self._tree = page.tree
         self._blocks = blocks
+        self._starts = np.array([block.start for block in blocks], dtype=np.int64)
+        self._stops = np.array([block.stop for block in blocks], dtype=np.int64)
+        self._counts: dict[str, list[int]] = {}
         areas, measures = page.areas, page.measures
-        self.facts = [page.block(nodes) for nodes in blocks]
-        self.areas = [areas.of(block.element) for block in self.facts]
-        self.chars = [block.chars for block in self.facts]
-        self.text_chars = [block.text_chars for block in self.facts]
-        self.links = [block.links for block in self.facts]
+        self.links_in = BlockLinks(page, self._starts, self._stops)
+        self.elements = list(map(areas.element, blocks))
+        self.texts = list(map(page.texts.of, blocks))
+        self.areas = list(map(areas.of, self.elements))
+        self.chars = self._held(measures.chars)
+        link_chars = self._held(measures.link_chars)
+        self.text_chars = [all_ - own for all_, own in zip(self.chars, link_chars, strict=True)]
+        self.links = self.counts("links")
+        self.is_links = [
+            links > 0 and in_links >= _share_of_links(chars, links) * chars
+            for links, in_links, chars in zip(self.links, link_chars, self.chars, strict=True)
+        ]
         self.is_topic_page = is_topic_page(measures, LINK_TEXT_RATIO)
         self._name_foot()
         weights = measures.chars - measures.link_chars if self.is_topic_page else measures.chars
         middle = areas.middle(blocks, self.areas, weights)
-        self._middle = range(middle, tree.after[middle])
         article = areas.article(middle)
-        self._article = range(article, tree.after[article])
-        self.levels = [block.heading_level for block in self.facts]
+        self._find_places(middle, article)
+        self.levels = list(map(self._level, range(len(blocks))))
         self.headline = self._find_headline()
         headed = self._headed_content(middle)
         if headed:
-            middle = headed
-            self._middle = self._article = range(middle, tree.after[middle])
-        self._reach_to_headline(middle)
+            middle = article = headed
+        self._find_places(middle, self._reach_to_headline(middle, article))
         self.purpose = self._find_purpose()
+
+    def _held(self, sums: Sums) -> list[int]:
+        held: list[int] = (sums[self._stops] - sums[self._starts]).tolist()
+        return held
+
+    def _find_places(self, middle: int, article: int) -> None:
+        """Find where each block stands, given the elements in the middle of the page and near."""
+        starts, after = self._starts, self._tree.after
+        self._middle, self._article = range(middle, after[middle]), range(article, after[article])
+        is_middle = (starts < after[middle]) & ((starts >= middle) | (self._stops > middle))
+        is_near = is_middle | ((starts >= article) & (starts < after[article]))
+        self.is_middle: list[bool] = is_middle.tolist()
+        self.is_near: list[bool] = is_near.tolist()
+        self.is_before_middle: list[bool] = ((starts < middle) & ~is_middle).tolist()
+
+    def _level(self, index: int) -> int:
+        if not 0 < self.chars[index] <= LONGEST_HEADING or self.links[index] > _LINKS_OF_HEADING:
+            return 0
+        return self._page.headlines.level(self._blocks[index])
 
     def __len__(self) -> int:
         return len(self._blocks)
 
     # ------------------------------------------------------------ where a block stands
-
-    def is_middle(self, index: int) -> bool:
-        """Whether a block stands in the middle of the page, or holds it."""
-        block, middle = self._blocks[index], self._middle
-        return block.start in middle or block.start < middle.start < block.stop
-
-    def is_near(self, index: int) -> bool:
-        """Whether a block stands in the middle or near it."""
-        return self.is_middle(index) or self._blocks[index].start in self._article
-
-    def is_before_middle(self, index: int) -> bool:
-        """Whether a block stands before the middle."""
-        return self._blocks[index].start < self._middle.start and not self.is_middle(index)
 
     def is_at_end(self, index: int) -> bool:
         """Whether a block stands behind the middle, or is one of the page's last three."""
@@ -102,43 +126,40 @@ class PageBlocks:
 
     def is_in_content(self, index: int) -> bool:
         """Whether a block is near the middle, in what the page itself calls content."""
-        return self.is_near(index) and self.areas[index] == "content"
+        return self.is_near[index] and self.areas[index] == "content"
 
     def around(self, index: int) -> int:
         """Return the element around a block: blocks of the same one are siblings."""
-        return self._tree.parents[self.facts[index].element]
+        return self._tree.parents[self.elements[index]]
 
     # ------------------------------------------------------------ what stands in it
 
-    def text(self, index: int) -> str:
-        """Return the visible text of a block."""
-        return self.facts[index].text
-
-    def counts(self, name: str) -> NDArray[np.int64]:
+    def counts(self, name: str) -> list[int]:
         """Return how many elements of a sort (`mmcrawl.blocks.layout.COUNTED`) each holds."""
-        elements = self._page.among(name, range(len(self._tree)))
-        starts, stops = [one.start for one in self._blocks], [one.stop for one in self._blocks]
-        return np.searchsorted(elements, stops) - np.searchsorted(elements, starts)
-
-    def is_link_block(self, index: int) -> bool:
-        """Whether links are most of a block, or of each short item of several."""
-        return self.facts[index].is_links
+        known = self._counts.get(name)
+        if known is None:
+            places = np.searchsorted(self._page.all(name), np.stack((self._starts, self._stops)))
+            known = self._counts[name] = (places[1] - places[0]).tolist()
+        return known
 
     def share_of_words(self, kind: str, index: int) -> float:
         """Return the share of a block's links that are words of a list."""
-        return self.facts[index].share_of_words(kind)
+        return self.links_in.shares_of_words(kind)[index]
 
     def is_topical(self, index: int) -> bool:
         """Whether the links of a block have words of the page's title and headings."""
-        return self.share_topical(index) >= _RELATED
+        return self.shares_topical[index] >= _RELATED
 
-    def share_topical(self, index: int) -> float:
-        """Return the share of a block's links that have words of the page's title and headings."""
-        return self._topic.share(self.facts[index].anchors)
+    @cached_property
+    def shares_topical(self) -> list[float]:
+        """Of each block, the share of its links with words of the page's title and headings."""
+        shared = list(map(self._topic.is_in, self.links_in.texts))
+        shares: list[float] = self.links_in.shares(shared).tolist()
+        return shares
 
     def agreement(self, index: int) -> float:
         """Return how much a block is what the page's title says, in [0, 1]."""
-        return self._page.headlines.agreement(self.text(index))
+        return self._page.headlines.agreement(self.texts[index])
 
     @property
     def url(self) -> str:
@@ -147,12 +168,12 @@ class PageBlocks:
 
     def shape(self, index: int) -> tuple[str, str]:
         """Return tag and class of a block's element: those of a list are alike."""
-        element = self.facts[index].element
+        element = self.elements[index]
         return self._tree.tags[element], self._tree.attributes(element).get("class", "")
 
     def tags_around(self, index: int) -> set[str]:
         """Return the tags of the block's element and of the three around it."""
-        node, found = self.facts[index].element, set[str]()
+        node, found = self.elements[index], set[str]()
         for _ in range(4):
             if node > 0:
                 found.add(self._tree.tags[node])
@@ -177,8 +198,8 @@ class PageBlocks:
 
     @cached_property
     def _topic(self) -> TopicWords:
-        headings = (i for i, level in enumerate(self.levels) if level and self.is_near(i))
-        texts = map(self.text, islice(headings, _HEADINGS_LOOKED_AT))
+        headings = (i for i, level in enumerate(self.levels) if level and self.is_near[i])
+        texts = map(self.texts.__getitem__, islice(headings, _HEADINGS_LOOKED_AT))
         return TopicWords([self._page.headlines.title, *texts])
 
     # ------------------------------------------------------------ headings
@@ -188,12 +209,14 @@ class PageBlocks:
         for index, level in enumerate(self.levels):
             if not level or self._blocks[index].start >= self._middle.stop:
                 continue
-            if self.areas[index] not in ("", "content", "head") or self.facts[index].leads_to_front:
+            if self.areas[index] not in ("", "content", "head") or self.links_in.lead_to_front(
+                index
+            ):
                 continue
             score = {1: 2.0, 2: 1.0}.get(level, 0.5)
-            score += 2 * self._page.headlines.agreement(self.text(index))
-            score += 1.0 if self.is_near(index) else 0.0
-            score -= 1.0 if self.is_link_block(index) else 0.0  # a site's name
+            score += 2 * self._page.headlines.agreement(self.texts[index])
+            score += 1.0 if self.is_near[index] else 0.0
+            score -= 1.0 if self.is_links[index] else 0.0  # a site's name
             if score > best:
                 best, found = score, index
         return found if found >= 0 else self._plain_headline()
@@ -202,10 +225,10 @@ class PageBlocks:
         """Return the last block before the middle that is the page's title in plain type, or -1."""
         for index in range(len(self) - 1, -1, -1):
             short = 0 < self.chars[index] <= LONGEST_HEADING and not self.links[index]
-            if not short or not self.is_before_middle(index):
+            if not short or not self.is_before_middle[index]:
                 continue
             free = self.areas[index] in ("", "content", "head")
-            if free and self._page.headlines.agreement(self.text(index)) >= _AGREES:
+            if free and self._page.headlines.agreement(self.texts[index]) >= _AGREES:
                 return index
         return -1
 
@@ -213,7 +236,7 @@ class PageBlocks:
         """Name the foot of a page that no tag or class names, by its notice of rights."""
         for index in range(max(len(self) - _LAST, 1), len(self)):
             short = 0 < self.chars[index] <= _LONGEST_FOOT
-            if short and not self.areas[index] and holds("copyright", self.text(index)):
+            if short and not self.areas[index] and holds("copyright", self.texts[index]):
                 self.areas[index] = "foot"
 
     def _headed_content(self, middle: int) -> int:
@@ -225,7 +248,7 @@ class PageBlocks:
         if self.headline < 0 or self.levels[self.headline] != 1 or not self.is_topic_page:
             return 0
         areas, chars, after = self._page.areas, self._page.chars, self._tree.after
-        around = areas.article(self.facts[self.headline].element)
+        around = areas.article(self.elements[self.headline])
         within = around > self._article.start and after[around] <= self._article.stop
         heads_more = chars[after[around]] - chars[around] > self.chars[self.headline]
         if not (within and heads_more) or around <= middle < after[around]:
@@ -235,23 +258,26 @@ class PageBlocks:
             beside -= areas.text_in(around)
         return around if beside < _BOX else 0
 
-    def _reach_to_headline(self, middle: int) -> None:
-        """Let the article reach from the headline, where that stands in no head, to its text."""
+    def _reach_to_headline(self, middle: int, article: int) -> int:
+        """Return the article, from the headline on, where that stands in no head, to its text."""
         if self.headline < 0 or self.areas[self.headline] == "head":
-            return
+            return article
         at, node = self._blocks[self.headline].start, middle
         while not node <= at < self._tree.after[node]:
             node = self._tree.parents[node]
-        if node < self._article.start:
-            self._article = range(node, self._tree.after[node])
+        return min(node, article)
 
     def _find_purpose(self) -> range:
         if self.headline < 0:
             return range(0)
-        text = _ALL_OF.sub("", self.text(self.headline), count=1)
+        text = _ALL_OF.sub("", self.texts[self.headline], count=1)
         if not (begins_with("noise", text) or begins_with("navigation", text)):
             return range(0)
         after = self.headline + 1
         while after < len(self) and self.areas[after] not in _BARS:
             after += 1
         return range(self.headline + 1, after)
+
+
+def _share_of_links(chars: int, links: int) -> float:
+    return _LINK_BLOCK_OF_ITEMS if links >= 2 and chars <= _SHORT_ITEM * links else _LINK_BLOCK

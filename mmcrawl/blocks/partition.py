@@ -15,7 +15,7 @@ from typing import Any
 
 from mmcrawl.blocks.kind_model import learnt_kinds
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
-from mmcrawl.blocks.layout.features import PageFeatures
+from mmcrawl.blocks.layout.features import PageFeatures, block_features
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
 from mmcrawl.blocks.partitioners.registry import LEARNT, RULES, make_method
@@ -98,7 +98,7 @@ class Block:
     @property
     def features(self) -> Mapping[str, float]:
         """What the kind was found from: spatial, content and tag features."""
-        return self.page.facts.block(self.nodes).features
+        return block_features(self.page.facts, self.nodes)
 
     @cached_property
     def topic(self) -> str:
@@ -219,7 +219,9 @@ class Partition:
                 name = max(sure, key=sure.__getitem__)
                 kinds[id(block)] = BlockKind(name, sure[name] / size)
             else:
-                kind, size = kinds[id(block)], 1 + self.facts.block(block.nodes).chars
+                first, after = block.nodes.start, block.nodes.stop
+                kind = kinds[id(block)]
+                size = 1 + self.facts.chars[after] - self.facts.chars[first]
                 sure = {kind.name: kind.score * size}
             held[id(block)] = size, sure
         return kinds

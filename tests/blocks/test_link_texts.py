@@ -1,6 +1,6 @@
 """What the links of a page say."""
 
-from mmcrawl.blocks import Cut, PageTree, Partition, partition, read_tree
+from mmcrawl.blocks import Cut, PageBlocks, PageTree, Partition, partition, read_tree
 from mmcrawl.blocks.layout import LONGEST_LINK_TEXT, Measures, PageFeatures, PageText
 from tests.blocks.growth import assert_linear
 from tests.tables import each
@@ -46,7 +46,8 @@ def test_a_link_ends_with_its_block():
     end = tree.starts[tree.tags.index("div")]
     page = Partition(tree, [Cut(1, 0, end), Cut(1, end, len(tree.body))], method="nom", level=1)
     assert [[link.text for link in block.links] for block in page.blocks] == [["One"], []]
-    assert PageFeatures(tree, measures).block(page.blocks[0].nodes).anchors == ["One"]
+    blocks = PageBlocks(PageFeatures(tree, measures), [block.nodes for block in page.blocks])
+    assert blocks.links_in.texts == ["One"]
 
 
 NESTED = [

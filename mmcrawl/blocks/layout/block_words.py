@@ -113,10 +113,6 @@ def _kinds_begun(text: str) -> frozenset[str]:
     )
 
 
-def _is_latin(text: str, place: int) -> bool:
-    return "a" <= text[place : place + 1] <= "z"
-
-
 @cache
 def _by_first_character() -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -215,7 +211,6 @@ class TopicWords:
     def __init__(self, texts: Iterable[str]) -> None:
         self._words: set[str] = set().union(*map(words_of, texts))
 
-    def share(self, anchors: Iterable[str]) -> float:
-        """Return the share of texts of links that have a word of the topic."""
-        shared = [not self._words.isdisjoint(words_of(anchor)) for anchor in anchors]
-        return sum(shared) / len(shared) if shared else 0.0
+    def is_in(self, text: str) -> bool:
+        """Whether a text has a word of the topic."""
+        return not self._words.isdisjoint(words_of(text))

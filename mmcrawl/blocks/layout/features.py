@@ -13,17 +13,14 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from mmcrawl.blocks.layout.areas import PageAreas
-from mmcrawl.blocks.layout.block_words import lists_of
-from mmcrawl.blocks.layout.headlines import LONGEST_HEADING, Headlines
+from mmcrawl.blocks.layout.headlines import Headlines
 from mmcrawl.blocks.layout.lines import PageText
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.sizes import PAGE_WIDTH
 from mmcrawl.page.tree import PageTree
-from mmcrawl.page.urls import absolute_url
 
 WINDOW_HEIGHT = 768.0
 """Pixels of a page that a reader sees at once."""
@@ -46,13 +43,6 @@ COUNTED: Mapping[str, frozenset[str]] = MappingProxyType(
 
 _PICTURE_HEIGHT = 60.0  # of one that declares no size
 _LARGEST = 4000.0
-_LINK_BLOCK = 0.5  # from this share of link text on
-_LINK_BLOCK_OF_ITEMS = 0.3
-_SHORT_ITEM = 20  # characters
-_LINKS_OF_HEADING = 2
-_LOOKED_AT = 50  # links of a block whose words are read
-_LONGEST_ADDRESS = 300  # characters
-_DEEP = 3  # folders
 
 FEATURES = (
     "x",
@@ -78,7 +68,6 @@ FEATURES = (
 and height, or shares of the height of a window."""
 
 _LENGTH = re.compile(r"\s*(\d{1,5}(?:\.\d+)?)\s*(px|%|$)")
-_FRONT = re.compile(r"/?(?:(?:index|default|home)\.\w{3,5})?", re.IGNORECASE)
 _CSS_WIDTH = re.compile(r"(?:^|[;\s])width\s*:([^;]*)")
 
 
@@ -92,19 +81,6 @@ def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
     """
     link_chars = int(measures.link_chars[-1])
     return link_chars < link_text_ratio * (int(measures.chars[-1]) - link_chars)
-
-
-class Lead(NamedTuple):
-    """Where a link leads, and what its address looks like."""
-
-    mail: bool = False
-    fragment: bool = False
-    script: bool = False
-    front: bool = False
-    elsewhere: bool = False
-    deep: bool = False
-    numbered: bool = False
-    same_folder: bool = False
 
 
 class PageFeatures:
@@ -128,16 +104,6 @@ class PageFeatures:
         self.link_chars: list[int] = measures.link_chars.tolist()
         self._elements: dict[str, Sequence[int]] = {}
         self._places: dict[int, tuple[float, float]] = {0: (0.0, PAGE_WIDTH)}
-        self._blocks: dict[tuple[int, int], BlockFacts] = {}
-        self._leads: dict[int, Lead] = {}
-
-    def block(self, nodes: range) -> BlockFacts:
-        """Return what is known of a block; a block of several levels is looked at once."""
-        key = nodes.start, nodes.stop
-        known = self._blocks.get(key)
-        if known is None:
-            known = self._blocks[key] = BlockFacts(self, nodes)
-        return known
 
     @cached_property
     def texts(self) -> PageText:
@@ -154,28 +120,18 @@ class PageFeatures:
         """What is a heading."""
         return Headlines(self.tree, self.measures)
 
-    def among(self, name: str, nodes: range) -> Sequence[int]:
-        """Return the elements of a sort (:data:`COUNTED`) that are among some nodes, in order."""
+    def all(self, name: str) -> Sequence[int]:
+        """Return the elements of a sort (:data:`COUNTED`) on the page, in order."""
         elements = self._elements.get(name)
         if elements is None:
             elements = self._elements[name] = self.measures.elements(COUNTED[name])
+        return elements
+
+    def among(self, name: str, nodes: range) -> Sequence[int]:
+        """Return the elements of a sort (:data:`COUNTED`) that are among some nodes, in order."""
+        elements = self.all(name)
         first = bisect_left(elements, nodes.start)
         return elements[first : bisect_left(elements, nodes.stop, first)]
-
-    def lead(self, node: int) -> Lead:
-        """Return where a link leads; each is looked at once."""
-        known = self._leads.get(node)
-        if known is None:
-            href = self.tree.attributes(node).get("href", "").strip()[:_LONGEST_ADDRESS]
-            known = self._leads[node] = _lead(href, self.url, self._parts)
-        return known
-
-    @cached_property
-    def _parts(self) -> SplitResult | None:
-        try:
-            return urlsplit(self.url)
-        except ValueError:
-            return None
 
     def place(self, node: int) -> tuple[float, float]:
         """Return where an element begins, from the left, and how wide it is."""
@@ -211,6 +167,12 @@ class PageFeatures:
             self._places[cell] = (left, own or rest)
             left += own or rest
 
+    def image_area(self, node: int) -> float:
+        """Return the square pixels of an image."""
+        attributes = self.tree.attributes(node)
+        height = pixels(attributes.get("height", ""), PAGE_WIDTH) or _PICTURE_HEIGHT
+        return height * (pixels(attributes.get("width", ""), PAGE_WIDTH) or height)
+
     def _declared_width(self, node: int, around: float) -> float:
         attributes = self.tree.attributes(node)
         if found := _CSS_WIDTH.search(attributes.get("style", "").lower()):
@@ -218,123 +180,47 @@ class PageFeatures:
         return pixels(attributes.get("width", ""), around)
 
 
-class BlockFacts:
-    """What is known of one block of a page by itself.
+def block_features(page: PageFeatures, nodes: range) -> Mapping[str, float]:
+    """Return the features of a block by name.
 
-    Attributes:
-        nodes: Those of the page's tree.
-        element: The element that the block is, or stands in.
-        chars, text_chars, link_chars: Visible characters, those outside of links, those in them.
-        links: How many.
-        is_links: Whether links are most of it, or of each short item of several.
+    Args:
+        page: The page.
+        nodes: What the block holds.
     """
-
-    def __init__(self, page: PageFeatures, nodes: range) -> None:
-        first, after = nodes.start, nodes.stop
-        self._page = page
-        self.nodes = nodes
-        self.element = page.areas.element(nodes)
-        self.chars = page.chars[after] - page.chars[first]
-        self.link_chars = page.link_chars[after] - page.link_chars[first]
-        self.text_chars = self.chars - self.link_chars
-        self.links = links = self.count("links")
-        has_items = links >= 2 and self.chars <= _SHORT_ITEM * links
-        share = _LINK_BLOCK_OF_ITEMS if has_items else _LINK_BLOCK
-        self.is_links = links > 0 and self.link_chars >= share * self.chars
-
-    def count(self, name: str) -> int:
-        """Return how many elements of a sort (:data:`COUNTED`) it holds."""
-        return len(self._page.among(name, self.nodes))
-
-    @cached_property
-    def text(self) -> str:
-        """The visible text."""
-        return self._page.texts.of(self.nodes)
-
-    @cached_property
-    def anchors(self) -> list[str]:
-        """The texts of the first links."""
-        texts, stop = self._page.texts, self.nodes.stop
-        return [texts.of_link(node, stop) for node in self._first_anchors]
-
-    @cached_property
-    def _lists(self) -> list[frozenset[str]]:
-        return [lists_of(anchor) for anchor in self.anchors]
-
-    def share_of_words(self, kind: str) -> float:
-        """Return the share of the links that are words of a list."""
-        return (
-            sum(kind in lists for lists in self._lists) / len(self._lists) if self._lists else 0.0
-        )
-
-    @cached_property
-    def leads(self) -> list[Lead]:
-        """Where the first links lead."""
-        return list(map(self._page.lead, self._first_anchors))
-
-    @cached_property
-    def all_leave(self) -> bool:
-        """Whether all links lead to other sites; False if the page's is not known."""
-        host = self._page.host
-        attributes = self._page.tree.attributes
-        hosts = (host_of(attributes(node).get("href", "")) for node in self._first_anchors)
-        return bool(host) and all(one not in ("", host) for one in hosts)
-
-    @cached_property
-    def leads_to_front(self) -> bool:
-        """Whether it is links to the site's front page, and the page another: the site's name."""
-        url, leads = self._page.url, self.leads
-        return bool(url and leads) and not _is_front(url) and all(one.front for one in leads)
-
-    @cached_property
-    def heading_level(self) -> int:
-        """0, or how deep a heading it is: see :meth:`Headlines.level`."""
-        if not 0 < self.chars <= LONGEST_HEADING or self.links > _LINKS_OF_HEADING:
-            return 0
-        return self._page.headlines.level(self.nodes)
-
-    @property
-    def features(self) -> Mapping[str, float]:
-        """The features by name."""
-        page = self._page
-        left, width = page.place(self.element)
-        width = max(width, 1.0)
-        x = left + width / 2
-        image_area = sum(map(self._image_area, page.among("images", self.nodes)))
-        height = (self.chars * CHARACTER_AREA + image_area) / width
-        before = page.chars[self.nodes.start] * CHARACTER_AREA / PAGE_WIDTH
-        y = before + self.chars * CHARACTER_AREA / PAGE_WIDTH / 2
-        page_height = max(float(page.chars[-1]) * CHARACTER_AREA / PAGE_WIDTH, 1.0)
-        values = (
-            x,
-            y,
-            width,
-            height,
-            x / PAGE_WIDTH,
-            y / page_height,
-            width / PAGE_WIDTH,
-            min(height / page_height, 1.0),
-            y / WINDOW_HEIGHT,
-            height / WINDOW_HEIGHT,
-            self.count("images"),
-            image_area,
-            self.links,
-            self.text_chars,
-            self.link_chars,
-            self.count("inputs"),
-            self.count("forms"),
-            self.count("headings"),
-        )
-        return dict(zip(FEATURES, map(float, values), strict=True))
-
-    def _image_area(self, node: int) -> float:
-        attributes = self._page.tree.attributes(node)
-        height = pixels(attributes.get("height", ""), PAGE_WIDTH) or _PICTURE_HEIGHT
-        return height * (pixels(attributes.get("width", ""), PAGE_WIDTH) or height)
-
-    @property
-    def _first_anchors(self) -> Sequence[int]:
-        return self._page.among("anchors", self.nodes)[:_LOOKED_AT]
+    first, after = nodes.start, nodes.stop
+    chars, link_chars = (sums[after] - sums[first] for sums in (page.chars, page.link_chars))
+    left, width = page.place(page.areas.element(nodes))
+    width = max(width, 1.0)
+    x = left + width / 2
+    image_area = sum(map(page.image_area, page.among("images", nodes)))
+    height = (chars * CHARACTER_AREA + image_area) / width
+    before = page.chars[first] * CHARACTER_AREA / PAGE_WIDTH
+    y = before + chars * CHARACTER_AREA / PAGE_WIDTH / 2
+    page_height = max(float(page.chars[-1]) * CHARACTER_AREA / PAGE_WIDTH, 1.0)
+    images, links, inputs, forms, headings = (
+        len(page.among(sort, nodes)) for sort in ("images", "links", "inputs", "forms", "headings")
+    )
+    values = (
+        x,
+        y,
+        width,
+        height,
+        x / PAGE_WIDTH,
+        y / page_height,
+        width / PAGE_WIDTH,
+        min(height / page_height, 1.0),
+        y / WINDOW_HEIGHT,
+        height / WINDOW_HEIGHT,
+        images,
+        image_area,
+        links,
+        chars - link_chars,
+        link_chars,
+        inputs,
+        forms,
+        headings,
+    )
+    return dict(zip(FEATURES, map(float, values), strict=True))
 
 
 def host_of(url: str) -> str:
@@ -343,41 +229,6 @@ def host_of(url: str) -> str:
         return urlsplit(url.strip()).hostname or ""
     except ValueError:
         return ""
-
-
-def _lead(href: str, url: str, here: SplitResult | None) -> Lead:
-    if href.startswith("#"):
-        return Lead(fragment=True)
-    if href[:11].lower() == "javascript:":
-        return Lead(script=True)
-    target = absolute_url(url, href) or ""
-    mail, front = href.startswith("mailto:"), _is_front(target)
-    try:
-        there = urlsplit(unquote(target or href))
-    except ValueError:
-        return Lead(mail, front=front)
-    if here is None:
-        return Lead(mail, front=front)
-    last = there.path.rstrip("/").rpartition("/")[2]
-    return Lead(
-        mail,
-        front=front,
-        elsewhere=bool(here.netloc) and there.netloc != here.netloc,
-        deep=sum(map(bool, there.path.split("/"))) >= _DEEP,
-        numbered=sum(map(str.isdigit, there.path + there.query)) >= 4 or last.count("-") >= 3,
-        same_folder=there.netloc == here.netloc
-        and bool(here.path)
-        and here.path.rpartition("/")[0] == there.path.rpartition("/")[0],
-    )
-
-
-def _is_front(url: str) -> bool:
-    """Whether an address is that of a site's front page."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    return bool(parts.netloc) and not parts.query and _FRONT.fullmatch(parts.path) is not None
 
 
 def pixels(length: str, around: float) -> float:

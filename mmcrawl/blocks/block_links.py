@@ -1,0 +1,167 @@
+"""The links of blocks: what is known of each link is found once, and a block has the sum of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.layout.block_words import lists_of
+from mmcrawl.blocks.layout.features import PageFeatures, host_of
+from mmcrawl.page.urls import absolute_url
+
+Floats = NDArray[Any]
+
+_LOOKED_AT = 50  # links of a block
+_LONGEST_ADDRESS = 300  # characters
+_DEEP = 3  # folders
+_FRONT = re.compile(r"/?(?:(?:index|default|home)\.\w{3,5})?", re.IGNORECASE)
+
+
+class Lead(NamedTuple):
+    """Where a link leads, and what its address looks like."""
+
+    elsewhere: bool = False
+    front: bool = False
+    fragment: bool = False
+    script: bool = False
+    deep: bool = False
+    numbered: bool = False
+    same_folder: bool = False
+    mail: bool = False
+
+
+class BlockLinks:
+    """The first links of each block, one after the other.
+
+    Args:
+        page: The page they stand on.
+        starts, stops: First node of each block, and the node behind it; in order, not overlapping.
+
+    Attributes:
+        counts: How many links of each block are looked at.
+        bounds: Where those of each begin among all, and what is behind the last.
+        texts: Of each link, as far as it stands in its block.
+    """
+
+    def __init__(
+        self, page: PageFeatures, starts: NDArray[np.int64], stops: NDArray[np.int64]
+    ) -> None:
+        self._page = page
+        links = np.array(page.all("anchors"), dtype=np.int64)
+        firsts = np.searchsorted(links, starts)
+        self.counts = np.minimum(np.searchsorted(links, stops) - firsts, _LOOKED_AT)
+        self.bounds = np.append(0, np.cumsum(self.counts))
+        self._bounds: list[int] = self.bounds.tolist()
+        self.places = np.arange(self._bounds[-1]) - np.repeat(self.bounds[:-1], self.counts)
+        self._nodes: list[int] = links[np.repeat(firsts, self.counts) + self.places].tolist()
+        ends = np.repeat(stops, self.counts).tolist()
+        self.texts = list(map(page.texts.of_link, self._nodes, ends))
+        self._leads: dict[int, Lead] = {}
+        self._words: dict[str, list[float]] = {}
+
+    def of(self, index: int) -> range:
+        """Return the numbers of the links of a block."""
+        return range(self._bounds[index], self._bounds[index + 1])
+
+    def shares(self, values: Sequence[Any] | Floats) -> Floats:
+        """Return the mean over the links of each block, of numbers or of rows of them; 0 of none.
+
+        Args:
+            values: Of each link.
+        """
+        each = np.asarray(values, dtype=np.float64)
+        sums = np.zeros((len(each) + 1, *each.shape[1:]))
+        np.cumsum(each, axis=0, out=sums[1:])
+        held = sums[self.bounds[1:]] - sums[self.bounds[:-1]]
+        shares: Floats = held / np.maximum(self.counts, 1).reshape(-1, *[1] * (each.ndim - 1))
+        return shares
+
+    @cached_property
+    def _lists(self) -> list[frozenset[str]]:
+        return list(map(lists_of, self.texts))
+
+    def shares_of_words(self, kind: str) -> list[float]:
+        """Return the share of the links of each block that are words of a list."""
+        known = self._words.get(kind)
+        if known is None:
+            marks = [kind in lists for lists in self._lists]
+            known = self._words[kind] = self.shares(marks).tolist()
+        return known
+
+    @property
+    def leads(self) -> Floats:
+        """Where each link leads, as rows of numbers: see :class:`Lead`."""
+        rows = list(map(self._lead, range(len(self._nodes))))
+        return np.array(rows, dtype=np.float64).reshape(-1, len(Lead._fields))
+
+    def lead_to_front(self, index: int) -> bool:
+        """Whether a block is links to the site's front page, and the page another: its name."""
+        here, links = _address(self._page.url), self.of(index)
+        is_other = bool(self._page.url) and (here is None or not here.front)
+        return is_other and bool(links) and all(self._lead(i).front for i in links)
+
+    def all_leave(self, index: int) -> bool:
+        """Whether the links of a block lead to other sites; False if the page's is not known."""
+        here = self._page.host
+        return bool(here) and all(host_of(self._href(i)) not in ("", here) for i in self.of(index))
+
+    def _href(self, link: int) -> str:
+        return self._page.tree.attributes(self._nodes[link]).get("href", "").strip()
+
+    def _lead(self, link: int) -> Lead:
+        known = self._leads.get(link)
+        if known is None:
+            known = self._leads[link] = _lead(self._href(link)[:_LONGEST_ADDRESS], self._page.url)
+        return known
+
+
+class _Address(NamedTuple):
+    """What an address looks like; the folder ends in a slash, and is "" without a path."""
+
+    host: str
+    folder: str
+    front: bool
+    deep: bool
+    numbered: bool
+
+
+@lru_cache(maxsize=8_192)  # those of menus stand on all pages of a site
+def _address(url: str) -> _Address | None:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    host, path = parts.netloc, parts.path
+    last = path.rstrip("/").rpartition("/")[2]
+    return _Address(
+        host,
+        f"{path.rpartition('/')[0]}/" if path else "",
+        bool(host) and not parts.query and _FRONT.fullmatch(path) is not None,
+        len(list(filter(None, path.split("/")))) >= _DEEP,
+        sum(map(str.isdigit, path + parts.query)) >= 4 or last.count("-") >= 3,
+    )
+
+
+def _lead(href: str, url: str) -> Lead:
+    if href.startswith("#"):
+        return Lead(fragment=True)
+    if href[:11].lower() == "javascript:":
+        return Lead(script=True)
+    here, there = _address(url), _address(unquote(absolute_url(url, href) or href))
+    mail = href.startswith("mailto:")
+    if here is None or there is None:
+        return Lead(front=there is not None and there.front, mail=mail)
+    return Lead(
+        elsewhere=here.host not in ("", there.host),
+        front=there.front,
+        deep=there.deep,
+        numbered=there.numbered,
+        same_folder=there.host == here.host and here.folder == there.folder != "",
+        mail=mail,
+    )
