@@ -25,9 +25,12 @@ from datetime import datetime
 from itertools import pairwise, takewhile
 from math import exp, expm1
 from time import time
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from mmcrawl.archive.model import Visit, as_unix_time
+
+if TYPE_CHECKING:
+    from mmcrawl.archive.archive import Archive
 
 DAY = 86_400.0
 NO_ANSWER = 0
@@ -89,21 +92,8 @@ class Due:
     why: str
 
 
-class VisitedUrls(Protocol):
-    """The part of an archive that is asked here."""
-
-    def urls(self) -> Iterator[str]:
-        """Yield the stored URLs."""
-
-    def visits(self, url: str) -> list[Visit]:
-        """Return the visits of a URL by time."""
-
-    def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
-        """Return the kinds of blocks that changed between two versions."""
-
-
 def due(
-    archive: VisitedUrls,
+    archive: Archive,
     at: datetime | float | None = None,
     rules: RevisitRules | None = None,
 ) -> list[Due]:
@@ -124,7 +114,7 @@ def in_order(found: Iterable[Due]) -> list[Due]:
     return sorted(found, key=lambda answer: (answer.next_visit, answer.url))
 
 
-def schedule(archive: VisitedUrls, now: float, rules: RevisitRules | None = None) -> Iterator[Due]:
+def schedule(archive: Archive, now: float, rules: RevisitRules | None = None) -> Iterator[Due]:
     """Yield when each URL is to be visited again; for the arguments see `due`."""
     rules = rules or RevisitRules()
     for url in archive.urls():
@@ -229,7 +219,7 @@ def _steps(visits: Sequence[Visit]) -> Iterator[tuple[Visit, Visit, _Pair | None
 
 
 def _slight_changes(
-    archive: VisitedUrls, url: str, visits: Sequence[Visit], rules: RevisitRules
+    archive: Archive, url: str, visits: Sequence[Visit], rules: RevisitRules
 ) -> set[Pair]:
     """Return the versions that followed each other with no change that counts between them."""
     if rules.kinds is None:

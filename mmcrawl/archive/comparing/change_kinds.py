@@ -28,7 +28,6 @@ CHANGE_KINDS = (*KINDS, LAYOUT, MAIN_TEXT)
 """What changes can be chosen by."""
 
 _BESIDE = frozenset({WHOLE, "advertisement", "copyright"})  # never of the main text
-_SAME_TEXT = "same-text"  # stands in a note where blocks have other words, the main text has not
 _OUTSIDE = StoredBlock(0, 0, LAYOUT, "", 0, "", "")
 
 
@@ -114,7 +113,7 @@ def noted_changes(
         compare: Tells what became of its blocks.
     """
     known = index.changes(url)
-    missing = sorted(pair for pair in pairs if pair not in known or _lacks_text(known[pair]))
+    missing = sorted({*pairs} - known.keys())
     new: dict[Pair, frozenset[str]] = {}
     last: dict[int, ArchivedPage] = {}
     for pair in missing:
@@ -122,17 +121,12 @@ def noted_changes(
             last = {number: last.get(number) or read(number) for number in pair}
             before, after = (last[number] for number in pair)
             kinds = changed_kinds(compare(before, after))
-            if not kinds <= _BESIDE:
-                kinds |= {MAIN_TEXT if main_text_changed(before, after, kinds) else _SAME_TEXT}
+            if main_text_changed(before, after, kinds):
+                kinds |= {MAIN_TEXT}
             new[pair] = kinds
         except (StoreError, BlockError) as error:
             logger.warning("What changed cannot be told: %s", error)
     if new and not index.read_only:
         index.note_changes(url, new)
     found = {**known, **dict.fromkeys(missing, frozenset({WHOLE})), **new}
-    return {pair: found[pair] - {_SAME_TEXT} for pair in pairs}
-
-
-def _lacks_text(kinds: frozenset[str]) -> bool:
-    """Return whether a note says nothing of main texts: it was written before they were asked."""
-    return not kinds <= _BESIDE and kinds.isdisjoint({MAIN_TEXT, _SAME_TEXT})
+    return {pair: found[pair] for pair in pairs}

@@ -8,44 +8,15 @@ order; what is left of those is what was added and removed in truth.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Protocol
 
 from mmcrawl.archive.comparing.changes import WordChange
+from mmcrawl.archive.comparing.compared_page import ComparedPage
 from mmcrawl.archive.comparing.wording import word_changes
 
 _Owner = int | None  # a block, None for the layout
 _Runs = list[tuple[_Owner, list[str]]]
-
-
-class PageText(Protocol):
-    """What is asked of a page, of its blocks by their numbers."""
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The text of each block; of one without, its pictures and links."""
-
-    @property
-    def runs(self) -> Sequence[list[str]]:
-        """The runs of visible text of each block."""
-
-    @property
-    def layout_runs(self) -> list[str]:
-        """The title and the runs of visible text that stand in no block."""
-
-    @property
-    def all_targets(self) -> Set[str]:
-        """The addresses of pictures, media and links of the page."""
-
-    def visible_text(self, index: int) -> str:
-        """Return the visible text of a block."""
-
-    def spaced_runs(self, index: int) -> list[str]:
-        """Return the runs of a block, with a space behind those that white space follows."""
-
-    def targets(self, index: int) -> list[str]:
-        """Return the addresses of pictures, media and links of a block."""
 
 
 class SharedText:
@@ -57,7 +28,7 @@ class SharedText:
             not for other blocks.
     """
 
-    def __init__(self, before: PageText, after: PageText, pairs: Mapping[int, int]) -> None:
+    def __init__(self, before: ComparedPage, after: ComparedPage, pairs: Mapping[int, int]) -> None:
         self._sides = before, after
         self._unpaired = (
             set(range(len(before.runs))) - set(pairs.values()),
@@ -144,8 +115,8 @@ class SharedText:
 
 
 def _left_of(
-    before: PageText,
-    after: PageText,
+    before: ComparedPage,
+    after: ComparedPage,
     pairs: Mapping[int, int],
     unpaired: tuple[set[int], set[int]],
 ) -> tuple[_Runs, _Runs]:

@@ -178,43 +178,42 @@ class Index:
             self._db = self._opened()
 
     def _opened(self) -> sqlite3.Connection:
+        """Open the file; an empty index in memory where there is none that can be read."""
         self._empty = self._read_only and not self._path.exists()
-        if self._empty:
-            db = _connected(":memory:")
-        elif self._read_only:
-            db = _connected(address_to_read(self._path))
-        else:
-            db = _connected(f"file:{quote(str(self._path.absolute()))}?mode=rwc")
-        try:
-            self._prepare(db)
-        except _OtherFormError:
+        if not self._empty:
+            new = f"file:{quote(str(self._path.absolute()))}?mode=rwc"
+            db = _connected(address_to_read(self._path) if self._read_only else new)
+            try:
+                self._empty = not self._prepared(db)
+            except BaseException:
+                db.close()
+                raise
+            if not self._empty:
+                return db
             db.close()
-            self._empty, db = True, _connected(":memory:")
-            db.executescript(_SCHEMA)
-        except BaseException:
-            db.close()
-            raise
+        db = _connected(":memory:")
+        db.executescript(_SCHEMA)
         return db
 
-    def _prepare(self, db: sqlite3.Connection) -> None:
-        tables = not is_empty(db)
-        application = db.execute("PRAGMA application_id").fetchone()[0]
-        form = db.execute("PRAGMA user_version").fetchone()[0]
-        if tables and application != _APPLICATION:
+    def _prepared(self, db: sqlite3.Connection) -> bool:
+        """Bring a file into the form that is read; False if it is in another, or in none yet."""
+        application, form = (
+            db.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        )
+        if is_empty(db):
+            if not self._read_only:  # else another process makes it, or was killed as it did
+                db.execute("PRAGMA journal_mode = WAL")
+                db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
+        elif application != _APPLICATION:
             raise StoreError(f"{self.name} is not a search index of mmcrawl; move it away")
-        if tables and form == _FORMAT:
+        elif form == _FORMAT:
             require_tables(db, self.name, _SCHEMA, may_lack=True)  # what lacks is said, and rebuilt
-        if not tables and self._read_only and not self._empty:
-            raise _OtherFormError  # another process makes it, or was killed as it did
-        if tables and form != _FORMAT:
-            if self._read_only:
-                raise _OtherFormError
+            return True
+        elif not self._read_only:
             logger.warning("search index %s is of another form: it is made anew", self.name)
             _empty(db)
-        elif not tables:
-            if not self._empty:
-                db.execute("PRAGMA journal_mode = WAL")
-            db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
+        return not self._read_only
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -276,10 +275,6 @@ class Index:
             else:
                 advice = "may you read and write there?"
             raise StoreError(f"search index {self.name} failed ({text}); {advice}") from error
-
-
-class _OtherFormError(Exception):
-    """The index is in a form that is not read, or in none yet."""
 
 
 def _connected(name: str) -> sqlite3.Connection:

@@ -84,7 +84,6 @@ def open_search(uri: str, archive: Archive, *, read_only: bool = False) -> Searc
     path = index_path(uri)
     if is_server(uri) and not (read_only or path.exists()):
         _make_folder(path.parent)
-        _drop_old_collections(uri)
     return Search(archive, path, read_only=read_only)
 
 
@@ -110,19 +109,6 @@ def _make_folder(folder: Path) -> None:
             f"the search index cannot be kept in {folder} ({error.strerror}); set XDG_CACHE_HOME"
             " to a folder that can be written"
         ) from error
-
-
-def _drop_old_collections(uri: str) -> None:
-    """Remove an index of the form of before, which may hold what was purged."""
-    from pymongo import MongoClient
-    from pymongo.errors import PyMongoError
-
-    try:
-        with MongoClient[dict[str, object]](uri) as client:
-            for name in ("search_head", "search_objects"):
-                client.get_default_database().drop_collection(name)
-    except PyMongoError as error:
-        logger.warning("search index of an old form in %s is left there: %s", shown(uri), error)
 
 
 class Search:

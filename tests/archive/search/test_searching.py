@@ -486,18 +486,3 @@ def test_the_index_of_a_database_is_a_file_in_the_cache(archive, tmp_path, monke
     with pytest.raises(StoreError, match="set XDG_CACHE_HOME to a folder that can be written"):
         open_search("mongodb://h.test/a", archive)
     assert open_search("mongodb://h.test/a", archive, read_only=True).search("lever").total == 0
-
-
-def test_an_index_of_the_form_of_before_goes_from_a_database(tmp_path: Path) -> None:
-    from pymongo import MongoClient
-
-    old = ("search_head", "search_objects")
-    with opened_uri("mongodb", tmp_path) as uri, MongoClient[dict[str, object]](uri) as client:
-        database = client.get_default_database()
-        for name in old:
-            database[name].insert_one({"content": "what was purged since"})
-        with open_archive(uri) as archive:
-            open_search(uri, archive, read_only=True).close()
-            assert set(old) < set(database.list_collection_names())
-            open_search(uri, archive).close()
-        assert not set(old) & set(database.list_collection_names())
