@@ -170,7 +170,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise ValueError(f"--to FORMAT is missing; there are {', '.join(exporter_names())}")
         exporter = exporter_named(opts.to)
         target = Path(opts.output or f"works{exporter.suffix}").expanduser()
-        new_file(str(target), "-o", overwrite=opts.overwrite and bool(exporter.suffix))
+        if not (opts.overwrite and target.is_dir() and getattr(exporter, "updates", False)):
+            new_file(str(target), "-o", overwrite=opts.overwrite and bool(exporter.suffix))
 
         def do() -> int:
             with (

@@ -24,7 +24,7 @@ import rispy
 from lxml import etree, html
 from pyld import jsonld
 
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.media import SWF, HeldPart
 from mmcrawl.works import Evidence, Licence, Sighting, Subtitles, Work, WorkFile
 from mmcrawl.works.exporting import (
@@ -204,21 +204,32 @@ def links_of(page: html.HtmlElement) -> Iterator[str]:
 def test_the_folder_needs_neither_server_nor_script(tmp_path: Path) -> None:
     folder = export("folder", tmp_path)
     page = html.document_fromstring((folder / "index.html").read_bytes().decode())
-    local = [link for link in links_of(page) if "://" not in link]
-    assert local
-    for link in local:
-        assert (folder / unquote(link)).is_file()
-    assert len(page.xpath("//video")) == 1
-    assert [head.text for head in page.xpath("//h2")] == [LEVERS.title, FORMULA]
-    assert page.xpath("//*[@class='zh' and .='小学']")
-    assert page.xpath("//*[@class='en' and .='primary school']")
+    listed = page.xpath("//noscript//li")
+    assert [line.text_content() for line in listed] == [LEVERS.title, FORMULA]
+    (link,) = [link for line in listed for link in links_of(line)]
+    assert (folder / unquote(link)).read_bytes() == FILM
+    sources = [*page.xpath("//script/@src"), *page.xpath("//link/@href")]
+    assert len(page.xpath("//script")) == 2
+    assert all((folder / source).is_file() for source in sources)
 
 
-def test_what_pages_say_runs_nowhere_in_the_folder(tmp_path: Path) -> None:
-    text = (export("folder", tmp_path) / "index.html").read_text(encoding="utf-8")
-    page = html.document_fromstring(text)
-    assert len(page.xpath("//script")) == 1
-    assert not [link for link in links_of(page) if link.lower().startswith("javascript:")]
+def test_the_folder_is_brought_up_to_date_and_can_be_checked(tmp_path: Path) -> None:
+    target, exporter = tmp_path / "stick", exporter_named("folder")
+
+    def written(*works: Work) -> set[str]:
+        assert not exporter.export(Shipment(works, "x", opened, parts_of=parts_of), target)
+        subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=target, check=True)
+        return {path.name for path in target.rglob("*") if path.is_file()}
+
+    written(LEVERS, PLAYER)
+    (film,) = (target / "media").glob("*.mp4")
+    before = film.stat()
+    assert {film.name, "Pendulum.swf"} <= written(LEVERS, ANIMATION)
+    assert (film.stat().st_mtime_ns, film.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+    assert film.name not in written(ANIMATION)
+    (target / "SHA256SUMS").unlink()
+    with pytest.raises(CollectionError, match="no folder of mmcrawl"):
+        written(LEVERS)
 
 
 @each("format", ["bagit", "folder", "imscc"])

@@ -108,13 +108,11 @@ def _line(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-_LABELS: Mapping[str, tuple[str, str]] = {
+LABELS: Mapping[str, tuple[str, str]] = {
     "works": ("works", "件作品"),
-    "search": ("Search", "搜索"),
     "not held": ("not on this medium; on the web:", "本介质上没有；网上地址："),
     "from": ("from", "来源"),
     **{kind: (kind.replace("-", " "), name) for kind, name in CHINESE.items()},
-    "made": ("made on", "制作日期"),
     "kindergarten": ("kindergarten", "幼儿园"),
     "primary": ("primary school", "小学"),
     "lower-secondary": ("lower secondary school", "初中"),
@@ -143,15 +141,15 @@ PLAYED = {
 
 def both(label: str) -> str:
     """Return one of our labels in both languages, of which one is shown."""
-    english, chinese = _LABELS[label]
+    english, chinese = LABELS[label]
     return f'<span class="en">{english}</span><span class="zh">{chinese}</span>'
 
 
 def article(work: Work, copied: Sequence[tuple[WorkFile, str]]) -> str:
     """Return a work with its files: a player for the best one if browsers play it, and links."""
     parts = [f'<article id="{work.id}"><h2>{escape(work.title)}</h2>{coins(work)}']
-    facts = [both(work.kind) if work.kind in _LABELS else escape(work.kind)]
-    facts += [both(work.level)] if work.level in _LABELS else []
+    facts = [both(work.kind) if work.kind in LABELS else escape(work.kind)]
+    facts += [both(work.level)] if work.level in LABELS else []
     facts += [escape(fact) for fact in (work.creator, work.date, work.topic) if fact]
     if work.duration:
         minutes, seconds = divmod(round(work.duration), 60)
@@ -200,7 +198,7 @@ def _licence(work: Work) -> str:
     licence = work.licence
     if licence is None:
         return both("no licence")
-    if licence.code in _LABELS:
+    if licence.code in LABELS:
         return both(licence.code)
     return web_link(licence.url, licence.code) if licence.url else escape(licence.code)
 

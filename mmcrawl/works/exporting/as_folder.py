@@ -1,67 +1,247 @@
-"""Files that are held, in a folder with an index to read, or in a bag (BagIt, RFC 8493).
+"""Files that are held, in a folder to be opened without a server, or in a bag (BagIt, RFC 8493).
 
-The index is one page without scripts of others, in Chinese and English, for a memory stick: its
-list is in it, and searching and the choice of language are a few lines of script; without script,
-all is shown in both languages.
+The folder is a memory stick's: index.html shows what is in `stick/data.js`, by the script beside
+it, in Chinese and English. Written again, only what changed is copied: `SHA256SUMS` says what is
+there, and what is not named any more is removed last.
 """
 
+import base64
+import gzip
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from html import escape
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
+from mmcrawl.errors import CollectionError, TopicError
+from mmcrawl.media.parts import SWF
+from mmcrawl.text.words import unify
 from mmcrawl.text.writing import xml_text
-from mmcrawl.works.exporting.article import STYLE, article, both
+from mmcrawl.topic.loading import load_topics
+from mmcrawl.topic.topic import Topic
+from mmcrawl.works.exporting.article import LABELS, web_link
 from mmcrawl.works.exporting.as_table import JsonLines
 from mmcrawl.works.exporting.exporter import HeldFiles, Shipment, files_in, whole_folder
-from mmcrawl.works.model import Work
+from mmcrawl.works.model import Work, WorkFile
 
-_SCRIPT = """
-const all=[...document.querySelectorAll('article')],root=document.documentElement;
-root.lang=/^zh/.test(navigator.language)?'zh':'en';
-document.querySelector('input').addEventListener('input',e=>{
-const q=e.target.value.toLowerCase();
-for(const a of all)a.hidden=!a.textContent.toLowerCase().includes(q)});
-for(const b of document.querySelectorAll('button'))
-b.addEventListener('click',()=>{root.lang=b.value});
-"""
+_SUMS = "SHA256SUMS"
+_LONGEST = 400  # characters of a caption
+_POSTER_SECONDS = 20.0
 
 
 class Folder:
-    summary = "plain files with an index.html in Chinese and English"
+    summary = "a folder for a memory stick: index.html shows, searches and plays"
     suffix = ""
+    updates = True
 
     def export(self, shipment: Shipment, target: Path) -> list[str]:
-        with whole_folder(target) as folder:
-            held = HeldFiles(shipment, files_in(folder))
-            works, articles = list[Work](), list[str]()
+        with _opened(target) as folder:
+            return _Stick(shipment, folder).write()
 
-            def write(work: Work) -> None:
-                articles.append(article(work, held.copied_of(work, "media/")))
-                works.append(work)
 
-            problems = shipment.each(write)
-            (folder / "index.html").write_bytes(
-                _index(shipment, len(works), articles).encode("utf-8", "replace")
+@contextmanager
+def _opened(target: Path) -> Iterator[Path]:
+    """Give a folder to be filled: a new one, or one that was written before."""
+    if target.exists() and not (target / _SUMS).is_file():
+        raise CollectionError(f"{target} is there and is no folder of mmcrawl; name another one")
+    with nullcontext(target) if target.exists() else whole_folder(target) as folder:
+        yield folder
+
+
+class _Stick:
+    """Writes one folder."""
+
+    def __init__(self, shipment: Shipment, folder: Path) -> None:
+        self._shipment, self._folder = shipment, folder
+        before = _sums_in(folder)
+        there = {path: digest for path, digest in before.items() if (folder / path).is_file()}
+        self._before, self._there = before, there
+        self._held = HeldFiles(shipment, files_in(folder), there)
+        self._sums: dict[str, str] = {}
+        self._topics: dict[str, Topic | None] = {}
+        self._chapters: dict[tuple[str, str], int] = {}
+        self._ffmpeg = shutil.which("ffmpeg")
+
+    def write(self) -> list[str]:
+        ruffle = self._write_ruffle()
+        works, entries = list[Work](), list[dict[str, Any]]()
+
+        def write(work: Work) -> None:
+            before = set(self._held.copied)
+            copied = self._held.copied_of(work, "media/")
+            if ruffle and any(file.mime == SWF for file, _ in copied):
+                for path in [*self._held.copied.keys() - before]:
+                    self._write_script(path)
+            entries.append(self._entry(work, copied))
+            works.append(work)
+
+        problems = self._shipment.each(write)
+        order = {key: at for at, key in enumerate(self._in_order())}
+        of_entry = {at: order[key] for key, at in self._chapters.items()}
+        for entry in entries:
+            entry["chapter"] = of_entry.get(entry["chapter"], -1)
+        entries.sort(key=lambda one: (one["chapter"] < 0, one["chapter"]))
+        topics = [topic for topic in self._topics.values() if topic]
+        data = {
+            "name": self._shipment.name,
+            "made": datetime.fromtimestamp(self._shipment.time, UTC).date().isoformat(),
+            "topics": [(topic.title_en or topic.title, topic.title) for topic in topics],
+            "chapters": [*order],
+            "labels": LABELS,
+            "ruffle": ruffle,
+            "works": entries,
+        }
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        problems += JsonLines().export(Shipment(works), self._folder / "works.jsonl")
+        self._sums["works.jsonl"] = _sum(self._folder / "works.jsonl")
+        source = files(__package__).joinpath("stick")
+        for name in ("stick.css", "stick.js"):
+            self._write(f"stick/{name}", source.joinpath(name).read_bytes())
+        self._write("stick/data.js", f"window.stick = {text};\n".encode("utf-8", "replace"))
+        page = source.joinpath("index.html").read_text(encoding="utf-8")
+        page = page.replace("$name", escape(self._shipment.name))
+        page = page.replace("$list", "".join(map(_line, entries)))
+        self._write("index.html", page.encode("utf-8", "replace"))
+        sums = self._sums | self._held.copied
+        for path in self._before.keys() - sums.keys():
+            (self._folder / path).unlink(missing_ok=True)
+        _write(self._folder, {_SUMS: _manifest(sums)})
+        return self._held.missing + problems
+
+    def _entry(self, work: Work, copied: list[tuple[WorkFile, str]]) -> dict[str, Any]:
+        """Return what the page has to know of a work."""
+        page, licence = next(iter(work.pages), None), work.licence
+        chapter = self._chapter(work)
+        said = (work.title, work.caption[:_LONGEST], work.creator, page.title if page else "")
+        spoken = _spoken(work.title)
+        best = copied[0] if copied else None
+        return {
+            "id": work.id,
+            "title": work.title,
+            "kind": work.kind,
+            "chapter": self._chapters.setdefault(chapter, len(self._chapters)) if chapter else -1,
+            "licence": licence.code if licence else "",
+            "licenceUrl": licence.url if licence else "",
+            "said": licence.evidence.said if licence else "",
+            "level": work.level,
+            "creator": work.creator,
+            "date": work.date,
+            "seconds": round(work.duration),
+            "size": best[0].size if best else 0,
+            "caption": work.caption[:_LONGEST] if work.caption != work.title else "",
+            "poster": self._poster(*best) if best else "",
+            "page": [page.url, page.title] if page else None,
+            "files": [{"path": p, "mime": file.mime, "size": file.size} for file, p in copied],
+            "urls": [file.url for file in work.files[:1]],
+            "why": next((file.reason for file in work.files if file.reason), ""),
+            "text": unify(" ".join([*said, *(chapter or ()), *spoken])).lower(),
+        }
+
+    def _chapter(self, work: Work) -> tuple[str, str] | None:
+        """Return the chapter of the curriculum that a work is of: English and Chinese."""
+        if work.topic not in self._topics:
+            try:
+                self._topics[work.topic] = load_topics(work.topic) if work.topic else None
+            except TopicError:  # keywords, or a file that is not here
+                self._topics[work.topic] = None
+        topic = self._topics[work.topic]
+        texts = [work.title, *(page.title for page in work.pages), work.caption] if topic else []
+        found = next((one for text in texts if (one := topic and topic.chapter_of(text))), None)
+        return (found.title_en, found.title) if found else None
+
+    def _in_order(self) -> Iterator[tuple[str, str]]:
+        """Yield the chapters that works are of, in the order of the curriculum."""
+        known = dict.fromkeys(
+            (chapter.title_en, chapter.title)
+            for topic in self._topics.values()
+            for chapter in (topic.chapters if topic else ())
+        )
+        return (key for key in known if key in self._chapters)
+
+    def _poster(self, file: WorkFile, path: str) -> str:
+        """Return a picture of a film, or the cover in a sound; "" where there is none."""
+        name = f"posters/{file.digest[:16]}.jpg"
+        place = self._folder / name
+        if name in self._there:
+            self._sums[name] = self._there[name]
+            return name
+        if not self._ffmpeg or file.mime.partition("/")[0] not in ("audio", "video"):
+            return ""
+        place.parent.mkdir(exist_ok=True)
+        begin = f"{min(file.duration / 5, 60):.1f}"
+        command = [self._ffmpeg, "-v", "error", "-nostdin", "-protocol_whitelist", "file,pipe"]
+        command += ["-ss", begin, "-i", f"file:{self._folder / path}", "-frames:v", "1"]
+        try:
+            subprocess.run(  # noqa: S603 - of a path of ours
+                [*command, "-vf", "scale=480:-2", "-q:v", "5", "-y", f"file:{place}"],
+                stderr=subprocess.DEVNULL,
+                timeout=_POSTER_SECONDS,
+                check=False,
             )
-            problems += JsonLines().export(Shipment(works), folder / "works.jsonl")
-        return held.missing + problems
+        except (OSError, subprocess.TimeoutExpired):
+            place.unlink(missing_ok=True)
+        if not place.is_file() or not place.stat().st_size:
+            return ""
+        self._sums[name] = _sum(place)
+        return name
+
+    def _write_ruffle(self) -> bool:
+        """Take Ruffle in if it is there; its programs as scripts, see stick.js."""
+        source = self._shipment.ruffle
+        for file in sorted(source.iterdir()) if source else ():
+            if file.suffix == ".wasm":
+                self._write(f"ruffle/{file.name}.js", _script(f"ruffle/{file.name}", file))
+            elif file.suffix == ".js" or file.name.startswith("LICENSE"):
+                self._write(f"ruffle/{file.name}", file.read_bytes())
+        return source is not None
+
+    def _write_script(self, path: str) -> None:
+        self._write(f"{path}.js", _script(path, self._folder / path))
+
+    def _write(self, path: str, content: bytes) -> None:
+        with files_in(self._folder)(path) as file:
+            file.write(content)
+        self._sums[path] = sha256(content).hexdigest()
 
 
-def _index(shipment: Shipment, works: int, articles: list[str]) -> str:
-    day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
-    name = escape(shipment.name)
-    return (
-        f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{name}</title>'
-        '<meta name="viewport" content="width=device-width"><meta http-equiv='
-        "\"Content-Security-Policy\" content=\"default-src 'self' file: 'unsafe-inline'\">"
-        f"<style>{STYLE}</style></head><body><h1>{name}</h1>"
-        '<p><button value="zh">中文</button> <button value="en">English</button></p>'
-        f"<p>{works:,} {both('works')}; {both('made')} {day}</p>"
-        '<p><label><span class="en">Search</span><span class="zh">搜索</span>: '
-        '<input type="search"></label></p>\n'
-        f"{''.join(articles)}<script>{_SCRIPT}</script></body></html>\n"
-    )
+def _script(path: str, file: Path) -> bytes:
+    """Return a script that hands over a file, packed: none may read it from file://."""
+    packed = base64.b64encode(gzip.compress(file.read_bytes(), mtime=0)).decode()
+    return f'file({json.dumps(path)}, "{packed}");\n'.encode()
+
+
+def _line(entry: dict[str, Any]) -> str:
+    """Return a work as it is listed where scripts do not run."""
+    paths = [quote(file["path"]) for file in entry["files"]]
+    links = [f'<a href="{path}">{escape(entry["title"])}</a>' for path in paths[:1]]
+    return f"<li>{''.join(links or [web_link(url, entry['title']) for url in entry['urls']])}</li>"
+
+
+def _spoken(title: str) -> tuple[str, str]:
+    """Return a title in pinyin, and the first letters of it.
+
+    >>> _spoken("牛顿")
+    ('niudun', 'nd')
+    """
+    from pypinyin import lazy_pinyin  # slow to load
+
+    syllables = lazy_pinyin(title)
+    return "".join(syllables), "".join(one[:1] for one in syllables)
+
+
+def _sums_in(folder: Path) -> Mapping[str, str]:
+    try:
+        lines = (folder / _SUMS).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    return {path: digest for digest, _, path in (line.partition("  ") for line in lines)}
 
 
 class BagIt:
@@ -106,4 +286,5 @@ def _manifest(sums: dict[str, str]) -> str:
 
 
 def _sum(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

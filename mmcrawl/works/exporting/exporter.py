@@ -7,13 +7,14 @@ import mimetypes
 import posixpath
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp, mkstemp
+from types import MappingProxyType
 from typing import BinaryIO, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -45,6 +46,7 @@ class HeldFiles:
     Args:
         shipment: Opens them.
         create: Opens a new file by its path, parted by slashes.
+        there: The digest of each file that is there from before and is not copied again, by path.
 
     Attributes:
         copied: The digest of each file that was copied, by its path.
@@ -52,9 +54,12 @@ class HeldFiles:
     """
 
     def __init__(
-        self, shipment: Shipment, create: Callable[[str], AbstractContextManager[BinaryIO]]
+        self,
+        shipment: Shipment,
+        create: Callable[[str], AbstractContextManager[BinaryIO]],
+        there: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._shipment, self._create = shipment, create
+        self._shipment, self._create, self._there = shipment, create, there
         self._paths: dict[str, str] = {}
         self._taken: set[str] = set()
         self.copied: dict[str, str] = {}
@@ -90,6 +95,9 @@ class HeldFiles:
         return self._paths[file.digest]
 
     def _copied(self, digest: str, path: str, url: str) -> bool:
+        if self._there.get(path) == digest:
+            self.copied[path] = digest
+            return True
         try:
             with (
                 checked_file(self._shipment, digest) as source,
@@ -125,13 +133,15 @@ def checked_file(shipment: Shipment, digest: str) -> Iterator[BinaryIO]:
         yield source
 
 
-def files_in(folder: Path) -> Callable[[str], BinaryIO]:
-    """Return what opens new files in a folder, which is made with the first of them."""
+def files_in(folder: Path) -> Callable[[str], AbstractContextManager[BinaryIO]]:
+    """Return what opens files in a folder; each is there wholly, or as it was."""
 
-    def create(path: str) -> BinaryIO:
+    @contextmanager
+    def create(path: str) -> Iterator[BinaryIO]:
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
-        return place.open("xb")
+        with whole_file(place) as file:
+            yield file
 
     return create
 

@@ -1,0 +1,49 @@
+"""`scrapy stick`: from a topic to a folder, and the same folder up to date."""
+
+import json
+from pathlib import Path
+
+from tests.programs import run, typed
+
+PAGE = (
+    '<html lang="zh"><meta charset="utf-8"><title>{0}</title><h1>{0}</h1><p>{0}演示，加速度与力'
+    '</p><audio src="{1}.wav"></audio><a href="{2}.html">下一课</a>'
+)
+WAV = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\0\0\0\0"
+
+
+def test_one_command_makes_a_stick_and_brings_it_up_to_date(tmp_path: Path) -> None:
+    site = tmp_path / "web" / "school.test"
+    site.mkdir(parents=True)
+
+    def add(number: int, title: str) -> None:
+        (site / f"{number}.html").write_text(PAGE.format(title, number, number + 1), "utf-8")
+        (site / f"{number}.wav").write_bytes(WAV + bytes([number]))
+
+    def made() -> str:
+        words = ("--topic", "高中物理", "--seeds", "my-seeds.txt", "--web", "web", "--out", "usb")
+        done = typed("stick", *words, "-s", "DOWNLOAD_DELAY=0", folder=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        run("sha256sum", "-c", "--quiet", "SHA256SUMS", folder=tmp_path / "usb")
+        return " ".join(done.stdout.split())
+
+    def titles() -> set[str]:
+        lines = (tmp_path / "usb" / "works.jsonl").read_text("utf-8").splitlines()
+        return {json.loads(line)["title"] for line in lines}
+
+    (tmp_path / "my-seeds.txt").write_text("http://school.test/1.html\n")
+    add(1, "牛顿第二定律")
+    add(2, "牛顿定律")
+    (site / "2.html").write_text("<title>牛顿定律</title><embed src=2.wav><a href=3.html>3</a>")
+    said = made()
+    assert "1 works are on it (1 audio" in said
+    assert "1 pages with media are just below the threshold" in said
+    assert "no licence is stated" in said
+    assert titles() == {"牛顿第二定律"}
+    add(3, "自由落体运动")
+    assert "2 works are on it" in made()
+    assert titles() == {"牛顿第二定律", "自由落体运动"}
+    other = typed(
+        "stick", "--topic", "高中物理", "--seeds", "my-seeds.txt", "--out", "web", folder=tmp_path
+    )
+    assert (other.returncode, "holds other things" in other.stderr) == (2, True)
