@@ -1,8 +1,9 @@
-"""Series of versions of pages, and stored webs, as captures in the order of time."""
+"""Series of versions of pages, histories of git, stored webs: captures in the order of time."""
 
 from __future__ import annotations
 
 import email.utils
+import mimetypes
 import random
 import subprocess
 from collections.abc import Iterator
@@ -39,6 +40,44 @@ def series(folder: Path, scratch: Path) -> Path:
     return scratch / "series"
 
 
+def history(repository: Path, paths: str, scratch: Path) -> list[Event]:
+    """Return each version that a git repository has of some files, as far as it is stored there.
+
+    Parameters
+    ----------
+    repository
+        Its git folder.
+    paths
+        Which files, as git takes them: ``xep-*.xml``.
+    scratch
+        Where to the versions are written.
+    """
+    git = ["git", "-C", str(repository)]
+    log = ["log", "--reverse", "--no-merges", "--no-renames", "--raw", "--no-abbrev"]
+    command = [*git, *log, "--format=@%ct", "--", paths]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    found: dict[str, list[Event]] = {}
+    at = 0
+    for line in filter(None, lines):
+        if line.startswith("@"):
+            at = max(at + 1, int(line[1:]))  # clocks of those who commit differ
+            continue
+        changed, name = line.split("\t", 1)
+        _, _, _, digest, status = changed.split()
+        of_url = found.setdefault(name, [])
+        path = scratch / digest
+        if status == "D" or (of_url and of_url[-1].path == path):
+            continue
+        if not path.exists():
+            body = subprocess.run([*git, "cat-file", "blob", digest], capture_output=True)
+            if body.returncode:  # a snapshot may lack large ones
+                continue
+            path.write_bytes(body.stdout)
+        of_url.append(Event(f"https://git.test/{name}", at, path))
+    events = [event for of_url in found.values() for event in of_url]
+    return sorted(events, key=lambda event: (event.time, event.url))
+
+
 def web(folder: Path) -> list[Event]:
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     pages = (path for path in paths if path.read_bytes()[:1_000].lstrip().startswith(b"<"))
@@ -59,9 +98,10 @@ def events_in(folder: Path) -> list[Event]:
 def captures(events: list[Event]) -> Iterator[Capture]:
     chance = random.Random(1)
     for event in events:
+        kind = mimetypes.guess_type(event.url)[0] or "text/html"
         headers = {
             "Date": email.utils.formatdate(event.time, usegmt=True),
-            "Content-Type": "text/html; charset=utf-8",
+            "Content-Type": f"{kind}; charset=utf-8",
             "Server": "nginx",
             "Cache-Control": "max-age=60, public",
             "ETag": f'W/"{chance.getrandbits(64):x}"',

@@ -1,19 +1,23 @@
 """The archive on series of versions, beside other ways to keep them.
 
-    python benchmarks/archive.py FOLDER [--only archive,warc] [--web]
+    python benchmarks/archive.py FOLDER [--only archive,warc] [--web | --history 'docs/*.xml']
 
 FOLDER holds a folder for each page with its versions as `<unix time>.html`, or is a folder (or the
 variable MMCRAWL_CORPORA) with `series/` or `series.tar.zst` in it. All pages are stored in the
 order of time, as a crawl would, each version durable before the next. With `--web`, it is a stored
-web: each of its files that begins as markup does is a page, and has one version.
+web: each of its files that begins as markup does is a page, and has one version. With
+`--history`, it is a git repository, and its files that the pattern names have the versions that
+were committed.
 
 * archive: with the layout and the labelled blocks of every version, sealed as it was written;
   `given` the same, where pages come with their blocks, as from a crawl that has cut them;
   `unblocked` without these; `grouped` without these, 16 a commit, as a crawl has them stored that
   commits what has come meanwhile; `packed` after `scrapy archive seal`; `repacked` compressed
-  anew at level 19;
+  anew at level 19, `old` the same without blocks;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
 * zstd: each page alone at level 12; patches: against the version before, a chain from the first;
+* trial: the 30 lines below: segments of 16 MB at level 19, the end of the one before as
+  dictionary, headers beside the bodies, a row a version;
 * solid: one stream of zstd at level 19 over all, page by page in order of time: no access to one;
 * git: a commit a version, `git repack -adf --window 50 --depth 50`; `blobs` counts bodies alone,
   without what says which page they are of, and when.
@@ -34,6 +38,7 @@ import multiprocessing
 import os
 import random
 import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -47,7 +52,7 @@ from pathlib import Path
 from statistics import median
 
 import zstandard
-from _archive_series import Event, captures, events_in, series, web
+from _archive_series import Event, captures, events_in, history, series, web
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -194,6 +199,50 @@ def repacked(events: list[Event], folder: Path) -> Result:
     return archived(events, folder, finish)
 
 
+def old(events: list[Event], folder: Path) -> Result:
+    return archived(events, folder, lambda archive: archive.repack(LEVEL), keep_blocks=False)
+
+
+def trial(events: list[Event], folder: Path) -> Result:
+    clock = Clock()
+    db = sqlite3.connect(folder / "trial.db")
+    db.execute("CREATE TABLE segment (id INTEGER PRIMARY KEY, head BLOB, data BLOB)")
+    db.execute(
+        "CREATE TABLE version (id INTEGER PRIMARY KEY, url INT, digest BLOB, time INT, status INT,"
+        " segment INT, place INT, size INT)"
+    )
+    db.execute("CREATE TABLE url (id INTEGER PRIMARY KEY, url TEXT UNIQUE)")
+    numbers: dict[str, int] = {}
+    heads, data, before, segment = [], bytearray(), b"", 1
+
+    def close() -> None:
+        nonlocal heads, data, before, segment
+        parameters = zstandard.ZstdCompressionParameters.from_level(
+            LEVEL, source_size=len(data) + len(before), window_log=25
+        )
+        known = zstandard.ZstdCompressionDict(before, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        body = zstandard.ZstdCompressor(dict_data=known, compression_params=parameters)
+        head = zstandard.ZstdCompressor(LEVEL).compress("\n".join(heads).encode())
+        db.execute("INSERT INTO segment VALUES (?, ?, ?)", (segment, head, body.compress(data)))
+        heads, data, before, segment = [], bytearray(), bytes(data[-(8 << 20) :]), segment + 1
+
+    for capture in captures(events):
+        with clock:
+            url = numbers.setdefault(capture.url, len(numbers))
+            place = segment, len(data), len(capture.body)
+            row = url, sha256(capture.body).digest(), capture.time, capture.status, *place
+            db.execute("INSERT INTO version VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
+            heads.append(str(capture.headers))
+            data += capture.body
+            if len(data) > 16 << 20:
+                close()
+    with clock:
+        close()
+        db.executemany("INSERT INTO url VALUES (?, ?)", [(n, url) for url, n in numbers.items()])
+        db.commit()
+    return Result(bytes_under(folder), clock.seconds, clock.cpu, memory=peak())
+
+
 def warc(events: list[Event], folder: Path) -> Result:
     clock = Clock()
     before: dict[str, tuple[bytes, str]] = {}
@@ -322,6 +371,8 @@ WAYS = {
     "grouped": grouped,
     "packed": packed,
     "repacked": repacked,
+    "old": old,
+    "trial": trial,
     "warc": warc,
     "zstd": zstd,
     "patches": patches,
@@ -374,6 +425,9 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--only", default=",".join(WAYS), help="ways, parted by ,")
     parser.add_argument("--web", action="store_true", help="the folder is a stored web")
+    parser.add_argument(
+        "--history", metavar="PATHS", help="the folder is a git repository; which files of it"
+    )
     given = parser.parse_args()
     if given.folder is None:
         parser.error("name the folder of the series, or set MMCRAWL_CORPORA")
@@ -387,7 +441,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         try:
             folder = Path(given.folder)
-            events = web(folder) if given.web else events_in(series(folder, Path(scratch)))
+            if given.history is not None:
+                events = history(folder, given.history, Path(scratch))
+            else:
+                events = web(folder) if given.web else events_in(series(folder, Path(scratch)))
         except FileNotFoundError as error:
             print(f"{error}.", file=sys.stderr)
             return 2
