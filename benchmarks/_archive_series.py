@@ -69,7 +69,8 @@ def history(repository: Path, paths: str, scratch: Path) -> list[Event]:
         if status == "D" or (of_url and of_url[-1].path == path):
             continue
         if not path.exists():
-            body = subprocess.run([*git, "cat-file", "blob", digest], capture_output=True)
+            read = [*git, "cat-file", "blob", digest]
+            body = subprocess.run(read, check=False, capture_output=True)
             if body.returncode:  # a snapshot may lack large ones
                 continue
             path.write_bytes(body.stdout)

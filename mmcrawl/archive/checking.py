@@ -142,7 +142,7 @@ class Checker:
             data = None
         is_whole = data is not None or not head.raw  # else its versions tell of it
         size = len(frame) + len(data or b"")
-        if not is_whole or (size != row.size and not _is_whole(data or b"", head.raw)):
+        if not is_whole or (size != row.size and not self._is_whole(row, data or b"", head)):
             size = row.size
         about = head.about
         identity = about.number, about.first, len(head), head.raw, about.level, size
@@ -153,6 +153,15 @@ class Checker:
                 change = [(KEY, "=", row.key)], segment.document
                 self._index.store.change("segment", [change])
         return segment
+
+    def _is_whole(self, row: Segment, data: bytes, head: Head) -> bool:
+        """Return whether data are those that were written, as far as can be told."""
+        try:
+            base = self._reader.base_of(row)
+            like = self._reader.content(base) if base is not None else b""
+            return not head.raw or len(decompressed(data, head.raw, like=like)) == head.raw
+        except StoreError:
+            return False
 
     def _read_segment(self, segment: Segment) -> None:
         head = self._reader.head(segment)
@@ -489,14 +498,6 @@ class Checker:
             if last and (not isinstance(free, int) or free <= last):
                 self._tell(f"the counter of {name}s would give numbers again that are taken")
                 self._put("counter", {name: {"next": last + 1}})
-
-
-def _is_whole(data: bytes, raw: int) -> bool:
-    """Return whether data are those that were written, as far as can be told without digests."""
-    try:
-        return not raw or len(decompressed(data, raw)) == raw
-    except StoreError:
-        return False
 
 
 def _rows(

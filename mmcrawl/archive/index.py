@@ -26,7 +26,7 @@ from __future__ import annotations
 import secrets
 import time as clock
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from math import inf
@@ -65,7 +65,7 @@ _SHOWN = ("stream", "first", "entries", "raw", "level", "size")  # of a segment 
 CONTENTS = Contents(
     "archive",
     "mmca",
-    4,
+    5,
     "archive_",
     (
         Table(
@@ -505,22 +505,35 @@ class Index:
                     found[key] = content
         return found
 
-    def replace(self, old: Sequence[Segment], packed: Packed) -> bool:
+    def replace(
+        self,
+        old: Sequence[Segment],
+        packed: Packed,
+        *,
+        base: Segment | None = None,
+        still: Callable[[], bool] = lambda: True,
+    ) -> bool:
         """Put one segment in place of others with the same records.
 
         The claims see to it that of two processes that do so at once only one does. One that was
         held up for so long that it was taken for dead finds its claims gone, and takes back what it
         wrote.
 
+        Args:
+            old: Those that go.
+            packed: What comes.
+            base: Whose bodies are its dictionary: it may not go meanwhile.
+            still: Is asked when no other may replace these: whether it is still to be done.
+
         Returns:
             False, and nothing done, if one of those is gone, or another process is at it.
         """
         heir = packed[0].key
-        keys = [segment.key for segment in old]
+        keys = [segment.key for segment in (*old, *([base] if base is not None else []))]
         with self.writing():
             taken = self.store.insert_new("claim", {key: {"heir": heir} for key in keys})
             there = {segment.key for segment in self._segments((KEY, "in", keys))}
-            if taken or len(there) < len(keys):
+            if taken or len(there) < len(keys) or not still():
                 self._give_up_claims(keys, taken, heir)
                 return False
             self.add_segments([packed])

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.format.reading import GoneError, Reader
@@ -93,7 +94,8 @@ def forget_records(
     """Write the segments anew that hold some places, without these; return those left blank.
 
     All are read first, and nothing is written if one is damaged: a store without transactions
-    could not take back what was written before that is met.
+    could not take back what was written before that is met. Those whose dictionary goes are written
+    before it, without one.
 
     Args:
         index, reader: Of the archive.
@@ -104,13 +106,22 @@ def forget_records(
     left, whole = set(gone), frozenset(urls)
     blank = []
     while by_segment := _held(index, left):
+        bases: dict[Segment, Segment | None] = {}
         try:
-            made = [_without(reader, one, at, whole) for one, at in by_segment.items()]
+            leaning = [one for held in by_segment for one in _leaning(index, reader, held)]
+            by_segment = dict.fromkeys(leaning, frozenset[int]()) | by_segment
+            bases = {one: reader.base_of(one) for one in by_segment}
+            bases = {one: None if base in by_segment else base for one, base in bases.items()}
+            made = [_without(reader, one, at, whole, bases[one]) for one, at in by_segment.items()]
         except GoneError:  # another process has put others in their places
             made = []
-        for (segment, at), written in zip(by_segment.items(), made, strict=False):
+        for segment, at, written in sorted(
+            zip(by_segment, by_segment.values(), made, strict=False),
+            key=lambda turn: -turn[0].first,
+        ):
             older = index.replaced_by(segment)
-            if index.replace([segment], written):
+            is_alone = partial(_is_alone, index, reader, segment)
+            if index.replace([segment], written, base=bases[segment], still=is_alone):
                 left -= at
                 for one in older:
                     with suppress(StoreError):  # its row is wrong: a check tells of it
@@ -132,7 +143,7 @@ def is_blank(head: Head) -> bool:
     return all(entry.kind == GONE and not entry.url for entry in head.entries())
 
 
-def _held(index: Index, places: set[int]) -> dict[Segment, set[int]]:
+def _held(index: Index, places: set[int]) -> dict[Segment, frozenset[int]]:
     """Return the segments that hold some places, with those that they hold."""
     by_stream: defaultdict[int, set[int]] = defaultdict(set)
     for at in places:
@@ -140,13 +151,30 @@ def _held(index: Index, places: set[int]) -> dict[Segment, set[int]]:
     found = {}
     for stream, segments in index.segments(by_stream).items():
         for segment in segments:
-            if some := {at for at in by_stream[stream] if segment.holds(at)}:
+            if some := frozenset(at for at in by_stream[stream] if segment.holds(at)):
                 found[segment] = some
     return found
 
 
-def _without(reader: Reader, segment: Segment, places: set[int], urls: frozenset[int]) -> Packed:
-    """Return a segment without some records."""
+def _leaning(index: Index, reader: Reader, base: Segment) -> list[Segment]:
+    """Return the segments that one is the dictionary of."""
+    others = index.segments([base.stream]).get(base.stream, [])
+    behind = (one for one in others if one.first > base.first and one.level)
+    return [one for one in behind if reader.head(one).about.base == base.first]
+
+
+def _is_alone(index: Index, reader: Reader, segment: Segment) -> bool:
+    return not _leaning(index, reader, segment)
+
+
+def _without(
+    reader: Reader,
+    segment: Segment,
+    places: frozenset[int],
+    urls: frozenset[int],
+    base: Segment | None,
+) -> Packed:
+    """Return a segment without some records, and its dictionary, which may be another's then."""
     head = reader.head(segment)
     first = place(segment.stream, segment.first)
     content = memoryview(reader.content(segment))
@@ -162,4 +190,4 @@ def _without(reader: Reader, segment: Segment, places: set[int], urls: frozenset
             continue
         entries.append(entry)
         bodies.append(content[start:end])
-    return rewritten(reader, [segment], entries, bodies, segment.level)
+    return rewritten(reader, [segment], entries, bodies, segment.level, base=base)

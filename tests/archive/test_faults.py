@@ -112,8 +112,8 @@ sealing.TAIL = sealing.TAILS = 1 << 40  # all is sealed at the end
 sealing.SEALED_LEVEL = 3
 replace = Index.replace
 
-def replace_and_wait(*given):
-    done = replace(*given)
+def replace_and_wait(*given, **how):
+    done = replace(*given, **how)
     print("sealed", flush=True)
     sys.stdin.readline()
     return done

@@ -42,11 +42,11 @@ def store(archive, count=12):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @each("error", [MemoryError, SystemExit])
 def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
-    def fail(self, stream, *, whole=False):
+    def fail(self, stream, **how):
         if threading.current_thread().name == "archive-sealing":
             tried.append(stream)
             raise error("sealing")
-        real(self, stream, whole=whole)
+        real(self, stream, **how)
 
     tried, real = [], Sealer.seal
     monkeypatch.setattr(Sealer, "seal", fail)
@@ -61,10 +61,10 @@ def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
 
 
 def test_a_sealing_that_does_not_end_is_waited_for_a_while_only(tmp_path, monkeypatch, caplog):
-    def never(self, stream, *, whole=False):
+    def never(self, stream, **how):
         begun.set()
         assert go.wait(HANG)
-        real(self, stream, whole=whole)
+        real(self, stream, **how)
 
     begun, go, real = threading.Event(), threading.Event(), Sealer.seal
     monkeypatch.setattr(Sealer, "seal", never)

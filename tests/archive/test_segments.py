@@ -70,12 +70,12 @@ def test_a_segment_purged_while_it_is_compressed_is_not_put_back(uri, monkeypatc
     replace = type(open_archive(uri)._index).replace
     purged = []
 
-    def purge_first(self, old, made):
+    def purge_first(self, old, made, **how):
         if not purged:
             purged.append(True)
             with open_archive(uri) as other:
                 other.purge(url=stored[0].url)
-        return replace(self, old, made)
+        return replace(self, old, made, **how)
 
     with open_archive(uri, keep_blocks=False) as archive:
         archive.store(capture(3, 1, 50.0))
@@ -93,6 +93,93 @@ def test_segments_compressed_anew_hold_the_same(uri):
         archive.repack(3)
         assert {segment.level for segment in segments_of(archive)} == {3}
         assert_holds(archive, stored)
+
+
+@pytest.fixture
+def based(uri, small_segments):
+    """The URI of an archive of a stream of several full segments, and what it holds."""
+    stored = write(uri, [(page, 1) for page in range(11)])
+    with open_archive(uri) as archive:
+        archive.pack()
+    return uri, stored
+
+
+def bases_of(archive):
+    return [archive._reader.base_of(segment) for segment in segments_of(archive)]
+
+
+def test_the_first_full_segment_of_a_stream_is_the_dictionary_of_those_behind(based):
+    uri, stored = based
+    with open_archive(uri) as archive:
+        for level in (12, 19):
+            if level == 19:
+                archive.repack(level)
+            (first, *others), (alone, *bases) = segments_of(archive), bases_of(archive)
+            assert alone is None
+            assert bases == [first] * len(others)
+            assert others[0].raw >= first.raw / 2
+            assert others[0].size < first.size / 2
+            assert_holds(archive, stored)
+
+
+def test_what_is_purged_of_a_dictionary_is_nowhere_and_the_rest_is_whole(based):
+    uri, stored = based
+    with open_archive(uri) as archive:
+        archive.purge(url=stored[0].url)
+        assert set(bases_of(archive)) == {None}
+        assert_holds(archive, stored[1:])
+        assert not any(b"word-0-1<" in archive._reader.content(one) for one in segments_of(archive))
+        for each in stored[1:-1]:
+            archive.purge(url=each.url)
+        assert_holds(archive, stored[-1:])
+
+
+def test_a_dictionary_that_is_purged_while_another_segment_gets_it(based, monkeypatch):
+    uri, stored = based
+    replace = type(open_archive(uri)._index).replace
+    purged = []
+
+    def purge_first(self, old, made, **how):
+        if not purged and how.get("base") is not None:
+            purged.append(True)
+            with open_archive(uri) as other:
+                other.purge(url=stored[0].url)
+        return replace(self, old, made, **how)
+
+    last = capture(99, 1, 100.0)
+    with open_archive(uri, keep_blocks=False) as archive:
+        archive.store(last)
+        monkeypatch.setattr("mmcrawl.archive.index.Index.replace", purge_first)
+        archive.pack()
+        monkeypatch.undo()
+    assert purged
+    with open_archive(uri) as archive:
+        assert_holds(archive, [*stored[1:], last])
+
+
+def test_a_segment_that_gets_a_dictionary_while_that_is_purged(based, monkeypatch):
+    uri, stored = based
+    if uri.startswith("sqlite"):
+        pytest.skip("nobody writes while a purge does")
+    last = capture(99, 1, 100.0)
+    replace = type(open_archive(uri)._index).replace
+    sealed = []
+
+    def seal_first(self, old, made, **how):
+        if not sealed and old[0].first == 0:
+            sealed.append(True)
+            with open_archive(uri, keep_blocks=False) as other:
+                other.store(last)
+                other.repack(3)
+        return replace(self, old, made, **how)
+
+    with open_archive(uri) as archive:
+        monkeypatch.setattr("mmcrawl.archive.index.Index.replace", seal_first)
+        archive.purge(url=stored[0].url)
+        monkeypatch.undo()
+    assert sealed
+    with open_archive(uri) as archive:
+        assert_holds(archive, [*stored[1:], last])
 
 
 def test_equal_bodies_stand_in_a_segment_once():

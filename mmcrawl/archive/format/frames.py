@@ -45,18 +45,19 @@ def _dictionary(like: bytes) -> zstandard.ZstdCompressionDict | None:
     return zstandard.ZstdCompressionDict(like, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
 
-def decompressed(frame: bytes, size: int, *, up_to: int | None = None) -> bytes:
+def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: bytes = b"") -> bytes:
     """Return what was compressed, or its first bytes.
 
     Args:
         frame: As :func:`compressed` made it.
         size: Of all that was compressed.
         up_to: How many bytes are needed; the rest is not decoded, and may be damaged.
+        like: What it was compressed with.
 
     Raises:
         StoreError: the frame is damaged.
     """
-    decompressor = _decompressor()
+    decompressor = _decompressor(like)
     try:
         if zstandard.frame_content_size(frame) != size:
             raise StoreError("a compressed frame is damaged (its size)")

@@ -28,7 +28,7 @@ from mmcrawl.errors import StoreError
 GONE, VERSION, CUT, VISIT, HEADED = range(5)
 """Kinds of entries: purged; a version without and with blocks; a visit without and with headers."""
 
-_FORMAT = 6
+_FORMAT = 7
 _HEAD = struct.Struct("<BIII")
 _SIZE = struct.Struct("<I")
 _IDENTITY = struct.Struct("<QIHBd")
@@ -88,6 +88,8 @@ class About:
         number, first: Of the stream, and of the first entry.
         level: Of zstd; 0 in a tail.
         urls: The URLs of the entries, by number.
+        base: Number of the first entry of the segment of the stream whose bodies are the dictionary
+            of these; None if there is no dictionary.
     """
 
     stream: str
@@ -95,6 +97,7 @@ class About:
     first: int
     level: int
     urls: Mapping[int, str]
+    base: int | None = None
 
 
 def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
@@ -107,7 +110,8 @@ def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
     """
     needed = {entry.url for entry in entries if entry.kind != GONE}
     urls = {str(number): url for number, url in sorted(about.urls.items()) if number in needed}
-    what = json.dumps([about.stream, about.number, about.first, about.level, urls]).encode()
+    told = [about.stream, about.number, about.first, about.level, urls, about.base]
+    what = json.dumps(told).encode()
     rows = [_cells(entry) for entry in entries]
     columns = [b"".join(column) for column in zip(*rows, strict=True)]
     lengths = varints(len(cell) for row in rows for cell in row)
@@ -208,8 +212,8 @@ class Head:
 
 
 def _read_about(written: bytes) -> About:
-    stream, number, first, level, urls = json.loads(written)
-    return About(stream, number, first, level, {int(n): url for n, url in urls.items()})
+    stream, number, first, level, urls, base = json.loads(written)
+    return About(stream, number, first, level, {int(n): url for n, url in urls.items()}, base)
 
 
 def read_head(frame: bytes) -> Head:
@@ -226,7 +230,13 @@ def read_head(frame: bytes) -> Head:
 
 
 def packed(
-    about: About, entries: Sequence[Entry], bodies: Sequence[Any], head_level: int, level: int
+    about: About,
+    entries: Sequence[Entry],
+    bodies: Sequence[Any],
+    head_level: int,
+    level: int,
+    *,
+    like: bytes = b"",
 ) -> tuple[Segment, bytes, bytes]:
     """Return a segment, its head and its data.
 
@@ -235,6 +245,7 @@ def packed(
         entries: In order.
         bodies: Of each entry; b"" for a visit.
         head_level, level: Of zstd, for the head and the bodies.
+        like: The dictionary of these.
     """
     known: set[bytes] = set()
     content = bytearray()
@@ -243,7 +254,7 @@ def packed(
             known.add(entry.digest)
             content += body
     head = written_head(about, entries, head_level)
-    data = compressed(content, level) if content else b""
+    data = compressed(content, level, like=like) if content else b""
     segment = Segment(
         Segment.new_key(about.number, about.first),
         about.number,

@@ -169,6 +169,20 @@ class Reader:
             with suppress(StoreError):  # told to whoever asks for an entry of it
                 self._read_head(segments[key], frame)
 
+    def base_of(self, segment: Segment) -> Segment | None:
+        """Return the segment whose bodies are the dictionary of another's, None for none.
+
+        Raises:
+            StoreError: it is missing, or has a dictionary itself.
+        """
+        first = self.head(segment).about.base
+        if first is None:
+            return None
+        base = self.segment_of(place(segment.stream, first))
+        if self.head(base).about.base is not None:
+            raise StoreError(f"{base.label} is damaged: it is no dictionary of another")
+        return base
+
     def content(self, segment: Segment, up_to: int | None = None) -> bytes:
         """Return the bytes of a segment's bodies, or at least the first of them.
 
@@ -181,16 +195,19 @@ class Reader:
             known = self._frames.get(segment.key)
         if known is not None and len(known) >= needed:
             return known
+        base = self.base_of(segment)
+        like = self.content(base) if base is not None else b""
         frame = self._index.data(segment)
         if frame is None:
             self.forget(segment.stream)
             raise GoneError
         try:
-            content = decompressed(frame, segment.raw, up_to=None if known else up_to)
+            content = decompressed(frame, segment.raw, up_to=None if known else up_to, like=like)
         except StoreError:
             if not known or up_to is None:
                 raise
-            content = decompressed(frame, segment.raw, up_to=up_to)  # damaged behind that
+            # Damaged behind that.
+            content = decompressed(frame, segment.raw, up_to=up_to, like=like)
         with self._lock:
             self._frames.put(segment.key, content)
         return content
