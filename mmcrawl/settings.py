@@ -20,7 +20,7 @@ COMMANDS_MODULE = "mmcrawl.commands"
 
 USER_AGENT = "mmcrawl/0.1 (focused crawler for teaching media; set USER_AGENT to say who runs it)"
 ROBOTSTXT_OBEY = True
-ROBOTSTXT_PARSER = "mmcrawl.engine.robots.RobotsTxtParser"
+ROBOTSTXT_PARSER = "mmcrawl.engine.hosts.RobotsTxtParser"
 AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 1.0
 AUTOTHROTTLE_MAX_DELAY = 30.0

@@ -34,8 +34,7 @@ from typing import Any
 from zlib import crc32
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.urls import url_key
+from mmcrawl.frontier.urls import host_of, url_key
 from mmcrawl.store.documents import (
     BLOB,
     KEY,

@@ -21,8 +21,8 @@ from pydantic import ValidationError
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem, wrong_entry
 from mmcrawl.browse.catalogue import Catalogue
-from mmcrawl.crawl.arguments import explain
 from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.spider_params import explain
 from mmcrawl.errors import MmcrawlError, SeedError, TopicError
 from mmcrawl.frontier.admission import REDIRECT, TRAP
 from mmcrawl.frontier.database import reading

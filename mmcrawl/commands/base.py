@@ -25,9 +25,8 @@ from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import SUMMARIES
-from mmcrawl.crawl.arguments import DEFAULT_STORE, checked_store, explain
 from mmcrawl.crawl.params import DEMO_STORE, FocusedParams
-from mmcrawl.crawl.spider_params import ArchiveParams
+from mmcrawl.crawl.spider_params import DEFAULT_STORE, ArchiveParams, checked_store, explain
 from mmcrawl.errors import MissingStoreError, MmcrawlError, did_you_mean, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, check_names, value_of

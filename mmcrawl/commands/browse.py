@@ -19,8 +19,8 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, ruffle_folder, whole
-from mmcrawl.crawl.arguments import DEFAULT_STORE
 from mmcrawl.crawl.params import DEMO_STORE
+from mmcrawl.crawl.spider_params import DEFAULT_STORE
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.terminal.program import program
 
@@ -96,9 +96,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
-    from mmcrawl.browse.app import create_app
+    from mmcrawl.browse.app import create_app, server_of
     from mmcrawl.browse.context import open_context
-    from mmcrawl.browse.serving import server_of
 
     logging.basicConfig(level=logging.WARNING, format=f"{program()} browse: %(message)s")
     try:

@@ -21,8 +21,7 @@ from mmcrawl.commands.base import (
     write_jsonl,
 )
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
-from mmcrawl.crawl.arguments import explain
-from mmcrawl.crawl.spider_params import CollectParams
+from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.engine.crawls import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.media.index import MediaFile, State

@@ -24,16 +24,15 @@ from scrapy_spider_metadata import Args
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.cluster.places import WORKER
-from mmcrawl.crawl.arguments import explain
 from mmcrawl.crawl.params import FocusedParams
-from mmcrawl.crawl.spider_params import ArchiveParams, CollectParams, RevisitParams
+from mmcrawl.crawl.spider_params import ArchiveParams, CollectParams, RevisitParams, explain
 from mmcrawl.engine.browser import browser_program
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import begin_shared, check_settings, with_stored_web
 from mmcrawl.engine.scheduler import ENDED
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, did_you_mean
-from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.frontier.store import open_store
+from mmcrawl.frontier.urls import host_of, is_private_host
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import check_names, value_of
 from mmcrawl.store.uris import file_of

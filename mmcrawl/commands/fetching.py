@@ -14,11 +14,11 @@ from w3lib.html import get_base_url
 
 from mmcrawl.archive.model import Headers
 from mmcrawl.blocks.layout.styles import LONGEST_SHEET, linked_sheets
-from mmcrawl.engine.captures import capture_of
+from mmcrawl.engine.answers import capture_of
 from mmcrawl.engine.components import WELL_BEHAVED
-from mmcrawl.engine.failures import reason_of
+from mmcrawl.engine.hosts import reason_of
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.urls import PrivateHosts
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.tree import read_tree

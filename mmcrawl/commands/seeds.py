@@ -9,12 +9,12 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, output_to, whole, write_jsonl
-from mmcrawl.crawl.arguments import parse_kinds
 from mmcrawl.crawl.candidates import Candidate, Candidates, CheckedSeed, Source, open_source
 from mmcrawl.crawl.seeds import read_seeds
+from mmcrawl.crawl.spider_params import parse_kinds
 from mmcrawl.engine.seed_check import SeedCheckSpider
 from mmcrawl.errors import MmcrawlError, SeedError
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.relevance import TopicTest

@@ -25,9 +25,8 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder
 from mmcrawl.commands.crawl_workers import program_command
-from mmcrawl.crawl.arguments import explain
 from mmcrawl.crawl.params import FocusedParams
-from mmcrawl.crawl.spider_params import CollectParams
+from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.errors import CollectionError, MmcrawlError
 from mmcrawl.media.parts import folder_of
 from mmcrawl.terminal.crawl import literal, size_of

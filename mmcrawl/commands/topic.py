@@ -18,7 +18,7 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
 from mmcrawl.commands.topic_learning import add_learning_options, learning
-from mmcrawl.crawl.arguments import parse_kinds
+from mmcrawl.crawl.spider_params import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Page

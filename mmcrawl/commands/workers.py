@@ -21,7 +21,7 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.model import as_text
 from mmcrawl.commands.base import MmcrawlCommand, console_of
-from mmcrawl.crawl.arguments import checked_store
+from mmcrawl.crawl.spider_params import checked_store
 from mmcrawl.errors import StoreError
 from mmcrawl.store.uris import file_of
 from mmcrawl.terminal.crawl import facts_table, folded, literal, sentence

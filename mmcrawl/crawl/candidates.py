@@ -20,8 +20,8 @@ from mmcrawl.archive.warc.payload import CodingError, body_of
 from mmcrawl.archive.warc.records import BadRecordError, WarcProblem, records
 from mmcrawl.crawl.seeds import read_seeds
 from mmcrawl.errors import ListingError, SeedError, StoreError
-from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.frontier.database import is_crawl_store, reading
+from mmcrawl.frontier.urls import host_of, is_private_host
 from mmcrawl.page.lists.listings import MOST_LINES, read_cdx
 from mmcrawl.page.model import Link, Page
 from mmcrawl.page.parse import parse_page

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any
 
 from mmcrawl.crawl.listed import ListedLinks
-from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission, Sites
 from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.interlink import InterLink
@@ -21,6 +20,7 @@ from mmcrawl.frontier.records import LinkScores
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import TWIN, Twins
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.model import MOVE
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.knowledge import Knowledge

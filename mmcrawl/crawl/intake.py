@@ -13,9 +13,8 @@ from operator import attrgetter
 from mmcrawl.crawl.listed import ListedLinks
 from mmcrawl.crawl.reports import PageReport
 from mmcrawl.frontier.admission import Admission
-from mmcrawl.frontier.findings import Findings, MediaPageRecord
+from mmcrawl.frontier.findings import Findings, MediaPageRecord, Sightings
 from mmcrawl.frontier.records import KnownLink, NewLink, PageRecord
-from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import BEHIND, Twins
 from mmcrawl.page.lists.playlists import may_be_playlist

@@ -10,7 +10,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mmcrawl.crawl.behind import LinksBehind
 from mmcrawl.crawl.history import (
     MovedSeeds,
     noted,
@@ -20,6 +19,7 @@ from mmcrawl.crawl.history import (
     tell_elsewhere,
 )
 from mmcrawl.crawl.intake import Judge, LinkIntake, media_page, page_record, seed_link
+from mmcrawl.crawl.listed import LinksBehind
 from mmcrawl.crawl.portion import PageElsewhere, Portion
 from mmcrawl.crawl.reports import (
     HARVEST_PAGES,
@@ -31,10 +31,9 @@ from mmcrawl.crawl.reports import (
 )
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
-from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss, PatternRecord
+from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss, PatternRecord, Sightings
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.records import NewLink, PageRecord, Status, WaitingLink
-from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import BEHIND, TWIN, Twins

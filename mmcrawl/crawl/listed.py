@@ -14,16 +14,166 @@ Media that a list says a page shows are the list's until that page is fetched an
 they are the page's.
 """
 
+import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.listed import Listed, ListedAddresses, place_of
+from mmcrawl.frontier.admission import Admission
+from mmcrawl.frontier.records import WaitingLink
+from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import SqliteStore
-from mmcrawl.frontier.urls import hash64
-from mmcrawl.page.model import SAID_TO_HAVE_MEDIA, Link, Page
+from mmcrawl.frontier.urls import hash64, host_of, shape, url_key
+from mmcrawl.page.model import SAID_TO_HAVE_MEDIA, Link, MediaResource, Page
 from mmcrawl.page.urls import resource_key
+
+# -- Addresses that only a sitemap or a feed names: found, but no page links to them yet ----------
+# They lie in a table of the store and cost no RAM, so that a site of millions of pages can be
+# listed. A link on a page to one of them is a link like any other; what the list says of it is
+# added. The others become links a few at a time, see `mmcrawl.crawl.listed`.
+
+_FILE = re.compile(r"[^/.]+((?:\.\w{1,8})?/?)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An address as a list names it.
+
+    Attributes:
+        url: the address.
+        words: what is said of it: title, kind of media, date; "" for nothing.
+        tag_path: what names it, as `Link.tag_path`.
+        parent: the link that the list is.
+        place: `place_of` its address.
+    """
+
+    url: str
+    words: str
+    tag_path: str
+    parent: int
+    place: int
+
+
+@lru_cache(maxsize=16_384)
+def place_of(url: str) -> int:
+    """Return what addresses of a kind share, as a number: all but numbers and the last name.
+
+    >>> place_of("http://h.test/2014/05/a-post/") == place_of("http://h.test/2019/11/another/")
+    True
+    """
+    form = shape(url)
+    return hash64(form if "?" in form else _FILE.sub(r"*\1", form))
+
+
+class ListedAddresses:
+    """The listed addresses of one job that are no links yet; durable with the next commit.
+
+    Args:
+        store: an open store.
+        job: number of the job.
+    """
+
+    def __init__(self, store: SqliteStore, job: int) -> None:
+        self._store, self._job = store, job
+        row = store.db.execute("SELECT 1 FROM listed WHERE job = ? LIMIT 1", (job,)).fetchone()
+        self._any = row is not None
+
+    def __bool__(self) -> bool:
+        """Return whether there may be some."""
+        return self._any
+
+    def keep(self, listed: Iterable[Listed]) -> int:
+        """Add addresses, each once; return how many are new."""
+        rows = (
+            (self._job, url_key(self._job, one.url), one.url, one.words, one.tag_path, one.parent,
+             one.place) for one in listed
+        )  # fmt: skip
+        with self._store.writing() as db:
+            added = db.executemany(
+                "INSERT OR IGNORE INTO listed (job, key, url, words, tag_path, parent, place)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            ).rowcount
+        self._any = self._any or added > 0
+        return int(added)
+
+    def keep_media(self, links: Iterable[Link], list_url: str) -> None:
+        """Keep the media that a list says the pages of its links show, each once a page."""
+        rows = (
+            (self._job, url_key(self._job, link.url), list_url, *_row(medium))
+            for link in links
+            for medium in link.media
+        )
+        with self._store.writing() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO listed_media (job, key, list, url, kind, tag, text, others)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+
+    def media(self, url: str) -> tuple[tuple[str, MediaResource], ...]:
+        """Return the media that lists say a page shows, each with the address of the list."""
+        rows = self._store.db.execute(
+            "SELECT list, url, kind, tag, text, others FROM listed_media"
+            " WHERE job = ? AND key = ? ORDER BY url",
+            (self._job, url_key(self._job, url)),
+        )
+        return tuple(
+            (found, MediaResource(medium, kind, tag, text, tuple(json.loads(others))))
+            for found, medium, kind, tag, text, others in rows
+        )
+
+    def words(self, url: str) -> str:
+        """Return what lists say of an address, "" for nothing."""
+        if not self._any:
+            return ""
+        row = self._store.db.execute(
+            "SELECT words FROM listed WHERE job = ? AND key = ?",
+            (self._job, url_key(self._job, url)),
+        ).fetchone()
+        return str(row[0]) if row else ""
+
+    def take(self, place: int, most: int) -> list[Listed]:
+        """Take out the first addresses of a place."""
+        return list(self._take("AND place = ?", (place,), most)) if self._any else []
+
+    def take_first(self, most: int) -> list[Listed]:
+        """Take out the first addresses of any place."""
+        taken = list(self._take("", (), most)) if self._any else []
+        self._any = bool(taken)
+        return taken
+
+    def followed(self, links: Sequence[int], settled: int) -> None:
+        """Note that addresses became links, for who tells the crawl again.
+
+        Args:
+            links: their ids, which follow each other.
+            settled: how many links had ended by then.
+        """
+        with self._store.writing() as db:
+            row = (self._job, min(links), max(links), settled)
+            db.execute("INSERT INTO followed (job, first, last, settled) VALUES (?, ?, ?, ?)", row)
+
+    def _take(self, where: str, values: tuple[int, ...], most: int) -> Iterator[Listed]:
+        with self._store.writing() as db:
+            rows = db.execute(
+                "SELECT id, url, words, tag_path, parent, place FROM listed"  # noqa: S608 - ours
+                f" WHERE job = ? {where} ORDER BY id LIMIT ?",
+                (self._job, *values, most),
+            ).fetchall()
+            db.executemany("DELETE FROM listed WHERE id = ?", [row[:1] for row in rows])
+        for _, *values_of in rows:
+            yield Listed(*values_of)
+
+
+def _row(medium: MediaResource) -> tuple[str, str, str, str, str]:
+    others = json.dumps(medium.others, ensure_ascii=False)
+    return medium.url, medium.kind, medium.tag, medium.text, others
+
+
+# -- When an address that only a sitemap or a feed names becomes a link of the crawl --------------
 
 _ENOUGH = 4  # pages of a place before its rate counts
 _AT_ONCE = 20  # more of a place than are fetched meanwhile, and no flood
@@ -165,3 +315,43 @@ def _place(url: str, tag_path: str) -> int:
 
 def _says_media(tag_path: str) -> bool:
     return tag_path in SAID_TO_HAVE_MEDIA
+
+
+# -- Links of areas that brought little so far wait behind others until something is found there ---
+
+_MOST = 10_000
+
+
+class LinksBehind:
+    """The links that fell behind, each by so many steps.
+
+    Args:
+        frontier: where they wait.
+        admission: tells what their areas brought.
+    """
+
+    def __init__(self, frontier: SqliteFrontier, admission: Admission) -> None:
+        self._frontier, self._admission = frontier, admission
+        self._steps: dict[int, int] = {}
+
+    def falls(self, link: WaitingLink) -> bool:
+        """Let a link that was taken wait behind others, if its area brought less meanwhile."""
+        if link.request is not None or link.parent is None or link.priority > 0:
+            return False  # what is to come early keeps its place
+        steps = self._admission.steps_behind(link.url)
+        if steps <= -link.priority:
+            self._steps.pop(link.id, None)
+            return False
+        self._frontier.requeue(link.id, None, -steps)
+        self._steps[link.id] = steps
+        if len(self._steps) > _MOST:
+            del self._steps[next(iter(self._steps))]
+        return True
+
+    def lift(self) -> None:
+        """Bring those forward in whose area something was found now."""
+        for link, before in list(self._steps.items()):
+            steps = self._admission.steps_behind(self._frontier.url(link))
+            if steps < before:
+                self._frontier.prioritise(link, -steps, instead_of=-before)
+                self._steps[link] = steps

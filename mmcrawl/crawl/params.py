@@ -10,7 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mmcrawl.archive.uris import as_archive_uri
-from mmcrawl.crawl.arguments import (
+from mmcrawl.crawl.rules_file import read_rules
+from mmcrawl.crawl.seeds import Seed, read_seeds
+from mmcrawl.crawl.spider_params import (
     DEFAULT_STORE,
     StoreName,
     WebName,
@@ -18,11 +20,8 @@ from mmcrawl.crawl.arguments import (
     parse_kinds,
     readable,
 )
-from mmcrawl.crawl.rules_file import read_rules
-from mmcrawl.crawl.seeds import Seed, read_seeds
 from mmcrawl.errors import did_you_mean
-from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.urls import canonical
+from mmcrawl.frontier.urls import canonical, host_of
 from mmcrawl.media.sizes import as_sizes
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters

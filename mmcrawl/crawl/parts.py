@@ -8,10 +8,10 @@ from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.portion import Portion
 from mmcrawl.crawl.reports import Reporter
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.scoring.base import LinkSource, Scorer
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import default_parameters, make_scorer

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mmcrawl.crawl.list_files import checked, entries_of
+from mmcrawl.crawl.seeds import checked, entries_of
 from mmcrawl.errors import RuleError
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.ranking import MOST_WEIGHT

@@ -11,11 +11,11 @@ from typing import Any
 from mmcrawl.crawl.history import Overheard, noted_rules, retold
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, StoreError
-from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.interlink import InterLink, PlacedPage
 from mmcrawl.frontier.ranking import BEHIND, LEFT, place_by_block
 from mmcrawl.frontier.records import HELD, LinkRecord, LinkScores, Status
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import Scorer
 from mmcrawl.scoring.pinned_rules import PinnedRule

@@ -4,15 +4,13 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.engine.answers import declared_type
-    from mmcrawl.engine.cookies import BoundedCookieJar, CookiesMiddleware
     from mmcrawl.engine.crawls import check_settings, make_job, with_stored_web
     from mmcrawl.engine.extensions import CrawlProgress, MediaCsvExporter
-    from mmcrawl.engine.failures import reason_of
+    from mmcrawl.engine.hosts import LIMIT, UnreachableHosts, reason_of
     from mmcrawl.engine.items import MediaPageItem, PageItem
     from mmcrawl.engine.metrics import Metrics
+    from mmcrawl.engine.middlewares import BoundedCookieJar, CookiesMiddleware
     from mmcrawl.engine.requests import as_json, from_json
-    from mmcrawl.engine.robots import LIMIT
     from mmcrawl.engine.scheduler import FocusedScheduler
     from mmcrawl.engine.threads import News
-    from mmcrawl.engine.unreachable import UnreachableHosts
     from mmcrawl.engine.window import Window

@@ -4,20 +4,71 @@ Its type tells, the file name it is sent under, and its first kilobyte. More is 
 what is no page: a crawl learns that a medium is there, and a collection fetches it.
 """
 
-from typing import Self
+import logging
+import time
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import StopDownload
+from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Headers, Response, TextResponse
 
+from mmcrawl.archive.model import Capture
+from mmcrawl.engine.crawls import Crawl
+from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY
+from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.errors import raise_if_fatal
 from mmcrawl.media.magic import HEAD, PLAYLISTS, is_text, kind_of, type_of
-from mmcrawl.page.dynamic import kind_by_headers, name_in
+from mmcrawl.page.dynamic import kind_by_headers, may_be_media, name_in, with_dynamic_media
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.lists.playlists import is_playlist, may_be_playlist
 from mmcrawl.page.media import media_kind
+from mmcrawl.page.model import Page
+from mmcrawl.settings import value_of
+
+# -- From a response of Scrapy's to a capture for the archive -------------------------------------
+
+
+def capture_of(response: Response, url: str = "") -> Capture:
+    """Return what a server answered.
+
+    The reason of the status line is the standard one: Scrapy does not hand on what was sent.
+    `Content-Length` and the like are as sent, so they may tell of the body as it was compressed.
+
+    Args:
+        response: As a spider gets it.
+        url: Address to keep it under, by default the response's.
+    """
+    headers = tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in response.headers.items()
+        for value in values
+    )
+    return Capture(
+        url=url or response.url,
+        body=response.body,
+        time=requested_at(response),
+        status=response.status,
+        headers=headers,
+        reason=_REASONS.get(response.status, ""),
+    )
+
+
+def requested_at(response: Response) -> float:
+    """Return when a response was asked for, in Unix seconds, give or take the time of its body."""
+    latency = response.meta.get("download_latency", 0.0) if response.request else 0.0
+    return time.time() - float(latency)
+
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
+
+
+# -- What an answer is, whatever its address ends in: a page, a playlist, a medium, or none of
+# them
 
 PAGE, PLAYLIST = "page", "playlist"
 TOO_LARGE = "mmcrawl_too_large"
@@ -115,3 +166,78 @@ def _kind(url: str, head: bytes, headers: Headers) -> str:
         return named or page
     other = media_kind("", seen) or ""
     return (kind_of(seen, named) or other) if named else other
+
+
+# -- Spider middleware: what links are that do not tell (`download.php?id=3`), asked with HEAD ----
+
+logger = logging.getLogger(__name__)
+
+_OK = 200
+
+
+class DynamicLinksMiddleware:
+    """Turns links of a page that prove to be media into media of the page.
+
+    Asked are only links that promise media (`may_be_media`), on pages that would be relevant if
+    they kept the promise; through the engine, so that robots.txt and delays hold. An answer is
+    remembered. When the budget is spent, links stay links.
+
+    Raises:
+        NotConfigured: MMCRAWL_HEAD_REQUESTS, the budget of a run, is 0.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.budget = value_of(crawler.settings, "MMCRAWL_HEAD_REQUESTS")
+        if self.budget <= 0:
+            raise NotConfigured
+        self.crawler = crawler
+        self._kinds: dict[str, str | None] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Complete the pages among the results of a callback."""
+        scheduler = scheduler_of(self.crawler)
+        job = scheduler.job if scheduler else None
+        async for output in result:
+            if isinstance(output, PageItem) and job is not None:
+                output.page = await self._complete(output.page, job)
+            yield output
+
+    async def _complete(self, page: Page, job: Crawl) -> Page:
+        urls = [link.url for link in page.links if may_be_media(link)]
+        wanted = min(job.kinds)
+        if (
+            not urls
+            or not job.judge(with_dynamic_media(page, dict.fromkeys(urls, wanted))).relevant
+        ):
+            return page
+        kinds = {url: kind for url in urls if (kind := await self._kind(url, job))}
+        return with_dynamic_media(page, kinds)
+
+    async def _kind(self, url: str, job: Crawl) -> str | None:
+        allowed = job.sites.private_hosts.may_ask(url)
+        if url not in self._kinds and allowed and self.budget > 0:
+            self.budget -= 1
+            self._kinds[url] = await self._ask(url)
+        return self._kinds.get(url)
+
+    async def _ask(self, url: str) -> str | None:
+        self.crawler.stats.inc_value("mmcrawl/head_requests")
+        request = Request(url, method="HEAD", meta={"dont_retry": True})
+        try:
+            response = await self.crawler.engine.download_async(request)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the link stays a link
+            raise_if_fatal(error)
+            logger.debug("HEAD %s: %s", url, error)
+            return None
+        if response.status != _OK:
+            return None
+        names = ("Content-Type", "Content-Disposition")
+        return kind_by_headers(
+            response.url, *(header_text(response.headers, name) for name in names)
+        )

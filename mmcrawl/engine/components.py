@@ -29,14 +29,14 @@ _OF_A_PROJECT = (
 
 WELL_BEHAVED: Mapping[str, Any] = {
     "DOWNLOAD_HANDLERS": {
-        "http": "mmcrawl.engine.connections.DownloadHandler",
-        "https": "mmcrawl.engine.connections.DownloadHandler",
+        "http": "mmcrawl.engine.downloads.DownloadHandler",
+        "https": "mmcrawl.engine.downloads.DownloadHandler",
     },
     "DOWNLOADER_MIDDLEWARES": {
         "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
         "mmcrawl.engine.middlewares.RobotsTxtMiddleware": 100,
-        "mmcrawl.engine.cookies.CookiesMiddleware": 700,
+        "mmcrawl.engine.middlewares.CookiesMiddleware": 700,
     },
 }
 """What whoever asks other people's servers needs."""
@@ -79,7 +79,7 @@ FOCUSED: Mapping[str, Any] = {
     "SCHEDULER": _SCHEDULER,
     "SPIDER_MIDDLEWARES": {
         "mmcrawl.engine.middlewares.FrontierMiddleware": 10,
-        "mmcrawl.engine.dynamic_links.DynamicLinksMiddleware": 900,
+        "mmcrawl.engine.answers.DynamicLinksMiddleware": 900,
     },
     "ITEM_PIPELINES": {
         "mmcrawl.pipelines.pages.BlocksPipeline": 50,

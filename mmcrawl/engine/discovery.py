@@ -21,8 +21,7 @@ from scrapy.utils.asyncio import run_in_thread
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import WAY_KEY
 from mmcrawl.errors import ListingError
-from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.urls import page_digest
+from mmcrawl.frontier.urls import host_of, page_digest
 from mmcrawl.page.lists.feeds import read_feed, read_opml
 from mmcrawl.page.lists.heads import alternates, feed_addresses, oembed_address, read_oembed
 from mmcrawl.page.lists.listings import (

@@ -23,7 +23,7 @@ from scrapy.http import JsonRequest, XmlRpcRequest
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 
 from mmcrawl.engine.crawls import Crawl
-from mmcrawl.engine.failures import FailureReport
+from mmcrawl.engine.hosts import FailureReport
 from mmcrawl.errors import RequestError
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.urls import canonical

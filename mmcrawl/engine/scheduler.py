@@ -9,7 +9,7 @@ The spider makes the job: `spider.make_job() -> CrawlJob`, or a `SharedJob` if i
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from operator import methodcaller
@@ -25,20 +25,18 @@ from twisted.python.failure import Failure
 
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.reports import settle
+from mmcrawl.crawl.silent import name_silent, why_silent
 from mmcrawl.engine.commits import Commits
 from mmcrawl.engine.crawls import Crawl
-from mmcrawl.engine.ends import Ends
-from mmcrawl.engine.failures import FailureReport
-from mmcrawl.engine.free_hosts import FreeHosts
+from mmcrawl.engine.hosts import FailureReport, FreeHosts, RobotsUnreachableError, UnreachableHosts
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY, LinkRequests
 from mmcrawl.engine.threads import in_reactor, in_thread
-from mmcrawl.engine.unreachable import RobotsUnreachableError, UnreachableHosts
 from mmcrawl.engine.window import Window
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.settings import value_of
-from mmcrawl.store.garbage import collect_seldom
+from mmcrawl.store.child_process import collect_seldom
 
 logger = logging.getLogger(__name__)
 
@@ -451,3 +449,38 @@ def has_something_to_do(crawler: Crawler) -> bool:
     if scheduler is None:
         return True
     return scheduler.job is not None and scheduler.job.job.finished_at is None
+
+
+# -- How a crawl ends that has nothing left to do, for whoever runs crawls by the clock -----------
+
+
+class Ends:
+    """Closes an idle spider with the reason why it is.
+
+    Args:
+        scheduler: of the crawl, whose job is open.
+        contents: what pages without links and media consist of, by their links.
+    """
+
+    def __init__(self, scheduler: FocusedScheduler, contents: Mapping[int, str]) -> None:
+        self._scheduler, self._contents = scheduler, contents
+        self._is_fresh = scheduler.job is not None and not scheduler.job.pages
+        scheduler.crawler.signals.connect(self._name, signals.spider_idle)
+
+    def _name(self) -> None:
+        """Close with `max_pages` when only that limit keeps links waiting, with `nothing_fetched`
+        when no page could be had, with `nothing_found` if no seed gave a page or a medium."""
+        scheduler, job = self._scheduler, self._scheduler.job
+        if job is None:
+            return
+        if scheduler.limit_reached and job.ready:
+            raise CloseSpider("max_pages")
+        if not job.pages:
+            raise CloseSpider("nothing_fetched")
+        if job.ready and scheduler.only_left_alone:
+            raise CloseSpider("hosts_unreachable")
+        if not isinstance(job, CrawlJob) or not self._is_fresh or scheduler.limit_reached:
+            return  # of a crawl that is shared, its workers together say so
+        if lines := why_silent(job.frontier, self._contents):
+            name_silent(lines)
+            raise CloseSpider("nothing_found")

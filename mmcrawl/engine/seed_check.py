@@ -13,11 +13,9 @@ from twisted.python.failure import Failure
 
 from mmcrawl.crawl.candidates import ALIVE, DEAD, FORBIDDEN, REDIRECTS, CheckedSeed
 from mmcrawl.engine.components import WELL_BEHAVED
-from mmcrawl.engine.failures import reason_of
-from mmcrawl.engine.robots import LIMIT, RobotsTxtParser
+from mmcrawl.engine.hosts import LIMIT, RobotsTxtParser, reason_of
 from mmcrawl.errors import ListingError
-from mmcrawl.frontier.addresses import PrivateHosts, host_of
-from mmcrawl.frontier.urls import canonical
+from mmcrawl.frontier.urls import PrivateHosts, canonical, host_of
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.lists.listings import listing_kind, unpacked
 from mmcrawl.page.lists.sitemaps import read_sitemap, sitemaps_of_robots

@@ -16,11 +16,10 @@ from typing import Any, Self, TextIO
 import mmcrawl
 from mmcrawl.engine.items import PageItem
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT
 from mmcrawl.frontier.database import SCHEMA
 from mmcrawl.frontier.findings import PatternRecord
-from mmcrawl.frontier.urls import url_key
+from mmcrawl.frontier.urls import host_of, url_key
 from mmcrawl.page.urls import resource_key
 from mmcrawl.store.sqlite_files import connected, require_tables
 

@@ -12,11 +12,11 @@ from typing import Any
 from pydantic import ValidationError
 
 import mmcrawl
-from mmcrawl.crawl.arguments import explain
 from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.spider_params import explain
 from mmcrawl.errors import MmcrawlError, SeedError, WebError
 from mmcrawl.experiment.measures import pages_at_share
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.replay.opening import PORTAL, PORTAL_HOST, SIMULATED, demo_files, open_web
 from mmcrawl.scoring.base import NoLinks
 from mmcrawl.scoring.registry import default_parameters, is_random, make_scorer

@@ -28,7 +28,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from mmcrawl.experiment.laboratory import Outcome
 from mmcrawl.experiment.measures import found_after, on_grid
 from mmcrawl.experiment.truth import Series
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 
 INK = "#1b1c1d"
 """Text, axes and the oracle; where a page is dark, figures in it turn it to the page's own ink."""

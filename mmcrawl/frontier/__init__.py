@@ -6,17 +6,16 @@ Here also lives the store that keeps a crawl's state: its jobs, what it found an
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.frontier.addresses import (
-        PrivateHosts,
-        host_of,
-        is_private_address,
-        is_private_host,
-    )
     from mmcrawl.frontier.admission import REDIRECT, TRAP, Admission, Limits
     from mmcrawl.frontier.database import SCHEMA_VERSION, damaged
-    from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss, PatternRecord
+    from mmcrawl.frontier.findings import (
+        Findings,
+        MediaPageRecord,
+        NearMiss,
+        PatternRecord,
+        Sightings,
+    )
     from mmcrawl.frontier.interlink import InterLink
-    from mmcrawl.frontier.listed import place_of
     from mmcrawl.frontier.order import PendingOrder
     from mmcrawl.frontier.ranking import ALL, LINKS, OFF_TOPIC, Ranking
     from mmcrawl.frontier.reading import ELSEWHERE, JOB_SHIFT, PastFailure, PastPage
@@ -30,11 +29,20 @@ with lazy_imports(__name__):
         Status,
         WaitingLink,
     )
-    from mmcrawl.frontier.sightings import Sightings
     from mmcrawl.frontier.sqlite import SqliteFrontier
     from mmcrawl.frontier.store import Job, SqliteStore, open_store
     from mmcrawl.frontier.twins import TWIN, Twins, twin_key
-    from mmcrawl.frontier.urls import canonical, page_digest, shape, split_origin, url_key
+    from mmcrawl.frontier.urls import (
+        PrivateHosts,
+        canonical,
+        host_of,
+        is_private_address,
+        is_private_host,
+        page_digest,
+        shape,
+        split_origin,
+        url_key,
+    )
 
 __all__ = [
     "HELD",

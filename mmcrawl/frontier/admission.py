@@ -1,14 +1,203 @@
 """Which links a crawl may follow at all: its sites, its depth, and the bounds against traps."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from mmcrawl.frontier.addresses import PrivateHosts, host_of
-from mmcrawl.frontier.areas import Areas
-from mmcrawl.frontier.urls import shape
+from mmcrawl.frontier.urls import PrivateHosts, host_of, shape
 from mmcrawl.text.resources import split_host
+
+# -- What a crawl has found in each area of a host, and how many more pages it may take there -----
+# An area is a directory, a script, or what the pages of one shape are (`shape`): numbers, ids and
+# the values of queries are left out of their names. Areas stand in each other as a tree. An area
+# that has brought something is never bounded. Of the others the budget shrinks, and is shared:
+#
+# * Pages of one shape end with `per_shape`, and those of one script with as many in all, whatever
+#   combinations of parameters they have; what lies in a directory or below it with five times as
+#   many. What was guessed gets more patience than what an address shows: of a directory with media
+#   on 2 % of its pages the first 1,000 have none less than once in 10⁸ times, the first 200 once
+#   in 57.
+# * All areas next to each other that brought nothing have as much together, and once more for the
+#   first that did, the second, the fourth and so on. When that is used up, those that had less
+#   than their share of it go on to that, and new ones are tried while there are few. So names
+#   without end come to an end, in letters or in ids, at every depth. Pages and directories are
+#   told apart, since a site with a thousand pages at its root may have few sections.
+# * Before that an area falls behind: by a step with 10 pages in vain, with 20, with 40 and so on,
+#   its own ones and those of areas around it, and where very many like it were begun before.
+#
+# Dead links are counted by themselves: endless ones have the same bounds, but they do not tell what
+# the pages beside them hold.
+
+_LEARNT = 5
+_FREE = 10  # with 5 single webs lose up to .07 of the area, with 20 and more all lose a little
+_MANY = 50
+_DEEPEST = 20
+
+
+@dataclass(slots=True)
+class _Pool:
+    """The pages, or the directories, directly in an area.
+
+    Attributes:
+        rich, poor: how many brought something, and how many nothing.
+        pages: fetched in poor ones.
+        dead: links there that were.
+    """
+
+    rich: int = 0
+    poor: int = 0
+    pages: int = 0
+    dead: int = 0
+
+    @property
+    def patience(self) -> int:
+        """How much more is tried here, for what was found."""
+        return 1 + self.rich.bit_length()
+
+
+@dataclass(slots=True)
+class _Area:
+    """Pages fetched in an area, the relevant ones among them, links that were dead, and what it
+    consists of.
+
+    Its place is how many like it had brought nothing when it was begun.
+    """
+
+    pages: int = 0
+    dead: int = 0
+    relevant: int = 0
+    place: int = 0
+    below: dict[str, _Area] = field(default_factory=dict)
+    pools: tuple[_Pool, _Pool] | None = None
+
+    def pool(self, *, of_pages: bool) -> _Pool:
+        if self.pools is None:
+            self.pools = _Pool(), _Pool()
+        return self.pools[of_pages]
+
+
+class Areas:
+    """Counts fetched pages by area.
+
+    Args:
+        per_shape: most pages of one shape while none is relevant, from 1.
+    """
+
+    def __init__(self, per_shape: int) -> None:
+        self._per_shape = per_shape
+        self._hosts: dict[str, _Area] = {}
+
+    def crawled(self, form: str, *, relevant: bool, failed: bool = False) -> bool:
+        """Count a fetched page; tell whether it is the first find of an area.
+
+        Args:
+            form: `shape` of its address.
+            relevant: whether it was.
+            failed: whether it could not be had.
+        """
+        host, *names = _names(form)
+        area, first = self._hosts.setdefault(host, _Area()), False
+        area.pages += 1
+        area.relevant += relevant
+        for depth, name in enumerate(names, 1):
+            pool = area.pool(of_pages=depth == len(names))
+            inner = area.below.get(name)
+            if inner is None:
+                inner = area.below[name] = _Area(place=pool.poor)
+                pool.poor += 1
+            was_rich = inner.relevant > 0
+            inner.pages += not failed
+            inner.dead += failed
+            inner.relevant += relevant
+            if not was_rich:
+                pool.pages += not failed
+                pool.dead += failed
+                if relevant:
+                    first = True
+                    _move(pool, inner, to_rich=True)
+            area = inner
+        return first
+
+    def revised(self, form: str) -> None:
+        """Note that a page counted as relevant is not."""
+        host, *names = _names(form)
+        area = self._hosts.get(host)
+        for depth, name in enumerate(names, 1):
+            inner = area.below.get(name) if area else None
+            if area is None or inner is None:
+                return
+            inner.relevant -= 1
+            if not inner.relevant:
+                _move(area.pool(of_pages=depth == len(names)), inner, to_rich=False)
+            area = inner
+
+    def exhausted(self, form: str) -> bool:
+        """Tell whether an area of a page has used up what it may while it brings nothing."""
+        return any(self._is_over(*step) for step in self._steps(form))
+
+    def steps_behind(self, form: str) -> int:
+        """Return by how many steps a page comes after those of other areas."""
+        return sum(
+            (inner.pages // _FREE).bit_length()
+            + (inner.place // (_MANY * pool.patience)).bit_length()
+            for inner, pool, _ in self._steps(form)
+        )
+
+    def _is_over(self, inner: _Area, pool: _Pool, is_directory: bool) -> bool:
+        learnt = _LEARNT * self._per_shape
+        pages = max(inner.pages, inner.dead)
+        if pages >= (learnt if is_directory else self._per_shape):
+            return True
+        budget = learnt * pool.patience
+        if max(pool.pages, pool.dead) < budget:
+            return False
+        return pages * pool.poor >= budget if pages else pool.poor >= _MANY
+
+    def _steps(self, form: str) -> list[tuple[_Area, _Pool, bool]]:
+        """Return those of a page that brought nothing, with their like; whether directories."""
+        host, *names = _names(form)
+        directories = len(names) - (2 if "?" in names[-1] else 1)
+        area, steps = self._hosts.get(host), []
+        for depth, name in enumerate(names, 1):
+            if area is None:
+                break
+            is_page = depth == len(names)
+            inner = area.below.get(name)
+            if inner is None or not inner.relevant:
+                pool = area.pool(of_pages=is_page)
+                new = _Area(place=pool.poor)
+                steps.append((inner or new, pool, depth <= directories))
+            area = inner
+        return steps
+
+
+def _move(pool: _Pool, area: _Area, *, to_rich: bool) -> None:
+    sign = 1 if to_rich else -1
+    pool.rich += sign
+    pool.poor -= sign
+    pool.pages -= sign * area.pages
+    pool.dead -= sign * area.dead
+
+
+def _names(form: str) -> list[str]:
+    """Return host, directories and page; what one script makes is a directory of its own.
+
+    The page begins with a space, as no directory does: one may be called like the other.
+
+    >>> _names("h.test/"), _names("h.test/a/b/"), _names("h.test/a/show.asp?id")
+    (['h.test', ' '], ['h.test', 'a', ' b'], ['h.test', 'a', 'show.asp', ' ?id'])
+    """
+    path, mark, query = form.partition("?")
+    host, *names = path.rstrip("/").split("/", _DEEPEST + 1)
+    if mark or not names:
+        return [host, *names, f" {mark}{query}"]
+    return [host, *names[:-1], f" {names[-1]}"]
+
+
+# -- Which links a crawl may follow at all: its sites, its depth, and the bounds against traps ----
 
 TRAP = "trap: "
 """What reasons begin with that bound endless spaces of pages."""
@@ -29,7 +218,7 @@ class Limits:
         per_host: most pages of one host.
         per_shape: most pages of one URL shape (numbers and query values left out) while none of
             them was relevant. Calendars and other endless spaces end here. Of a directory five
-            times as many; areas that brought nothing share a budget (:mod:`.areas`).
+            times as many; areas that brought nothing share a budget (see `Areas`).
         per_page: most links of one page, the first ones.
         repeats: most times one directory name may stand in a path; more is a loop of links.
         private: follow links to private networks from public pages.

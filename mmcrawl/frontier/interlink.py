@@ -7,13 +7,12 @@ from functools import lru_cache
 from heapq import nlargest, nsmallest
 from typing import TypeAlias
 
-from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.ranking import Ranking
 from mmcrawl.frontier.reading import LinkTable
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ALL, Selection
 from mmcrawl.frontier.store import SqliteStore
-from mmcrawl.frontier.urls import split_origin
+from mmcrawl.frontier.urls import host_of, split_origin
 
 Counts: TypeAlias = MutableSequence[int]
 """A number for each link, by its id."""

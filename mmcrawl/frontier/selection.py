@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 
 _HELD = "held(link.id, origin || link.path, score, priority, block)"
 _STATES = {

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from mmcrawl.errors import ListingError, MediaError, StoreError
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.media.download import Download, kept
 from mmcrawl.media.files import PartialFile, digest_of
 from mmcrawl.media.hosted import Players

@@ -22,7 +22,7 @@ from typing import BinaryIO, Self, cast
 from urllib.parse import urlsplit
 
 from mmcrawl.errors import MediaError, MmcrawlError
-from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_address, port_of
+from mmcrawl.frontier.urls import PrivateHosts, host_of, is_private_address, port_of
 from mmcrawl.media.index import MediaFile
 from mmcrawl.media.magic import HEAD, kind_of, type_of
 from mmcrawl.media.sizes import Budget, Room

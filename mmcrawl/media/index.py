@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.store.documents import (
     KEY,
     Change,

@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from mmcrawl.errors import MediaError, StoreError
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.media.files import FolderFiles, MediaFiles, open_files
 from mmcrawl.media.index import PART, MediaFile, MediaIndex, State
 from mmcrawl.media.swf.container import PAGE

@@ -19,7 +19,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_unix_time
 from mmcrawl.blocks.content.content import page_content
 from mmcrawl.errors import RankError
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.rank.reading import Progress, Reading, over_bodies
 from mmcrawl.rank.records import Body
 from mmcrawl.rank.results import FoundDuplicates, Group

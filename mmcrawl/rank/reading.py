@@ -20,7 +20,7 @@ from mmcrawl.archive.revisits import is_answer
 from mmcrawl.blocks.link_kinds import declared_base, references
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.parse import media_in
 from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import PAGE_SCHEMES, Resolver, base_url

@@ -10,8 +10,7 @@ with lazy_imports(__name__):
     from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
     from mmcrawl.scoring.breadth import Breadth
     from mmcrawl.scoring.evidence import COLUMNS, Evidence, prior_of, shipped_prior
-    from mmcrawl.scoring.feature_rows import FeatureRows
-    from mmcrawl.scoring.knowledge import Contribution, Knowledge
+    from mmcrawl.scoring.knowledge import Contribution, Knowledge, OnlineLogisticModel
     from mmcrawl.scoring.learned import Learned
     from mmcrawl.scoring.link_features import (
         BITS,
@@ -24,7 +23,6 @@ with lazy_imports(__name__):
         link_features,
         link_flags,
     )
-    from mmcrawl.scoring.online_model import OnlineLogisticModel
     from mmcrawl.scoring.page_features import page_terms
     from mmcrawl.scoring.patterns import (
         ANY,
@@ -43,7 +41,7 @@ with lazy_imports(__name__):
         glob_of,
         glob_regex,
     )
-    from mmcrawl.scoring.prospects import Prospects
+    from mmcrawl.scoring.prospects import FeatureRows, Prospects
     from mmcrawl.scoring.registry import (
         algorithm_names,
         default_parameters,

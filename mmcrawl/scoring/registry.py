@@ -28,7 +28,7 @@ _SCORERS: Registry[Scorer] = Registry(
         "fish": "mmcrawl.scoring.fish:Fish",
         "hits": "mmcrawl.scoring.graph.hits:Hits",
         "learned": "mmcrawl.scoring.learned:Learned",
-        "pagerank": "mmcrawl.scoring.graph.pagerank:PageRank",
+        "pagerank": "mmcrawl.scoring.graph.topicrank:PageRank",
         "shark": "mmcrawl.scoring.shark:Shark",
         "shark-improved": "mmcrawl.scoring.shark_improved:SharkImproved",
         "tag-path": "mmcrawl.scoring.tag_path:TagPath",
@@ -36,7 +36,7 @@ _SCORERS: Registry[Scorer] = Registry(
         "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
         "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
         "urlrule-2009": "mmcrawl.scoring.urlrule_2009:UrlRule2009",
-        "weighted-pagerank": "mmcrawl.scoring.graph.pagerank:WeightedPageRank",
+        "weighted-pagerank": "mmcrawl.scoring.graph.topicrank:WeightedPageRank",
     },
     MmcrawlError,
 )

@@ -8,7 +8,7 @@ from math import inf
 from typing import TypeAlias
 
 from mmcrawl.errors import TopicError
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.model import MediaResource, Page
 from mmcrawl.scoring.page_features import page_numbers, page_terms
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS

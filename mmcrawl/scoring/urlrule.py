@@ -61,11 +61,12 @@ from mmcrawl.scoring.site_state import (
     UNKNOWN,
     WAITING,
     Ids,
+    LearntOrder,
+    LinkOrder,
     Links,
     Numbers,
     Site,
 )
-from mmcrawl.scoring.urlrule_order import LearntOrder, LinkOrder
 
 _LIFT, _S = 0.3, 0.1  # tried on 26 webs, 0 to 1 each, leaving the web out that was measured
 

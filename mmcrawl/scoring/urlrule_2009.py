@@ -45,9 +45,8 @@ from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import CrawledPage, LinkSource, Ranges, check_ranges
 from mmcrawl.scoring.patterns import UrlParts, url_parts
 from mmcrawl.scoring.similarity import LinkSimilarity
-from mmcrawl.scoring.site_state import Ids, Numbers, Site
+from mmcrawl.scoring.site_state import Ids, LinkOrder, Numbers, Site
 from mmcrawl.scoring.urlrule import PatternSearch
-from mmcrawl.scoring.urlrule_order import LinkOrder
 
 _LAST_PROBED_LAYER = 10
 _UNKNOWN, _BACK, _PROBE, _DONE, _FAILED = range(5)

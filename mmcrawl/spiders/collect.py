@@ -31,10 +31,10 @@ from mmcrawl.engine.downloads import (
     ReplayMediaHandler,
     TooSlowError,
 )
-from mmcrawl.engine.failures import reason_of
+from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error
-from mmcrawl.frontier.addresses import PrivateHosts, host_of
+from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.media.collector import LEASE, Collector
 from mmcrawl.media.download import Download
 from mmcrawl.media.hosted import Players, YtDlp

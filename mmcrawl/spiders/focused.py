@@ -23,10 +23,11 @@ from mmcrawl.engine.answers import (
     TOO_LARGE,
     FirstBytes,
     answered_kind,
+    capture_of,
     declared_type,
     file_name,
 )
-from mmcrawl.engine.captures import capture_of
+from mmcrawl.engine.browser import Rendering
 from mmcrawl.engine.components import (
     FOCUSED,
     PlainScheduler,
@@ -37,13 +38,11 @@ from mmcrawl.engine.components import (
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
-from mmcrawl.engine.rendering import Rendering
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import ListingError
-from mmcrawl.frontier.addresses import PrivateHosts, host_of
-from mmcrawl.frontier.urls import page_digest
+from mmcrawl.frontier.urls import PrivateHosts, host_of, page_digest
 from mmcrawl.page.barren import contents_of
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.lists.playlists import read_playlist

@@ -22,13 +22,13 @@ from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import NO_ANSWER, Due, in_order, is_answer, schedule
 from mmcrawl.archive.uris import shown
 from mmcrawl.crawl.spider_params import RevisitParams
-from mmcrawl.engine.captures import capture_of, requested_at
+from mmcrawl.engine.answers import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import revisit_rules, with_stored_web
-from mmcrawl.engine.failures import reason_of
+from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.items import VisitItem
 from mmcrawl.errors import StoreError, fatal_error
-from mmcrawl.frontier.addresses import PrivateHosts, host_of
+from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.media.sizes import ALL
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings

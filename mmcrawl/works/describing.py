@@ -10,8 +10,8 @@ from itertools import chain
 from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.partition import partition
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.text.writing import xml_text
 from mmcrawl.works.grouping import SiteTitles, choose_titles, group_mentions

@@ -57,7 +57,7 @@ def test_a_crawl_uses_it_in_place_of_scrapys() -> None:
     FocusedSpider.update_settings(settings)
     used = build_component_list(settings.getwithbase("DOWNLOADER_MIDDLEWARES"))
     assert [name for name in used if "Cookies" in name] == [
-        "mmcrawl.engine.cookies.CookiesMiddleware"
+        "mmcrawl.engine.middlewares.CookiesMiddleware"
     ]
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mmcrawl.crawl import CrawlJob, FetchedPage, Reporter
-from mmcrawl.frontier import Limits, NewLink, open_store, place_of
+from mmcrawl.crawl import CrawlJob, FetchedPage, Reporter, place_of
+from mmcrawl.frontier import Limits, NewLink, open_store
 from mmcrawl.page import IN_FEED_WITH_MEDIA, IN_SITEMAP, Link, MediaResource, Page
 from mmcrawl.page.lists import listed_link
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer

@@ -19,7 +19,7 @@ from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.figures import months_of, timeline_of
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 
 _NO_HOST = "-"
 """Stands in addresses for the site of URLs without a host."""

@@ -23,7 +23,7 @@ from mmcrawl.experiment.measures import (
 from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan
 from mmcrawl.experiment.presets.tables import PaperTable
 from mmcrawl.experiment.truth import Series, Truth
-from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.replay.opening import SIMULATED
 from mmcrawl.scoring.urlrule_2009 import layer_of
 

@@ -12,5 +12,9 @@ with lazy_imports(__name__):
         converge,
         shares_within,
     )
-    from mmcrawl.scoring.graph.pagerank import PageRank, WeightedPageRank
-    from mmcrawl.scoring.graph.topicrank import TopicCentricPageRank, TopicRank
+    from mmcrawl.scoring.graph.topicrank import (
+        PageRank,
+        TopicCentricPageRank,
+        TopicRank,
+        WeightedPageRank,
+    )
