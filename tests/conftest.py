@@ -68,7 +68,7 @@ def _caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         patched.delenv("COLUMNS", raising=False)  # pytest-xdist's own, which is no reader's
         # On a busy machine any command takes long, and would say so.
-        patched.setattr("mmcrawl.terminal.telling._SHOWN_AFTER", HANG)
+        patched.setattr("mmcrawl.commands.terminal.telling._SHOWN_AFTER", HANG)
         yield
 
 

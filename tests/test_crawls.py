@@ -7,12 +7,11 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
+from mmcrawl.commands.terminal import CrawlProgress, extensions
 from mmcrawl.crawl import CrawlJob, FetchedPage, FocusedParams
 from mmcrawl.engine import (
-    CrawlProgress,
     FocusedScheduler,
     check_settings,
-    extensions,
     make_job,
     with_stored_web,
 )
@@ -130,7 +129,7 @@ def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(monkeypa
     )
     progress = CrawlProgress(crawler)  # type: ignore[arg-type]
     scheduler.job = open_job()
-    with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.engine.extensions"):
+    with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.commands.terminal.extensions"):
         crawl_chain(scheduler.job, most=3)  # in an earlier run
         progress._opened()
         crawl_chain(scheduler.job, most=5)

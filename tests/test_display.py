@@ -6,9 +6,15 @@ from dataclasses import replace
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
+from mmcrawl.commands.terminal import (
+    Progress,
+    Summary,
+    closing_tables,
+    progress_line,
+    progress_panel,
+)
 from mmcrawl.frontier import MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.page import MediaResource
-from mmcrawl.terminal import Progress, Summary, closing_tables, progress_line, progress_panel
 from tests.tables import each
 
 PROGRESS = Progress(

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
+from mmcrawl.commands.terminal import algorithm_help, argument_help
 from mmcrawl.crawl import FocusedParams
 from mmcrawl.engine import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared, value_of
-from mmcrawl.terminal import algorithm_help, argument_help
 from tests.tables import each
 
 ROOT = Path(__file__).resolve().parents[1]

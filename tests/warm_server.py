@@ -40,9 +40,9 @@ def warm() -> None:
             if not module.name.startswith(NOT_WARMED):
                 hasattr(importlib.import_module(module.name), "_")  # loads what is loaded when used
     from mmcrawl.commands import crawl_workers
+    from mmcrawl.commands.terminal import telling
     from mmcrawl.experiment import crawl
     from mmcrawl.store import child_process
-    from mmcrawl.terminal import telling
     from mmcrawl.text import segment, translate_url
     from tests.warm import starts_warm
 

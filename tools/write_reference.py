@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mmcrawl.commands.links import COLUMNS
+from mmcrawl.commands.terminal.arguments import spider_arguments
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import CollectParams, RevisitParams
 from mmcrawl.settings import declared
-from mmcrawl.terminal.arguments import spider_arguments
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 SETTINGS = """# Settings

@@ -37,7 +37,7 @@ ROOMS: dict[str, tuple[int, tuple[str, ...]]] = {
         ("mmcrawl/engine", "mmcrawl/spiders", "mmcrawl/pipelines", "spiders", "pipelines"),
     ),
     "browse": (5_300, ("mmcrawl/browse",)),
-    "commands": (5_000, ("mmcrawl/commands", "mmcrawl/terminal")),
+    "commands": (5_000, ("mmcrawl/commands",)),
 }
 MOST_LINES = 66_700
 EXTRAS = ("browse", "experiment", "learn", "zim")

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from markupsafe import Markup
 
-from mmcrawl.terminal.program import as_called
+from mmcrawl.text.writing import as_called
 from mmcrawl.topic.loading import shipped_topic, topic_names
 
 # Controls, what steers the direction of writing, and what is no character.

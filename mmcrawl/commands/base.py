@@ -25,17 +25,16 @@ from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import SUMMARIES
+from mmcrawl.commands.terminal.telling import Telling, broken_off_in_time, complain
 from mmcrawl.crawl.params import DEMO_STORE, FocusedParams
 from mmcrawl.crawl.spider_params import DEFAULT_STORE, ArchiveParams, checked_store, explain
 from mmcrawl.errors import MissingStoreError, MmcrawlError, did_you_mean, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, check_names, value_of
 from mmcrawl.store.uris import FILE, file_of, is_server
-from mmcrawl.terminal.program import complain, program
-from mmcrawl.terminal.telling import Telling, broken_off_in_time
-from mmcrawl.text.writing import CsvWriter
+from mmcrawl.text.writing import CsvWriter, program
 
-PLACE = ("store", "archive")
+PLACE: tuple[str, ...] = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
 
 

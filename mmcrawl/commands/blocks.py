@@ -20,11 +20,9 @@ from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_
 from mmcrawl.blocks.partitioners.registry import make_partitioner, partitioner_names
 from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
 from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, with_sheets
-from mmcrawl.errors import MmcrawlError
-from mmcrawl.page.encoding import page_encoding, text_of_utf_32
-from mmcrawl.terminal import extraction
-from mmcrawl.terminal.archive import KIND_STYLES
-from mmcrawl.terminal.files import (
+from mmcrawl.commands.terminal import extraction
+from mmcrawl.commands.terminal.archive import KIND_STYLES
+from mmcrawl.commands.terminal.files import (
     STANDARD,
     PageFile,
     add_target,
@@ -32,6 +30,8 @@ from mmcrawl.terminal.files import (
     new_file,
     page_problem,
 )
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 from mmcrawl.text.writing import printable
 
 _READS_STYLES = "spcola"

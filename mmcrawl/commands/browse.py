@@ -22,7 +22,7 @@ from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, ruffle_
 from mmcrawl.crawl.params import DEMO_STORE
 from mmcrawl.crawl.spider_params import DEFAULT_STORE
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.terminal.program import program
+from mmcrawl.text.writing import program
 
 if TYPE_CHECKING:
     from mmcrawl.browse.context import Options

@@ -21,12 +21,12 @@ from mmcrawl.commands.base import (
     write_jsonl,
 )
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
+from mmcrawl.commands.terminal.collecting import collection_tables, tree_of_parts
 from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.engine.crawls import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.media.parts import SWF, open_collection, tree_of
-from mmcrawl.terminal.collecting import collection_tables, tree_of_parts
 
 _STATUS, _LIST, _PARTS = "status", "list", "parts"
 

@@ -24,6 +24,8 @@ from scrapy_spider_metadata import Args
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.cluster.places import WORKER
+from mmcrawl.commands.terminal.arguments import argument_help
+from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import ArchiveParams, CollectParams, RevisitParams, explain
 from mmcrawl.engine.browser import browser_program
@@ -36,8 +38,7 @@ from mmcrawl.frontier.urls import host_of, is_private_host
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import check_names, value_of
 from mmcrawl.store.uris import file_of
-from mmcrawl.terminal.arguments import argument_help
-from mmcrawl.terminal.program import as_called, complain, program
+from mmcrawl.text.writing import as_called, program
 
 _NOISY = (
     "scrapy.utils.log",

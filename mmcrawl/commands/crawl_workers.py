@@ -28,9 +28,9 @@ from rich.live import Live
 from mmcrawl.cluster.members import free_leases
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.views.observing import Observation, Observer
+from mmcrawl.commands.terminal.crawl import Progress, progress_line, progress_panel
 from mmcrawl.errors import StoreError
-from mmcrawl.terminal.crawl import Progress, progress_line, progress_panel
-from mmcrawl.terminal.program import program
+from mmcrawl.text.writing import program
 
 if TYPE_CHECKING:
     from mmcrawl.cluster.store import SharedStore

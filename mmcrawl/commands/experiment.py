@@ -16,6 +16,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
+from mmcrawl.commands.terminal.crawl import folded, right
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.crawl import CrawlError
 from mmcrawl.experiment.laboratory import Outcome, run_experiment, steps
@@ -32,7 +33,6 @@ from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
 from mmcrawl.experiment.presets.yang2009 import ALGORITHMS
 from mmcrawl.experiment.results import Change, Comparison, compare
 from mmcrawl.scoring.registry import algorithm_names
-from mmcrawl.terminal.crawl import folded, right
 from mmcrawl.topic.loading import ANYTHING
 
 _NEEDED = ("matplotlib", "jinja2")

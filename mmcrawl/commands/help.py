@@ -10,10 +10,10 @@ from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
 from mmcrawl.commands import SUMMARIES
+from mmcrawl.commands.terminal.arguments import algorithm_help
 from mmcrawl.errors import did_you_mean
 from mmcrawl.scoring.registry import algorithm_names
-from mmcrawl.terminal.arguments import algorithm_help
-from mmcrawl.terminal.program import as_called
+from mmcrawl.text.writing import as_called
 
 
 class Command(ScrapyCommand):

@@ -24,6 +24,8 @@ from mmcrawl.commands.base import (
     write_csv,
     write_jsonl,
 )
+from mmcrawl.commands.terminal.crawl import facts_table, literal, sentence
+from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.crawl.history import looked_at
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.why import Why, explain
@@ -31,8 +33,6 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.interlink import PlacedPage
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
-from mmcrawl.terminal.crawl import facts_table, literal, sentence
-from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.topic.topic import BooleanModel
 
 _HEAD = "    place status      score   words  content layer clicks  URL"

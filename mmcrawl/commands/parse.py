@@ -9,12 +9,12 @@ from scrapy import Request
 from scrapy.commands.parse import Command as ScrapyParse
 
 from mmcrawl.commands.crawl import arguments_or_exit, leave_crawl_out
+from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.intake import media_page
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.settings import value_of
-from mmcrawl.terminal.program import complain
 
 
 class Command(ScrapyParse):

@@ -26,7 +26,7 @@ def _run() -> None:
         print("mmcrawl: the folder you are in was deleted; go to another one", file=sys.stderr)
         sys.exit(2)
     if sys.argv[1:2] == ["blocks"] and any(word.startswith("--format") for word in sys.argv):
-        from mmcrawl.terminal.extraction import run
+        from mmcrawl.commands.terminal.extraction import run
 
         code = run(sys.argv[2:])
         if code is not None:
@@ -38,7 +38,7 @@ def _execute(words: list[str]) -> None:
     """Run a command of Scrapy's, which says `mmcrawl` wherever Scrapy would say `scrapy`."""
     from scrapy import cmdline
 
-    from mmcrawl.terminal.program import as_called
+    from mmcrawl.text.writing import as_called
 
     class Parser(cmdline.ScrapyArgumentParser):
         def __init__(self, *, usage: str, **rest: Any) -> None:

@@ -22,6 +22,9 @@ from scrapy.exceptions import UsageError
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, whole
+from mmcrawl.commands.terminal.crawl import folded, literal, right
+from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
+from mmcrawl.commands.terminal.telling import ProgressBars
 from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import page_links
@@ -29,9 +32,6 @@ from mmcrawl.rank.pages import BLOCK_METHODS, PARTS, RANK_COLUMNS, Ranked, RankJ
 from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import RankedPages, save_ranks
 from mmcrawl.store.uris import file_of
-from mmcrawl.terminal.crawl import folded, literal, right
-from mmcrawl.terminal.files import add_overwrite, add_target, new_file
-from mmcrawl.terminal.telling import ProgressBars
 from mmcrawl.text.writing import CsvWriter
 from mmcrawl.topic.loading import topic_of
 

@@ -22,13 +22,13 @@ from mmcrawl.commands.base import (
     store_named,
     web_address,
 )
+from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
+from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.crawl.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
-from mmcrawl.terminal.crawl import folded, literal, plain_table
-from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 
 
 @dataclass(frozen=True, slots=True)

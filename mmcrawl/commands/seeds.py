@@ -9,6 +9,8 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, output_to, whole, write_jsonl
+from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
+from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.crawl.candidates import Candidate, Candidates, CheckedSeed, Source, open_source
 from mmcrawl.crawl.seeds import read_seeds
 from mmcrawl.crawl.spider_params import parse_kinds
@@ -18,8 +20,6 @@ from mmcrawl.frontier.urls import host_of
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.relevance import TopicTest
-from mmcrawl.terminal.crawl import folded, literal, plain_table
-from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic

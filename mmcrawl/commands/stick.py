@@ -25,12 +25,13 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder
 from mmcrawl.commands.crawl_workers import program_command
+from mmcrawl.commands.terminal.crawl import literal
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.errors import CollectionError, MmcrawlError
 from mmcrawl.media.parts import folder_of
-from mmcrawl.terminal.crawl import literal, size_of
 from mmcrawl.text.media_kinds import KINDS
+from mmcrawl.text.writing import size_of
 from mmcrawl.works.catalogue import open_shelf
 from mmcrawl.works.model import Work
 

@@ -17,6 +17,7 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
 from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
+from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, plain_table, right
 from mmcrawl.commands.topic_learning import add_learning_options, learning
 from mmcrawl.crawl.spider_params import parse_kinds
 from mmcrawl.errors import MmcrawlError
@@ -24,7 +25,6 @@ from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, LearntTest, TopicTest, Verdict
-from mmcrawl.terminal.crawl import facts_table, folded, literal, plain_table, right
 from mmcrawl.text import url_words
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import (

@@ -12,6 +12,8 @@ from rich.text import Text
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.commands.base import archive_params, console_of, output_to, store_named, whole
+from mmcrawl.commands.terminal.crawl import facts_table, literal, plain_table, right
+from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
 from mmcrawl.learning.examples import (
     Example,
@@ -25,8 +27,6 @@ from mmcrawl.learning.examples import (
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.media.parts import folder_of
 from mmcrawl.settings import SettingsLike, value_of
-from mmcrawl.terminal.crawl import facts_table, literal, plain_table, right
-from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.works.catalogue import open_shelf

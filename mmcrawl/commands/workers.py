@@ -21,10 +21,10 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.model import as_text
 from mmcrawl.commands.base import MmcrawlCommand, console_of
+from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, sentence
 from mmcrawl.crawl.spider_params import checked_store
 from mmcrawl.errors import StoreError
 from mmcrawl.store.uris import file_of
-from mmcrawl.terminal.crawl import facts_table, folded, literal, sentence
 
 if TYPE_CHECKING:  # the driver of MongoDB is slow to load
     from mmcrawl.cluster.views.observing import (

@@ -32,13 +32,13 @@ from mmcrawl.commands.base import (
     store_named,
     whole,
 )
+from mmcrawl.commands.terminal.crawl import facts_table, literal, right
+from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.media.parts import Collection as MediaCollection
 from mmcrawl.media.parts import folder_of, held_parts, open_collection
 from mmcrawl.store.uris import file_of
-from mmcrawl.terminal.crawl import facts_table, literal, right
-from mmcrawl.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.works.catalogue import Shelf, open_shelf
 from mmcrawl.works.collections import Collection, Collections

@@ -41,11 +41,14 @@ WELL_BEHAVED: Mapping[str, Any] = {
 }
 """What whoever asks other people's servers needs."""
 
+_TABLES = {"mmcrawl.commands.terminal.extensions.ClosingTables": 500}
+
 REVISIT: Mapping[str, Any] = {
     **WELL_BEHAVED,
     "ITEM_PIPELINES": {"mmcrawl.pipelines.archive.ArchivePipeline": 100},
     "EXTENSIONS": {
         "mmcrawl.engine.extensions.MediaFeedExporter": 0,
+        **_TABLES,
         "mmcrawl.engine.metrics.Metrics": 0,
         "scrapy.extensions.feedexport.FeedExporter": None,
         "scrapy.extensions.logstats.LogStats": None,
@@ -62,6 +65,7 @@ COLLECT: Mapping[str, Any] = {
         "https": "mmcrawl.engine.downloads.MediaDownloadHandler",
     },
     "EXTENSIONS": {
+        **_TABLES,
         "mmcrawl.engine.metrics.Metrics": 0,
         "scrapy.extensions.feedexport.FeedExporter": None,
         "scrapy.extensions.logstats.LogStats": None,
@@ -88,7 +92,7 @@ FOCUSED: Mapping[str, Any] = {
         "mmcrawl.pipelines.pages.MetadataPipeline": 950,
     },
     "EXTENSIONS": {
-        "mmcrawl.engine.extensions.CrawlProgress": 500,
+        "mmcrawl.commands.terminal.extensions.CrawlProgress": 500,
         "mmcrawl.engine.collect_beside.CollectBeside": 600,
         **REVISIT["EXTENSIONS"],
     },

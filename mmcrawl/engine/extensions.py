@@ -1,195 +1,30 @@
-"""Scrapy extensions: progress and closing table, stats for monitoring, feeds of what was found."""
+"""Feeds of what a crawl found, as its store has it when the crawl closes."""
 
 import json
 import logging
-import sys
 from codecs import BOM_UTF8
-from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self
+from typing import Any
 
-from rich.console import Console
-from rich.live import Live
-from scrapy import Spider, signals
-from scrapy.crawler import Crawler
+from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
-from scrapy.utils.asyncio import create_looping_call
 
-from mmcrawl.archive.uris import shown
-from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.reports import Totals
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import MediaPageRecord
-from mmcrawl.frontier.ranking import ALL
-from mmcrawl.settings import value_of
-from mmcrawl.terminal.crawl import (
-    Archived,
-    Progress,
-    Summary,
-    closing_tables,
-    progress_line,
-    progress_panel,
-    sentence,
-)
 from mmcrawl.text.writing import harmless
 
 logger = logging.getLogger(__name__)
 
-_PANEL_SECONDS = 0.5
-_LINE_SECONDS = 10.0
-_RATE_SECONDS = 10.0
 _SAY_AFTER, _SAY_EVERY = 2.0, 10.0  # seconds
-_NOT_HAD = {
-    "nothing_fetched": "Nothing could be fetched; ",
-    "hosts_unreachable": "The links that wait are of hosts whose robots.txt cannot be had; ",
-}
-
-
-class CrawlProgress:
-    """Shows how a crawl goes, and keeps the same numbers in the stats under `mmcrawl/`.
-
-    On a terminal a panel is drawn over and over below the log; elsewhere a line is logged every ten
-    seconds. At the end the closing tables are printed to standard error.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-        self._shown = value_of(crawler.settings, "MMCRAWL_DISPLAY")
-        terminal = sys.stderr.isatty()
-        self._console = Console(stderr=True, width=None if terminal else 120)
-        self._live: Live | None = None
-        self._panel = terminal and self._shown
-        self._ticks = create_looping_call(self._tick)
-        self._started = monotonic()
-        self._before = 0  # pages of earlier runs
-        self._most_pages = 0
-        self._seen: deque[tuple[float, int]] = deque()
-        crawler.signals.connect(self._opened, signals.spider_opened)
-        crawler.signals.connect(self._closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def _opened(self, spider: Spider | None = None) -> None:
-        job = self._job()
-        self._most_pages = getattr(getattr(spider, "args", None), "max_pages", 0)
-        self._before = job.pages if job is not None else 0
-        if job is None or job.job.finished_at is not None:
-            return
-        self._started = monotonic()
-        self._seen.append((self._started, job.pages))
-        if self._panel:
-            self._live = Live(console=self._console, auto_refresh=False, transient=True)
-            self._live.start()
-            _follow_stderr()
-        self._ticks.start(_PANEL_SECONDS if self._panel else _LINE_SECONDS, now=False)
-
-    def _tick(self) -> None:
-        job, scheduler = self._job(), scheduler_of(self.crawler)
-        if job is None or scheduler is None or scheduler.at_work:
-            return
-        progress = self._progress(job)
-        if self._live is not None:
-            self._live.update(progress_panel(progress), refresh=True)
-        elif self._shown:
-            logger.info(progress_line(progress))
-
-    def _closed(self, spider: Spider, reason: str) -> None:
-        if self._ticks.running:
-            self._ticks.stop()
-        if self._live is not None:
-            self._live.stop()
-            _follow_stderr()
-        job = self._job()
-        if job is None:
-            return
-        progress = self._progress(job)
-        if not isinstance(job, CrawlJob):
-            self.crawler.stats.set_value("mmcrawl/store/round_trips", job.round_trips)
-        if self._shown and reason != "bad_input":
-            try:
-                summary = self._summary(job, progress, spider, reason)
-            except StoreError as error:
-                logger.error("What was found cannot be shown: %s", error)  # noqa: TRY400
-            else:
-                self._console.print(closing_tables(summary))
-
-    def _job(self) -> Crawl | None:
-        scheduler = scheduler_of(self.crawler)
-        return scheduler.job if scheduler else None
-
-    def _progress(self, job: Crawl) -> Progress:
-        totals = job.totals()
-        progress = Progress(
-            **totals.as_plain(),
-            pages_per_second=self._rate(totals.pages),
-            most_pages=self._most_pages,
-        )
-        self._note(totals)
-        return progress
-
-    def _rate(self, pages: int) -> float:
-        """Return pages a second over the last ten seconds."""
-        now = monotonic()
-        self._seen.append((now, pages))
-        while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
-            self._seen.popleft()
-        since, before = self._seen[0]
-        return (pages - before) / (now - since) if now > since else 0.0
-
-    def _note(self, totals: Totals) -> None:
-        stats = self.crawler.stats
-        for name in (
-            "pages",
-            "media_pages",
-            "harvest_rate",
-            "waiting",
-            "held",
-            "patterns",
-            "errors",
-        ):
-            stats.set_value(f"mmcrawl/{name}", getattr(totals, name))
-        for kind, count in totals.media.items():
-            stats.set_value(f"mmcrawl/media/{kind}", count)
-        for reason, count in totals.refused.items():
-            stats.set_value(f"mmcrawl/refused/{reason}", count)
-
-    def _summary(self, job: Crawl, progress: Progress, spider: Spider, reason: str) -> Summary:
-        topic, stats = job.topic, self.crawler.stats
-        scheduler = scheduler_of(self.crawler)
-        return Summary(
-            job=job.job.name,
-            topic=f"{topic.title} ({topic.title_en or topic.name})",
-            algo=job.algorithm,
-            ending=_ending(spider, job, reason, stats.get_value("mmcrawl/store_error", "")),
-            progress=progress,
-            seconds=monotonic() - self._started,
-            pages_before=self._before,
-            best=job.best(20),
-            patterns=job.patterns(),
-            errors=job.error_reasons(),
-            left_alone=Counter(scheduler.unreachable.told() if scheduler else {}),
-            archived=self._archived(spider),
-            near=job.near_misses() if isinstance(job, CrawlJob) else (),
-        )
-
-    def _archived(self, spider: Spider) -> Archived | None:
-        uri: str | None = getattr(spider, "archive_uri", None)
-        if uri is None:
-            return None
-        names = ("pages", "new", "bytes", "new_bytes")
-        numbers = [self.crawler.stats.get_value(f"mmcrawl/archive/{name}", 0) for name in names]
-        return Archived(shown(uri), *numbers) if numbers[0] else None
 
 
 class MediaFeedExporter(FeedExporter):
@@ -290,50 +125,3 @@ def _try_to_write(path: Path) -> None:
     """Raise OSError if a file cannot be written; one that is there keeps what it holds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.open("ab").close()
-
-
-def _leaving(spider: Spider) -> list[str]:
-    """Return what of a spider's arguments may leave links out that were found."""
-    args = getattr(spider, "args", None)
-    links = getattr(args, "links", ALL)
-    return ["a rule"] * bool(getattr(args, "rules", "")) + [f"links={links}"] * (links != ALL)
-
-
-def _ending(  # noqa: PLR0911 - one for each reason
-    spider: Spider, job: Crawl, reason: str, store_error: str
-) -> str:
-    afresh = getattr(spider, "made_afresh", False)
-    kept = job.kept and not afresh
-    again = "run the same command to go on" if kept else "it was kept in memory only"
-    if afresh:
-        again = "the same command begins anew"
-    if reason in _NOT_HAD:
-        return _NOT_HAD[reason] + (
-            "run the same command to try again." if kept else "see the reasons above."
-        )
-    if reason == "nothing_found":
-        return "Nothing was found: no seed gave another page or a medium, for the reasons above."
-    if reason == "finished":
-        held = job.totals().held
-        who = " or ".join([*_leaving(spider), job.algorithm])
-        return "Finished: every link that may be followed was fetched" + (
-            f", but for {held} that {who} leaves out." if held else "."
-        )
-    if reason == "already_finished":
-        return (
-            f"Job {job.job.name} was finished before; nothing was fetched."
-            " Give -a job=NAME to start another, or another -a store=."
-        )
-    if reason == "max_pages":
-        more = "; raise it and " + again if kept else ""
-        return f"Stopped at max_pages{more}."
-    if store_error:
-        return f"Stopped ({reason}); {again}.\n{sentence(store_error)}"
-    return f"Stopped ({reason}); {again}."
-
-
-def _follow_stderr() -> None:
-    """Let log handlers write to what standard error is now, so that lines and panel don't mix."""
-    for handler in logging.root.handlers:
-        if type(handler) is logging.StreamHandler:
-            handler.setStream(sys.stderr)

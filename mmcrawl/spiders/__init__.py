@@ -5,6 +5,6 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.spiders.collect import CollectSpider
     from mmcrawl.spiders.focused import FocusedSpider
-    from mmcrawl.spiders.revisit import RevisitSpider
+    from mmcrawl.spiders.revisit import Revisits, RevisitSpider
 
 __all__ = ["FocusedSpider", "RevisitSpider"]

@@ -1,14 +1,12 @@
 """The media that a crawl found are fetched and kept: `scrapy collect -a store=crawl.db`."""
 
 import logging
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from rich.console import Console
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, IgnoreRequest
@@ -38,7 +36,7 @@ from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.media.collector import LEASE, Collector
 from mmcrawl.media.download import Download
 from mmcrawl.media.hosted import Players, YtDlp
-from mmcrawl.media.index import MediaFile, State
+from mmcrawl.media.index import MediaFile, State, Summary
 from mmcrawl.media.parts import open_collection
 from mmcrawl.media.sizes import as_size
 from mmcrawl.page.media import media_kind
@@ -46,7 +44,7 @@ from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
-from mmcrawl.terminal.collecting import Collected, collected_tables, progress_line
+from mmcrawl.text.writing import size_of
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +63,24 @@ _LINE = 10.0
 _HANDLER = f"{ReplayMediaHandler.__module__}.{ReplayMediaHandler.__name__}"
 
 
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a run of collecting came to.
+
+    Attributes:
+        kept, kept_bytes: files that came in this run.
+        ending: why it stopped early, "" if it did not; `problem` says it in a sentence.
+    """
+
+    place: str
+    kept: int
+    kept_bytes: int
+    seconds: float
+    summary: Summary
+    ending: str = ""
+    problem: str = ""
+
+
 class CollectSpider(Args[CollectParams], Spider):
     """Fetches media that crawls found, and keeps them.
 
@@ -81,6 +97,8 @@ class CollectSpider(Args[CollectParams], Spider):
     args: CollectParams
     follows: Callable[[], bool] | None = None
     private_hosts = PrivateHosts()
+
+    outcome: Collected | None = None
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -258,15 +276,11 @@ class CollectSpider(Args[CollectParams], Spider):
         for call in self._calls:
             if call.running:
                 call.stop()
-        collected = None
         if self._player is not None:
             self._work.is_stopped = True
             await maybe_deferred_to_future(self._player)
         if self._collector is not None:
-            collected = await run_in_thread(self._closed, self._collector, reason)
-        if collected is not None and value_of(self.settings, "MMCRAWL_DISPLAY"):
-            console = Console(stderr=True, width=None if sys.stderr.isatty() else 120)
-            console.print(collected_tables(collected))
+            self.outcome = await run_in_thread(self._closed, self._collector, reason)
 
     # -- inside -------------------------------------------------------------------------------
 
@@ -428,9 +442,10 @@ class CollectSpider(Args[CollectParams], Spider):
             logger.warning("%s", error)
 
     def _say_progress(self) -> None:
-        under_way = sum(download.size for download in self._downloads)
+        work, received = self._work, sum(download.size for download in self._downloads)
         logger.info(
-            progress_line(self._work.kept, self._work.kept_bytes, len(self._downloads), under_way)
+            f"{work.kept} files downloaded ({size_of(work.kept_bytes)}),"
+            f" {len(self._downloads)} in progress ({size_of(received)} received)"
         )
 
     @property

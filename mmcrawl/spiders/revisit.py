@@ -1,14 +1,12 @@
 """The visits that are due: `scrapy crawl revisit -a store=sqlite:///crawl.db`."""
 
 import logging
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Any, Self
 
-from rich.console import Console
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, IgnoreRequest
@@ -33,7 +31,6 @@ from mmcrawl.media.sizes import ALL
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
-from mmcrawl.terminal.archive import Revisits, revisit_tables
 from mmcrawl.text.resources import split_host
 
 if TYPE_CHECKING:
@@ -56,6 +53,34 @@ class _Plan:
     last: Version
 
 
+@dataclass(frozen=True, slots=True)
+class Revisits:
+    """What a run of visits came to.
+
+    Attributes:
+        new, unchanged: What they found; `not_modified` of the latter were answered with 304.
+        gone: Those answered with 404 or 410.
+        raw_bytes, new_bytes: Of the bodies, and of those what the archive did not hold.
+        reasons: Why others could not be had.
+        next_visit: When the first of the pages that were not visited is due, in Unix seconds.
+        ending: Why it stopped early, "" if it did not; `problem` says it in a sentence.
+    """
+
+    archive: str
+    due: int
+    visited: int
+    new: int
+    unchanged: int
+    not_modified: int
+    gone: int
+    raw_bytes: int
+    new_bytes: int
+    reasons: Counter[str]
+    ending: str
+    problem: str
+    next_visit: float | None = None
+
+
 class RevisitSpider(Args[RevisitParams], Spider):
     """Visits the pages of an archive that are due, the most overdue first.
 
@@ -71,6 +96,8 @@ class RevisitSpider(Args[RevisitParams], Spider):
     custom_settings: dict[str, Any] = {  # noqa: RUF012 - as Scrapy declares it
         "FEED_EXPORT_FIELDS": ["url", "time", "status", "outcome"],
     }
+
+    outcome: Revisits | None = None
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -142,12 +169,12 @@ class RevisitSpider(Args[RevisitParams], Spider):
     def closed(self, reason: str) -> None:
         if self._archive is not None:
             self._archive.close()
-        if not value_of(self.crawler.settings, "MMCRAWL_DISPLAY") or reason == "bad_input":
+        if reason == "bad_input":
             return
         stats = self.crawler.stats
         names = ("visited", "new", "unchanged", "not_modified", "gone")
         counts = {name: stats.get_value(f"mmcrawl/revisit/{name}", 0) for name in names}
-        revisits = Revisits(
+        self.outcome = Revisits(
             archive=shown(self.args.archive_uri or ""),
             due=self._due,
             next_visit=self._next,
@@ -158,8 +185,6 @@ class RevisitSpider(Args[RevisitParams], Spider):
             ending="" if reason == "finished" else reason,
             problem=stats.get_value("mmcrawl/store_error", ""),
         )
-        console = Console(stderr=True, width=None if sys.stderr.isatty() else 120)
-        console.print(revisit_tables(revisits))
 
     # -- inside -------------------------------------------------------------------------------
 

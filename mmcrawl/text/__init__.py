@@ -24,7 +24,14 @@ with lazy_imports(__name__):
         url_words,
     )
     from mmcrawl.text.words import has_han, is_stop_word, stem, unify
-    from mmcrawl.text.writing import CsvWriter, harmless, printable, xml_document, xml_text
+    from mmcrawl.text.writing import (
+        CsvWriter,
+        as_called,
+        harmless,
+        printable,
+        xml_document,
+        xml_text,
+    )
 
 __all__ = [
     "Lexicon",

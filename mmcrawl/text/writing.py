@@ -1,9 +1,11 @@
-"""Writing what pages say: texts that a terminal or XML can hold, documents of XML, and CSV."""
+"""Texts as they are shown and written: for a terminal, XML and CSV."""
 
 import csv
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 from lxml import etree
@@ -35,6 +37,39 @@ def printable(text: str, longest: int | None = None) -> str:
     if longest is not None and len(text) > longest:
         text = text[: longest - 1].rstrip() + "…"
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def size_of(count: int) -> str:
+    """Return a number of bytes as a person reads it.
+
+    >>> size_of(3_460_000)
+    '3.5 MB'
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
+
+
+# -- the program ----------------------------------------------------------------------------------
+
+# `scrapy` in a project and `mmcrawl` elsewhere take the same commands. A sentence that names one is
+# written for `scrapy` and shown with the program that was called.
+
+_COMMAND = re.compile(r"\bscrapy(?= [a-z<]|\")")
+
+
+def program() -> str:
+    return "mmcrawl" if Path(sys.argv[0]).stem == "mmcrawl" else "scrapy"
+
+
+def as_called(text: str) -> str:
+    """Return a text in which the commands are those of the program that was called.
+
+    >>> as_called("`scrapy topic list` shows all topics")
+    '`scrapy topic list` shows all topics'
+    """
+    return _COMMAND.sub(program(), text)
 
 
 # -- spreadsheets ---------------------------------------------------------------------------------

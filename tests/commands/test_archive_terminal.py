@@ -14,7 +14,8 @@ import pytest
 from mmcrawl.archive import Capture, Due, StoredAnew, Version, Visit, open_archive
 from mmcrawl.commands import archive as module
 from mmcrawl.commands.archive import due_lines, version_lines
-from mmcrawl.terminal import Revisits, revisit_tables
+from mmcrawl.commands.terminal import revisit_tables
+from mmcrawl.spiders import Revisits
 from tests.commands.running import exit_code
 from tests.tables import each
 from tests.warm import python

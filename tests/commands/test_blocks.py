@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from mmcrawl.blocks import KINDS, partitioner_names
 from mmcrawl.commands import blocks as module
-from mmcrawl.terminal import KIND_STYLES
+from mmcrawl.commands.terminal import KIND_STYLES
 from tests.commands.running import exit_code
 from tests.programs import typed
 from tests.serving import Answer, Request, Server

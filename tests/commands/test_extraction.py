@@ -12,7 +12,7 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from mmcrawl.terminal import run
+from mmcrawl.commands.terminal import run
 from tests.tables import each
 from tests.waiting import HANG
 from tests.warm import python

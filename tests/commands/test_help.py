@@ -9,7 +9,8 @@ import pytest
 from scrapy import cmdline
 
 from mmcrawl.commands import main
-from mmcrawl.terminal import as_called, complain
+from mmcrawl.commands.terminal import complain
+from mmcrawl.text import as_called
 from tests.tables import each
 
 Run = Callable[..., str]

@@ -166,7 +166,7 @@ def test_what_the_user_gives_stays_beside_our_parts() -> None:
     assert settings["SCHEDULER"] == "theirs.Scheduler"
     assert settings["CONCURRENT_ITEMS"] == 9
     assert settings["EXTENSIONS"]["theirs.Extension"] == 7
-    assert settings["EXTENSIONS"]["mmcrawl.engine.extensions.CrawlProgress"] == 500
+    assert settings["EXTENSIONS"]["mmcrawl.commands.terminal.extensions.CrawlProgress"] == 500
     assert settings["ITEM_PIPELINES"]["theirs.Pipeline"] == 300
     assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.archive.ArchivePipeline"] is None
     assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.pages.MediaPipeline"] == 900

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Capture, is_own_feed, open_archive
-from mmcrawl.terminal import Target
+from mmcrawl.commands.terminal import Target
 from tests.commands.running import exit_code
 from tests.tables import each
 from tests.test_documented_commands import COMMANDS, commands, parser_of

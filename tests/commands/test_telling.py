@@ -14,7 +14,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.archive import Command
-from mmcrawl.terminal import Telling, telling
+from mmcrawl.commands.terminal import Telling, telling
 from tests.archive.warc.warc_files import BODY, URL, Warc
 from tests.commands.running import exit_code, ran
 from tests.media.serving import Desk
@@ -29,7 +29,7 @@ LONG = """
 import signal, sqlite3, sys, threading
 from importlib import import_module
 from operator import attrgetter
-from mmcrawl.terminal import telling
+from mmcrawl.commands.terminal import telling
 from scrapy.cmdline import execute
 
 def deaf(*_, **__):

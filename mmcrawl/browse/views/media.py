@@ -23,7 +23,7 @@ from mmcrawl.errors import SearchError, StoreError
 from mmcrawl.media.parts import has_pictures
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
-from mmcrawl.terminal.program import as_called
+from mmcrawl.text.writing import as_called
 
 _PER_PAGE = 12  # blocks with media
 _MOST_PAGES = 1_000

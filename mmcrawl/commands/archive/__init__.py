@@ -24,9 +24,9 @@ from mmcrawl.commands.archive.upkeep import (
 )
 from mmcrawl.commands.archive.watch import DUE, WATCH, due_lines
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, Verb, archive_params, console_of
+from mmcrawl.commands.terminal.telling import Telling
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
-from mmcrawl.terminal.telling import Telling
 
 __all__ = ["Command"]
 

@@ -29,11 +29,10 @@ from mmcrawl.commands.archive.subcommand import (
     print_problems,
 )
 from mmcrawl.commands.base import whole
+from mmcrawl.commands.terminal.archive import KIND_STYLES
+from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, right
 from mmcrawl.errors import StoreError
-from mmcrawl.terminal.archive import KIND_STYLES
-from mmcrawl.terminal.crawl import facts_table, folded, literal, right, size_of
-from mmcrawl.terminal.program import as_called
-from mmcrawl.text.writing import printable
+from mmcrawl.text.writing import as_called, printable, size_of
 
 _MOST_HOSTS = 20
 

@@ -28,14 +28,13 @@ from mmcrawl.commands.archive.subcommand import (
     print_problems,
 )
 from mmcrawl.commands.base import whole
+from mmcrawl.commands.terminal.archive import KIND_STYLES
+from mmcrawl.commands.terminal.crawl import literal
+from mmcrawl.commands.terminal.telling import ProgressBars, complain
 from mmcrawl.errors import SearchError
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.results import open_duplicates, open_ranks
-from mmcrawl.terminal.archive import KIND_STYLES
-from mmcrawl.terminal.crawl import literal, size_of
-from mmcrawl.terminal.program import complain
-from mmcrawl.terminal.telling import ProgressBars
-from mmcrawl.text.writing import printable
+from mmcrawl.text.writing import printable, size_of
 
 _MOST_HITS = 20
 _MOST_PROCESSES = 4

@@ -31,11 +31,11 @@ from mmcrawl.commands.archive.subcommand import (
     print_problems,
     write_body,
 )
+from mmcrawl.commands.terminal.archive import KIND_STYLES
+from mmcrawl.commands.terminal.crawl import facts_table, literal
+from mmcrawl.commands.terminal.files import new_file
+from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.errors import StoreError
-from mmcrawl.terminal.archive import KIND_STYLES
-from mmcrawl.terminal.crawl import facts_table, literal
-from mmcrawl.terminal.files import new_file
-from mmcrawl.terminal.program import complain
 from mmcrawl.text.writing import printable
 
 OUTPUT = Option("-o", "where to, - for standard output", "", "FILE", is_target=True)

@@ -17,9 +17,9 @@ from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.commands.base import whole
+from mmcrawl.commands.terminal.files import add_target
+from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.spider_params import as_time
-from mmcrawl.terminal.files import add_target
-from mmcrawl.terminal.program import complain
 from mmcrawl.text.writing import printable
 
 _TIME = "as 2024-05-17 or 2024-05-17T08:30"

@@ -35,10 +35,9 @@ from mmcrawl.commands.archive.subcommand import (
     print_problems,
 )
 from mmcrawl.commands.base import whole
+from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MmcrawlError, StoreError
-from mmcrawl.terminal.crawl import size_of
-from mmcrawl.terminal.files import new_file
-from mmcrawl.text.writing import printable
+from mmcrawl.text.writing import printable, size_of
 
 REPAIR = Option("--repair", "repair what can be", False)
 

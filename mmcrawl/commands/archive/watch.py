@@ -36,10 +36,10 @@ from mmcrawl.commands.archive.subcommand import (
     print_problems,
     write_body,
 )
+from mmcrawl.commands.terminal.archive import KIND_STYLES, next_due
+from mmcrawl.commands.terminal.crawl import literal
+from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import SearchError
-from mmcrawl.terminal.archive import KIND_STYLES, next_due
-from mmcrawl.terminal.crawl import literal
-from mmcrawl.terminal.files import new_file
 from mmcrawl.text.writing import printable
 
 _IN_FEED = 100  # changes, the newest ones

@@ -1,15 +1,13 @@
 """What a person sees of an archive: how kinds of blocks are written, and what revisits came to."""
 
-from collections import Counter
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from mmcrawl.archive.model import as_text
-from mmcrawl.terminal.crawl import facts_table, literal, reason_table, sentence, size_of
-from mmcrawl.terminal.program import as_called
-from mmcrawl.text.writing import printable
+from mmcrawl.commands.terminal.crawl import facts_table, literal, reason_table, sentence
+from mmcrawl.text.writing import as_called, printable, size_of
 
 KIND_STYLES = {
     "title": "bold magenta",
@@ -26,35 +24,11 @@ KIND_STYLES = {
 """How each kind of block is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revisits:
-    """What a run of visits came to.
-
-    Attributes:
-        new, unchanged: What they found; `not_modified` of the latter were answered with 304.
-        gone: Those answered with 404 or 410.
-        raw_bytes, new_bytes: Of the bodies, and of those what the archive did not hold.
-        reasons: Why others could not be had.
-        next_visit: When the first of the pages that were not visited is due, in Unix seconds.
-        ending: Why it stopped early, "" if it did not; `problem` says it in a sentence.
-    """
-
-    archive: str
-    due: int
-    visited: int
-    new: int
-    unchanged: int
-    not_modified: int
-    gone: int
-    raw_bytes: int
-    new_bytes: int
-    reasons: Counter[str]
-    ending: str
-    problem: str
-    next_visit: float | None = None
+if TYPE_CHECKING:
+    from mmcrawl.spiders.revisit import Revisits
 
 
-def revisit_tables(revisits: Revisits) -> RenderableType:
+def revisit_tables(revisits: "Revisits") -> RenderableType:
     parts: list[RenderableType] = [Text(f"\nRevisits of {printable(revisits.archive)}", "bold")]
     if revisits.visited or not revisits.problem:
         parts.append(_revisit_numbers(revisits))
@@ -79,7 +53,7 @@ def next_due(when: float) -> str:
     )
 
 
-def _revisit_numbers(revisits: Revisits) -> RenderableType:
+def _revisit_numbers(revisits: "Revisits") -> RenderableType:
     facts = {
         "due": str(revisits.due),
         "visited": str(revisits.visited),

@@ -1,4 +1,7 @@
-"""Long work says what it does: on a terminal in a line that is drawn anew, else now and then."""
+"""What a command says on standard error: a problem on one line, and what long work does.
+
+On a terminal the line of long work is drawn anew, elsewhere it is written now and then.
+"""
 
 import os
 import signal
@@ -16,11 +19,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.progress import TimeElapsedColumn as Elapsed
 from rich.text import Text
 
+from mmcrawl.text.writing import as_called, printable, program
+
 _SHOWN_AFTER = 2.0  # seconds; where there is no terminal said again after twice as long
 _DRAWN_EVERY = 0.5
 _BROKEN_OFF_AFTER = 1.0
 _SAID_WITHIN = 0.5
 _CLEAR, _SHOW_CURSOR = "\r\x1b[K", "\x1b[?25h"
+
+
+def complain(command: str, problem: object) -> None:
+    """Say what is wrong with what a command was given, or what it found, on one line."""
+    room = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line that is drawn anew may stand there
+    print(f"{room}{program()} {command}: {printable(as_called(str(problem)))}", file=sys.stderr)
 
 
 class Telling:

@@ -13,7 +13,7 @@ from rich.text import Text
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.text.writing import printable
+from mmcrawl.text.writing import printable, size_of
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
@@ -164,18 +164,6 @@ def _archived(archived: Archived) -> Text:
         f"{archived.new} new versions{more}; {size_of(archived.raw_bytes)},"
         f" {size_of(archived.new_bytes)} of it new; {archived.place}"
     )
-
-
-def size_of(count: int) -> str:
-    """Return a number of bytes as a person reads it.
-
-    >>> size_of(3_460_000)
-    '3.5 MB'
-    """
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"
 
 
 def _media_table(summary: Summary) -> Table:

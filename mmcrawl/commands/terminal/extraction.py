@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import IO, get_args
 
 from mmcrawl.blocks.content.content import Form, page_content
-from mmcrawl.errors import MmcrawlError
-from mmcrawl.page.encoding import codec_of
-from mmcrawl.terminal.files import (
+from mmcrawl.commands.terminal.files import (
     PageFile,
     PageFiles,
     add_overwrite,
@@ -29,6 +27,8 @@ from mmcrawl.terminal.files import (
     new_folder,
     page_problem,
 )
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.page.encoding import codec_of
 
 _ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json"}
 _NO_NAME = re.compile(r"[^\w.-]+")
@@ -302,8 +302,7 @@ def run(words: Sequence[str]) -> int | None:
 
 def _ended(opts: argparse.Namespace) -> int:
     """Do what was asked for; return the exit code, with a sentence for what went wrong."""
-    from mmcrawl.terminal.program import complain
-    from mmcrawl.terminal.telling import broken_off_in_time
+    from mmcrawl.commands.terminal.telling import broken_off_in_time, complain
 
     def say(problem: object) -> None:
         complain("blocks", problem)

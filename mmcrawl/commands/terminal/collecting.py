@@ -2,43 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
+from mmcrawl.commands.terminal.crawl import facts_table, literal, reason_table, sentence
 from mmcrawl.media.index import MediaFile, State, Summary
 from mmcrawl.media.parts import Part
-from mmcrawl.terminal.crawl import facts_table, literal, reason_table, sentence, size_of
+from mmcrawl.text.writing import size_of
+
+if TYPE_CHECKING:
+    from mmcrawl.spiders.collect import Collected
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """What a run of collecting came to.
-
-    Attributes:
-        kept, kept_bytes: files that came in this run.
-        ending: why it stopped early, "" if it did not; `problem` says it in a sentence.
-    """
-
-    place: str
-    kept: int
-    kept_bytes: int
-    seconds: float
-    summary: Summary
-    ending: str = ""
-    problem: str = ""
-
-
-def progress_line(kept: int, kept_bytes: int, under_way: int, bytes_under_way: int) -> str:
-    return (
-        f"{kept} files downloaded ({size_of(kept_bytes)}), {under_way} in progress"
-        f" ({size_of(bytes_under_way)} received)"
-    )
-
-
-def collected_tables(collected: Collected) -> RenderableType:
+def collected_tables(collected: "Collected") -> RenderableType:
     rate = ""
     if collected.seconds >= 1 and collected.kept:
         each = size_of(round(collected.kept_bytes / collected.seconds))

@@ -1,0 +1,18 @@
+"""What a person sees on a terminal."""
+
+from mmcrawl.lazy import lazy_imports
+
+with lazy_imports(__name__):
+    from mmcrawl.commands.terminal.archive import KIND_STYLES, revisit_tables
+    from mmcrawl.commands.terminal.arguments import algorithm_help, argument_help
+    from mmcrawl.commands.terminal.crawl import (
+        Progress,
+        Summary,
+        closing_tables,
+        progress_line,
+        progress_panel,
+    )
+    from mmcrawl.commands.terminal.extensions import CrawlProgress
+    from mmcrawl.commands.terminal.extraction import run
+    from mmcrawl.commands.terminal.files import Target
+    from mmcrawl.commands.terminal.telling import Telling, complain
