@@ -45,14 +45,7 @@ class Index:
         self._listed.execute("CREATE TABLE record (line TEXT)")
 
     def add(self, fields: Any, mime: str, status: int, offset: int, length: int) -> None:
-        """List a record.
-
-        Args:
-            fields: Its named fields.
-            mime: Type of what it holds, ``warc/revisit`` for a revisit.
-            status: Of the answer.
-            offset, length: Of the record in its file.
-        """
+        """List a record by its named fields; the type of a revisit is ``warc/revisit``."""
         uri = str(fields.get("WARC-Target-URI"))
         facts = {
             "url": uri,

@@ -118,18 +118,15 @@ def export_warc(
     Its index, in the format CDXJ, is put beside it: ``all.cdxj`` beside ``all.warc.gz``. A file
     whose name ends with ``.wacz`` is a WACZ, which has both in it, and a list of the pages.
 
-    A version is a response record with its body as stored. One whose body stands in the file
-    already, of the same URL or another, is a revisit record of the profile
-    ``identical-payload-digest``; so is a visit that found the same again. A visit that was answered
-    "not modified" is one of ``server-not-modified``. All name the record they refer to. A visit
-    whose version lies outside of the time asked for is written with the body, so that the file
-    stands alone. A visit that failed, or found again that a page is gone, is a ``metadata`` record
-    with its status, behind the version that the archive had then, if that is in the file. How a
-    browser made a page is a ``resource`` record.
+    A version is a ``response``; one whose body stands in the file already, and a visit that found
+    it again, is a ``revisit`` of ``identical-payload-digest``, a visit that was answered "not
+    modified" one of ``server-not-modified``. A visit whose version lies outside of the time asked
+    for is written with the body, so that the file stands alone. A visit that failed, or found again
+    that a page is gone, is ``metadata`` behind the version that the archive had then, if that is in
+    the file. How a browser made a page is a ``resource``.
 
-    The whole of an archive that was exported and imported is equal to it: URLs, versions, visits,
-    bodies, and what came with them; numbers of versions too, unless some were purged. The file is
-    the same for the same archive.
+    The whole of an archive that was exported and imported is equal to it; only numbers of versions
+    differ where some were purged. The file is the same for the same archive.
 
     Args:
         archive: What to write.
@@ -197,14 +194,7 @@ def _moved_when_complete(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Export:
-    """Writes what an archive has.
-
-    Args:
-        archive: What to write.
-        writer: Of the file.
-        window: Times between which visits are written.
-        list_page: Is told of each page that is written: address, time and title.
-    """
+    """Writes what an archive has between two times, and lists its pages."""
 
     def __init__(
         self,

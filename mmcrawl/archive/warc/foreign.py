@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import zlib
 from gzip import BadGzipFile, GzipFile
 from pathlib import Path
@@ -46,13 +45,33 @@ def warc_files_of(path: Path, folder: Path) -> tuple[list[Path], WarcProblem | N
     if is_zipfile(path):
         return _of_wacz(path, folder) or [path], None
     with path.open("rb") as stream:
-        if not _is_arc(stream):
-            if not _is_one_stream(stream):
-                return [path], None
+        begin = stream.read(_PORTION)
+        stream.seek(0)
+        if _plain(begin, len(_ARC)).startswith(_ARC):
+            made, problem = _of_arc(path, stream, folder)
+        elif begin[:1] == b"\x1f" and _holds_several(_plain(begin, _PORTION)):
             made, problem = _unpacked(path, stream, folder)
-            return [made], problem
-        made, problem = _of_arc(path, stream, folder)
-        return [made], problem
+        else:
+            return [path], None
+    return [made], problem
+
+
+def _plain(begin: bytes, size: int) -> bytes:
+    """Return how a file begins, unpacked if it is packed; b"" if it is damaged there."""
+    if not begin.startswith(b"\x1f\x8b"):
+        return begin
+    try:
+        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(begin, size)
+    except zlib.error:
+        return b""
+
+
+def _holds_several(begin: bytes) -> bool:
+    """Whether another record follows the first one in a member of a gzip file."""
+    head, _, rest = begin.partition(b"\r\n\r\n")
+    length = _LENGTH.search(head)
+    behind = rest[int(length[1]) :] if length is not None else b""
+    return head.startswith(b"WARC/") and behind[:64].lstrip(b"\r\n").startswith(b"WARC/")
 
 
 def _of_wacz(path: Path, folder: Path) -> list[Path]:
@@ -70,40 +89,13 @@ def _of_wacz(path: Path, folder: Path) -> list[Path]:
     return found
 
 
-def _is_arc(stream: BinaryIO) -> bool:
-    begin = stream.read(4_096)
-    stream.seek(0)
-    if begin.startswith(b"\x1f\x8b"):
-        try:
-            begin = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(begin, len(_ARC))
-        except zlib.error:
-            return False
-    return begin.startswith(_ARC)
-
-
-def _is_one_stream(stream: BinaryIO) -> bool:
-    """Whether the first member of a gzip file holds more than the first record."""
-    begin = stream.read(_PORTION)
-    stream.seek(0)
-    try:
-        begin = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(begin, _PORTION)
-    except zlib.error:
-        return False
-    head, _, rest = begin.partition(b"\r\n\r\n")
-    length = _LENGTH.search(head)
-    behind = rest[int(length[1]) :] if length is not None else b""
-    return head.startswith(b"WARC/") and behind[:64].lstrip(b"\r\n").startswith(b"WARC/")
-
-
 def _unpacked(path: Path, stream: BinaryIO, folder: Path) -> tuple[Path, WarcProblem | None]:
     """Unpack a file that is compressed as a whole, up to where it is damaged."""
     made = folder / f"0-{path.name}.warc"
-    spare = shutil.disk_usage(folder).free
     with GzipFile(fileobj=stream) as source, made.open("xb") as target:
         try:
             while piece := source.read1(_PORTION):
-                spare -= len(piece)
-                _check_room(len(piece) if spare > 0 else sys.maxsize, path, folder)
+                _check_room(len(piece), path, folder)
                 target.write(piece)
         except (*_DAMAGE, BadGzipFile) as error:
             return made, WarcProblem(path, None, f"its compression is damaged ({error})")

@@ -3,8 +3,7 @@
 A record that does not end as one should may have lost bytes, and then its length reaches into those
 behind it; so what comes next is looked for in its block first. A file costs time in proportion to
 its size, whatever is in it: a length is not believed before what stands at its end was looked at,
-and what damaged members unpack to is counted. warcio's iterator gives no such bounds, so only heads
-are parsed with warcio.
+and what damaged members unpack to is counted. warcio, which parses heads, has no such bounds.
 """
 
 from __future__ import annotations
@@ -132,9 +131,11 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
         OSError: the file cannot be opened.
     """
     with path.open("rb") as file:
-        if what := _foreign(file):
-            yield WarcProblem(path, None, what.format(path))
-            return
+        start = _begin(file, 0)
+        for mark, what in _FOREIGN:
+            if start.startswith(mark):
+                yield WarcProblem(path, None, what.format(path))
+                return
         spare = _LEAST_UNPACKED + _MOST_UNPACKED * os.fstat(file.fileno()).st_size
         at = _behind_blanks(file, 0)
         while at is not None:
@@ -246,10 +247,7 @@ def _plain(file: BinaryIO, at: int, begin: int) -> _Found:
 
 
 class _Member(RawIOBase):
-    """What a member of a gzip file unpacks to, up to its end or to what is damaged.
-
-    Args:
-        file: It, where the member begins.
+    """What a member of a gzip file unpacks to, from where the file stands up to its end.
 
     Attributes:
         count: Bytes that were unpacked.
@@ -308,19 +306,12 @@ def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int | None
     fields: dict[str, str] = {}
     for name, value in head.headers:
         fields.setdefault(name.lower(), value)
-    for name in ("warc-target-uri", "warc-refers-to-target-uri"):
-        if fields.get(name, "").startswith("<"):  # as wget writes URIs
-            fields[name] = fields[name].removeprefix("<").removesuffix(">")
+    for name in {"warc-target-uri", "warc-refers-to-target-uri"} & fields.keys():
+        uri = fields[name].replace(" ", "%20")
+        is_wget = uri.startswith("<") and uri.endswith(">")
+        fields[name] = uri[1:-1] if is_wget else uri
     length = fields.get("content-length", "").strip()
     return fields, int(length) if lines[-1] and _LENGTH.fullmatch(length) else None
-
-
-def _foreign(file: BinaryIO) -> str:
-    """Return what a file is that is known to be no WARC file, and what to do; else ""."""
-    start = file.read(4096)
-    if start.startswith(_GZIP):
-        start = _unpacked(start)
-    return next((what for mark, what in _FOREIGN if start.startswith(mark)), "")
 
 
 def _behind_blanks(file: BinaryIO, at: int) -> int | None:
@@ -336,12 +327,7 @@ def _behind_blanks(file: BinaryIO, at: int) -> int | None:
 def _next_start(
     file: BinaryIO, after: int, mark: re.Pattern[bytes], before: float = inf
 ) -> int | None:
-    """Return the first place from `after` on where a record begins; None if none does.
-
-    Args:
-        mark: Of what it begins with.
-        before: Where to stop looking.
-    """
+    """Return the first place between two where a record begins, as a mark tells; None if none."""
     position = after - 1
     while position < before:
         file.seek(position)
@@ -350,7 +336,7 @@ def _next_start(
             at = position + match.start()
             if at >= before:
                 return None
-            if at >= after and (match[0][:1] == b"W" or _packs_a_record(file, at)):
+            if at >= after and (match[0][:1] == b"W" or _begin(file, at).startswith(b"WARC/")):
                 return at
         if len(data) < _PIECE:
             return None
@@ -358,15 +344,13 @@ def _next_start(
     return None
 
 
-def _packs_a_record(file: BinaryIO, at: int) -> bool:
-    """Whether there is a gzip member that begins as a record does."""
+def _begin(file: BinaryIO, at: int) -> bytes:
+    """Return the first bytes at a place, of a gzip member unpacked; b"" if that is damaged."""
     file.seek(at)
-    return _unpacked(file.read(4096)).startswith(b"WARC/")
-
-
-def _unpacked(packed: bytes) -> bytes:
-    """Return how a gzip member begins; b"" if it is damaged."""
+    begin = file.read(4096)
+    if not begin.startswith(_GZIP):
+        return begin
     try:
-        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(packed, 16)
+        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(begin, 16)
     except zlib.error:
         return b""

@@ -112,11 +112,8 @@ class RecordWriter:
         """Write bytes of which no head of HTTP is known (WARC 1.1, section 6.4).
 
         Args:
-            url: Where they are from.
-            time: When, in Unix seconds.
-            mime: Their type, "" if it is not known.
-            content: The bytes; they are not read into memory.
-            size: Number of them.
+            url, time, mime: Where they are from, when, and of what type; "" if it is not known.
+            content, size: The bytes, which are not read into memory, and how many they are.
         """
         fields = self._fields("resource", url, time)
         mime = mime or _UNKNOWN
@@ -124,12 +121,7 @@ class RecordWriter:
         return self._write(record, _essence(mime))
 
     def write_same_resource(self, url: str, time: float, original: Written) -> None:
-        """Write that a URL has the bytes of a resource written before.
-
-        Args:
-            url, time: As of a resource.
-            original: Where they were written.
-        """
+        """Write that a URL has the bytes of a resource written before."""
         self._revisit(self._fields("revisit", url, time), original)
 
     def write_revisit(
@@ -148,9 +140,8 @@ class RecordWriter:
         the archive keeps no head: such a record has the one that holds on.
 
         Args:
-            facts: Of the version that was found, but its body; and when.
-            size: Of the body.
-            original: Where it was written.
+            facts, size: Of the version that was found, at the time of the visit, and of its body.
+            original: Where that was written.
             turn: As for a response.
             not_modified: Whether the answer, a 304, said only that.
         """
@@ -168,12 +159,7 @@ class RecordWriter:
         """Write the note of a visit that got no page (WARC 1.1, section 6.6).
 
         Other programs do not replay it; they would need an answer, which the archive does not have.
-
-        Args:
-            url, time: Of the visit.
-            status: Of the answer, 0 if there was none.
-            original: The version that the archive had then.
-            turn: As for a response.
+        The status is 0 if there was none; `original` is the version that the archive had then.
         """
         fields = self._fields("metadata", url, time, {"status": status}, turn)
         fields["WARC-Refers-To"] = original.id

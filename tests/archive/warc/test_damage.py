@@ -100,6 +100,7 @@ def test_records_are_read_however_others_write_them(archive, tmp_path, version, 
         b"  msgtype=response\r\nWARC-X: a\r\n b\r\n",
         b"WARC-Target-URI: http://h.test/untyped\r\n",
         b"warc-target-uri: <http://h.test/wget>\r\nContent-Type: application/http\r\n",
+        b"WARC-Target-URI: http://h.test/with space\r\n",
     ]
     records = [
         b"WARC/%s\r\n" % version.encode() + head + short % len(page) + b"\r\n" + page + b"\r\n\r\n"
@@ -109,7 +110,7 @@ def test_records_are_read_however_others_write_them(archive, tmp_path, version, 
     content = b"".join(map(gzip.compress, records) if ending == ".warc.gz" else records)
     path.write_bytes(gzip.compress(content) if "whole" in ending else content)
     done = import_warc(archive, [path])
-    names = ("folded", "untyped", "wget")
+    names = ("folded", "untyped", "wget", "with%20space")
     assert [*archive.urls()] == [f"http://h.test/{name}" for name in names], whats(done)
     for name in names:
         (version_,) = archive.versions(f"http://h.test/{name}")
