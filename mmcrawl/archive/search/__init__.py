@@ -29,7 +29,6 @@ with lazy_imports(__name__):
     from mmcrawl.archive.search.query import MEDIA, Choice, Term, as_filter, media_bit, parse_query
     from mmcrawl.archive.search.searching import (
         IndexStats,
-        Progress,
         Results,
         Search,
         index_path,
@@ -48,7 +47,6 @@ __all__ = [
     "Hit",
     "IndexStats",
     "Order",
-    "Progress",
     "Results",
     "Search",
     "Snippet",

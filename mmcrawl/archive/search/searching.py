@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.search.finding import Counts, Order, find
@@ -59,13 +59,6 @@ class IndexStats:
     versions: int
     blocks: int
     stored_bytes: int
-
-
-class Progress(NamedTuple):
-    """How many versions of the archive are in the index, and how many there are."""
-
-    indexed: int
-    total: int
 
 
 def open_search(uri: str, archive: Archive, *, read_only: bool = False) -> Search:
@@ -193,17 +186,6 @@ class Search:
         if self._read_only:
             raise StoreError(f"search index {self._index.name} was opened for reading only")
         return Index(self._path)
-
-    def progress(self) -> Progress:
-        """Return how far the index is; it is cheap, and may be asked while it is being updated.
-
-        Raises:
-            StoreError: the archive or the index fails.
-        """
-        total = self._archive.counts()["versions"]
-        with self._index.reading() as db:
-            indexed = db.execute("SELECT count(*) FROM version").fetchone()[0]
-        return Progress(min(indexed, total), total)
 
     def stats(self) -> IndexStats:
         """Return numbers of the index."""

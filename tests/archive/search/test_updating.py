@@ -79,7 +79,7 @@ def test_a_long_history_is_taken_in_by_parts(archive, search, tmp_path, monkeypa
     for day in range(10, 15):
         archive.store(capture(ENGLISH, day, text=f"Day {day} of the lever."))
     search.update()
-    assert search.progress() == (13, 13)
+    assert search.stats().versions == 13
     (hit,) = search.search("kind:title").hits
     assert (hit.first_version, hit.version) == (1, 13)
     assert answers(search) == anew(archive, tmp_path)
@@ -297,7 +297,7 @@ def test_an_update_that_is_killed_in_the_middle_goes_on_where_it_was(
     store_all(archive, mixed_web())  # four pages, one after the other
     died = subprocess.run([python(), "-c", _KILLED, uri, str(writes)], check=False)
     assert died.returncode == -signal.SIGKILL
-    indexed = search.progress().indexed
+    indexed = search.stats().versions
     assert (indexed == 0) == (writes == 1)
     assert search.update().versions == 7 - indexed
     with closing(sqlite3.connect(index_path(uri))) as db:
