@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from mmcrawl.text.segmentation import segment
 from mmcrawl.text.words import HAN, LONGEST_WORD, has_han, is_stop_word, stem, unify
 
-_RUN = re.compile(rf"([{HAN}]+)|[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*")
+_RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*")
 
 _FEWEST = 3
 _KEPT_RUNS = 20_000
@@ -58,9 +58,9 @@ def words_of(text: str) -> Iterator[Word]:
     ['牛顿', '的', 'experi']
     """
     for run in _RUN.finditer(text):
-        start = run.start()
+        start, is_han = run.start(), has_han(run[0])
         for key in _keys(run[0]):
-            end = run.end() if run.lastindex is None else start + len(key)
+            end = start + len(key) if is_han else run.end()
             yield Word(key, start, end)
             start = end
 
@@ -69,14 +69,14 @@ def has_words(text: str, count: int) -> bool:
     """Whether a text has so many words; reads no more of it than it must, and stems none."""
     if len(text) < (count if has_han(text) else 2 * count - 1):
         return False
-    for run in _RUN.finditer(text):
+    for match in _RUN.finditer(text):
         if count <= 0:
             break
-        if run.lastindex is None:
-            word = run[0] if run[0].isascii() else unify(run[0])
-            count -= len(word) <= LONGEST_WORD
+        run = match[0]
+        if has_han(run):
+            count -= len(_keys(run))
         else:
-            count -= len(_keys(run[0]))
+            count -= len(run if run.isascii() else unify(run)) <= LONGEST_WORD
     return count <= 0
 
 
@@ -104,24 +104,33 @@ def extract(text: str, theta: int, epsilon: int, *, distinct: bool = False) -> s
     whose stop words are not known, these are articles and prepositions. A text that repeats fewer
     than three words is trimmed.
     """
-    words = words_of(text)
-    telling = (word for word in words if _says_something(text, word))
-    looked_at = list(telling if distinct else islice(telling, theta))
-    counts = Counter(word.key for word in looked_at)
-    again = (word for word in words if word.key in counts and _says_something(text, word))
-    counts.update(word.key for word in again)
-    frequent = [word for word in looked_at if counts[word.key] > epsilon]
-    found = _first(frequent, theta, distinct=True)
+    counts = Counter(chain.from_iterable(map(_telling, _RUN.findall(text))))
+    telling = (w for w in words_of(text) if _says_something(w.key, text[w.start : w.end]))
+    looked_at = telling if distinct else islice(telling, theta)
+    found = _first((one for one in looked_at if counts[one.key] > epsilon), theta, distinct=True)
     if len(found) >= min(_FEWEST, theta):
         return _phrase(text, found)
     return trim(text, theta, distinct=distinct)
 
 
-def _says_something(text: str, word: Word) -> bool:
-    length = word.end - word.start
-    if length < 2 or word.key.isnumeric() or is_stop_word(word.key):
+def _telling_of(run: str) -> Sequence[str]:
+    return [key for key in _keys(run) if _says_something(key, run)]
+
+
+_short_telling = lru_cache(_KEPT_RUNS)(_telling_of)
+
+
+def _telling(run: str) -> Sequence[str]:
+    """Return the keys of those words of a run that say something."""
+    return (_short_telling if len(run) <= LONGEST_WORD else _telling_of)(run)
+
+
+def _says_something(key: str, run: str) -> bool:
+    is_han = has_han(run)
+    length = len(key if is_han else run)
+    if length < 2 or key.isnumeric() or is_stop_word(key):
         return False
-    return length > 2 or has_han(word.key) or not text[word.start : word.end].islower()
+    return length > 2 or is_han or not run.islower()
 
 
 def _first(words: Iterable[Word], count: int, *, distinct: bool) -> list[Word]:

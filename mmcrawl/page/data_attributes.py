@@ -6,6 +6,7 @@ film in ``data-youtube-id``.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import groupby
 
 from mmcrawl.page.described import Described, described_media, kind_of_address
@@ -63,9 +64,8 @@ def described_in(tag: str, attributes: Attributes) -> Iterator[Described]:
     # A custom element has a dash in its name, and any attributes.
     is_custom = "-" in tag and not _NO_MEDIUM.search(tag)
     for name, written in attributes.items():
-        if not (is_custom or name.startswith("data-")):
-            continue
-        if len(written) > _LONGEST or _NO_MEDIUM.search(name):
+        may_be_medium = is_custom or name.startswith("data-")
+        if not may_be_medium or len(written) > _LONGEST or _is_no_medium(name):
             continue
         value = written.strip(" \t\r\n'")  # a string, where a script reads it
         if value.startswith(("{", "[")):
@@ -77,6 +77,17 @@ def described_in(tag: str, attributes: Attributes) -> Iterator[Described]:
         yield Described(tuple(same))
     yield from _moving_pictures(attributes)
     yield from _numbered(tag, attributes)
+
+
+# The names of attributes are few: the same ones stand on all pages of a site.
+@lru_cache(maxsize=1024)
+def _is_no_medium(name: str) -> bool:
+    return _NO_MEDIUM.search(name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _is_number(name: str) -> bool:
+    return _NUMBER.fullmatch(name) is not None
 
 
 def _moving_pictures(attributes: Attributes) -> Iterator[Described]:
@@ -111,7 +122,7 @@ def _film(tag: str, classes: str, attributes: Attributes) -> Iterator[Described]
         if not (is_own or name.startswith("data-") or name in ("videoid", "video-id")):
             continue
         value = written.strip()
-        if len(value) > 60 or not _NUMBER.fullmatch(name):
+        if len(value) > 60 or not _is_number(name):
             continue
         about = " ".join([name.replace("-yt-", "-youtube-"), *said])
         for host, number, address in _HOSTS:
