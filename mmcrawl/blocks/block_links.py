@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.block_words import lists_of
 from mmcrawl.blocks.layout.features import PageFeatures, host_of
-from mmcrawl.page.urls import absolute_url
+from mmcrawl.page.urls import Resolver
 
 Floats = NDArray[Any]
 
@@ -62,6 +62,7 @@ class BlockLinks:
         self._nodes: list[int] = links[np.repeat(firsts, self.counts) + self.places].tolist()
         ends = np.repeat(stops, self.counts).tolist()
         self.texts = list(map(page.texts.of_link, self._nodes, ends))
+        self._resolve = Resolver(page.url, page.tree.encoding)
         self._leads: dict[int, Lead] = {}
         self._words: dict[str, list[float]] = {}
 
@@ -117,7 +118,8 @@ class BlockLinks:
     def _lead(self, link: int) -> Lead:
         known = self._leads.get(link)
         if known is None:
-            known = self._leads[link] = _lead(self._href(link)[:_LONGEST_ADDRESS], self._page.url)
+            href = self._href(link)[:_LONGEST_ADDRESS]
+            known = self._leads[link] = _lead(href, self._page.url, self._resolve)
         return known
 
 
@@ -148,12 +150,13 @@ def _address(url: str) -> _Address | None:
     )
 
 
-def _lead(href: str, url: str) -> Lead:
+def _lead(href: str, url: str, resolve: Resolver) -> Lead:
     if href.startswith("#"):
         return Lead(fragment=True)
     if href[:11].lower() == "javascript:":
         return Lead(script=True)
-    here, there = _address(url), _address(unquote(absolute_url(url, href) or href))
+    target = resolve(href)
+    here, there = _address(url), _address(unquote(href if target is None else target.url))
     mail = href.startswith("mailto:")
     if here is None or there is None:
         return Lead(front=there is not None and there.front, mail=mail)

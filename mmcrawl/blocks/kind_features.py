@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from mmcrawl.blocks.block_links import Lead
 from mmcrawl.blocks.kinds import HAN_FACTOR
-from mmcrawl.blocks.layout.block_words import AREAS, kinds_begun, kinds_held
+from mmcrawl.blocks.layout.block_words import AREAS, holding, kinds_begun
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
-from mmcrawl.text.words import HAN, has_han
+from mmcrawl.text.words import HAN, has_han, unify
 
 Floats = NDArray[Any]
 Columns = dict[str, Floats]
@@ -90,6 +90,7 @@ def kind_features(blocks: PageBlocks) -> Floats:
     """
     count = len(blocks)
     texts, links = blocks.texts, blocks.links_in
+    plain = [unify(text[:_READ]) for text in texts]
     han = np.array([has_han(text) for text in texts], dtype=np.bool_)
     begun = [kinds_begun(text) for text in texts]
     columns = {
@@ -101,7 +102,7 @@ def kind_features(blocks: PageBlocks) -> Floats:
         **_addresses(blocks),
         **_around(blocks, texts),
         **_named(blocks, begun),
-        **_of_each([f"holds_{kind}" for kind in _HOLDS], map(_holds, texts)),
+        **{f"holds_{kind}": np.array(holding(kind, plain)) for kind in _HOLDS},
         **{f"links_{kind}": np.array(links.shares_of_words(kind)) for kind in _LINK_WORDS},
         **_since(blocks, begun),
     }
@@ -305,11 +306,6 @@ def _named(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
         **{f"area_{area or 'none'}": areas == number for area, number in _AREA_NUMBERS.items()},
         **{f"begins_{kind}": np.array([kind in one for one in begun]) for kind in _BEGINS},
     }
-
-
-def _holds(text: str) -> list[bool]:
-    held = kinds_held(text[:_READ], _HOLDS)
-    return [kind in held for kind in _HOLDS]
 
 
 def _since(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:

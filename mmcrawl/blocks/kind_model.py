@@ -137,13 +137,13 @@ def _in_order(own: Floats, follows: Floats) -> Floats:
     """Return the probabilities of each block among the others."""
     said, odds = np.maximum(own, _LEAST), np.exp(follows)
     before, behind = np.ones_like(said), np.ones_like(said)
-    # What all share does not matter: each row is scaled, so that none gets too small.
+    # What all share does not matter: each row is scaled by its first, so that none gets too small.
     for index in range(1, len(said)):
         row = (before[index - 1] * said[index - 1]) @ odds
-        before[index] = row / row.max()
+        before[index] = row / row[0]
     for index in range(len(said) - 2, -1, -1):
         row = odds @ (said[index + 1] * behind[index + 1])
-        behind[index] = row / row.max()
+        behind[index] = row / row[0]
     found = said * before * behind
     result: Floats = found / found.sum(axis=1, keepdims=True)
     return result

@@ -149,6 +149,7 @@ class PageTree:
         for node in nodes.spaced:
             self.spaced[node] = 1
         self._steps: dict[int, str] = {}  # of the paths asked for
+        self._attributes: dict[int, Mapping[str, str]] = {}  # of the elements asked for
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -312,13 +313,18 @@ class PageTree:
 
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
-        start, end, name = self.starts[node], self.inner_starts[node], len(self.tags[node])
-        if end - start < name + 3:  # as <p>
-            return _NO_ATTRIBUTES
-        if self._markup is not self.body:
-            return self._read_masked(node)
-        read = _known_attributes if end - start < _LONGEST_KNOWN else _attributes
-        return read(self.body[start:end], name + 1, self.encoding)
+        found = self._attributes.get(node)
+        if found is None:
+            start, end, name = self.starts[node], self.inner_starts[node], len(self.tags[node])
+            if end - start < name + 3:  # as <p>
+                return _NO_ATTRIBUTES
+            if self._markup is not self.body:
+                found = self._read_masked(node)
+            else:
+                read = _known_attributes if end - start < _LONGEST_KNOWN else _attributes
+                found = read(self.body[start:end], name + 1, self.encoding)
+            self._attributes[node] = found
+        return found
 
     def path(self, node: int) -> str:
         """Return the DOM path of a node, as ``html/body/div[2]/p``; "" for node 0.

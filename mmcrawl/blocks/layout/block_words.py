@@ -78,18 +78,20 @@ def _rank(word: str) -> int:
 
 def holds(kind: str, text: str) -> bool:
     """Whether a text holds a word of the list of a kind anywhere."""
-    return kind in kinds_held(text, (kind,))
+    return holding(kind, [unify(text)])[0]
 
 
-def kinds_held(text: str, kinds: Sequence[str]) -> list[str]:
-    """Return those of some kinds of whose list a text holds a word anywhere."""
-    plain = unify(text)
-    # Most texts hold none: this is faster to see than with the pattern.
-    return [
-        kind
-        for kind in kinds
-        if any(map(plain.__contains__, _words(kind))) and _anywhere(kind).search(plain) is not None
-    ]
+def holding(kind: str, plain: Sequence[str]) -> list[bool]:
+    """Return of each of some unified texts whether it holds a word of the list of a kind.
+
+    Most texts hold none: that is seen for all of them at once, without the pattern.
+    """
+    together = "\n".join(plain)
+    words = [word for word in _words(kind) if word in together]
+    if not words:
+        return [False] * len(plain)
+    search = _anywhere(kind).search
+    return [any(map(text.__contains__, words)) and search(text) is not None for text in plain]
 
 
 def begins_with(kind: str, text: str) -> bool:
