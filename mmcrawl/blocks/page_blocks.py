@@ -185,7 +185,7 @@ class PageBlocks:
         """Whether the page sends its reader on to another one by itself."""
         if sum(self.chars) > _LONGEST_FORWARD:
             return False
-        found = map(self._tree.attributes, self._page.measures.nodes.get("meta", ()))
+        found = map(self._tree.attributes, self._tree.elements("meta"))
         return any(
             meta.get("http-equiv", "").lower() == "refresh"
             and _FORWARD.match(meta.get("content", "")) is not None

@@ -178,11 +178,9 @@ class PageTree:
         """Whether the page ends within its last start tag, which browsers drop."""
         return self.tags[-1] not in (TEXT, ROOT) and not FINISHED.match(self.start_tag(-1))
 
-    def elements(self, tag: str) -> list[int]:
-        """Return the elements of a tag, in order."""
-        found: list[int] = []
-        for _ in range(self.tags.count(tag)):
-            found.append(self.tags.index(tag, found[-1] + 1 if found else 0))
+    def elements(self, *tags: str) -> list[int]:
+        """Return the elements of some tags, in order."""
+        found: list[int] = np.flatnonzero(self.having(tags)).tolist()
         return found
 
     def having(self, tags: Collection[str]) -> NDArray[np.bool_]:

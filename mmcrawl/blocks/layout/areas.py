@@ -7,12 +7,13 @@ text that is in no bar, box or foot.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 
 from mmcrawl.blocks.layout.block_words import AREAS, area_of_names
-from mmcrawl.blocks.layout.measures import Measures, Sums, count_between
+from mmcrawl.blocks.layout.measures import Measures, Sums
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.tags import HEADINGS
 from mmcrawl.page.tree import PageTree
@@ -70,7 +71,7 @@ class PageAreas:
         self._tree = tree
         self._chars: list[int] = measures.chars.tolist()
         self._link_chars: list[int] = measures.link_chars.tolist()
-        self._headings = measures.elements(HEADINGS)
+        self._headings = tree.elements(*HEADINGS)
         self._known: dict[int, str] = {0: ""}
         self._named: dict[bytes, tuple[str, str]] = {}  # by start tag
         self._all: int = self._chars[-1]
@@ -121,8 +122,10 @@ class PageAreas:
             return True
         if self._tree.tags[node] in ("main", "article") and area not in _BOXES_OF_ARTICLES:
             return False
-        if area == "meta" and count_between(self._headings, node, self._tree.after[node]):
-            return False
+        if area == "meta":
+            heading = bisect_left(self._headings, node)
+            if heading < bisect_left(self._headings, self._tree.after[node]):
+                return False
         chars, text = self._held(node)
         if area not in _BOXES_WITH_TEXT and text > _LONG_TEXT and text > _MOSTLY_TEXT * chars:
             return False

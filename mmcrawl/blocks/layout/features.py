@@ -124,7 +124,7 @@ class PageFeatures:
         """Return the elements of a sort (:data:`COUNTED`) on the page, in order."""
         elements = self._elements.get(name)
         if elements is None:
-            elements = self._elements[name] = self.measures.elements(COUNTED[name])
+            elements = self._elements[name] = self.tree.elements(*COUNTED[name])
         return elements
 
     def among(self, name: str, nodes: range) -> Sequence[int]:

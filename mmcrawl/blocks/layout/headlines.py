@@ -33,7 +33,7 @@ class Headlines:
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree
         self._hidden = measures.hidden
-        node = next(iter(measures.nodes.get("title", ())), 0)
+        node = next(iter(tree.elements("title")), 0)
         self.title = " ".join(tree.raw_content(node).split())[:500] if node else ""
         self._bare_title = _bare(self.title)
         self._parts = [part for part in map(_bare, _PARTS.split(self.title)) if len(part) > 1]

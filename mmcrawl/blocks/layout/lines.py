@@ -216,7 +216,7 @@ class PageText:
         self._tree = tree
         self._runs: list[int] = []
         self._texts: list[str] = []  # of each run, with a space before it where there is one
-        line_of = _line_numbers(tree, measures)
+        line_of = _line_numbers(tree)
         line, space = 0, False
         for node, raw in zip(tree.runs.tolist(), tree.texts, strict=True):
             if measures.hidden[node]:
@@ -253,9 +253,9 @@ class PageText:
         return "".join(pieces).strip()[:LONGEST_LINK_TEXT].rstrip()
 
 
-def _line_numbers(tree: PageTree, measures: Measures) -> list[int]:
+def _line_numbers(tree: PageTree) -> list[int]:
     """Return numbers of which two runs of text have the same if they stand in one line."""
     breaks = bytearray(len(tree) + 1)
-    for node in measures.elements(_BREAKS):
+    for node in tree.elements(*_BREAKS):
         breaks[node] = breaks[tree.after[node]] = 1
     return list(accumulate(breaks))

@@ -9,11 +9,8 @@ the attribute ``hidden`` or an inline ``display:none`` counts as visible: script
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,21 +49,9 @@ class Measures:
         """Characters of visible text inside links."""
 
     @cached_property
-    def nodes(self) -> Mapping[str, Sequence[int]]:
-        """The nodes of each tag that the page has, in order."""
-        nodes: dict[str, list[int]] = defaultdict(list)
-        for node, tag in enumerate(self.tree.tags):
-            nodes[tag].append(node)
-        return dict(nodes)
-
-    @cached_property
     def drawn(self) -> Sequence[DrawnTag]:
         """The start tag of each node."""
         return drawn_tags(self.tree)
-
-    def elements(self, tags: Iterable[str]) -> Sequence[int]:
-        """Return the elements with any of the tags, in order."""
-        return sorted(chain.from_iterable(self.nodes.get(tag, ()) for tag in tags))
 
     def _hidden(self, chars: Sums) -> NDArray[np.bool_]:
         """Return of each node whether its text is hidden, given how many characters it has.
@@ -90,12 +75,6 @@ class Measures:
     def total(self, sums: Sums, node: int) -> int:
         """Return what a node and its subtree hold."""
         return int(sums[self.tree.after[node]] - sums[node])
-
-
-def count_between(nodes: Sequence[int], first: int, after: int) -> int:
-    """Return how many of some nodes, given in order, are in a range."""
-    start = bisect_left(nodes, first)
-    return bisect_left(nodes, after, start) - start
 
 
 def _running(values: NDArray[np.int32]) -> Sums:

@@ -74,8 +74,9 @@ class ElementRules:
         self._link_chars = measures.link_chars.tolist()
 
         def shown(tags: Iterable[str]) -> list[int]:
-            found = measures.elements(tags)
-            return [node for node in found if not measures.hidden[tree.parents[node]]]
+            return [
+                node for node in tree.elements(*tags) if not measures.hidden[tree.parents[node]]
+            ]
 
         def sums(nodes: Iterable[int]) -> list[int]:
             counts = [0] * (len(tree) + 1)
@@ -86,12 +87,12 @@ class ElementRules:
         pictures = shown(_PICTURES)
         self._pictures = sums(pictures)
         self._bare_pictures = sums(node for node in pictures if not measures.in_link[node])
-        self._flash = sums(measures.elements(_FLASH))
+        self._flash = sums(tree.elements(*_FLASH))
         self._other = sums(shown(_OTHER_CONTENT))
         self._links = sums(shown(("a",)))
-        self._split_tags = sums(measures.elements(SPLIT_TAGS))
-        self._items = sums(measures.elements(_ITEMS))
-        boxes = measures.elements(_SECTION_TAGS | _LIST_TAGS)
+        self._split_tags = sums(tree.elements(*SPLIT_TAGS))
+        self._items = sums(tree.elements(*_ITEMS))
+        boxes = tree.elements(*_SECTION_TAGS, *_LIST_TAGS)
         self._crowded = sums(node for node in boxes if self._in(self._links, node) > 1)
         self._styles = node_styles(tree, measures, sheets)
         self._texts = _Changes(_text_looks(tree, measures, self._styles))
@@ -211,7 +212,7 @@ def _text_looks(
 
 
 def _box_keys(measures: Measures) -> Iterator[tuple[int, Hashable]]:
-    for node in measures.elements(_SECTION_TAGS):
+    for node in measures.tree.elements(*_SECTION_TAGS):
         start_tag = measures.drawn[node]
         yield node, (start_tag.name, start_tag.attributes.get("class", ""))
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.mathml import mathml_to_tex
 from mmcrawl.blocks.rendering.parts import Formula
 from mmcrawl.page.building import TEXT
@@ -60,14 +59,14 @@ class Formulas:
     """The formulas of a page.
 
     Args:
-        tree, measures: The page.
+        tree: The page.
 
     Attributes:
         of: Formula by the node where its group begins.
         after: Of these nodes, the node behind the group.
     """
 
-    def __init__(self, tree: PageTree, measures: Measures) -> None:
+    def __init__(self, tree: PageTree) -> None:
         self._tree = tree
         self.of: dict[int, Formula | None] = {}
         self.after: dict[int, int] = {}
@@ -75,15 +74,14 @@ class Formulas:
         lowered = tree.body.lower()
         # In UTF-16 there is a zero between any two letters.
         if tree.encoding.startswith("utf-16") or any(word in lowered for word in _MENTIONED):
-            self._find(measures)
+            self._find()
         self._drawn = any(word in lowered for word in (b"mathjax", b"katex"))
         if b"inlinemath" in lowered or b"delimiters" in lowered:
             self._dollars = bool(_INLINE_DOLLARS.search(tree.body))
 
-    def _find(self, measures: Measures) -> None:
+    def _find(self) -> None:
         tree = self._tree
-        candidates = set(measures.nodes.get("math", ()))
-        candidates.update(measures.nodes.get("mjx-container", ()))
+        candidates = set(tree.elements("math", "mjx-container"))
         candidates.update(tree.mentioning(b"katex", b"math", b"tex", b"mjx", b"formula"))
         stop = 0
         for node in sorted(candidates):

@@ -98,7 +98,7 @@ def page_document(
         url: Of the page; makes addresses absolute.
     """
     texts = _kept_texts(measures, lines, chosen)
-    page = _Page(tree, lines, chosen, Formulas(tree, measures), texts)
+    page = _Page(tree, lines, chosen, Formulas(tree), texts)
     return Document(title, _Reader(page, title, url).read())
 
 
