@@ -98,7 +98,7 @@ def problems_of(line: str) -> Iterator[str]:
     first = words[0] if words else ""
     if command not in commands():
         yield from [] if command in OF_SCRAPY else [f"no command {command}"]
-    elif subcommands := getattr(command_of(command), "subcommands", {}):
+    elif subcommands := [one.name for one in getattr(command_of(command), "subcommands", ())]:
         name = first if first in subcommands else ""
         without = {
             action.dest

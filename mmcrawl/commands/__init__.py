@@ -34,7 +34,6 @@ with lazy_imports(__name__):
     from mmcrawl.commands.fetching import MOST_SHEETS, ReceivedPage, with_sheets
     from mmcrawl.commands.links import COLUMNS
     from mmcrawl.commands.program import main
-    from mmcrawl.commands.rank import draw_distribution
     from mmcrawl.commands.workers import crawl_tables, jobs_table
 
 load_when_used(sys.modules[__name__], __path__[0])

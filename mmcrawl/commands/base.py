@@ -12,11 +12,12 @@ import sys
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from textwrap import wrap
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TextIO, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
@@ -25,6 +26,7 @@ from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import SUMMARIES
+from mmcrawl.commands.terminal.files import add_target
 from mmcrawl.commands.terminal.telling import Telling, broken_off_in_time, complain
 from mmcrawl.crawl.params import DEMO_STORE, FocusedParams
 from mmcrawl.crawl.spider_params import DEFAULT_STORE, ArchiveParams, checked_store, explain
@@ -33,6 +35,8 @@ from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, check_names, value_of
 from mmcrawl.store.uris import FILE, file_of, is_server
 from mmcrawl.text.writing import CsvWriter, program
+
+T_co = TypeVar("T_co", covariant=True)
 
 PLACE: tuple[str, ...] = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
@@ -145,17 +149,81 @@ class _SubcommandsHelpFormatter(argparse.RawDescriptionHelpFormatter, HelpFormat
     """The same, with the lines of the description as they are."""
 
 
-class Verb(NamedTuple):
-    """A subcommand, as the help shows it.
+def as_given(text: Any, flag: str) -> Any:
+    return text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Option(Generic[T_co]):
+    """An option of one or several subcommands.
 
     Attributes:
-        least, most: How many words follow it; a crawl or an archive is not counted.
+        flag: As it is written; "-o --output" for both forms.
+        default: Its value where it is not given.
+        metavar: What stands behind it; "" for its name, None where nothing does.
+        read: Returns its value, given the text and the flag; ValueError for what is none.
+        action: What argparse does with it: "append" where it may be repeated, "extend" where
+            several words may follow.
+        name: Of the value, if that is not the flag's.
     """
 
-    arguments: str
+    flag: str
+    help: str
+    default: T_co
+    metavar: str | None = None
+    read: Callable[[Any, str], T_co] = as_given
+    is_target: bool = False
+    action: str = "store"
+    name: str = ""
+
+    @property
+    def dest(self) -> str:
+        """How argparse calls it."""
+        return self.name or self.flag.split()[-1].strip("-").replace("-", "_")
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        named: dict[str, Any] = {"dest": self.dest, "help": self.help}
+        if self.metavar is None:
+            parser.add_argument(*self.flag.split(), action="store_true", **named)
+            return
+        named["metavar"] = self.metavar or None
+        if self.is_target:
+            add_target(parser, *self.flag.split(), **named)
+        else:
+            several: dict[str, Any] = {"nargs": "+"} if self.action == "extend" else {}
+            parser.add_argument(*self.flag.split(), action=self.action, **several, **named)
+
+    def value(self, given: Any) -> T_co:
+        """Return its value; ValueError if what was given is none."""
+        return self.default if given in (None, False) else self.read(given, self.flag.split()[0])
+
+
+JSON = Option("--json", "for programs: a line of JSON for each result", False)
+OVERWRITE = Option("--overwrite", "replace a file that exists", False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """What a command can be told to do, as the help shows it.
+
+    Attributes:
+        name: "" for what the command does without one.
+        arguments: What follows the name, for the help.
+        words: How many words follow, at least and at most; a crawl or an archive is not counted.
+        takes: Which arguments of the command; None for all.
+    """
+
+    name: str
     what: str
-    least: int = 0
-    most: int = 0
+    arguments: str = ""
+    words: tuple[int, int] = (0, 0)
+    options: Sequence[Option[Any]] = ()
+    takes: Sequence[str] | None = None
+
+    @property
+    def shown_arguments(self) -> str:
+        """What follows the name in the help."""
+        return self.arguments
 
 
 class MmcrawlCommand(_Base):
@@ -169,8 +237,7 @@ class MmcrawlCommand(_Base):
             line in the list of commands.
         arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
         has_operands: Whether words may follow that are no options.
-        subcommands: By name; "" for the command without one, where that does something.
-        own_arguments: Arguments that only some subcommands take, with the names of these.
+        subcommands: What it can be told to do; none where it does one thing.
         unknown_hint: What is said besides of an option that is none.
         interrupted: What Ctrl-C makes it say; "" where it hears Ctrl-C itself, as its way to end.
         working: What it says while it takes long; "" where it shows more by itself.
@@ -186,8 +253,7 @@ class MmcrawlCommand(_Base):
     arguments: ClassVar[tuple[str, ...]]
     model: ClassVar[type[BaseModel]] = FocusedParams
     has_operands: ClassVar[bool] = False
-    subcommands: ClassVar[Mapping[str, Verb]] = {}
-    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    subcommands: ClassVar[Sequence[Subcommand]] = ()
     unknown_hint: ClassVar[str] = ""
     interrupted: ClassVar[str] = "stopped"
     working: ClassVar[str] = "working"
@@ -203,68 +269,103 @@ class MmcrawlCommand(_Base):
         details = self.details or self.short_desc()
         if not self.subcommands:
             return details
-        wide = max(map(len, self.subcommands)) + 2
+        wide = max(len(one.name) for one in self.subcommands) + 2
         lines = [*wrap(details, _WIDTH), ""]
-        for name, verb in self.subcommands.items():
+        for one in self.subcommands:
             indent = " " * wide
-            lines += wrap(f"{name:<{wide}}{verb.what}", _WIDTH, subsequent_indent=indent)
-            lines += wrap(verb.arguments, _WIDTH, initial_indent=f"{indent}  ")
+            lines += wrap(f"{one.name:<{wide}}{one.what}", _WIDTH, subsequent_indent=indent)
+            lines += wrap(one.shown_arguments, _WIDTH, initial_indent=f"{indent}  ")
         return "\n".join([*lines, "", f"`scrapy {self.name} SUBCOMMAND --help` shows its options."])
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.formatter_class = HelpFormatter
         self._parser = parser
-        self._own: list[tuple[tuple[str, ...], argparse._ArgumentGroup]] = []
+        self._own: list[tuple[Sequence[str], argparse._ArgumentGroup]] = []
         if self.subcommands:
             parser.formatter_class = _SubcommandsHelpFormatter
             shown = "show this help; after a subcommand, its options"
             parser.add_argument("-h", "--help", action="store_true", help=shown)
-        own = {name: self.options_of(*verbs) for name, verbs in self.own_arguments.items()}
+        own = {
+            name: self._options_of(takers)
+            for name in self.arguments
+            if len(takers := self._takers(name)) < len(self.subcommands)
+        }
         add_arguments(parser, self.arguments, self.model, own)
+        takers_of: dict[Option[Any], list[str]] = {}
+        for one in self.subcommands:
+            for option in one.options:
+                takers_of.setdefault(option, []).append(one.name)
+        for option, names in takers_of.items():
+            option.add_to(self._options_of(names))
 
-    def options_of(self, *subcommands: str) -> argparse._ArgumentGroup:
+    def _takers(self, argument: str) -> list[str]:
+        """Return the names of the subcommands that take an argument."""
+        subs = self.subcommands
+        return [one.name for one in subs if one.takes is None or argument in one.takes]
+
+    def _options_of(self, subcommands: Sequence[str]) -> argparse._ArgumentGroup:
         group = self._parser.add_argument_group()
         self._own.append((subcommands, group))
         return group
+
+    def _named_in(self, args: Sequence[str]) -> Subcommand | None:
+        """Return the subcommand that the first word names, or else the one without a name."""
+        known = {one.name: one for one in self.subcommands}
+        return known.get(args[0] if args and args[0] in known else "")
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Take over the options; show the help of a subcommand, and end, if it is asked for."""
         super().process_options(args, opts)
         if self.subcommands and opts.help:
-            print(self._help_of(_named_in(args, self.subcommands)))
+            print(self._help_of(self._named_in(args)))
             raise SystemExit(0)
 
-    def _help_of(self, subcommand: str) -> str:
+    def _help_of(self, subcommand: Subcommand | None) -> str:
+        name = subcommand.name if subcommand else ""
         for names, group in self._own:  # are shown among the options, or not at all
-            shown = group._group_actions if subcommand in names else []
+            shown = group._group_actions if name in names else []
             self._parser._optionals._group_actions += shown
             group._group_actions = []
-        own = self.own_arguments
-        takes = [name for name in self.arguments if subcommand in own.get(name, (subcommand,))]
+        every = len(self.subcommands)
+        takes = [
+            one
+            for one in self.arguments
+            if name in (takers := self._takers(one)) or len(takers) == every
+        ]
         self._parser._option_string_actions["-a"].help = _help_of_arguments(takes)
-        if subcommand:
-            verb = self.subcommands[subcommand]
-            words = ("scrapy", self.name, subcommand, verb.arguments, "[options]")
+        if subcommand and name:
+            words = ("scrapy", self.name, name, subcommand.shown_arguments, "[options]")
             self._parser.usage = " ".join(filter(None, words))
-            self._parser.description = f"{verb.what[0].upper()}{verb.what[1:]}."
+            self._parser.description = f"{subcommand.what[0].upper()}{subcommand.what[1:]}."
         return self._parser.format_help()
 
     def _check_subcommand(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse another subcommand, another number of words, and options of others."""
-        name = _named_in(args, self.subcommands)
-        if not name and (args or "" not in self.subcommands):
+        """Refuse another subcommand, another number of words, and options of others.
+
+        What was given to its options is read; the others have their defaults.
+        """
+        chosen = self._named_in(args)
+        if chosen is None or (args and not chosen.name):
             what = f"there is no {args[0]!r}; " if args else ""
-            raise UsageError(f"{what}say one of {', '.join(filter(None, self.subcommands))}")
-        verb, called = self.subcommands[name], f"scrapy {self.name} {name}".rstrip()
-        if not verb.least <= len(args) - bool(name) <= verb.most:
-            raise UsageError(f"it is {called} {verb.arguments}".rstrip())
+            names = ", ".join(one.name for one in self.subcommands if one.name)
+            raise UsageError(f"{what}say one of {names}")
+        name, called = chosen.name, f"scrapy {self.name} {chosen.name}".rstrip()
+        least, most = chosen.words
+        if not least <= len(args) - bool(name) <= most:
+            raise UsageError(f"it is {called} {chosen.shown_arguments}".rstrip())
         for owners, group in self._own:
             for action in group._group_actions if name not in owners else ():
                 if getattr(opts, action.dest) != action.default:
                     all_of = ", ".join(f"scrapy {self.name} {one}".rstrip() for one in owners)
                     flag = action.option_strings[0]
                     raise UsageError(f"{called} takes no {flag}, which belongs to {all_of}")
+        for one in self.subcommands:
+            for option in one.options:
+                if option not in chosen.options:
+                    setattr(opts, option.dest, option.default)
+        for option in chosen.options:
+            setattr(opts, option.dest, option.value(getattr(opts, option.dest)))
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         """Check what was told; return what does it, which returns an exit code if not 0.
@@ -339,13 +440,15 @@ class MmcrawlCommand(_Base):
         `works show ID FILE.db`.
         """
         of_archive = "archive" in self.arguments
-        name = _named_in(args, self.subcommands)
-        behind = int(bool(name) or (self.has_operands and of_archive))
+        chosen = self._named_in(args)
+        named = chosen is not None and chosen.name != ""
+        behind = int(named or (self.has_operands and of_archive))
         if not of_archive:
-            verb = self.subcommands.get(name)
-            if verb is None or "store" not in self.arguments or len(args) != behind + verb.most + 1:
+            if chosen is None or "store" not in self.arguments:
                 return
-            behind += verb.most
+            behind += chosen.words[1]
+            if len(args) != behind + 1:
+                return
         place = args[behind] if len(args) > behind else ""
         if is_server(place) or place.startswith("sqlite:///") or place.endswith(".db"):
             is_crawl = not of_archive or is_crawl_store(Path(place.removeprefix(FILE)))
@@ -355,10 +458,6 @@ class MmcrawlCommand(_Base):
         """Name a problem on standard error; `code` is the exit code."""
         complain(self.name, problem)
         self.exitcode = code
-
-
-def _named_in(args: Sequence[str], subcommands: Mapping[str, Verb]) -> str:
-    return args[0] if args and args[0] in subcommands else ""
 
 
 def _drop_output() -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from typing import Any, ClassVar, TextIO
@@ -14,7 +14,8 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import (
     MmcrawlCommand,
-    Verb,
+    Option,
+    Subcommand,
     console_of,
     store_named,
     write_csv,
@@ -28,7 +29,15 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.media.parts import SWF, open_collection, tree_of
 
+_FORMATS = ("jsonl", "csv")
 _STATUS, _LIST, _PARTS = "status", "list", "parts"
+
+
+def _states(text: str, flag: str) -> tuple[State, ...]:
+    try:
+        return tuple(State(state.strip()) for state in text.split(",") if state.strip())
+    except ValueError:
+        raise ValueError(f"{flag} {text}: there are {', '.join(State)}") from None
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -39,15 +48,24 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "collect"
     working = ""
     usage = "[status|list|parts] [FILE.db|-a store=URI] [options]"
-    subcommands: ClassVar[Mapping[str, Verb]] = {
-        "": Verb("", "fetch what the crawl found and is not held yet"),
-        _STATUS: Verb("", "how much is held, and why the rest is not"),
-        _LIST: Verb("", "the record of each address"),
-        _PARTS: Verb("", "which files animations load, and which of these are missing"),
-    }
-    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        name: ("",) for name in CollectParams.model_fields if name != "store"
-    }
+    subcommands: ClassVar[Sequence[Subcommand]] = (
+        Subcommand("", "fetch what the crawl found and is not held yet"),
+        Subcommand(_STATUS, "how much is held, and why the rest is not", takes=("store",)),
+        Subcommand(
+            _LIST,
+            "the record of each address",
+            options=(
+                Option("--state", f"only these: {', '.join(State)}", (), "", _states),
+                Option("--format", ", ".join(_FORMATS), _FORMATS[0], ""),
+            ),
+            takes=("store",),
+        ),
+        Subcommand(
+            _PARTS,
+            "which files animations load, and which of these are missing",
+            takes=("store",),
+        ),
+    )
     details = (
         "Fetches from where it stopped last; the crawl may be running. Exit codes: 0, it ended or"
         " was stopped, and the same command goes on; 1, a store failed; 2, an argument or a setting"
@@ -56,12 +74,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     arguments = tuple(CollectParams.model_fields)
     model = CollectParams
     has_operands = True
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = self.options_of(_LIST).add_argument
-        add("--state", default="", help=f"only these: {', '.join(State)}")
-        add("--format", default="jsonl", help=", ".join(_WRITERS))
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -75,10 +87,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if what == _PARTS:
             return lambda: self._parts(params)
         if what == _LIST:
-            states = _states(opts.state)
             if opts.format not in _WRITERS:
                 raise ValueError(f"--format {opts.format}: there are {', '.join(_WRITERS)}")
-            return lambda: self._list(params, states, opts.format)
+            return lambda: self._list(params, opts.state, opts.format)
         check_present(params)
         return lambda: self._collect(params)
 
@@ -125,13 +136,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _opened(self, params: CollectParams) -> Any:
         media = self.setting("MMCRAWL_MEDIA")
         return open_collection(params.store_uri, media, create=False)
-
-
-def _states(text: str) -> tuple[State, ...]:
-    try:
-        return tuple(State(state.strip()) for state in text.split(",") if state.strip())
-    except ValueError:
-        raise ValueError(f"--state {text}: there are {', '.join(State)}") from None
 
 
 _WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {

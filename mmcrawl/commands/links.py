@@ -2,8 +2,9 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import chain, islice
 from typing import Any, ClassVar, NamedTuple, TextIO
 
@@ -15,7 +16,8 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.archive.model import as_date
 from mmcrawl.commands.base import (
     MmcrawlCommand,
-    Verb,
+    Option,
+    Subcommand,
     console_of,
     output_to,
     store_named,
@@ -47,16 +49,34 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     name = "links"
     usage = "[why URL] [FILE.db|-a store=URI] [-a job=NAME] [options]"
-    subcommands: ClassVar[Mapping[str, Verb]] = {
-        "": Verb("", "list the link database of a crawl, which may be running"),
-        "why": Verb(
-            "URL",
+    subcommands: ClassVar[Sequence[Subcommand]] = (
+        Subcommand(
+            "",
+            "list the link database of a crawl, which may be running",
+            options=(
+                Option("--status", f"only these: {', '.join(STATES)}", "", ""),
+                Option("--host", "only links to this host", "", ""),
+                Option("--match", "only these addresses, as '*/wuli/*'", "", "GLOB"),
+                Option("--with-media", "only pages with media of the wanted kinds", False),
+                Option("--min-score", "only links of this score, and better ones", None, "X"),
+                Option("--sort", f"{', '.join(ORDERS)} (default: {ORDERS[0]})", ORDERS[0], ""),
+                Option(
+                    "--limit",
+                    f"most links, 0 for all (default: {_SHOWN} in a table)",
+                    None,
+                    "N",
+                    partial(whole, least=0),
+                ),
+            ),
+        ),
+        Subcommand(
+            "why",
             "when a link was fetched, what its score was made of, how it was found, and what came"
             " just before and after; of one that waits, what stands before it",
-            1,
-            1,
+            "URL",
+            (1, 1),
         ),
-    }
+    )
     details = (
         "A crawl in MongoDB is read from the snapshots and logs of its parts, into a temporary"
         " file."
@@ -66,14 +86,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        add = self.options_of("").add_argument
-        add("--status", default="", help=f"only these: {', '.join(STATES)}")
-        add("--host", default="", help="only links to this host")
-        add("--match", default="", metavar="GLOB", help="only these addresses, as '*/wuli/*'")
-        add("--with-media", action="store_true", help="only pages with media of the wanted kinds")
-        add("--min-score", metavar="X", help="only links of this score, and better ones")
-        add("--sort", default=ORDERS[0], help=f"{', '.join(ORDERS)} (default: {ORDERS[0]})")
-        add("--limit", metavar="N", help=f"most links, 0 for all (default: {_SHOWN} in a table)")
         formats = ", ".join((_TABLE, *_WRITERS))
         parser.add_argument("--format", default=_TABLE, help=f"{formats} (default: {_TABLE})")
         add_target(parser, "-o", "--output", help="where to (default: standard output)")
@@ -151,7 +163,7 @@ def _selection(opts: argparse.Namespace) -> Selection:
         media=opts.with_media,
         min_score=least,
         order=opts.sort,
-        limit=default if opts.limit is None else whole(opts.limit, "--limit", 0),
+        limit=default if opts.limit is None else opts.limit,
     )
 
 

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,15 +15,18 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import (
+    JSON,
+    OVERWRITE,
     MmcrawlCommand,
-    Verb,
+    Option,
+    Subcommand,
     console_of,
     output_to,
     store_named,
     web_address,
 )
 from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
-from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
+from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.crawl.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
@@ -46,35 +49,34 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     name = "rules"
     usage = "show | export [-o FILE] | test URL… [-a rules=FILE] [-a store=URI] [-a job=NAME]"
-    subcommands: ClassVar[Mapping[str, Verb]] = {
-        "show": Verb(
-            "",
+    subcommands: ClassVar[Sequence[Subcommand]] = (
+        Subcommand(
+            "show",
             "the patterns a crawl has learnt, as globs and as regular expressions, and how often"
             " they were right",
+            options=(JSON,),
+            takes=("store", "job"),
         ),
-        "export": Verb(
-            "",
+        Subcommand(
+            "export",
             "the same as a file of rules, which scrapy crawl focused -a rules=FILE takes, edited or"
             " not",
+            options=(
+                Option("-o --output", "where to (default: shown)", "", "FILE", is_target=True),
+                OVERWRITE,
+            ),
+            takes=("store", "job"),
         ),
-        "test": Verb(
-            "URL…",
+        Subcommand(
+            "test",
             "which rules of a file or of a crawl match a URL, and what follows",
-            1,
-            sys.maxsize,
+            "URL…",
+            (1, sys.maxsize),
+            (JSON,),
         ),
-    }
-    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {"rules": ("test",)}
+    )
     arguments = ("store", "job", "rules")
     has_operands = True
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        export = self.options_of("export")
-        add_target(export, "-o", dest="output", help="where to (default: shown)")
-        add_overwrite(export)
-        line = "a line of JSON for each result"
-        self.options_of("show", "test").add_argument("--json", action="store_true", help=line)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         what = args[0]

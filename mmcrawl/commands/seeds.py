@@ -1,14 +1,23 @@
 """`scrapy seeds find --from START…` and `scrapy seeds check FILE`: where to begin, and whether."""
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any, ClassVar, TextIO
 
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of, output_to, whole, write_jsonl
+from mmcrawl.commands.base import (
+    MmcrawlCommand,
+    Option,
+    Subcommand,
+    console_of,
+    output_to,
+    whole,
+    write_jsonl,
+)
 from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
 from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.crawl.candidates import Candidate, Candidates, CheckedSeed, Source, open_source
@@ -35,25 +44,42 @@ class Command(MmcrawlCommand, ScrapyCommand):
     requires_crawler_process = True
     name = "seeds"
     usage = "find --topic T --from START… | check FILE [options]"
-    subcommands: ClassVar[Mapping[str, Verb]] = {
-        "find": Verb(
-            "--topic T --from START…",
+    subcommands: ClassVar[Sequence[Subcommand]] = (
+        Subcommand(
+            "find",
             "rank the hosts that an archive, a crawl (FILE.db) and its archive, WARC files or a"
             " folder of them, a CDX file or a text list of candidates shows to be promising for a"
             " topic, with reasons; nothing is fetched",
+            "--topic T --from START…",
+            options=(
+                Option(
+                    "--from",
+                    "crawls, archives, WARC or CDX files, folders of WARC files, lists",
+                    (),
+                    "START",
+                    action="extend",
+                    name="sources",
+                ),
+                Option("--known", "a seed list whose hosts are left out", "", "FILE"),
+                Option(
+                    "--limit",
+                    f"most hosts, 0 for all (default: {_SHOWN})",
+                    _SHOWN,
+                    "N",
+                    partial(whole, least=0),
+                ),
+            ),
+            takes=("topic", "keywords", "media"),
         ),
-        "check": Verb(
-            "FILE",
+        Subcommand(
+            "check",
             "ask each seed of a list once, with its robots.txt and first sitemaps: does it answer,"
             " where does it lead, in what language, how large is its site",
-            1,
-            1,
+            "FILE",
+            (1, 1),
+            takes=("web",),
         ),
-    }
-    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        **dict.fromkeys(("topic", "keywords", "media"), ("find",)),
-        "web": ("check",),
-    }
+    )
     details = (
         "Where to begin, and whether that is good. Exit code 1: nothing was found, or no seed is"
         " good."
@@ -64,13 +90,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument
-        find = self.options_of("find").add_argument
-        find(
-            "--from", dest="sources", nargs="+", action="extend", default=[], metavar="START",
-            help="crawls, archives, WARC or CDX files, folders of WARC files, lists",
-        )  # fmt: skip
-        find("--known", metavar="FILE", help="a seed list whose hosts are left out")
-        find("--limit", metavar="N", help=f"most hosts, 0 for all (default: {_SHOWN})")
         add("--format", default="table", help=f"{', '.join(_FORMATS)} (default: table)")
         add_target(parser, "-o", "--output", help="where to (default: standard output)")
         add_overwrite(parser)
@@ -92,11 +111,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise ValueError("--from is missing: name crawls, archives, WARC or CDX files, lists")
         if bool(opts.topic) == bool(opts.keywords):
             raise ValueError("give --topic NAME (see `scrapy topic list`) or --keywords WORDS")
-        limit = _SHOWN if opts.limit is None else whole(opts.limit, "--limit", 0)
         known = {host_of(seed.url) for seed in read_seeds(opts.known)} if opts.known else set()
         candidates = Candidates(self._test(opts), known)
         sources = [open_source(name) for name in opts.sources]
-        return lambda: self._find(sources, candidates, limit, opts)
+        return lambda: self._find(sources, candidates, opts.limit, opts)
 
     def _find(
         self,

@@ -6,7 +6,7 @@
 import argparse
 import mimetypes
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,10 +15,10 @@ from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, Verb, console_of
+from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of
 from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
 from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, plain_table, right
-from mmcrawl.commands.topic_learning import add_learning_options, learning
+from mmcrawl.commands.topic_learning import LEARNING, learning
 from mmcrawl.crawl.spider_params import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
@@ -52,32 +52,36 @@ class Command(MmcrawlCommand, ScrapyCommand):
     requires_crawler_process = True
     name = "topic"
     usage = "WHAT [ARGUMENT] [options]"
-    subcommands: ClassVar[Mapping[str, Verb]] = {
-        "list": Verb("", "topics there are"),
-        "show": Verb("NAME", "words of a topic", 1, 1),
-        "find": Verb("WORD", "topics in which a word stands", 1, 1),
-        "score": Verb("URL-or-file", "why a page is on a topic or not", 1, 1),
-        "learn": Verb(
-            "NAME --good PAGES [--bad PAGES]",
-            "make a topic of pages that are right, and of those that are wrong",
-            1,
-            1,
+    subcommands: ClassVar[Sequence[Subcommand]] = (
+        Subcommand("list", "topics there are", takes=()),
+        Subcommand("show", "words of a topic", "NAME", (1, 1), takes=()),
+        Subcommand("find", "topics in which a word stands", "WORD", (1, 1), takes=()),
+        Subcommand(
+            "score",
+            "why a page is on a topic or not",
+            "URL-or-file",
+            (1, 1),
+            (Option("--url", "address of a page that is given as a file", "", ""),),
+            takes=("topic", "keywords", "media", "web"),
         ),
-        "suggest": Verb("--good PAGES [--bad PAGES]", "words for a topic of words"),
-    }
-    own_arguments: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "topic": ("score", "suggest"),
-        **dict.fromkeys(("keywords", "media", "web"), ("score",)),
-        **dict.fromkeys(("store", "archive"), ("learn", "suggest")),
-    }
+        Subcommand(
+            "learn",
+            "make a topic of pages that are right, and of those that are wrong",
+            "NAME --good PAGES [--bad PAGES]",
+            (1, 1),
+            (*LEARNING, Option("--marks", "also from the pages marked in `scrapy browse`", False)),
+            takes=("store", "archive"),
+        ),
+        Subcommand(
+            "suggest",
+            "words for a topic of words",
+            "--good PAGES [--bad PAGES]",
+            options=LEARNING,
+            takes=("topic", "store", "archive"),
+        ),
+    )
     arguments = ("topic", "keywords", "media", "web", "store", "archive")
     has_operands = True
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        score = self.options_of("score")
-        score.add_argument("--url", default="", help="address of a page that is given as a file")
-        add_learning_options(self.options_of("learn", "suggest"), self.options_of("learn"))
 
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, NoPageError) else 2

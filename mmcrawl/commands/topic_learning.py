@@ -4,6 +4,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -11,9 +12,17 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.commands.base import archive_params, console_of, output_to, store_named, whole
+from mmcrawl.commands.base import (
+    OVERWRITE,
+    Option,
+    archive_params,
+    console_of,
+    output_to,
+    store_named,
+    whole,
+)
 from mmcrawl.commands.terminal.crawl import facts_table, literal, plain_table, right
-from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
+from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
 from mmcrawl.learning.examples import (
     Example,
@@ -40,36 +49,37 @@ _SUGGESTED = 40
 Say = Callable[[object], None]
 
 
-def add_learning_options(both: argparse._ArgumentGroup, learn: argparse._ArgumentGroup) -> None:
-    """Add the options of `learn` and `suggest`, and those of `learn` alone."""
-    add = both.add_argument
-    for name, what in (("good", "right"), ("bad", "wrong")):
-        add(
+LEARNING = (
+    *(
+        Option(
             f"--{name}",
+            f"pages that are {what}: an address in the archive, a file of HTML, a folder with such"
+            " files, or a text file with one of these a line; may be repeated",
+            (),
+            "PAGES",
             action="append",
-            default=[],
-            metavar="PAGES",
-            help=f"pages that are {what}: an address in the archive, a file of HTML, a folder with"
-            " such files, or a text file with one of these a line; may be repeated",
         )
-    marked = "also from the pages marked in `scrapy browse`"
-    learn.add_argument("--marks", action="store_true", help=marked)
-    add(
+        for name, what in (("good", "right"), ("bad", "wrong"))
+    ),
+    Option(
         "--unlabelled",
-        default="",
-        metavar="N",
-        help="without --bad: pages of the archive drawn by chance to compare with"
+        "without --bad: pages of the archive drawn by chance to compare with"
         f" (default: {_UNLABELLED})",
-    )
-    add_target(both, "-o", "--output", default="", help="file to write")
-    add_overwrite(both)
+        _UNLABELLED,
+        "N",
+        partial(whole, least=10, most=10_000),
+    ),
+    Option("-o --output", "file to write", "", "FILE", is_target=True),
+    OVERWRITE,
+)
+"""Options of `learn` and `suggest`."""
 
 
 def learning(
     verb: str, name: str, opts: argparse.Namespace, settings: SettingsLike, say: Say
 ) -> Callable[[], None]:
     """Check what `learn` or `suggest` was told; return what does it."""
-    most = whole(opts.unlabelled or str(_UNLABELLED), "--unlabelled", 10, 10_000)
+    most = opts.unlabelled
     if verb == "suggest":
         if not opts.good:
             raise MmcrawlError("--good PAGES is missing: pages that the topic's words stand on")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,15 +25,18 @@ from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.commands.base import (
+    JSON,
+    OVERWRITE,
     MmcrawlCommand,
-    Verb,
+    Option,
+    Subcommand,
     console_of,
     ruffle_folder,
     store_named,
     whole,
 )
 from mmcrawl.commands.terminal.crawl import facts_table, literal, right
-from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
+from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.media.parts import Collection as MediaCollection
@@ -51,59 +54,58 @@ from mmcrawl.works.works_page import reader_of_tags
 _SHOWN = 20
 
 
+_ARCHIVE = Option("--archive", "archive of the crawl (default: the one beside it)", "", "URI")
+_LIMIT: Option[int | None] = Option(
+    "--limit", f"most works, 0 for all (default: {_SHOWN})", None, "N", partial(whole, least=0)
+)
+_MATCH = Option("--match", "only with this in the title", "", "TEXT")
+
+
 class Command(MmcrawlCommand, ScrapyCommand):
     """Describe, correct and export the works of a crawl."""
 
     name = "works"
     usage = "WHAT [ARGUMENT] [FILE.db|-a store=URI] [options]"
-    subcommands: ClassVar[Mapping[str, Verb]] = {
-        "describe": Verb(
-            "",
+    subcommands: ClassVar[Sequence[Subcommand]] = (
+        Subcommand(
+            "describe",
             "group formats and mirrors of one work, of what was found, archived and is held, and"
             " keep a record of each; again whenever there is more",
+            options=(_ARCHIVE,),
         ),
-        "list": Verb("", "works, a line for each"),
-        "show": Verb("ID", "all that is known of a work", 1, 1),
-        "correct": Verb(
-            "FILE",
+        Subcommand("list", "works, a line for each", options=(_LIMIT, _MATCH, JSON)),
+        Subcommand("show", "all that is known of a work", "ID", (1, 1), (JSON,)),
+        Subcommand(
+            "correct",
             'take JSON Lines, as {"work": "ID", "title": "…"} with any of '
             + ", ".join(FIELDS)
             + "; null gives a field back, and what is corrected wins over what is found",
-            1,
-            1,
+            "FILE",
+            (1, 1),
         ),
-        "corrections": Verb("", "write what was corrected in the same form"),
-        "collections": Verb("", "collections made in `scrapy browse`"),
-        "export": Verb("--to FORMAT -o TARGET", "write a file or folder"),
-    }
+        Subcommand("corrections", "write what was corrected in the same form"),
+        Subcommand("collections", "collections made in `scrapy browse`"),
+        Subcommand(
+            "export",
+            "write a file or folder",
+            "--to FORMAT -o TARGET",
+            options=(
+                _ARCHIVE,
+                _MATCH,
+                Option("--collection", "only this one, by name or id", "", "NAME"),
+                Option("--to", ", ".join(exporter_names()), "", "FORMAT"),
+                Option("-o --output", "file or folder to make", "", "TARGET", is_target=True),
+                OVERWRITE,
+            ),
+        ),
+    )
     arguments = ("store", "job")
     has_operands = True
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        beside = "archive of the crawl (default: the one beside it)"
-        self.options_of("describe", "export").add_argument("--archive", metavar="URI", help=beside)
-        most = f"most works, 0 for all (default: {_SHOWN})"
-        self.options_of("list").add_argument("--limit", metavar="N", help=most)
-        match = self.options_of("list", "export")
-        match.add_argument(
-            "--match", default="", metavar="TEXT", help="only with this in the title"
-        )
-        line = "a line of JSON for each"
-        self.options_of("list", "show").add_argument("--json", action="store_true", help=line)
-        export = self.options_of("export")
-        one = "only this one, by name or id"
-        export.add_argument("--collection", default="", metavar="NAME", help=one)
-        formats = ", ".join(exporter_names())
-        export.add_argument("--to", default="", metavar="FORMAT", help=formats)
-        made = "file or folder to make"
-        add_target(export, "-o", "--output", default="", metavar="TARGET", help=made)
-        add_overwrite(export)
-
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        store, most = store_named(opts.store), 0 if opts.json else _SHOWN
-        if opts.limit is not None:
-            most = whole(opts.limit, "--limit", 0)
+        store, most = store_named(opts.store), opts.limit
+        if most is None:
+            most = 0 if opts.json else _SHOWN
         name = args[-1]
         archive = archive_uri(opts.archive or self.setting("MMCRAWL_ARCHIVE"), store)
         doing: dict[str, Callable[[], None]] = {

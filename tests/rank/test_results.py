@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from mmcrawl.archive import Archive
-from mmcrawl.commands import draw_distribution
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank import (
     RankedPages,
     RankJob,
     TopicContent,
+    draw_distribution,
     open_ranks,
     rank_pages,
     save_ranks,

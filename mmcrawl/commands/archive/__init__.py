@@ -1,8 +1,8 @@
 """`scrapy archive`: what the block archive holds, and its upkeep."""
 
 import argparse
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from scrapy.commands import ScrapyCommand
 
@@ -10,7 +10,7 @@ from mmcrawl.archive import open_archive
 from mmcrawl.commands.archive.listing import DIFF, LIST, STATS, VERSIONS, version_lines
 from mmcrawl.commands.archive.search import CLASSES, DUPLICATES, EXPORT_PARQUET, SEARCH
 from mmcrawl.commands.archive.show import BLOCK, REBUILD, SHOW
-from mmcrawl.commands.archive.subcommand import Option, Options, Subcommand
+from mmcrawl.commands.archive.subcommand import ArchiveSubcommand, Options
 from mmcrawl.commands.archive.upkeep import (
     CHECK,
     COPY,
@@ -23,7 +23,7 @@ from mmcrawl.commands.archive.upkeep import (
     VERIFY,
 )
 from mmcrawl.commands.archive.watch import DUE, WATCH, due_lines
-from mmcrawl.commands.base import PLACE, MmcrawlCommand, Verb, archive_params, console_of
+from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of
 from mmcrawl.commands.terminal.telling import Telling
 from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
@@ -49,19 +49,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     arguments = PLACE
     has_operands = True
     unknown_hint = " (a query with - stands in quotes, as 'lever -rope')"
-    subcommands: ClassVar[Mapping[str, Verb]] = {
-        name: Verb(f"[FILE.db] {one.arguments}".rstrip(), one.what, *one.words)
-        for name, one in SUBCOMMANDS.items()
-    }
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        takers: dict[Option[Any], list[str]] = {}
-        for name, subcommand in SUBCOMMANDS.items():
-            for option in subcommand.options:
-                takers.setdefault(option, []).append(name)
-        for option, names in takers.items():
-            option.add_to(self.options_of(*names))
+    subcommands: ClassVar[Sequence[ArchiveSubcommand]] = tuple(SUBCOMMANDS.values())
 
     def code_of(self, error: MmcrawlError) -> int:
         return 2 if isinstance(error, SearchError) else 1
@@ -72,7 +60,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         method, keep_blocks = blocks_kept(self.settings)  # type: ignore[arg-type]
         options = Options(
             given,
-            {option: _value(option, getattr(opts, option.dest)) for option in subcommand.options},
+            {option: getattr(opts, option.dest) for option in subcommand.options},
             uri=archive_params(opts, self.settings).archive_uri or "",  # type: ignore[arg-type]
             rules=revisit_rules(self.settings),  # type: ignore[arg-type]
             method=method,
@@ -81,11 +69,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return lambda: _run(subcommand, options, self.telling, keep_blocks=keep_blocks)
 
 
-def _value(option: Option[Any], given: Any) -> Any:
-    return option.default if given in (None, False) else option.read(given, option.flag)
-
-
-def _run(subcommand: Subcommand, options: Options, telling: Telling, *, keep_blocks: bool) -> int:
+def _run(
+    subcommand: ArchiveSubcommand, options: Options, telling: Telling, *, keep_blocks: bool
+) -> int:
     only_looks = subcommand is CHECK and not options[REPAIR]
     telling.what = "" if subcommand.shows_progress else f"{subcommand.name} is running"
     with open_archive(

@@ -19,16 +19,14 @@ from mmcrawl.archive.lives import StoredAnew
 from mmcrawl.archive.model import ArchiveStats, StoredBlock, Version, Visit, as_date, as_text
 from mmcrawl.blocks.drawing import short_path
 from mmcrawl.commands.archive.subcommand import (
-    JSON,
     KINDS,
-    Option,
+    ArchiveSubcommand,
     Options,
-    Subcommand,
     as_json,
     print_line,
     print_problems,
 )
-from mmcrawl.commands.base import whole
+from mmcrawl.commands.base import JSON, Option, whole
 from mmcrawl.commands.terminal.archive import KIND_STYLES
 from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, right
 from mmcrawl.errors import StoreError
@@ -77,7 +75,9 @@ def _line(url: str, visits: Sequence[Visit]) -> Text:
     )
 
 
-LIST = Subcommand("list", _run, "pages with their versions and visits", "[HOST|PREFIX]", (0, 1))
+LIST = ArchiveSubcommand(
+    "list", "pages with their versions and visits", "[HOST|PREFIX]", (0, 1), run=_run
+)
 
 
 def _stats(archive: Archive, options: Options, console: Console) -> int:
@@ -128,7 +128,7 @@ def _found_again(count: int, distinct: int) -> str:
     return f"{count:,}, of which {distinct:,} distinct: {1 - distinct / count:.1%} found again"
 
 
-STATS = Subcommand("stats", _stats, "how much is archived, and in how many bytes")
+STATS = ArchiveSubcommand("stats", "how much is archived, and in how many bytes", run=_stats)
 
 
 # -- versions -------------------------------------------------------------------------------------
@@ -214,8 +214,8 @@ def _row(*cells: str, style: str = "") -> Text:
     return line.append(f"{cut_by:<9}  {digest:<12}  ", "dim").append_text(literal(kind))
 
 
-VERSIONS = Subcommand(
-    "versions", _versions, "versions of a page, and what was new with each", "URL", (1, 1)
+VERSIONS = ArchiveSubcommand(
+    "versions", "versions of a page, and what was new with each", "URL", (1, 1), run=_versions
 )
 
 
@@ -370,12 +370,12 @@ def shown_words(words: Sequence[WordChange]) -> Text:
     return text
 
 
-DIFF = Subcommand(
+DIFF = ArchiveSubcommand(
     "diff",
-    _diff,
     "what changed from one version to another",
     "URL [V1 V2] [--kinds KINDS|--all]",
     (1, 3),
     check=_numbers,
     options=(KINDS, ALL, JSON),
+    run=_diff,
 )

@@ -19,15 +19,13 @@ from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.commands.archive.subcommand import (
     AT,
-    JSON,
     LIMIT,
-    Option,
+    ArchiveSubcommand,
     Options,
-    Subcommand,
     as_json,
     print_problems,
 )
-from mmcrawl.commands.base import whole
+from mmcrawl.commands.base import JSON, Option, whole
 from mmcrawl.commands.terminal.archive import KIND_STYLES
 from mmcrawl.commands.terminal.crawl import literal
 from mmcrawl.commands.terminal.telling import ProgressBars, complain
@@ -183,14 +181,14 @@ def _clean(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-SEARCH = Subcommand(
+SEARCH = ArchiveSubcommand(
     "search",
-    _run,
     "blocks that contain some words, in all versions",
     "QUERY [--order ORDER] [--collapse] [--skip N]",
     (1, sys.maxsize),
     options=(LIMIT, ORDER, COLLAPSE, SKIP, JSON),
     shows_progress=True,
+    run=_run,
 )
 
 
@@ -220,13 +218,13 @@ def _classes(archive: Archive, options: Options, console: Console) -> int:
     return print_problems(reading.unreadable)
 
 
-CLASSES = Subcommand(
+CLASSES = ArchiveSubcommand(
     "classes",
-    _classes,
     "the purpose of each page: topic, hub, media, other",
     "[--at TIME]",
     options=(AT, JSON),
     shows_progress=True,
+    run=_classes,
 )
 
 
@@ -274,13 +272,13 @@ def _duplicates(archive: Archive, options: Options, console: Console) -> int:
     return print_problems(found.unreadable)
 
 
-DUPLICATES = Subcommand(
+DUPLICATES = ArchiveSubcommand(
     "duplicates",
-    _duplicates,
     "pages with the same or nearly the same text, kept for search --collapse",
     "[--near SHARE] [--at TIME]",
     options=(NEAR, AT, LIMIT, JSON),
     shows_progress=True,
+    run=_duplicates,
 )
 
 
@@ -311,12 +309,12 @@ def _export_parquet(archive: Archive, options: Options, console: Console) -> int
     return print_problems(reading.unreadable)
 
 
-EXPORT_PARQUET = Subcommand(
+EXPORT_PARQUET = ArchiveSubcommand(
     "export-parquet",
-    _export_parquet,
     "write pages, blocks and links as Parquet files",
     "FOLDER [--at TIME]",
     (1, 1),
     options=(AT, JSON),
     shows_progress=True,
+    run=_export_parquet,
 )

@@ -19,18 +19,16 @@ from mmcrawl.commands.archive.listing import version_record
 from mmcrawl.commands.archive.subcommand import (
     AT,
     BODY,
-    JSON,
-    OVERWRITE,
     VERSION,
-    Option,
+    ArchiveSubcommand,
     Options,
-    Subcommand,
     as_json,
     check_version,
     print_line,
     print_problems,
     write_body,
 )
+from mmcrawl.commands.base import JSON, OVERWRITE, Option
 from mmcrawl.commands.terminal.archive import KIND_STYLES
 from mmcrawl.commands.terminal.crawl import facts_table, literal
 from mmcrawl.commands.terminal.files import new_file
@@ -148,14 +146,14 @@ def _cut_off(line: Text) -> Text:
     return line
 
 
-SHOW = Subcommand(
+SHOW = ArchiveSubcommand(
     "show",
-    _show,
     "facts and blocks of a version",
     "URL [--at TIME|--version N] [--blocks|--body]",
     (1, 1),
     check=check_version,
     options=(AT, VERSION, BLOCKS, BODY, JSON),
+    run=_show,
 )
 
 
@@ -180,14 +178,14 @@ def _rebuild(archive: Archive, options: Options, console: Console) -> int:
     return 0
 
 
-REBUILD = Subcommand(
+REBUILD = ArchiveSubcommand(
     "rebuild",
-    _rebuild,
     "write a version, byte for byte",
     "URL [--at TIME|--version N] -o FILE",
     (1, 1),
     check=_check_rebuild,
     options=(AT, VERSION, OUTPUT, OVERWRITE),
+    run=_rebuild,
 )
 
 
@@ -273,11 +271,11 @@ def _runs(numbers: Sequence[int]) -> str:
     return ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 1 else str(r[0]) for r in runs)
 
 
-BLOCK = Subcommand(
+BLOCK = ArchiveSubcommand(
     "block",
-    _block,
     "the life of a block: on which pages, from when to when",
     "DIGEST [--text|--body]",
     (1, 1),
     options=(TEXT, BODY, JSON),
+    run=_block,
 )

@@ -1,13 +1,12 @@
-"""What a subcommand of `scrapy archive` is, what it may be told, and how subcommands print."""
+"""What subcommands of `scrapy archive` have in common: options, what was asked, how they print."""
 
-import argparse
 import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from rich.console import Console, RenderableType
 from scrapy.exceptions import UsageError
@@ -16,51 +15,12 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
-from mmcrawl.commands.base import whole
-from mmcrawl.commands.terminal.files import add_target
+from mmcrawl.commands.base import JSON, Option, Subcommand, T_co, whole
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.text.writing import printable
 
 _TIME = "as 2024-05-17 or 2024-05-17T08:30"
-
-T_co = TypeVar("T_co", covariant=True)
-
-
-def as_given(text: Any, flag: str) -> Any:
-    return text
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Option(Generic[T_co]):
-    """An option of one or several subcommands.
-
-    Attributes:
-        default: Its value where it is not given.
-        metavar: What stands behind it; "" for its name, None where nothing does.
-        read: Returns its value, given the text and the flag; ValueError for what is none.
-        is_target: Whether it names a file to write.
-    """
-
-    flag: str
-    help: str
-    default: T_co
-    metavar: str | None = None
-    read: Callable[[Any, str], T_co] = as_given
-    is_target: bool = False
-
-    @property
-    def dest(self) -> str:
-        """How argparse calls it."""
-        return self.flag.strip("-")
-
-    def add_to(self, parser: argparse._ActionsContainer) -> None:
-        if self.metavar is None:
-            parser.add_argument(self.flag, dest=self.dest, action="store_true", help=self.help)
-        else:
-            add = add_target if self.is_target else type(parser).add_argument
-            metavar = self.metavar or None
-            add(parser, self.flag, dest=self.dest, metavar=metavar, help=self.help)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +99,6 @@ KINDS: Option[tuple[str, ...]] = Option(
     "",
     _kinds,
 )
-OVERWRITE = Option("--overwrite", "replace a file that exists", False)
 LIMIT: Option[int | None] = Option("--limit", "most results", None, "N", whole)
 HOST: Option[str | None] = Option("--host", "only this host", None, "", _host)
 URL: Option[str | None] = Option("--url", "only this URL", None, "")
@@ -149,31 +108,30 @@ BEFORE: Option[float | None] = Option(
     "--before", "versions that were replaced before this time", None, "TIME", _time
 )
 YES = Option("--yes", "do not ask", False)
-JSON = Option("--json", "for programs: a line of JSON for each result", False)
 
 
-@dataclass(frozen=True, slots=True)
-class Subcommand:
-    """One subcommand.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveSubcommand(Subcommand):
+    """A subcommand that works on an open archive.
 
     Attributes:
-        run: Prints what it finds on an open archive, and returns the exit code.
-        words: How many arguments it takes, at least and at most.
+        run: Prints what it finds, and returns the exit code.
         check: Refuses options that do not fit together, and files that must not be written.
         creates: Whether the archive is made if there is none.
         shows_progress: Whether it tells by itself how far it is.
     """
 
-    name: str
     run: Callable[[Archive, Options, Console], int]
-    what: str
-    arguments: str = ""
-    words: tuple[int, int] = (0, 0)
     options: Sequence[Option[Any]] = (JSON,)
     check: Callable[[Options], object] = lambda _: None
     writes: bool = False
     creates: bool = False
     shows_progress: bool = False
+
+    @property
+    def shown_arguments(self) -> str:
+        """What follows the name in the help: the archive first."""
+        return f"[FILE.db] {self.arguments}".rstrip()
 
 
 def agreed(question: str) -> bool:

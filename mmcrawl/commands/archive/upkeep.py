@@ -20,21 +20,18 @@ from mmcrawl.commands.archive.search import forget_purged
 from mmcrawl.commands.archive.subcommand import (
     BEFORE,
     HOST,
-    JSON,
-    OVERWRITE,
     SINCE,
     UNTIL,
     URL,
     YES,
-    Option,
+    ArchiveSubcommand,
     Options,
-    Subcommand,
     agreed,
     as_json,
     print_line,
     print_problems,
 )
-from mmcrawl.commands.base import whole
+from mmcrawl.commands.base import JSON, OVERWRITE, Option, whole
 from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.text.writing import printable, size_of
@@ -75,13 +72,13 @@ def _text(report: CheckReport) -> RenderableType:
     return Group(*lines, Text(*end))
 
 
-CHECK = Subcommand(
+CHECK = ArchiveSubcommand(
     "check",
-    _check,
     "check everything; exit code 1 if damaged",
     "[--repair]",
     options=(REPAIR, JSON),
     writes=True,
+    run=_check,
 )
 
 
@@ -108,12 +105,12 @@ def _verify(archive: Archive, options: Options, console: Console) -> int:
     return print_problems(failures) or int(damaged > 0)
 
 
-VERIFY = Subcommand(
+VERIFY = ArchiveSubcommand(
     "verify",
-    _verify,
     "rebuild every version of a page; exit code 1 if one is damaged",
     "URL",
     (1, 1),
+    run=_verify,
 )
 
 
@@ -168,21 +165,21 @@ def _done(archive: Archive, before: int, options: Options, console: Console) -> 
     return 0
 
 
-SEAL = Subcommand(
+SEAL = ArchiveSubcommand(
     "seal",
-    _seal,
     "cut and compress what is not yet sealed, and free space",
     "[--yes]",
     options=(YES, JSON),
     writes=True,
+    run=_seal,
 )
-REPACK = Subcommand(
+REPACK = ArchiveSubcommand(
     "repack",
-    _repack,
     "recompress everything, after an estimate of the time and the gain",
     "[--level N] [--yes]",
     options=(LEVEL, YES, JSON),
     writes=True,
+    run=_repack,
 )
 
 
@@ -213,14 +210,14 @@ def _check_purge(options: Options) -> None:
         raise UsageError("say what to remove: --host, --url, --before")
 
 
-PURGE = Subcommand(
+PURGE = ArchiveSubcommand(
     "purge",
-    _purge,
     "remove versions for good",
     "--host H|--url URL [--before T] [--yes]",
     options=(HOST, URL, BEFORE, YES, JSON),
     check=_check_purge,
     writes=True,
+    run=_purge,
 )
 
 
@@ -242,12 +239,12 @@ def _copy(archive: Archive, options: Options, console: Console) -> int:
     return print_problems(report.problems)
 
 
-COPY = Subcommand(
+COPY = ArchiveSubcommand(
     "copy",
-    _copy,
     "copy everything to another archive; can be interrupted and resumed",
     "FILE.db|mongodb://HOST/DATABASE",
     (1, 1),
+    run=_copy,
 )
 
 
@@ -292,14 +289,14 @@ def _check_export(options: Options) -> None:
         new_file(str(made), "export-warc", overwrite=options[OVERWRITE])
 
 
-EXPORT_WARC = Subcommand(
+EXPORT_WARC = ArchiveSubcommand(
     "export-warc",
-    _export_warc,
     "write a WARC file with its CDXJ, or a WACZ by its name",
     "FILE [--host H] [--url URL] [--since T] [--until T]",
     (1, 1),
     options=(HOST, URL, SINCE, UNTIL, OVERWRITE, JSON),
     check=_check_export,
+    run=_export_warc,
 )
 
 
@@ -326,9 +323,8 @@ def _import_warc(archive: Archive, options: Options, console: Console) -> int:
     return 0 if all(problem.taken for problem in report.problems) else 1
 
 
-IMPORT_WARC = Subcommand(
+IMPORT_WARC = ArchiveSubcommand(
     "import-warc",
-    _import_warc,
     "import WARC files",
     "FILE…",
     (1, sys.maxsize),
@@ -336,4 +332,5 @@ IMPORT_WARC = Subcommand(
     check=lambda options: [os.stat(os.path.expanduser(name)) for name in options.args],
     writes=True,
     creates=True,
+    run=_import_warc,
 )

@@ -23,19 +23,17 @@ from mmcrawl.commands.archive.listing import shown_words
 from mmcrawl.commands.archive.subcommand import (
     AT,
     HOST,
-    JSON,
     KINDS,
     LIMIT,
-    OVERWRITE,
     SINCE,
-    Option,
+    ArchiveSubcommand,
     Options,
-    Subcommand,
     as_json,
     print_line,
     print_problems,
     write_body,
 )
+from mmcrawl.commands.base import JSON, OVERWRITE, Option
 from mmcrawl.commands.terminal.archive import KIND_STYLES, next_due
 from mmcrawl.commands.terminal.crawl import literal
 from mmcrawl.commands.terminal.files import new_file
@@ -180,14 +178,14 @@ def _write_feed(found: Sequence[WatchedChange], options: Options, console: Conso
         console.print(Text(f"{options[ATOM]}: {_changes(len(found))}"))
 
 
-WATCH = Subcommand(
+WATCH = ArchiveSubcommand(
     "watch",
-    _run,
     "changes in blocks that you watch, newest first",
     "[URL|--host H] [--kinds KINDS|--css SELECTOR]",
     (0, 1),
     check=_check,
     options=(HOST, KINDS, CSS, SINCE, LIMIT, ATOM, BROWSER, OVERWRITE, JSON),
+    run=_run,
 )
 
 
@@ -247,10 +245,10 @@ def _ago(seconds: float) -> str:
     return "now"
 
 
-DUE = Subcommand(
+DUE = ArchiveSubcommand(
     "due",
-    _due,
     "pages that `scrapy crawl revisit` would visit",
     "[--at TIME]",
     options=(AT, LIMIT, JSON),
+    run=_due,
 )
