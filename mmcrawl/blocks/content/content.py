@@ -49,7 +49,9 @@ _LEAST_FORUM = 0.1  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
 _LEAST_EXPECTED = 10.0  # words of content below which a page of unlikely lines has none
 _LEAST_LIKELY = 0.9  # words of content to be expected of likely lines: "Loading…" is one of .7
-_LONGEST_REPEATED = 60  # characters; a longer line counts once
+_CARDS = [GENRES.index(genre) for genre in ("forum", "product")]
+_LONGEST_REPEATED = 60  # characters; of a longer line, what stands far behind is a copy
+_FAR = 100  # lines: a refrain or a clause comes again sooner
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +257,9 @@ def _content(
 ) -> PageContent:
     judged = _Judged.of(tree, measures, lines, metadata)
     best = best_lines(judged.probabilities, judged.words, beta)
-    chosen = completed(tree, measures, lines, _without_repeats(best, lines))
+    # Cards of goods and quoted posts stand twice near each other as well.
+    far = 0 if judged.genres[_CARDS].sum() > _SURELY else _FAR
+    chosen = completed(tree, measures, lines, _without_copies(best, lines, far))
     return PageContent(
         title=as_read(page_headline(tree, lines, judged.prose, metadata)),
         paragraphs=_paragraphs(tree, lines, chosen),
@@ -340,13 +344,15 @@ def likeliest(
     return order[: int(np.argmax(measure)) + 1]
 
 
-def _without_repeats(chosen: NDArray[np.bool_], lines: PageLines) -> NDArray[np.bool_]:
-    seen: set[str] = set()
+def _without_copies(chosen: NDArray[np.bool_], lines: PageLines, far: int) -> NDArray[np.bool_]:
+    """Leave out long lines that stand more than `far` lines behind where they last stood."""
+    last: dict[str, int] = {}
     for row in np.flatnonzero(chosen).tolist():
         text = lines.texts[row]
         if len(text) > _LONGEST_REPEATED:
-            chosen[row] = text not in seen
-            seen.add(text)
+            chosen[row] = row - last.get(text, row) <= far
+            if chosen[row]:
+                last[text] = row
     return chosen
 
 
