@@ -12,11 +12,13 @@ ROOT = Path(__file__).parents[1]
 FACES = sorted(
     ".".join(path.parent.relative_to(ROOT).parts) for path in ROOT.glob("mmcrawl/**/__init__.py")
 )
-LAZY = [
-    face
-    for face in FACES
-    if "lazy_imports" in ROOT.joinpath(*face.split("."), "__init__.py").read_text()
-]
+
+
+def source_of(face: str) -> str:
+    return ROOT.joinpath(*face.split("."), "__init__.py").read_text(encoding="utf-8")
+
+
+LAZY = [face for face in FACES if "lazy_imports" in source_of(face)]
 
 
 def is_face(module: str) -> bool:
@@ -50,8 +52,7 @@ def test_an_import_below_a_face_is_seen() -> None:
 
 @each("face", LAZY)
 def test_all_that_a_face_names_is_there(face: str) -> None:
-    tree = ast.parse(Path(import_module(face).__file__ or "").read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source_of(face))):
         if isinstance(node, ast.ImportFrom) and node.module != "mmcrawl.lazy":
             home = import_module(node.module or "")
             for alias in node.names:
