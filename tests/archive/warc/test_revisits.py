@@ -72,6 +72,13 @@ def test_a_revisit_does_not_take_a_version_of_another_date(archive, warc, other)
     assert import_warc(archive, [warc.close()]).skipped == {"unresolved revisit": 1}
 
 
+def test_a_revisit_is_not_of_a_named_record_of_another_digest(archive, warc):
+    warc.response(URL, BODY)
+    named = {"WARC_Refers_To_Target_URI": URL, "WARC_Refers_To_Date": DATE}
+    warc.revisit("http://copy.test/", "200 OK", WARC_Payload_Digest="sha1:OTHER", **named)
+    assert import_warc(archive, [warc.close()]).skipped == {"unresolved revisit": 1}
+
+
 def test_a_revisit_not_modified_is_a_visit(archive: Archive, warc: Warc) -> None:
     warc.response(URL, BODY)
     profile = "http://netpreserve.org/warc/1.0/revisit/server-not-modified"

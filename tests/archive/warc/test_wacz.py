@@ -60,7 +60,11 @@ def test_every_file_has_the_digest_that_is_listed(wacz: Path) -> None:
             body = archive.read(path)
             assert one["hash"] == f"sha256:{sha256(body).hexdigest()}"
             assert one["bytes"] == len(body)
-        assert archive.getinfo("archive/data.warc.gz").compress_type == ZIP_STORED
+        warc = archive.getinfo("archive/data.warc.gz")
+        assert warc.compress_type == ZIP_STORED
+        # ReplayWeb.page takes the length of the head before the file from the directory.
+        head = wacz.read_bytes()[warc.header_offset :]
+        assert len(warc.extra) == int.from_bytes(head[28:30], "little")
 
 
 def test_a_record_stands_where_the_index_says(wacz: Path) -> None:
