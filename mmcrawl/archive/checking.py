@@ -157,8 +157,7 @@ class Checker:
     def _is_whole(self, row: Segment, data: bytes, head: Head) -> bool:
         """Return whether data are those that were written, as far as can be told."""
         try:
-            base = self._reader.base_of(row)
-            like = self._reader.content(base) if base is not None else b""
+            like = self._reader.dictionary(self._reader.base_of(row))
             return not head.raw or len(decompressed(data, head.raw, like=like)) == head.raw
         except StoreError:
             return False
