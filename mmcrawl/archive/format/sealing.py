@@ -7,11 +7,11 @@ is done outside of a transaction, every version of the new segment is rebuilt an
 digest, and only then it takes the place of the old ones.
 
 Segments of 32 MB in one frame: of front pages, frames of 1 MB take 1.3 to 1.5 times as many bytes
-if each is compressed with the first one as dictionary, and 3 to 9 times if alone. The first half of
-the first full segment of a stream is the dictionary of all behind it, which takes 1 (news), 7 (JSON)
-and 38 % (XML of 103 pages) off. It has none itself: two segments are decoded at most. Before something in it
-is purged, those behind it are written without it. Level 12 takes 8 % more bytes than level 19, and
-a fifteenth of its time; whoever wants the former has :meth:`Sealer.recompress`.
+if each is compressed with the first one as dictionary, and 3 to 9 times if alone. The first half
+of the first full segment of a stream is the dictionary of all behind it, which takes 1 (news), 7
+(JSON) and 38 % (XML of 103 pages) off. It has none itself: two segments are decoded at most. Before
+something in it is purged, those behind it are written without it. Level 12 takes 8 % more bytes
+than level 19, and a fifteenth of its time; whoever wants the former has :meth:`Sealer.recompress`.
 """
 
 from __future__ import annotations
