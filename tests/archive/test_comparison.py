@@ -126,3 +126,30 @@ def test_links_and_pictures_alone_are_told_as_such(tmp_path: Path) -> None:
         assert compared(tmp_path / str(n), [old, new], [3, 3]).verdict == "links", n
     more = old.replace(b"/a.png", b"/b.png").replace(b"Read on", b"Read more")
     assert compared(tmp_path / "more", [old, more], [3, 3]).verdict == "content"
+
+
+def front(headlines: list[str]) -> bytes:
+    menu = "".join(f"<li><a href='/{n}'>A part of the site {n}</a></li>" for n in range(9))
+    teasers = "".join(
+        f"<div><h2><a href='/{n}'>{text}</a></h2><p>{text} is what this teaser is about.</p></div>"
+        for n, text in enumerate(headlines)
+    )
+    return (
+        f"<html><body><nav><ul>{menu}</ul></nav><main>{teasers}</main>"
+        "<p><a href='/imprint'>Imprint</a></p></body></html>"
+    ).encode()
+
+
+def test_headlines_of_a_front_page_are_gone_new_or_moved(tmp_path):
+    texts = [f"Headline of the day, number {n}" for n in range(12)]
+    later = ["What came this morning", *texts[2:], texts[1]]
+    headlines = compared(tmp_path, [front(texts), front(later)], [3, 3]).headlines
+    assert headlines is not None
+    assert headlines.gone == (texts[0],)
+    assert headlines.new == ("What came this morning",)
+    assert headlines.moved == (texts[1],)
+
+
+def test_a_page_of_few_headlines_has_none_to_compare(tmp_path):
+    found = compared(tmp_path, [front(NEWS), front(NEWS[1:])], [3, 3])
+    assert found.headlines is None

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
+from mmcrawl.archive.comparing.headlines import Headlines
 from mmcrawl.archive.model import StoredBlock, Version
 
 CHANGES = ("changed", "moved", "recut", "added", "removed", "kept")
@@ -75,6 +76,7 @@ class Difference:
             same.
         same_text: Whether both show the same runs of text, in whatever order.
         same_targets: Whether both have the same addresses of links, pictures and media.
+        headlines: What became of those of a front page; None of other pages, and of the same.
     """
 
     old: Version
@@ -84,6 +86,7 @@ class Difference:
     layout_words: tuple[WordChange, ...] = ()
     same_text: bool = False
     same_targets: bool = True
+    headlines: Headlines | None = None
 
     @property
     def same(self) -> bool:

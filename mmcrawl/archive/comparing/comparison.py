@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
 from mmcrawl.archive.comparing.compared_page import ComparedPage, compared_pages
+from mmcrawl.archive.comparing.headlines import changed_headlines, longest_rise
 from mmcrawl.archive.comparing.shared_text import SharedText
 from mmcrawl.archive.comparing.wording import words_of
 from mmcrawl.archive.format.cutting import ArchivedPage
@@ -42,6 +43,7 @@ def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
     changes: Iterable[BlockChange]
     layout_words: tuple[WordChange, ...] = ()
     same_text = same_targets = old.version.digest == new.version.digest
+    headlines = None
     if before.identities == after.identities and not layout_changed:
         pairs = zip(before.blocks, after.blocks, strict=True)
         changes = (BlockChange("kept", one, other) for one, other in pairs)
@@ -50,6 +52,7 @@ def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
         changes, layout_words = comparison.changes(), comparison.layout_words
         same_text = before.all_text is not None and before.all_text == after.all_text
         same_targets = not same_text or before.all_targets == after.all_targets
+        headlines = changed_headlines(old, new, before.blocks, after.blocks)
     return Difference(
         old.version,
         new.version,
@@ -58,6 +61,7 @@ def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
         layout_words,
         same_text,
         same_targets,
+        headlines,
     )
 
 
@@ -136,7 +140,7 @@ class _Comparison:
                 gap_old = [i for i in gap_old if counts[0][old[i]] == 1 == counts[1][old[i]]]
                 gap_new = [i for i in gap_new if counts[0][new[i]] == 1 == counts[1][new[i]]]
             pairs = [*_equal(old, new, gap_old, gap_new)]
-            self._place(dict(pairs[i] for i in _longest_rise([of for _, of in pairs])))
+            self._place(dict(pairs[i] for i in longest_rise([of for _, of in pairs])))
 
     def _find_moved(self, old: Sequence[str], new: Sequence[str]) -> None:
         self._move(dict(_equal(old, new, *self._left())))
@@ -251,25 +255,3 @@ def _equal(
     for index in among_new:
         if places.get(new[index]):
             yield index, places[new[index]].popleft()
-
-
-def _longest_rise(numbers: Sequence[int]) -> list[int]:
-    """Return the positions of a longest rising subsequence."""
-    ends: list[int] = []  # numbers; the least end of a rise of each length
-    positions: list[int] = []
-    before: list[int] = []
-    for position, number in enumerate(numbers):
-        length = bisect_left(ends, number)
-        before.append(positions[length - 1] if length else -1)
-        if length == len(ends):
-            ends.append(number)
-            positions.append(position)
-        else:
-            ends[length] = number
-            positions[length] = position
-    rise = []
-    at = positions[-1] if positions else -1
-    while at >= 0:
-        rise.append(at)
-        at = before[at]
-    return rise[::-1]

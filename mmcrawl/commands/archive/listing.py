@@ -23,6 +23,7 @@ from mmcrawl.commands.archive.subcommand import (
     ArchiveSubcommand,
     Options,
     as_json,
+    cut_off,
     print_line,
     print_problems,
 )
@@ -285,6 +286,7 @@ def _diff_record(difference: Difference, shown: Difference) -> dict[str, Any]:
         "encoding_changed": difference.encoding_changed,
         "layout_changed": difference.layout_changed,
         "layout_words": [asdict(word) for word in difference.layout_words],
+        "headlines": asdict(difference.headlines) if difference.headlines else None,
         "blocks": [
             asdict(block) | {"kind": block.kind, "markup_only": block.markup_only}
             for block in shown.blocks
@@ -304,6 +306,7 @@ def _diff_view(difference: Difference, shown: Difference, *, everything: bool) -
             f"version {old.number} of {as_text(old.time)} → version {new.number} of"
             f" {as_text(new.time)}"
         ),
+        *_headline_lines(difference),
         *_diff_summary(difference),
         Text(""),
     ]
@@ -314,6 +317,22 @@ def _diff_view(difference: Difference, shown: Difference, *, everything: bool) -
     if difference.layout_words:
         lines += [Text("~ text beside the blocks", "yellow"), shown_words(difference.layout_words)]
     return Group(*lines)
+
+
+def _headline_lines(difference: Difference) -> Iterator[Text]:
+    """Yield what became of the headlines of a front page, before its many blocks."""
+    headlines = difference.headlines
+    if headlines is None:
+        return
+    counts = f"{len(headlines.gone)} gone, {len(headlines.new)} new, {len(headlines.moved)} moved"
+    yield Text(f"headlines: {counts}", "bold")
+    for name, texts in (
+        ("removed", headlines.gone),
+        ("added", headlines.new),
+        ("moved", headlines.moved),
+    ):
+        sign, style = _SIGNS[name]
+        yield from (cut_off(Text(f"{sign} {printable(text)}", style)) for text in texts)
 
 
 def _diff_summary(difference: Difference) -> list[Text]:
@@ -349,7 +368,7 @@ def _block_lines(change: BlockChange) -> list[RenderableType]:
     )
     head.append(f"  {printable(change.block.topic, _BLOCK_TOPIC)}", style)
     head.append(f"  {short_path(change.block.path)}", "dim")
-    head.no_wrap, head.overflow = True, "ellipsis"
+    cut_off(head)
     if change.words:
         return [head, shown_words(change.words)]
     return [head, Text("    only markup differs", "dim")] if change.markup_only else [head]

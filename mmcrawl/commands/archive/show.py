@@ -24,6 +24,7 @@ from mmcrawl.commands.archive.subcommand import (
     Options,
     as_json,
     check_version,
+    cut_off,
     print_line,
     print_problems,
     write_body,
@@ -110,7 +111,7 @@ def _layout_lines(page: ArchivedPage, start: int, end: int) -> Iterator[Text]:
     if start < end:
         source = page.body[start : min(end, start + 4 * _WORDS)]
         words = source.decode(page.version.encoding or "latin-1", "replace")
-        yield _cut_off(Text(f"  layout {start}–{end}  {printable(words, _WORDS)}", "dim"))
+        yield cut_off(Text(f"  layout {start}–{end}  {printable(words, _WORDS)}", "dim"))
 
 
 def _whole_line(page: ArchivedPage, block: StoredBlock, *, is_new: bool) -> Text:
@@ -120,7 +121,7 @@ def _whole_line(page: ArchivedPage, block: StoredBlock, *, is_new: bool) -> Text
     line.append(f"  level {block.level} {short_path(block.path)}  ", "dim")
     line.append(f"{printable(block.topic, _WORDS)}", "bold default")
     line.append(f"  {printable(page.text(block), _WORDS)}", "default")
-    return _cut_off(line)
+    return cut_off(line)
 
 
 def _pieces_record(page: ArchivedPage, anew: StoredAnew) -> dict[str, Any]:
@@ -138,12 +139,7 @@ def _block_line(block: StoredBlock) -> Text:
     line.append(block.kind or "body", KIND_STYLES.get(block.kind, ""))
     line.append(f"  {printable(block.topic, _TOPIC)}")
     line.append(f"  {block.start}–{block.end} {short_path(block.path)} {block.digest}", "dim")
-    return _cut_off(line)
-
-
-def _cut_off(line: Text) -> Text:
-    line.no_wrap, line.overflow = True, "ellipsis"
-    return line
+    return cut_off(line)
 
 
 SHOW = ArchiveSubcommand(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
@@ -149,6 +150,12 @@ def as_json(record: Any) -> str:
 def print_line(console: Console, text: RenderableType) -> None:
     """Print a line as long as it is: programs cut it where they like."""
     console.print(text, soft_wrap=True, markup=False)
+
+
+def cut_off(line: Text) -> Text:
+    """Have a line end with … where the terminal does."""
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
 
 
 def write_body(body: bytes, target: str) -> None:
