@@ -17,7 +17,7 @@ from mmcrawl.blocks.kinds import KEPT
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _FEWEST = 10  # of each version of a front page
 _WORDS, _CHARACTERS = 4, 12  # of a link at least; the latter where words are not parted
-_LONGEST = 200  # characters
+_LONGEST, _LARGEST = 200, 100  # characters and nodes; what is more was never ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,15 @@ def _headlines(page: ArchivedPage, blocks: Sequence[StoredBlock]) -> Iterator[st
     heading_end = link_end = 0
     for node, tag in enumerate(tree.tags):
         is_heading = tag in _HEADINGS
-        if not is_heading and tag != "a":
+        if (not is_heading and tag != "a") or tree.after[node] - node > _LARGEST:
             continue
         at = bisect_right(starts, tree.starts[node]) - 1
         if at >= 0 and blocks[at].end > tree.starts[node] and blocks[at].kind not in KEPT:
             continue
         inside = tree.tags[node + 1 : tree.after[node]]
-        text = " ".join(tree.texts_in(node, _LONGEST).split())
+        text = " ".join(tree.texts_in(node, _LONGEST + 1).split())
+        if len(text) > _LONGEST:
+            continue
         if is_heading:
             heading_end = tree.after[node]
             if text and (node < link_end or "a" in inside):
