@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +52,7 @@ def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: byt
     Args:
         frame: As :func:`compressed` made it.
         size: Of all that was compressed.
-        up_to: How many bytes are needed; the rest is not decoded, and may be damaged.
+        up_to: How many bytes are needed, or a few more; the rest may be damaged.
         like: What it was compressed with.
 
     Raises:
@@ -63,6 +64,9 @@ def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: byt
             raise StoreError("a compressed frame is damaged (its size)")
         if up_to is None or up_to >= size:
             return decompressor.decompress(frame)
+        if 2 * up_to > size:  # as fast as what is needed alone
+            with suppress(zstandard.ZstdError):  # it may be damaged behind what is needed
+                return decompressor.decompress(frame)
         with decompressor.stream_reader(frame) as reader:
             found = reader.read(up_to)
     except zstandard.ZstdError as error:

@@ -15,7 +15,7 @@ from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.index import Index, Packed, Segment, VersionRow, VisitRow, place, stream_of
 from mmcrawl.errors import StoreError
 
-_HEADS = 8 << 20  # bytes kept
+_HEADS = 16 << 20  # bytes kept
 _FRAMES = 64 << 20  # a segment, and another
 _DICTIONARY = 16 << 20  # all 32 MB of a segment save 4 % more, and take twice the time
 _STREAMS = 1_000
