@@ -67,6 +67,7 @@ class Checker:
         self._greatest: defaultdict[int, int] = defaultdict(int)  # of these, by URL
         self._streams: dict[int, tuple[str, int]] = {}  # names and ends
         self._hurt: set[int] = set()  # URLs of which a record is damaged
+        self._half_gone: set[int] = set()  # URLs of which a purge was interrupted
         self._urls: dict[str, UrlRow] = {}
         self._ids: dict[int, str] = {}  # of these
 
@@ -328,6 +329,7 @@ class Checker:
         for key, row in found.items():
             if row.at in self._gone:  # a purge was interrupted
                 self._leave()
+                self._half_gone.add(row.url)
                 untrue.append(key)
             elif self._is_hidden(row):
                 error = self._why_unreadable(row)
@@ -391,6 +393,7 @@ class Checker:
         for at, row in found.items():
             if at in self._gone:
                 self._leave()
+                self._half_gone.add(row.url)
                 untrue.append(at)
             elif self._is_hidden(row) and (row.url, row.time) not in restored:
                 right[at] = row
@@ -463,6 +466,8 @@ class Checker:
             self._tell(f"the row of {url} is gone", url)
         elif row.id == mine.id and (row.last < mine.last or row.seen < mine.seen):
             self._leave(completed=True)
+        elif row.id == mine.id and mine.id in self._half_gone:
+            self._leave()
         else:
             self._tell(f"the row of {url} was altered", url)
         self._put("url", {url: mine.document})
