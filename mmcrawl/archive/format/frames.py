@@ -13,9 +13,12 @@ from mmcrawl.errors import StoreError
 
 LARGEST_WINDOW = 27  # log2: 128 MB; larger ones need a wish of whoever decodes
 
+Like = bytes | zstandard.ZstdCompressionDict
+"""What something is compressed with as dictionary; b"" for none."""
+
 
 def compressed(
-    data: bytes | bytearray, level: int, *, checksum: bool = False, like: bytes = b""
+    data: bytes | bytearray, level: int, *, checksum: bool = False, like: Like = b""
 ) -> bytes:
     """Return a frame whose window covers all of the data (up to 128 MB).
 
@@ -40,13 +43,16 @@ def compressed(
     return compressor.compress(data)
 
 
-def _dictionary(like: bytes) -> zstandard.ZstdCompressionDict | None:
-    if not like:
-        return None
-    return zstandard.ZstdCompressionDict(like, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+def dictionary(content: bytes) -> zstandard.ZstdCompressionDict:
+    """Return a dictionary that is made once for many frames."""
+    return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
 
-def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: bytes = b"") -> bytes:
+def _dictionary(like: Like) -> zstandard.ZstdCompressionDict | None:
+    return dictionary(like) if isinstance(like, bytes) and like else like or None
+
+
+def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: Like = b"") -> bytes:
     """Return what was compressed, or its first bytes.
 
     Args:
@@ -91,7 +97,7 @@ def decompressed_like(frame: bytes, like: bytes, most: int) -> bytes:
         raise StoreError(f"a compressed frame is damaged ({error})") from error
 
 
-def _decompressor(like: bytes = b"") -> zstandard.ZstdDecompressor:
+def _decompressor(like: Like = b"") -> zstandard.ZstdDecompressor:
     return zstandard.ZstdDecompressor(_dictionary(like), max_window_size=1 << LARGEST_WINDOW)
 
 

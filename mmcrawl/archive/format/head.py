@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.format.frames import all_varints, compressed, decompressed, varints
+from mmcrawl.archive.format.frames import Like, all_varints, compressed, decompressed, varints
 from mmcrawl.archive.index import Segment
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.errors import StoreError
@@ -236,7 +236,7 @@ def packed(
     head_level: int,
     level: int,
     *,
-    like: bytes = b"",
+    like: Like = b"",
 ) -> tuple[Segment, bytes, bytes]:
     """Return a segment, its head and its data.
 

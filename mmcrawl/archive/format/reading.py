@@ -10,13 +10,16 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Generic, TypeVar
 
-from mmcrawl.archive.format.frames import decompressed
+from zstandard import ZstdCompressionDict
+
+from mmcrawl.archive.format.frames import Like, decompressed, dictionary
 from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.index import Index, Packed, Segment, VersionRow, VisitRow, place, stream_of
 from mmcrawl.errors import StoreError
 
 _HEADS = 16 << 20  # bytes kept
 _FRAMES = 64 << 20  # a segment, and another
+_DICTIONARIES = 2  # kept
 _DICTIONARY = 16 << 20  # all 32 MB of a segment save 4 % more, and take twice the time
 _STREAMS = 1_000
 _ATTEMPTS = 4
@@ -80,6 +83,7 @@ class Reader:
         self._segments: _Kept[int, list[Segment]] = _Kept(_STREAMS, lambda _: 1)
         self._heads: _Kept[str, Head] = _Kept(_HEADS, lambda head: head.weight)
         self._frames: _Kept[str, bytes] = _Kept(_FRAMES, len)
+        self._dictionaries: _Kept[str, ZstdCompressionDict] = _Kept(_DICTIONARIES, lambda _: 1)
 
     # -- segments -----------------------------------------------------------------------------
 
@@ -184,11 +188,17 @@ class Reader:
             raise StoreError(f"{base.label} is damaged: it is no dictionary of another")
         return base
 
-    def dictionary(self, base: Segment | None) -> bytes:
+    def dictionary(self, base: Segment | None) -> Like:
         """Return what is the dictionary of the segments that have this base, b"" for none."""
         if base is None:
             return b""
-        return self.content(base, min(base.raw, _DICTIONARY))[:_DICTIONARY]
+        with self._lock:
+            known = self._dictionaries.get(base.key)
+        if known is None:
+            known = dictionary(self.content(base, min(base.raw, _DICTIONARY))[:_DICTIONARY])
+            with self._lock:
+                self._dictionaries.put(base.key, known)
+        return known
 
     def content(self, segment: Segment, up_to: int | None = None) -> bytes:
         """Return the bytes of a segment's bodies, or at least the first of them.

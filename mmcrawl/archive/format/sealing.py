@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 
-from mmcrawl.archive.format.frames import decompressed
+from mmcrawl.archive.format.frames import Like, decompressed
 from mmcrawl.archive.format.head import About, Entry, Head, packed, read_head
 from mmcrawl.archive.format.reading import GoneError, Reader
 from mmcrawl.archive.index import Index, Packed, Segment
@@ -388,7 +388,7 @@ def rewritten(
     return made
 
 
-def _prove(made: Packed, old: Segment, like: bytes) -> None:
+def _prove(made: Packed, old: Segment, like: Like) -> None:
     """Rebuild every version from what is about to be written."""
     segment, frame, data = made
     head: Head = read_head(frame)
