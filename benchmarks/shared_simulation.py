@@ -4,13 +4,14 @@
     python benchmarks/shared_simulation.py /tmp/lab sim:pages=20000,sites=200 --workers 64
 
 The real code of workers and their exchange, with a shared store in RAM and a clock that is turned
-on: in each quarter of a second every worker takes in and reports --pace pages, then takes its step.
+on: in each quarter of a second every worker takes in --pace pages, and takes its turn if there is a
+report.
 So the figures depend neither on this machine nor on a server. FOLDERs and webs are as for
 search_lab.py; all their sites are one crawl for any media, from all their start pages.
 
 `area`: under recall against pages, of one process with as many pages on the way at a time as all
 the workers have together, and as a share of that. Then round trips a page, and those as long as all
-workers are at work (`busy`); bytes a page that are written to logs and mail; CPU of crawls and
+workers are at work (`busy`); bytes a page that are written to logs and messages; CPU of crawls and
 exchanges, ms a page. At the end what the largest part
 takes to be taken over: links, pages, bytes in the store, seconds of CPU.
 `--kill N` kills a worker every N pages, and another joins.
@@ -34,8 +35,8 @@ sys.path.insert(0, str(PROJECT))
 
 
 from mmcrawl.cluster.learnt import LearntStore  # noqa: E402
-from mmcrawl.cluster.log import PartLogs  # noqa: E402
-from mmcrawl.cluster.messages import Taken  # noqa: E402
+from mmcrawl.cluster.leases import leases_of  # noqa: E402
+from mmcrawl.cluster.log import Logs  # noqa: E402
 from mmcrawl.cluster.places import Rules  # noqa: E402
 from mmcrawl.cluster.store import SharedStore  # noqa: E402
 from mmcrawl.crawl.params import FocusedParams  # noqa: E402
@@ -131,8 +132,9 @@ class StoredWorker(Worker):
         if self.gang.now % 1 == 0:  # as the scheduler does
             self.job.commit()
         between = time.process_time()
-        if self.job.exchange.due(self.gang.now) <= 0:
-            self.job.exchange.step(self.gang.now)
+        self.job.exchange.turn()
+        if self.gang.now % 2 == 0:
+            self.job.exchange.beat(self.gang.now)
         self.gang.cpu[0] += between - began
         self.gang.cpu[1] += time.process_time() - between
 
@@ -161,18 +163,19 @@ class SimulatedGang(Gang):
 
     def take_over(self) -> None:
         """Have the largest part taken over by a new worker, and tell what that takes."""
-        logs = PartLogs(memory_store(self.tables), "new")
-        parts = logs.read(range(self.rules.parts))
-        part = max(parts, key=lambda part: parts[part].size + parts[part].log)
+        shared = memory_store(self.tables)
+        leases = leases_of(shared.all("lease")).values()
+        largest = max(leases, key=lambda lease: lease.size + lease.log)
+        part = largest.part
         worker = self._made("new")
         told = LearntStore(memory_store(self.tables), "new")
         worker.job._mixture.hear(told.hear({}), as_own=False)
         began = time.process_time()
-        stored = logs.read([part])[part]
-        deque(worker.job._hearing._take(Taken(part, stored, told.taught.get(part, 0))), maxlen=0)
+        [stored] = Logs(shared).read([largest])
+        deque(worker.job._take(stored, told.taught.get(part, 0)), maxlen=0)
         seconds = time.process_time() - began
         job = worker.job.parts.jobs[part]
-        size = (stored.size + stored.log) / 1e6
+        size = (largest.size + largest.log) / 1e6
         print(
             f"the largest part: {len(job.frontier):,} links, {job.pages:,} pages,"
             f" {size:.1f} MB in the store, taken over in {seconds:.2f} s of CPU"
@@ -208,7 +211,7 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     lab = Lab(arguments.cache, arguments.webs, arguments.algo)
-    columns = ("pages", "media", "area", "trips", "busy", "log", "mail", "crawl", "exchange")
+    columns = ("pages", "media", "area", "trips", "busy", "log", "message", "crawl", "exchange")
     print(f"{'':<8}" + "".join(f"{column:>9}" for column in columns))
     for count in map(int, arguments.workers.split(",")):
         base = lab.single(count * arguments.pace)[: arguments.max_pages or None]
@@ -228,7 +231,7 @@ def main() -> int:
         found, pages = gang.found, len(gang.found)
         share = area(found, sum(base), pages) / area(base, sum(base), pages)
         each = gang.sent["trips"] / pages, gang.busy
-        sent = gang.sent["log"] / pages, gang.sent["mail"] / pages
+        sent = gang.sent["log"] / pages, gang.sent["message"] / pages
         cpu = (1000 * seconds / pages for seconds in gang.cpu)
         print(
             f"{count:<8}{pages:>9}{sum(found):>9}{share:>9.3f}"

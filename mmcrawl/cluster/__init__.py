@@ -1,9 +1,9 @@
 """One crawl worked on by several processes, on one machine or many.
 
-What they have in common is the *shared store*, a file or a database. The web is divided into parts
-by hosts. A worker has some of the parts, each a crawl of its own in a local file, and reports what
-changes there into the log of the part, from which another worker takes over when it is gone. Links
-that lead to other parts are sent by mail. Nobody decides for others.
+What they have in common is the *shared store*, a file or a database. The web is divided into
+partitions by hosts. A worker has a lease of some of them, each a crawl of its own in a local file,
+and writes what changes there into the log of the partition, from which another worker takes over
+when it is gone. Links to other partitions are sent as messages. docs/protocol.md is the protocol.
 """
 
 from mmcrawl.lazy import lazy_imports
@@ -11,11 +11,18 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.cluster.budget import Budget
     from mmcrawl.cluster.changes import Changes, Rows
-    from mmcrawl.cluster.exchange import OVER
+    from mmcrawl.cluster.exchange import Exchange, Report
     from mmcrawl.cluster.learnt import Learnt, LearntStore, learnt_patterns
-    from mmcrawl.cluster.log import PartLogs
-    from mmcrawl.cluster.mail import Letter, Mailboxes, Outgoing, decode_letters, encode_letters
-    from mmcrawl.cluster.members import Members, Sign, signs_of
+    from mmcrawl.cluster.leases import Lease, Leases, leases_of
+    from mmcrawl.cluster.log import Logs
+    from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of
+    from mmcrawl.cluster.messages import (
+        LinksOfPage,
+        Messages,
+        Outbox,
+        decode_message,
+        encode_message,
+    )
     from mmcrawl.cluster.own_parts import added
     from mmcrawl.cluster.places import WORKER, Rules
     from mmcrawl.cluster.store import (

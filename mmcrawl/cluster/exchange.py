@@ -1,55 +1,139 @@
-"""What a worker has to do with the shared store, step by step.
+"""What a worker has to do with the shared store, turn by turn.
 
-The crawl of the worker hands over what a step is to do, most of all *reports* that are to be
-written, rows of its parts that changed and what belongs to them; and it takes *news* from here:
-parts it has now, letters, what others learnt. A report is written in an order in which no crash
-loses anything:
+In a turn its crawl hands over a `Report`, which is written, and gets `News`, which it takes in
+before it makes the next report. So both sides always speak of the same partitions. A report is
+written in an order in which no crash loses anything:
 
-1. letters to other parts, then media pages: that one comes twice does no harm;
-2. the logs: now the pages count;
-3. letters that were taken in are removed.
+1. messages to other partitions, then media pages: that one comes twice does no harm;
+2. records, then the leases with which they count: from then on pages are crawled;
+3. messages that were taken in are removed.
 
-A step may raise StoreError, after which nothing more is done here.
+After that, now and then, it *looks*: at heartbeats and leases, to take what is its share.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+import secrets
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from math import inf
-from threading import Condition, Lock
+from threading import Condition, Event, Lock, Thread
 
 from mmcrawl.cluster.budget import Budget
-from mmcrawl.cluster.holdings import Holdings
 from mmcrawl.cluster.learnt import Learnt, LearntStore
-from mmcrawl.cluster.log import PartLogs
-from mmcrawl.cluster.mail import Mailboxes, decode_letters
-from mmcrawl.cluster.members import Members, Sign
-from mmcrawl.cluster.messages import (
-    Arrived,
-    Heard,
-    Moved,
-    News,
-    Over,
-    Report,
-    Wanted,
-)
+from mmcrawl.cluster.leases import Lease, Leases
+from mmcrawl.cluster.log import Logs, Stored
+from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of
+from mmcrawl.cluster.messages import LinksOfPage, Messages
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import Row, SharedStore
+from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
-OVER = "over"
-"""Names, among the signs, the document by which the workers that were there are told of the end."""
-SIGN_SECONDS = 1.0
-_MAIL_SECONDS = 1.0
-_IDLE_SECONDS = 0.25
-_BEATS = 16  # four a lease: for so long a sign is repeated while the next one is late
-_TRUSTED = 0.8  # of a lease: for so long a worker that the server does not hear keeps its parts
-_NEWS_AT_ONCE = 16
+LOOK_SECONDS = 2.0
+IDLE_SECONDS = 0.25
+_TRUSTED = 0.8  # of a lease: for so long a worker that the store does not hear keeps its partitions
+_LONGEST_TURN = 4.0  # leases for which a worker that is in the midst of a turn counts as alive
+_AT_ONCE = 128  # partitions that are read at once
+_SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a partition stands: see `Lease`."""
+
+    busy: int
+    alone: int
+    pages: int
+    facts: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What happened in the partitions of a worker.
+
+    Attributes:
+        parts: those that its crawl has taken in, with their epochs.
+        rows: that changed, encoded, by partition.
+        states: of partitions where it is another one.
+        messages: for other partitions, encoded.
+        media: documents of media pages.
+        dropped: keys of those that turned out to be none.
+        taken_in: messages whose links are in the rows, by name with their partition.
+        given: partitions that another worker may have; nothing of them is under way.
+        giving: how many more are to be given, once nothing is.
+        faults: why partitions cannot be read.
+        unread: why messages cannot be taken in.
+        copies: of partitions of which a snapshot is due.
+        learnt: what the worker learnt, if that is to be told.
+        wants, spare: see `Budget.grant`.
+        since: when the first of it happened, by the monotonic clock.
+        idle: the worker has nothing to do.
+        crawled: pages it has crawled.
+        under_way: links it is fetching.
+    """
+
+    parts: Mapping[int, int] = field(default_factory=dict)
+    rows: Mapping[int, bytes] = field(default_factory=dict)
+    states: Mapping[int, State] = field(default_factory=dict)
+    messages: Sequence[tuple[int, bytes]] = ()
+    media: Sequence[Row] = ()
+    dropped: Sequence[str] = ()
+    taken_in: Mapping[str, int] = field(default_factory=dict)
+    given: frozenset[int] = frozenset()
+    giving: int = 0
+    faults: Mapping[int, str] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+    copies: Mapping[int, tuple[sqlite3.Connection, Iterable[bytes]]] = field(default_factory=dict)
+    learnt: Learnt | None = None
+    wants: Mapping[int, int] = field(default_factory=dict)
+    spare: Mapping[int, int] = field(default_factory=dict)
+    since: float
+    idle: bool = False
+    crawled: int = 0
+    under_way: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The crawl is over, and why; of one that found nothing, why of each seed."""
+
+    reason: str
+    silent: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class News:
+    """What a worker's crawl is told after a turn.
+
+    Attributes:
+        lost: partitions that are another worker's; what was not written of them is void.
+        taken: partitions that are this one's, with what others have learnt from how many links.
+        messages: by name, with their partition.
+        granted: pages of partitions that may be fetched in all.
+        give: how many partitions are more than its share.
+        copy: partitions of which a snapshot is due.
+        learnt: what others learnt, by their names; `as_own` if it is to count as this worker's.
+        moved: hosts of seeds and the hosts they redirect to.
+        over: the crawl is.
+    """
+
+    lost: set[int] = field(default_factory=set)
+    taken: list[tuple[Stored, int]] = field(default_factory=list)
+    messages: dict[str, tuple[int, tuple[LinksOfPage, ...]]] = field(default_factory=dict)
+    granted: dict[int, int] = field(default_factory=dict)
+    give: int = 0
+    copy: set[int] = field(default_factory=set)
+    learnt: dict[str, Learnt] = field(default_factory=dict)
+    as_own: bool = False
+    moved: list[tuple[str, str]] = field(default_factory=list)
+    over: Over | None = None
 
 
 @dataclass(eq=False)
@@ -60,325 +144,371 @@ class Exchange:
         documents: the shared store of the job.
         name: of the worker.
         rules: how the crawl is shared.
+        seeds: partitions that the crawl begins in.
         clock: seconds, monotonic.
 
     Attributes:
-        standing: what the crawl told of itself last.
-        budget: pages that may be fetched.
-        holdings: the worker's parts.
-        wants_pages: the crawl has room for another slice of it.
-        changed: guards what both sides use, and tells that there is something to do.
-        leaving: the last task was handed over.
-        has_left: nothing more is to be done.
-        others: what other workers last told of themselves.
+        report: that is to be written, or is being written.
+        news: that were not taken yet.
+        changed: guards these, and tells that there is a report.
+        ended: no turn comes after this one.
+        seen: the leases, as of the last look.
+        pause: seconds until the next turn, if there is nothing to write.
     """
 
     documents: SharedStore
     name: str
     rules: Rules
+    seeds: Collection[int]
     clock: Callable[[], float]
-    standing: Sign = field(default_factory=Sign)
-    wants_pages: bool = False
+    report: Report | None = None
+    news: News | None = None
     changed: Condition = field(default_factory=Condition)
-    leaving: bool = False
-    has_left: bool = False
-    others: list[Sign] = field(default_factory=list)
+    ended: bool = False
+    seen: dict[int, Lease] = field(default_factory=dict)
+    pause: float = IDLE_SECONDS
 
     def __post_init__(self) -> None:
         now = self.clock()
-        self.budget = Budget(self.documents, self.rules)
-        self._mail = Mailboxes(self.documents, self.rules.parts)
+        self.leases = Leases(self.documents, self.name)
+        self._logs, self._messages = Logs(self.documents), Messages(self.documents)
+        self._budget = Budget(self.documents, self.rules.max_pages)
         self._learnt = LearntStore(self.documents, self.name)
-        self._members = Members(self.name, self.rules, now)
-        self.holdings = Holdings(
-            PartLogs(self.documents, self.name, self._keep_alive),
-            self._mail,
-            self._members,
-            self._learnt.taught,
-            tell=self._tell,
-            sign=self._sign,
-            keep_alive=self._keep_alive,
-        )
-        self._tasks: deque[tuple[Callable[[], object], float]] = deque()
-        self._news: deque[News] = deque()
-        self._moved: set[tuple[str, str]] = set()
-        self._signs = self._told = 0
-        self._looked_at = self._signed_at = self._asked_at = now - SIGN_SECONDS
-        self._heard_at = now
-        self._is_over = False
+        self._members = Members(self.name, self.rules.lease, now)
+        self._beating = Lock()
+        self._beats = self._crawled = self._under_way = 0
+        self._looked_at = now - LOOK_SECONDS
+        self._heard_at = self._began_at = now
+        self._still: dict[int, int] | None = None
         self._earlier_end: Row | None = None
         self._is_fresh = not self.documents.job.reason  # nobody has stopped it before
-        self._is_heard = False
-        self._used = 0
-        self._signing, self._last = Lock(), Sign(gone=True)
+        self._has_looked = self._is_over = False
+        self._moved: set[tuple[str, str]] = set()
 
     # -- what the crawl calls -------------------------------------------------------------------
 
-    def hand(self, task: Callable[[], object], since: float = inf) -> None:
-        """Hand over what is to be done in a step; it is done in this order.
-
-        Args:
-            task: does it.
-            since: when what it writes happened, by the clock.
-        """
+    def hand(self, report: Report) -> None:
+        """Hand over a report; the news of the turn before are taken in."""
         with self.changed:
-            self._tasks.append((task, since))
+            self.report = report
             self.changed.notify()
 
-    def take_news(self) -> list[News]:
-        """Take out some of what has happened, in order; `stand` tells when it was taken in."""
+    def take_news(self) -> News | None:
+        """Take out what came of the last turn, if that is over."""
         with self.changed:
-            news = [self._news.popleft() for _ in range(min(len(self._news), _NEWS_AT_ONCE))]
-            self._is_heard = self._is_heard and not news
+            news, self.news = self.news, None
         return news
 
-    def stand(self, standing: Sign, used: int, *, heard: bool) -> None:
-        """Tell where the crawl stands.
-
-        Args:
-            standing: what the crawl knows of it.
-            used: pages of the budget of its round.
-            heard: all news that were taken out are in that.
-        """
-        with self.changed:
-            self.standing, self._used, self._is_heard = standing, used, heard
+    @property
+    def is_free(self) -> bool:
+        """Whether a report can be handed over."""
+        return self.report is None and self.news is None and not self.ended
 
     def unwritten(self, now: float) -> float:
-        """Return for how many seconds the oldest report has been waiting to be written."""
-        with self.changed:
-            return now - min([now, *(since for _, since in self._tasks)])
+        """Return for how many seconds what is being written has been waiting."""
+        report = self.report
+        return 0.0 if report is None else now - report.since
 
     @property
     def has_company(self) -> bool:
         """Whether other workers are alive, as far as is known."""
-        return bool(self._members.living)
+        return len(self._members.living) > 1
 
     def is_cut_off(self, now: float) -> bool:
-        """Tell whether the server heard nothing for so long that parts may be others' by now."""
+        """Tell whether the store heard nothing for so long that partitions may be others' now."""
         return now - self._heard_at > _TRUSTED * self.rules.lease
 
-    def beat(self, now: float) -> None:
-        """Repeat the last sign if the next one is late, while a step waits for the server.
+    # -- heartbeats -------------------------------------------------------------------------------
 
-        Others wait for a new one all the same before they call the crawl over.
-        """
-        with self._signing:
-            pause = self.rules.lease / 4
-            if self._last.gone or now - self._signed_at < pause or self._last.beat >= _BEATS:
+    def beat(self, now: float) -> None:
+        """Tell the others that this worker is alive, also in the midst of a long turn."""
+        hangs = now - self._began_at > _LONGEST_TURN * self.rules.lease
+        with self._beating:
+            if self.ended or (hangs and self.report is not None):
                 return
-            self._put_sign(replace(self._last, beat=self._last.beat + 1))
-        if not self.is_cut_off(now):
+            self._beats += 1
+            lag, learnt = round(self.unwritten(now), 1), self._learnt.token
+            beat = Heartbeat(self._beats, self._crawled, self._under_way, lag, learnt)
+            self.documents.put("worker", self.name, beat.row)
+        if not self.is_cut_off(now):  # else only a look tells which partitions are still its own
             self._heard_at = now
 
-    # -- a step ---------------------------------------------------------------------------------
+    # -- a turn ---------------------------------------------------------------------------------
 
-    def due(self, now: float) -> float:
-        """Return the seconds until the next step is due."""
-        with self.changed:
-            if self._tasks or self.leaving or (self.wants_pages and self.budget.round):
-                return 0.0
-        return min(self._looked_at + self._look_seconds, self._asked_at + self._mail_seconds) - now
-
-    def step(self, now: float) -> None:
-        """Do what is due."""
-        while self._tasks:
-            self._tasks[0][0]()
-            with self.changed:
-                self._tasks.popleft()
-            self._keep_alive()
-        if self.leaving:
-            self._leave()
+    def turn(self) -> None:
+        """Write the report that was handed over, look if that is due, and leave news."""
+        report, began = self.report, self.clock()
+        if report is None:
             return
-        if now - self._looked_at >= self._look_seconds:
-            self._looked_at = now
-            self._look(now)
-        if now - self._asked_at >= self._mail_seconds:
-            self._asked_at = now
-            self._read_mail()
-        if self.wants_pages and self.budget.round:
-            self.wants_pages = False
-            self.budget.take()
+        self._began_at, news = began, News()
+        self._crawled, self._under_way = report.crawled, report.under_way
+        self._write(report, news)
+        has_looked = began - self._looked_at >= (IDLE_SECONDS if report.idle else LOOK_SECONDS)
+        if has_looked:
+            self._looked_at = began
+            self._look(report, news, began)
+        if (report.wants or report.spare) and not self._is_over:
+            parts = self.leases.own.keys()
+            wants = {part: pages for part, pages in report.wants.items() if part in parts}
+            spare = {part: pages for part, pages in report.spare.items() if part in parts}
+            seen = self.seen.values()
+            news.granted = self._budget.grant(self.leases.own, wants, spare, [*seen])
+        news.messages = self._messages.receive(report.parts.keys() & self.leases.own.keys())
+        with self.changed:
+            self.news, self.report = news, None
+            if has_looked:
+                self._heard_at = began
 
-    @property
-    def _mail_seconds(self) -> float:
-        return _IDLE_SECONDS if self.standing.idle else _MAIL_SECONDS
+    def leave(self, report: Report) -> None:
+        """Write a last report, and let others have the partitions."""
+        self.report = report
+        self._write(report, News())
+        self.leases.change([replace(one, owner="") for one in self.leases.own.values()])
+        with self._beating:
+            self.ended, self.report = True, None
+        self.documents.delete("worker", [self.name])
 
-    @property
-    def _look_seconds(self) -> float:
-        """Who has nothing to do looks more often where others may give him parts, or all end."""
-        soon = self.standing.idle and self._members.may_give_or_end
-        return _IDLE_SECONDS if soon else SIGN_SECONDS
-
-    # -- what is handed over --------------------------------------------------------------------
-
-    def write(self, report: Report) -> None:
-        """Write a report."""
-        if report.letters:
-            self._mail.send(report.letters)
+    def _write(self, report: Report, news: News) -> None:
+        own = self.leases.own
+        if report.messages:
+            self.leases.make({part for part, _ in report.messages})
+            self._messages.send(report.messages)
         self.documents.publish(report.media, report.dropped)
-        self._mail.remove(self.holdings.write(report))
+        parts = {part for part, epoch in report.parts.items() if _has(own, part, epoch)}
+        rows = {own[part]: data for part, data in report.rows.items() if part in parts}
+        wanted = {one.part: one for one in (self._logs.append(rows) if rows else ())}
+        for part in parts & {*report.states, *report.taken_in.values(), *report.given}:
+            lease = wanted.get(part, own[part])
+            if state := report.states.get(part):
+                lease = replace(
+                    lease,
+                    busy=state.busy,
+                    alone=state.alone,
+                    pages=state.pages,
+                    facts=state.facts,
+                )
+            wanted[part] = replace(lease, owner="" if part in report.given else self.name)
+        news.lost |= self._change([*wanted.values()])
+        counted = parts - news.lost
+        self._messages.remove([n for n, part in report.taken_in.items() if part in counted])
+        for part, (db, chunks) in report.copies.items():
+            with closing(db):
+                if part in counted and part in own:
+                    lost = self._change([self._logs.write_snapshot(own[part], chunks)])
+                    news.lost |= lost
+                    if not lost:
+                        self._logs.shorten(own[part])
+        for name, why in report.unread.items():
+            self.documents.quarantine("message", name, why)
+        for part, why in report.faults.items():
+            if part in own:
+                self._quarantine(own[part], why)
+        if report.learnt is not None:
+            self._learnt.publish(report.learnt)
+        news.copy = {
+            one.part for one in own.values() if one.log > max(_SMALLEST_LOG, one.size // 2)
+        }
 
-    def publish(self, learnt: Learnt) -> None:
-        """Tell what the worker learnt."""
-        self._learnt.publish(learnt)
-        self._sign()
+    def _change(self, wanted: Sequence[Lease]) -> set[int]:
+        lost = self.leases.change(wanted) if wanted else set()
+        if lost:
+            logger.info("Partitions of the crawl that are another worker's by now: %d", len(lost))
+        return lost
 
-    # -- others ---------------------------------------------------------------------------------
-
-    def _tell(self, *news: News) -> None:
-        with self.changed:
-            self._told += len(news)
-            self._news.extend(news)
-
-    def _own_sign(self) -> Sign:
-        with self.changed:
-            standing, used = self.standing, self._used
-            counted = self._is_heard and not self._news
-            idle = counted and standing.idle and not self._tasks
-            if standing.round != self.budget.round:
-                idle, used = False, 0
-        return replace(
-            standing,
-            number=self._signs,
-            parts=self.holdings.terms,
-            gives=self.holdings.gives,
-            aside=sorted(self.holdings.aside),
-            counted=counted,
-            idle=idle,
-            activity=standing.activity + self._told,
-            round=self.budget.round,
-            unused=max(self.budget.granted - used, 0),
-            gone=self.leaving,
-            learnt=self._learnt.token,
+    def _quarantine(self, lease: Lease, why: str) -> None:
+        """Leave a partition alone that cannot be read; the others go on."""
+        logger.error(
+            "Partition %d of the crawl cannot be read (%s) and is left alone, with its hosts;"
+            " restore the database from a copy to go on with it",
+            lease.part,
+            why,
         )
+        if self.rules.max_pages:
+            self._budget.grant(self.leases.own, {}, {lease.part: lease.pages}, [])
+        self._change([replace(lease, owner="", fault=why)])
 
-    def _keep_alive(self) -> None:
-        """Give a sign in the midst of something long, if it is time for one."""
-        now = self.clock()
-        if now - self._signed_at >= SIGN_SECONDS:
-            self._sign()
-            if not self.is_cut_off(now):  # else only a look tells which parts are still its own
-                self._heard_at = now
+    # -- a look ---------------------------------------------------------------------------------
 
-    def _sign(self) -> Sign:
-        with self._signing:
-            self._signs += 1
-            self._put_sign(sign := self._own_sign())
-        return sign
-
-    def _put_sign(self, sign: Sign) -> None:
-        self._last, self._signed_at = sign, self.clock()
-        self.documents.put("worker", self.name, {"facts": sign.encode()})
-
-    def _look(self, now: float) -> None:
-        """Give a sign of life, look for those of others, and do what follows."""
-        sign = self._sign()
-        signs, over = {}, None
-        for row in self.documents.all("worker"):
-            name = row["_id"].partition("/")[2]
-            if name == OVER:
-                over = json.loads(row["facts"])
-                continue
-            try:
-                signs[name] = Sign.decode(row["facts"])
-            except (ValueError, LookupError) as error:
-                self.documents.set_aside("worker", name, str(error))
+    def _look(self, report: Report, news: News, now: float) -> None:
+        """Look at heartbeats and leases, and do what follows."""
         members = self._members
-        members.look(signs, now)
-        self.others = list(members.everybody)
-        if self._signs == 1 and members.living:
-            logger.info(
-                "Other workers of the crawl: %d; of those that give no sign for %g seconds the"
-                " parts are taken over",
-                len(members.living),
-                self.rules.lease,
-            )
+        if not self._has_looked:
+            self.leases.make(self.seeds, busy=1)
+            self.beat(now)
+        rows = self.documents.all("worker")
+        heartbeats = heartbeats_of(rows)
+        members.look(heartbeats, now)
+        over = next((row for row in rows if row["_id"] == self.documents.key(OVER)), None)
+        if not self._has_looked:
+            self._has_looked, self._earlier_end = True, over
+            self._greet()
         if self._is_over:
             return
-        if self._signs == 1:
-            self._earlier_end = over
-        # Who joined just now, or was taken for dead, is not among those that were there.
-        if over and (self.name in over["workers"] or (sign.idle and over != self._earlier_end)):
-            self._stop(over["reason"], over["silent"])
+        if over is not None and over != self._earlier_end:
+            self._is_over, news.over = True, Over(**json.loads(over["facts"]))
             return
-        holdings = self.holdings
-        holdings.lose(members.lost(holdings.terms))
-        if self.is_cut_off(now):
-            self.budget.leave()
-        self._heard_at = now  # after the crawl can hear of parts that it lost meanwhile
-        refused = holdings.end_giving()
-        self._hear(signs)
-        free, offered = members.free(holdings.all)
-        holdings.take(free | refused, offered)
-        to, active, others = members.to_give(self._own_sign())
-        if to and not holdings.gives:
-            self._tell(Wanted(to, active, others))
-        buried = members.buried(self._own_sign())
-        self.documents.delete("worker", buried)
-        if self.rules.max_pages and not self.budget.keep(self._own_sign(), members.living.values()):
-            self._end("max_pages")
+        seen = self.leases.read()
+        for part in [*self.leases.own]:
+            if not _has(seen, part, self.leases.own[part].epoch):
+                del self.leases.own[part]
+                news.lost.add(part)
+        self.seen = seen
+        sound = [lease for lease in seen.values() if not lease.fault]
+        if self._is_at_rest(sound) or self._is_spent:
+            news.over = self._conclude(sound)
             return
-        if members.at_rest(sign, self._mail.is_empty):
-            self._conclude(self._own_sign())
+        self._take(sound, report, news)
+        self._hear(heartbeats, sound, news)
+        self.documents.delete("worker", members.buried(sound))
+        # Who has nothing to do looks more often where others may give him some, or all end.
+        most = max(Counter(one.owner for one in sound if one.busy).values(), default=0)
+        self.pause = IDLE_SECONDS if report.idle and most != 1 else 1.0
 
-    def _hear(self, signs: Mapping[str, Sign]) -> None:
+    def _greet(self) -> None:
+        if others := len(self._members.living) - 1:
+            logger.info(
+                "Other workers of the crawl: %d; the partitions of one that is silent for %g"
+                " seconds are taken over",
+                others,
+                self.rules.lease,
+            )
+
+    def _take(self, sound: Sequence[Lease], report: Report, news: News) -> None:
+        """Take what is missing at the fair share, and ask for what is more to be given."""
+        members, wanted = self._members, list[Lease]()
+        busy = [one for one in sound if one.busy or one.alone]
+        quiet = [one for one in sound if not (one.busy or one.alone)]
+        for some in (busy, quiet):
+            has = sum(one.owner == self.name and one.part in self.leases.own for one in some)
+            more = members.share(some) - has
+            wanted += members.first(some, more)
+            if some is busy and more < 0 and not (report.giving or report.given):
+                news.give = -more
+        # What names this worker and is not its own it took without hearing of it.
+        wanted += [o for o in sound if o.owner == self.name and o.part not in self.leases.own]
+        for first in range(0, len(wanted), _AT_ONCE):
+            taken = self.leases.take(wanted[first : first + _AT_ONCE])
+            for stored in self._logs.read(taken) if taken else ():
+                if not stored.fault:
+                    told = self._learnt.taught.get(stored.lease.part, 0)
+                    news.taken.append((stored, told))
+                elif self._is_still_own(stored.lease):
+                    self._quarantine(stored.lease, stored.fault)
+                else:
+                    del self.leases.own[stored.lease.part]
+
+    def _is_still_own(self, lease: Lease) -> bool:
+        """Tell whether a partition that cannot be read was not taken by another meanwhile."""
+        return not self.leases.change([lease])
+
+    def _hear(
+        self, heartbeats: Mapping[str, Heartbeat], sound: Iterable[Lease], news: News
+    ) -> None:
         """Tell of what others learnt and found out."""
-        alone = not self._members.living
         first = not self._learnt.has_begun
-        tokens = {name: sign.learnt for name, sign in signs.items() if name != self.name}
-        if learnt := self._learnt.hear(tokens):
-            self._tell(Heard(learnt, as_own=first and alone))
-        moved = {pair for sign in signs.values() for pair in sign.moved} - self._moved
-        if moved:
-            self._moved |= moved
-            self._tell(Moved(tuple(sorted(moved))))
+        tokens = {name: one.learnt for name, one in heartbeats.items() if name != self.name}
+        news.learnt = self._learnt.hear(tokens)
+        news.as_own = first and not self.has_company
+        told = (one.plain_facts for one in sound if '"moved"' in one.facts)
+        found = {(host, target) for one in told for host, target in one["moved"]}
+        news.moved = sorted(found - self._moved)
+        self._moved |= found
 
-    def _read_mail(self) -> None:
-        parts = self.holdings.parts.keys()
-        if not parts:
-            return
-        for name, (part, data) in self._mail.receive(parts).items():
-            try:
-                letters = decode_letters(data)
-            except ValueError as error:
-                self.documents.set_aside("mail", name, str(error))
-                continue
-            self._tell(Arrived(name, part, letters))
+    # -- the end --------------------------------------------------------------------------------
 
-    # -- budget and end -------------------------------------------------------------------------
+    @property
+    def _is_spent(self) -> bool:
+        return 0 < self.rules.max_pages <= sum(one.pages for one in self.seen.values())
 
-    def _conclude(self, sign: Sign) -> None:
-        """End the crawl, of which nobody has anything to do, or give out what is left to fetch."""
-        others = self._members.living.values()
-        signs = (sign, *others)
-        waiting = [one.left_alone for one in signs if one.totals.get("waiting", 0)]
-        if self.rules.max_pages and not all(waiting):
-            if not self.budget.begin_next(sign, others):
-                self._end("max_pages")
-            return
-        silent = [line for one in signs for line in one.silent]
-        if not any(one.pages for one in signs):
-            self._end("nothing_fetched")
-        elif any(waiting):
-            self._end("hosts_unreachable")
-        elif not silent or not self._is_fresh or any(one.has_found for one in signs):
-            self._end("finished")
+    def _is_at_rest(self, sound: Sequence[Lease]) -> bool:
+        """Tell whether nothing is left to do: see the protocol."""
+        still = {one.part: one.version for one in sound}
+        before, self._still = self._still, None
+        if any(one.busy or (one.alone and self._members.is_free(one)) for one in sound):
+            return False
+        if still == before:
+            return True
+        if not self._messages.wait(still.keys()):
+            self._still = still
+        return False
+
+    def _conclude(self, sound: Sequence[Lease]) -> Over:
+        """End the crawl, and tell all who are there why."""
+        facts = [one.plain_facts for one in sound]
+        silent = [line for one in facts for line in one.get("silent") or ()]
+        if self._is_spent:
+            over = Over("max_pages")
+        elif not any(one.pages for one in sound):
+            over = Over("nothing_fetched")
+        elif any(one.alone for one in sound):
+            over = Over("hosts_unreachable")
+        elif silent and self._is_fresh and not any(one.get("has_found") for one in facts):
+            over = Over("nothing_found", tuple(silent))
         else:
-            self._end("nothing_found", silent)
-
-    def _end(self, reason: str, silent: Sequence[str] = ()) -> None:
-        """Tell all who are there that the crawl is over, and why."""
-        workers = [self.name, *self._members.living]
-        told = {"reason": reason, "workers": workers, "silent": silent}
-        self.documents.stop_job(reason, finished=reason == "finished")
-        self.documents.put("worker", OVER, {"facts": json.dumps(told)})
-        self._stop(reason, silent)
-
-    def _stop(self, reason: str, silent: Sequence[str]) -> None:
+            over = Over("finished")
         self._is_over = True
-        self._tell(Over(reason, tuple(silent)))
+        self.documents.stop_job(over.reason, finished=over.reason == "finished")
+        told = json.dumps({"reason": over.reason, "silent": over.silent})
+        beat = secrets.randbits(40)  # another one than that of an end before
+        self.documents.put("worker", OVER, {"beat": beat, "facts": told})
+        return over
 
-    def _leave(self) -> None:
-        """Leave a last sign, by which others take the parts."""
-        self._sign()
-        self.has_left = True
+
+def _has(leases: Mapping[int, Lease], part: int, epoch: int) -> bool:
+    return part in leases and leases[part].epoch == epoch
+
+
+class Sender:
+    """The threads in which a worker corresponds with the shared store: the crawl never waits.
+
+    Args:
+        exchange: of the worker.
+        news: called from a thread after each turn, and while there is nothing to do.
+        failed: called from a thread when the shared store fails.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        *,
+        news: Callable[[], object],
+        failed: Callable[[StoreError], object],
+    ) -> None:
+        self._exchange, self._news, self._failed = exchange, news, failed
+        self._stopping = Event()
+        self._thread = Thread(target=self._run, name="mmcrawl-turns", daemon=True)
+        self._thread.start()
+        Thread(target=self._beat, name="mmcrawl-beats", daemon=True).start()
+
+    def end(self, timeout: float | None = None) -> None:
+        """Let the turn that has begun come to its end, and begin none."""
+        self._stopping.set()
+        with self._exchange.changed:
+            self._exchange.changed.notify()
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        exchange = self._exchange
+        try:
+            while not self._stopping.is_set():
+                with exchange.changed:
+                    if exchange.report is None:
+                        exchange.changed.wait(exchange.pause)
+                if not self._stopping.is_set():
+                    exchange.turn()
+                    self._news()
+        except StoreError as error:
+            self._fail(error)
+        except Exception as error:
+            logger.exception("The exchange with the shared store failed")
+            self._fail(StoreError(f"the worker lost its store: {type(error).__name__}: {error}"))
+
+    def _fail(self, error: StoreError) -> None:
+        self._exchange.ended = True
+        self._failed(error)
+
+    def _beat(self) -> None:
+        with suppress(StoreError):  # which ends the turns as well
+            while not self._exchange.ended:
+                self._exchange.beat(time.monotonic())
+                time.sleep(self._exchange.rules.lease / 8)

@@ -1,49 +1,35 @@
-"""The log of each part, and the snapshots that shorten it.
+"""The log of each partition, and the snapshots that shorten it.
 
-* ``log``: ``JOB/PART/NUMBER``; ``at``, ``term``, ``owner`` and ``bytes``, rows of the part that
-  changed (:mod:`~mmcrawl.cluster.changes`). Entries are numbered from 0, and each is decided by who
-  inserts it first. One without bytes says that a worker has taken the part over: it begins a term.
-* ``snapshot``: ``JOB/PART/NUMBER``, the head; all rows as they were before the entry of its number
-  are in ``chunk``: ``JOB/PART/NUMBER/TOKEN/INDEX``. The head is written last.
+* ``log``: ``JOB/PART/NUMBER/EPOCH``; ``bytes``, rows of the partition that changed
+  (:mod:`~mmcrawl.cluster.changes`), written by its owner in that epoch.
+* ``chunk``: ``JOB/PART/NUMBER/EPOCH/INDEX``, all rows as they were before the record of a number.
 
-So a part belongs to who wrote its newest entry without bytes, and somebody who was replaced without
-knowing is told so by the number of the next entry, which is taken: that of the one who replaced it.
-Therefore entries without bytes stay when those that a snapshot covers are removed. A worker that
-takes a part over which it read before the snapshot may do so in the place of an entry that was
-removed; nobody reads that, and `claim` finds it out.
+What counts the lease says: the snapshot that it names, and the records from its `first` to before
+its `next`. Of several records of one number that of the last epoch counts: the others are of owners
+that were replaced before they could make them count.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from mmcrawl.cluster.changes import Rows
-from mmcrawl.cluster.store import Row, SharedStore, name_of
+from mmcrawl.cluster.leases import Lease
+from mmcrawl.cluster.store import SharedStore, name_of
 
 
 @dataclass(slots=True)
-class StoredPart:
-    """A part as the shared store has it.
+class Stored:
+    """A partition as its snapshot and log have it.
 
     Attributes:
-        number: of the next entry of its log.
-        term: how often it was taken over.
-        owner: name of the worker that did so last, "" if nobody did.
-        snapshot: number of its snapshot, 0 if there is none.
-        size: bytes of the snapshot.
-        log: bytes of the entries after it.
+        lease: of which it was read.
         rows: encoded, in the order in which they are to be put.
         fault: why it cannot be read, "" if it can.
     """
 
-    number: int = 0
-    term: int = 0
-    owner: str = ""
-    snapshot: int = 0
-    size: int = 0
-    log: int = 0
+    lease: Lease
     rows: list[bytes] = field(default_factory=list)
     fault: str = ""
 
@@ -56,145 +42,72 @@ class StoredPart:
         return map(Rows.decode, self.rows)
 
 
-class PartLogs:
-    """The logs of the parts of a job.
+class Logs:
+    """The logs of a job.
 
     Args:
         documents: where they are.
-        name: of the worker.
-        keep_alive: gives a sign of the worker in the midst of something long, if it is time.
     """
 
-    def __init__(
-        self, documents: SharedStore, name: str, keep_alive: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, documents: SharedStore) -> None:
         self._documents = documents
-        self._name, self._keep_alive = name, keep_alive
 
-    def read(self, parts: Collection[int]) -> dict[int, StoredPart]:
-        """Return parts as they stand. Two round trips, and one for each chunk of a snapshot.
-
-        Those whose owners shortened their logs meanwhile are left out, if they cannot be read.
-        """
-        heads = self._heads(parts)
-        found = self._read(parts, heads)
-        if faulty := [part for part, stored in found.items() if stored.fault]:
-            now = self._heads(faulty)
-            for part in faulty:
-                if now.get(part) != heads.get(part):
-                    del found[part]
-        return found
-
-    def _read(self, parts: Collection[int], heads: Mapping[int, Row]) -> dict[int, StoredPart]:
-        found: dict[int, StoredPart] = {part: StoredPart() for part in parts}
-        for part, head in heads.items():
-            try:
-                self._read_snapshot(found[part], head)
-            except (LookupError, TypeError, ValueError) as error:
-                found[part].fault = f"the head of its snapshot is damaged: {error!r}"
-        for row in self._documents.at("log", parts):
-            part, number = _numbers(row)
-            stored = found[part]
-            if number < stored.snapshot:
-                continue
-            if number != stored.number and not stored.fault:
-                stored.fault = f"entry {stored.number} of its log is missing"
-            stored.number = number + 1
-            self._keep_alive()
-            try:
-                stored.term, stored.owner = int(row["term"]), str(row["owner"])
-                data = bytes(row["bytes"])
-            except (LookupError, TypeError, ValueError) as error:
-                stored.fault = f"entry {number} of its log is damaged: {error!r}"
-                continue
-            if data:
-                stored.rows.append(data)
-                stored.log += len(data)
-        return found
-
-    def claim(self, parts: Mapping[int, StoredPart]) -> set[int]:
-        """Take parts over as they were read; return those that nobody has changed meanwhile."""
-        entries = {part: (stored.number, stored.term + 1, b"") for part, stored in parts.items()}
-        lost = self.append(entries)
-        won = parts.keys() - lost
-        heads = self._heads(won)
-        return {
-            part
-            for part in won
-            if part not in heads or _numbers(heads[part])[1] <= parts[part].number
-        }
-
-    def append(self, entries: Mapping[int, tuple[int, int, bytes]]) -> set[int]:
-        """Add an entry to the logs of parts; return those that are others' by now.
-
-        Args:
-            entries: number, term and bytes of each.
-        """
-        rows = [
-            self._documents.row_of(
-                part, f"{number:012d}", term=term, owner=self._name, size=len(data), bytes=data
-            )
-            for part, (number, term, data) in entries.items()
+    def append(self, records: Mapping[Lease, bytes]) -> list[Lease]:
+        """Write the next records of partitions; return the leases with which they count."""
+        self._documents.insert(
+            "log",
+            [
+                self._documents.row_of(
+                    lease.part,
+                    f"{lease.next:012d}/{lease.epoch:06d}",
+                    epoch=lease.epoch,
+                    owner=lease.owner,
+                    bytes=data,
+                )
+                for lease, data in records.items()
+            ],
+        )
+        return [
+            replace(lease, next=lease.next + 1, log=lease.log + len(data))
+            for lease, data in records.items()
         ]
-        lost = set()
-        taken = self._documents.insert("log", rows)
-        self._keep_alive()
-        there = self._documents.some("log", [key.partition("/")[2] for key in taken])
-        for key in taken:
-            part, _ = _numbers({"_id": key})
-            row, own = there.get(key), (entries[part][1], self._name)
-            if row is None or (row["term"], row["owner"]) != own:
-                lost.add(part)
-        return lost
 
-    def save_snapshot(self, part: int, number: int, term: int, chunks: Iterable[bytes]) -> int:
-        """Keep a snapshot in place of an older one, and remove the entries that it covers.
+    def read(self, leases: Collection[Lease]) -> list[Stored]:
+        """Return partitions as they stand. One round trip, and one for each snapshot.
 
-        Args:
-            part: its number.
-            number: of the first entry that is not in it.
-            term: in which it is made.
-            chunks: encoded rows.
-
-        Returns:
-            Its bytes.
+        Of a lease that is not one's own the log may be shortened meanwhile, which is a fault.
         """
-        name, token = f"{name_of(part)}/{number:012d}", secrets.token_hex(4)
+        records: dict[int, dict[int, bytes]] = {lease.part: {} for lease in leases}
+        for row in self._documents.at("log", records.keys()):
+            part, number = map(int, row["_id"].split("/")[1:3])
+            records[part][number] = row.get("bytes", b"")  # those of later epochs come later
+        return [self._stored(lease, records[lease.part]) for lease in leases]
+
+    def _stored(self, lease: Lease, records: Mapping[int, bytes]) -> Stored:
+        stored = Stored(lease)
+        if lease.snapshot:
+            chunks = self._documents.all("chunk", lease.snapshot)
+            stored.rows = [row["bytes"] for row in chunks]
+            if len(chunks) != lease.chunks:
+                stored.fault = f"{lease.chunks - len(chunks)} chunks of its snapshot are missing"
+        for number in range(lease.first, lease.next):
+            if not records.get(number):
+                stored.fault = f"record {number} of its log is missing"
+                break
+            stored.rows.append(records[number])
+        return stored
+
+    def write_snapshot(self, lease: Lease, chunks: Iterable[bytes]) -> Lease:
+        """Write a snapshot of a partition as it stands; return the lease with which it counts."""
+        name = f"{name_of(lease.part)}/{lease.next:012d}/{lease.epoch:06d}"
         size = count = 0
         for count, chunk in enumerate(chunks, 1):
             size += len(chunk)
-            self._documents.insert(
-                "chunk",
-                [{"_id": self._documents.key(f"{name}/{token}/{count - 1:06d}"), "bytes": chunk}],
-            )
-        told = {"term": term, "owner": self._name, "token": token, "chunks": count, "size": size}
-        head = self._documents.row_of(part, f"{number:012d}", **told)
-        self._documents.insert("snapshot", [head])
-        first = f"{name_of(part)}/"
-        self._documents.delete_between("log", first, name, ("size", ">=", 1))
-        for table in ("snapshot", "chunk"):
-            self._documents.delete_between(table, first, name)
-        return size
+            self._documents.put("chunk", f"{name}/{count - 1:06d}", {"bytes": chunk})
+        return replace(lease, first=lease.next, snapshot=name, chunks=count, size=size, log=0)
 
-    def _heads(self, parts: Collection[int]) -> dict[int, Row]:
-        """Return the newest head of each part that has one."""
-        return {_numbers(row)[0]: row for row in self._documents.at("snapshot", parts)}
-
-    def _read_snapshot(self, stored: StoredPart, head: Row) -> None:
-        part, stored.snapshot = _numbers(head)
-        stored.number, stored.size = stored.snapshot, head["size"]
-        stored.term, stored.owner = head["term"], head["owner"]
-        for index in range(head["chunks"]):
-            name = f"{name_of(part)}/{stored.snapshot:012d}/{head['token']}/{index:06d}"
-            self._keep_alive()
-            row = self._documents.one("chunk", name)
-            if row is None:
-                stored.fault = f"chunk {index} of its snapshot is missing"
-                return
-            stored.rows.append(bytes(row["bytes"]))
-
-
-def _numbers(row: Row) -> tuple[int, int]:
-    """Return the part and the number that the key of a document names."""
-    part, number = row["_id"].split("/")[1:3]
-    return int(part), int(number)
+    def shorten(self, lease: Lease) -> None:
+        """Remove what the snapshot of a partition stands for."""
+        first = f"{name_of(lease.part)}/"
+        self._documents.delete_between("log", first, f"{first}{lease.first:012d}")
+        self._documents.delete_between("chunk", first, lease.snapshot)

@@ -1,102 +1,139 @@
-"""What a worker's crawl and its exchange with the shared store tell each other, in one process."""
+"""Links that a partition found for another one, on their way.
+
+* ``message``: ``JOB/PART/WRITER/NUMBER``; ``at`` and ``bytes``, what a worker wrote to a partition
+  at once. Its owner takes the links in, and removes the message once its log has what that brought.
+
+A message is written before the log says that its page was fetched, so that none is lost; it may
+come twice then, and links that are known are left alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from mmcrawl.cluster.learnt import Learnt
-from mmcrawl.cluster.log import StoredPart
-from mmcrawl.cluster.mail import Letter
-from mmcrawl.cluster.store import Row
+from mmcrawl.cluster.packing import packed, unpacked
+from mmcrawl.cluster.store import SharedStore
+from mmcrawl.crawl.portion import PageElsewhere
+from mmcrawl.frontier.records import NewLink
+from mmcrawl.store.plain_values import PlainForm
+
+_LINKS_AT_ONCE = 2_000
+_AT_ONCE = 200  # messages that are read at once; the others come next time
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What happened in the parts of a worker.
+class LinksOfPage:
+    """Links for a partition.
 
     Attributes:
-        entries: rows that changed, encoded, by part.
-        letters: for other parts, encoded.
-        media: documents of media pages.
-        dropped: keys of those that turned out to be none.
-        taken_in: letters whose links are in the entries, by name with their part.
-        since: when the first of it happened, by the monotonic clock.
-        terms: in which the crawl has its parts; what is of another term is void.
+        page: that they were found on; None for links that come from no page.
+        links: as they were found.
     """
 
-    entries: Mapping[int, bytes]
-    letters: Sequence[tuple[int, bytes]]
-    media: Sequence[Row]
-    dropped: Sequence[str]
-    taken_in: Mapping[str, int]
-    since: float
-    terms: Mapping[int, int]
+    page: PageElsewhere | None
+    links: tuple[NewLink, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A part is this worker's; of `taught` links of it that had ended others have learnt."""
-
-    part: int
-    stored: StoredPart
-    taught: int
+_FORM = PlainForm[tuple[LinksOfPage, ...]](tuple[LinksOfPage, ...])
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A part is another worker's; what was not written of it is void."""
-
-    part: int
+def encode_message(links: Sequence[LinksOfPage]) -> bytes:
+    """Return the links of some pages as bytes."""
+    return packed(json.dumps(_FORM.write(tuple(links)), separators=(",", ":")).encode())
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """Letters for a part; `name` is to be reported with what they brought."""
+def decode_message(data: bytes) -> tuple[LinksOfPage, ...]:
+    """Return what `encode_message` wrote.
 
-    name: str
-    part: int
-    letters: tuple[Letter, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Another worker is to get so many parts with something to do, and so many others."""
-
-    to: str
-    active: int
-    others: int
+    Raises:
+        ValueError: it did not write this.
+    """
+    try:
+        return _FORM.read(json.loads(unpacked(data)))
+    except RecursionError as error:
+        raise ValueError(f"this is no message: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotDue:
-    """A snapshot of a part is to be made."""
+class Outbox:
+    """Links by the partition they are for, those of one page together."""
 
-    part: int
+    def __init__(self) -> None:
+        self._links: defaultdict[int, dict[PageElsewhere | None, list[NewLink]]] = defaultdict(dict)
 
+    def __bool__(self) -> bool:
+        return bool(self._links)
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What others learnt, by their names; `as_own` if it is to count as this worker's."""
+    def add(self, part: int, page: PageElsewhere | None, link: NewLink) -> None:
+        """Add a link for a partition."""
+        self._links[part].setdefault(page, []).append(link)
 
-    learnt: Mapping[str, Learnt]
-    as_own: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Hosts of seeds and the hosts they redirect to."""
-
-    hosts: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Over:
-    """The crawl is over, and why; of one that found nothing, why of each seed."""
-
-    reason: str
-    silent: tuple[str, ...] = ()
+    def take(self) -> list[tuple[int, bytes]]:
+        """Take out all, encoded, each with its partition."""
+        taken = [
+            (part, encode_message(some))
+            for part, pages in self._links.items()
+            for some in _batches(LinksOfPage(page, tuple(links)) for page, links in pages.items())
+        ]
+        self._links.clear()
+        return taken
 
 
-News: TypeAlias = Taken | Lost | Arrived | Wanted | SnapshotDue | Heard | Moved | Over
+def _batches(pages: Iterable[LinksOfPage]) -> Iterator[list[LinksOfPage]]:
+    """Yield pages by some thousands of links."""
+    some: list[LinksOfPage] = []
+    for page in pages:
+        some.append(page)
+        if sum(len(one.links) for one in some) > _LINKS_AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+class Messages:
+    """The messages of a job.
+
+    Args:
+        documents: where they are.
+    """
+
+    def __init__(self, documents: SharedStore) -> None:
+        self._documents = documents
+        self._writer = secrets.token_hex(6)
+        self._number = 0
+
+    def send(self, messages: Iterable[tuple[int, bytes]]) -> None:
+        """Write messages, each with its partition."""
+        rows = []
+        for part, data in messages:
+            name = f"{self._writer}/{self._number:09d}"
+            rows.append(self._documents.row_of(part, name, bytes=data))
+            self._number += 1
+        self._documents.insert("message", rows)
+
+    def receive(self, parts: Collection[int]) -> dict[str, tuple[int, tuple[LinksOfPage, ...]]]:
+        """Return some of what lies there for partitions, by name: partition and links.
+
+        What cannot be read is moved to quarantine.
+        """
+        found = {}
+        for row in self._documents.at("message", parts, _AT_ONCE):
+            name = row["_id"].partition("/")[2]
+            try:
+                found[name] = int(name.partition("/")[0]), decode_message(row["bytes"])
+            except (ValueError, LookupError, TypeError) as error:
+                self._documents.quarantine("message", name, f"{type(error).__name__}: {error}")
+        return found
+
+    def wait(self, parts: Collection[int]) -> bool:
+        """Tell whether a message for one of some partitions is on its way."""
+        names = self._documents.names("message")
+        return any(int(name.partition("/")[0]) in parts for name in names)
+
+    def remove(self, names: Collection[str]) -> None:
+        """Remove what was taken in."""
+        self._documents.delete("message", names)

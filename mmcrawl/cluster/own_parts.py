@@ -1,32 +1,34 @@
-"""The parts of the web that a worker has, each a whole crawl of its own, all in one scratch file.
+"""The partitions that a worker owns, each a whole crawl of its own, all in one scratch file.
 
-A link has the number of its part before its own. Whose link is the best comes next: the heads of
-all parts are compared, those first whose best link, on whatever host, was the best when the part
-last changed.
+A link has the number of its partition before its own. Whose link is the best comes next: the heads
+of all partitions are compared, those first whose best link, on whatever host, was the best when the
+partition last changed.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import tempfile
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from mmcrawl.cluster.changes import Changes
-from mmcrawl.cluster.log import StoredPart
-from mmcrawl.cluster.mail import Outgoing
-from mmcrawl.cluster.messages import Report
+from mmcrawl.cluster.exchange import Report, State
+from mmcrawl.cluster.log import Stored
+from mmcrawl.cluster.messages import Outbox
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.portion import PageElsewhere, Portion
 from mmcrawl.crawl.reports import Reporter, Totals
+from mmcrawl.crawl.silent import why_silent
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.store import open_store
@@ -37,6 +39,8 @@ FOLDER = "mmcrawl-"
 SIBLINGS = 64
 """Among so many parts memory is divided: of more only some have very many links."""
 _SHIFT = 32
+_MOST_REASONS = 50  # for which links ended in error
+_FEW_PAGES = 16  # of the budget, at which more are asked for
 
 
 class OwnParts:
@@ -51,12 +55,16 @@ class OwnParts:
         clock: seconds, monotonic.
 
     Attributes:
-        held: the parts, with the terms of their logs.
+        held: the partitions, with their epochs.
+        seeds: by the partitions that they are in.
         jobs: the crawls of those in which there is something.
         sites: the hosts that the crawl keeps to.
         under_way: links that are being fetched.
-        giving: parts that another worker is to get, by its name; nothing is fetched from them.
-        moved: hosts of seeds and the hosts they redirect to.
+        giving: partitions that are to be another worker's; nothing is fetched from them.
+        granted: pages of each that may be fetched in all, if the crawl has a budget.
+        outbox: links for other partitions.
+        totals: where each stands, as of the last report.
+        contents: what pages without links and media consist of.
     """
 
     def __init__(
@@ -77,15 +85,16 @@ class OwnParts:
         self._store.db.execute("PRAGMA synchronous = OFF")  # the truth is on the shared store
         self._changes = Changes(self._store)
         self.sites = Sites(crawl.limits, crawl.seeds)
-        self._seeds: dict[int, list[str]] = {}
+        self.seeds: dict[int, list[str]] = {}
         for seed in crawl.seeds:
-            self._seeds.setdefault(rules.part_of(reporter.real(seed)), []).append(seed)
+            self.seeds.setdefault(rules.part_of(reporter.real(seed)), []).append(seed)
+        self.contents: Mapping[int, str] = {}
         self.held: dict[int, int] = {}
         self.jobs: dict[int, CrawlJob] = {}
         self.under_way: set[int] = set()
-        self.giving: dict[str, set[int]] = {}
-        self.moved: set[tuple[str, str]] = set()
-        self.letters = Outgoing()
+        self.giving: set[int] = set()
+        self.granted: dict[int, int] = {}
+        self.outbox = Outbox()
         self._under_way_in: Counter[int] = Counter()
         self._rests_until: dict[int, float] = {}
         self._best: dict[int, float] = {}
@@ -94,7 +103,8 @@ class OwnParts:
         self._since = inf
         self._taken_in: dict[str, int] = {}
         self._settled: dict[int, int] = {}  # of a part that is being taken over
-        self._totals: dict[int, Totals] = {}
+        self._told: dict[int, tuple[int, int]] = {}  # busy and alone, as of the last report
+        self.totals: dict[int, Totals] = {}
 
     def close(self) -> None:
         """Remove all of it."""
@@ -106,13 +116,7 @@ class OwnParts:
     @property
     def ready(self) -> int:
         """How many links wait and may be fetched."""
-        given = set().union(*self.giving.values())
-        return sum(job.ready for part, job in self.jobs.items() if part not in given)
-
-    @property
-    def active(self) -> int:
-        """In how many parts there is something to do."""
-        return sum(job.ready > 0 or self._under_way_in[part] > 0 for part, job in self.jobs.items())
+        return sum(job.ready for part, job in self.jobs.items() if part not in self.giving)
 
     @property
     def may_have_links(self) -> bool:
@@ -121,40 +125,29 @@ class OwnParts:
 
     @property
     def can_give(self) -> bool:
-        """Whether nothing is under way in a part that was chosen for another worker."""
-        return any(not self._under_way_in[p] for parts in self.giving.values() for p in parts)
+        """Whether nothing is under way in a partition that is to be another worker's."""
+        return any(not self._under_way_in[part] for part in self.giving)
 
     @property
     def is_reported(self) -> bool:
         """Whether all that has happened was reported, and nothing is under way."""
-        return not (self.under_way or self._dirty or self.letters or self.giving)
-
-    @property
-    def totals(self) -> Totals:
-        """Where the parts stand together, as of the last report."""
-        return added([*self._totals.values()])
+        return not (self.under_way or self._dirty or self.outbox or self.giving)
 
     @property
     def settled(self) -> dict[int, int]:
         """How many links of each part had ended, of those that the algorithm was told of."""
         return self._settled | {part: job.frontier.settled for part, job in self.jobs.items()}
 
-    def errors(self) -> dict[str, int]:
-        """Return how many links ended in error, by the most frequent reasons."""
-        reasons: Counter[str] = Counter()
-        for job in self.jobs.values():
-            reasons.update(job.error_reasons())
-        return dict(reasons.most_common(50))
-
     # -- parts that come and go -----------------------------------------------------------------
 
-    def take(self, part: int, stored: StoredPart, taught: int) -> Iterator[None]:
-        """Make a part of the crawl from what the shared store has of it, little by little.
+    def take(self, stored: Stored, taught: int) -> Iterator[None]:
+        """Make a partition from what the shared store has of it, little by little.
 
         Raises:
             ValueError, LookupError, OverflowError, sqlite3.Error, StoreError: that is damaged.
         """
-        if stored.rows or part in self._seeds:
+        part = stored.lease.part
+        if stored.rows or part in self.seeds:
             for rows in stored.decoded():
                 self._changes.put(part, [rows])
                 yield
@@ -165,7 +158,8 @@ class OwnParts:
             self._settled = {}
             self.jobs[part] = job
             self.note(part)
-        self.held[part] = stored.term + 1
+        self._told[part] = (stored.lease.busy, stored.lease.alone)
+        self.held[part] = stored.lease.epoch
         if stored.rows:
             self._rests_until[part] = self._clock() + self._rules.rest
 
@@ -190,7 +184,7 @@ class OwnParts:
             self._store,
             self._store.begin(part, f"{self._shared.job.name}/{part}", {}),
             reporter=self._reporter,
-            seeds=self._seeds.get(part, ()),
+            seeds=self.seeds.get(part, ()),
             portion=portion,
         )
         job.findings.changed = set()
@@ -202,39 +196,26 @@ class OwnParts:
         self.jobs.pop(part, None)
         self._settled.pop(part, None)
         self.under_way = {link for link in self.under_way if part_of(link) != part}
-        for known in (self._under_way_in, self._best, self._totals, self._rests_until):
+        for known in (
+            *(self._under_way_in, self._best, self.totals, self._rests_until),
+            *(self.granted, self._told),
+        ):
             known.pop(part, None)
-        self._changed.discard(part)
-        self._dirty.discard(part)
+        for some in (self._changed, self._dirty, self.giving):
+            some.discard(part)
         self._taken_in = {name: of for name, of in self._taken_in.items() if of != part}
         self._changes.remove(part)
 
-    def choose(self, to: str, active: int, others: int) -> None:
-        """Choose parts for another worker: with something to do, the largest stays, and others."""
-        busy = {part: job.ready for part, job in self.jobs.items() if job.ready}
-        given = sorted(busy, key=lambda part: -busy[part])[1 : 1 + active]
-        given += islice(sorted(self.held.keys() - busy.keys()), others)
-        if given and not self.giving:
-            self.giving[to] = set(given)
-            self._changed.update(given)
+    def choose(self, count: int) -> None:
+        """Choose some partitions with something to do for others; the largest stays."""
+        busy = [part for part, job in self.jobs.items() if job.ready]
+        self.giving = set(sorted(busy, key=lambda part: -self.jobs[part].ready)[1 : 1 + count])
+        self._changed |= self.giving
 
-    def give(self) -> list[tuple[str, dict[int, int]]]:
-        """Let parts go that were chosen and of which nothing is under way; return them by receiver,
-        with their terms. All that happened in them was reported.
-        """
-        given = []
-        for to, parts in list(self.giving.items()):
-            free = {part for part in parts if not self._under_way_in[part]}
-            own = {part: self.held[part] for part in free & self.held.keys()}
-            for part in own:
-                self.forget(part)
-            if own:
-                given.append((to, own))
-            if left := parts - free:
-                self.giving[to] = left
-            else:
-                del self.giving[to]
-        return given
+    def left(self, part: int) -> int:
+        """Return how many pages may be fetched now of those that a partition was granted."""
+        job = self.jobs[part]
+        return self.granted.get(part, 0) - job.pages - self._under_way_in[part]
 
     # -- links ----------------------------------------------------------------------------------
 
@@ -254,10 +235,9 @@ class OwnParts:
         return link, False
 
     def _best_part(self, ready: Callable[[str], bool]) -> int | None:
-        given = set().union(*self.giving.values())
         for part in self._changed:
             score = None
-            if part in self.jobs and part not in given:
+            if part in self.jobs and part not in self.giving:
                 score = self.jobs[part].frontier.best(lambda origin: True)
             if score is None:
                 self._best.pop(part, None)
@@ -271,6 +251,8 @@ class OwnParts:
             if self._rests_until.get(part, now) > now:
                 continue
             score = self.jobs[part].frontier.best(ready)
+            if self._rules.max_pages and self.left(part) <= 0:
+                continue  # after its hosts were asked whether they are ready
             if score is not None and score > best:
                 best, found = score, part
         return found
@@ -298,46 +280,104 @@ class OwnParts:
         for link, parent in job.frontier.outgoing:
             if parent is not None and parent not in pages:
                 pages[parent] = job.page_above(parent)
-            self.letters.add(self._rules.part_of(link.url), pages[parent], link)
+            self.outbox.add(self._rules.part_of(link.url), pages[parent], link)
         job.frontier.outgoing.clear()
 
     def took_in(self, name: str, part: int) -> None:
-        """Note that letters were taken in; they are removed once that is written."""
+        """Note that a message was taken in; it is removed once that is written."""
         self._taken_in[name] = part
         self.note(part)
 
     # -- reports --------------------------------------------------------------------------------
 
-    def report(self) -> Report | None:
-        """Return what has happened since this was called last; None for nothing."""
-        if not (self._dirty or self.letters):
-            return None
-        media, gone = [], []
+    def report(self, copy: Iterable[int], *, left_alone: bool) -> Report:
+        """Return what has happened since this was called last.
+
+        Args:
+            copy: partitions of which a snapshot is due.
+            left_alone: whether all that waits is of hosts that need not be asked soon.
+        """
+        media, dropped = [], []
         for part in sorted(self._dirty & self.jobs.keys()):
             job = self.jobs[part]
             job.commit()
-            changed, dropped = job.findings.take_changes()
+            changed, gone = job.findings.take_changes()
             media += [self._shared.media_row(page) for page in changed]
-            gone += [self._shared.media_key(url) for url in dropped]
-            self._totals[part] = job.totals()
-            self.moved.update(job.moved_seeds.hosts)
+            dropped += [self._shared.media_key(url) for url in gone]
         rows = self._changes.take()
-        entries = {part: some.encode() for part, some in rows.items() if part in self.held}
-        letters, since = self.letters.take(), min(self._since, self._clock())
-        report = Report(entries, letters, media, gone, self._taken_in, since, dict(self.held))
+        states = dict(self._states(left_alone=left_alone))
+        given = frozenset(part for part in self.giving if not self._under_way_in[part])
+        report = Report(
+            parts=dict(self.held),
+            rows={part: some.encode() for part, some in rows.items() if part in self.held},
+            states=states,
+            messages=self.outbox.take(),
+            media=media,
+            dropped=dropped,
+            taken_in=self._taken_in,
+            given=given,
+            giving=len(self.giving - given),
+            copies={part: self._copied(part) for part in copy if part in self.jobs.keys() - given},
+            since=min(self._since, self._clock()),
+            under_way=len(self.under_way),
+        )
+        if self._rules.max_pages:
+            report.wants, report.spare = self._budget()
         self._taken_in, self._since = {}, inf
         self._dirty.clear()
-        return report if entries or letters or media or gone or report.taken_in else None
+        for part in given:
+            self.forget(part)
+        return report
 
-    def copied(self, part: int) -> tuple[int, int, sqlite3.Connection, Iterator[bytes]]:
-        """Return a part, its term, and what it consists of after the last report, for a snapshot.
+    def _states(self, *, left_alone: bool) -> Iterator[tuple[int, State]]:
+        """Yield partitions that stand elsewhere than when they were reported last."""
+        for part in self.held:
+            job = self.jobs.get(part)
+            busy = (job.ready if job else 0) + self._under_way_in[part]
+            told = (0, busy) if left_alone else (busy, 0)
+            if part not in self._dirty and self._told.get(part) == told:
+                continue
+            self._told[part] = told
+            facts: dict[str, Any] = {}
+            if job is not None:
+                self.totals[part] = job.totals()
+                facts = self._facts(part, job, is_idle=not told[0])
+            yield part, State(*told, job.pages if job else 0, json.dumps(facts))
+
+    def _facts(self, part: int, job: CrawlJob, *, is_idle: bool) -> dict[str, Any]:
+        """Return what those who look are told of a partition."""
+        facts: dict[str, Any] = {"totals": self.totals[part].as_plain()}
+        if job.moved_seeds.hosts:
+            facts["moved"] = job.moved_seeds.hosts
+        if is_idle:
+            facts["errors"] = dict(job.error_reasons().most_common(_MOST_REASONS))
+            own = {own_number(k): text for k, text in self.contents.items() if part_of(k) == part}
+            facts["silent"] = silent = why_silent(job.frontier, own)
+            facts["has_found"] = silent is None
+        return facts
+
+    def _budget(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Return of partitions that need more of the budget what they have used, and of others
+        what they need of it.
+        """
+        wants, spare = {}, {}
+        for part, (busy, _) in self._told.items():
+            job = self.jobs.get(part)
+            if job is not None and busy and job.ready and self.left(part) < _FEW_PAGES:
+                wants[part] = job.pages + self._under_way_in[part]
+            elif job is not None and not busy and self.granted.get(part, 0) > job.pages:
+                spare[part] = job.pages
+        return wants, spare
+
+    def _copied(self, part: int) -> tuple[sqlite3.Connection, Iterator[bytes]]:
+        """Return what a partition consists of after the report that is being made.
 
         The connection is what that is read from, by whoever closes it.
         """
         db = sqlite3.connect(self._file, isolation_level=None, check_same_thread=False)
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM job").fetchone()  # what is written from now on is not seen
-        return part, self.held[part], db, self._changes.all_of(db, part)
+        return db, self._changes.all_of(db, part)
 
 
 def part_of(link: int) -> int:

@@ -2,25 +2,23 @@
 
 They are in an SQLite file for the processes of one machine, or in MongoDB for those of many.
 
-============  ====================================================================================
-table         what is there
-============  ====================================================================================
-``job``       one document a job: name, arguments, rules for addresses, when and why it stopped
-``log``       what happened in each part (:mod:`~mmcrawl.cluster.log`)
-``snapshot``  by what a log is shortened, there too
-``chunk``     what a snapshot is made of
-``mail``      links that a part found for another one (:mod:`~mmcrawl.cluster.mail`)
-``worker``    one document a worker, by which it is seen to be alive
-              (:mod:`~mmcrawl.cluster.members`); that the crawl is over
-``learnt``    what each worker learnt (:mod:`~mmcrawl.cluster.learnt`)
-``budget``    how many pages each worker may fetch (:mod:`~mmcrawl.cluster.budget`)
-``media``     media pages, by the hash of their URL
-``aside``     documents of the others that could not be read: ``why``, ``document``
-============  ====================================================================================
+==============  ==================================================================================
+table           what is there
+==============  ==================================================================================
+``job``         one document a job: name, arguments, rules for addresses, when and why it stopped
+``lease``       who owns each partition, and where it stands (:mod:`~mmcrawl.cluster.leases`)
+``log``         what happened there (:mod:`~mmcrawl.cluster.log`)
+``chunk``       snapshots, by which logs are shortened
+``message``     links that a partition found for another one (:mod:`~mmcrawl.cluster.messages`)
+``worker``      heartbeats (:mod:`~mmcrawl.cluster.members`); that the crawl is over
+``learnt``      what each worker learnt (:mod:`~mmcrawl.cluster.learnt`)
+``budget``      how many pages may be fetched (:mod:`~mmcrawl.cluster.budget`)
+``media``       media pages, by the hash of their URL
+``quarantine``  documents of the others that could not be read: ``why``, ``document``
+==============  ==================================================================================
 
-Every key begins with the job's name, percent-encoded, and ``/``. Documents of a part have a field
-``at`` besides, by which they are found: job and part. Numbers in keys are as wide as the greatest,
-so that the order of keys is that of the numbers.
+Every key begins with the job's name, percent-encoded, and ``/``. Documents of a partition have a
+field ``at`` besides, by which they are found: job and partition.
 
 Operations can be repeated: while the store cannot be reached they are, until patience ends. Whoever
 calls them is held up meanwhile. No clock is compared with that of another machine.
@@ -56,7 +54,7 @@ logger = logging.getLogger(__name__)
 Row = dict[str, Any]
 """A document, with its key as ``_id``."""
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 CONTENTS = Contents(
     noun="store",
     mark=SHARED_CRAWL,
@@ -75,20 +73,30 @@ CONTENTS = Contents(
             },
         ),
         Table(
-            "log",
-            {"at": str, "term": int, "owner": str, "size": int, "bytes": bytes},
-            orders=(("at",),),
+            "lease",
+            {
+                "owner": str,
+                "epoch": int,
+                "version": int,
+                "first": int,
+                "next": int,
+                "snapshot": str,
+                "chunks": int,
+                "size": int,
+                "log": int,
+                "busy": int,
+                "alone": int,
+                "pages": int,
+                "facts": str,
+                "fault": str,
+            },
         ),
-        Table(
-            "snapshot",
-            {"at": str, "term": int, "owner": str, "token": str, "chunks": int, "size": int},
-            orders=(("at",),),
-        ),
+        Table("log", {"at": str, "epoch": int, "owner": str, "bytes": bytes}, orders=(("at",),)),
         Table("chunk", {"bytes": bytes}),
-        Table("mail", {"at": str, "bytes": bytes}, orders=(("at",),)),
-        Table("worker", {"facts": str}),
+        Table("message", {"at": str, "bytes": bytes}, orders=(("at",),)),
+        Table("worker", {"beat": int, "facts": str}),
         Table("learnt", {"token": str, "bytes": bytes}),
-        Table("budget", {"round": int, "pages": int, "size": int}),
+        Table("budget", {"version": int, "granted": str}),
         Table(
             "media",
             {
@@ -104,7 +112,7 @@ CONTENTS = Contents(
             },
             orders=(("job", "minus_score", "url"),),
         ),
-        Table("aside", {"why": str, "document": str}),
+        Table("quarantine", {"why": str, "document": str}),
     ),
     missing="start a crawl with it first, or name another one",
     answer=120.0,  # more than the longest operation takes
@@ -112,7 +120,7 @@ CONTENTS = Contents(
 
 _MOST_TEXT = 3 << 20  # characters; a document may have 16 MB, a character 4 bytes
 _AROUND = 64  # what field names and lengths add to a resource
-_MOST_ASIDE = 1 << 20  # characters of a document that is set aside
+_MOST_KEPT = 1 << 20  # characters of a document that is kept in quarantine
 _AT_ONCE = 500
 _AT_A_TIME, _TRIES = 4, 10  # who change a document at once, and how often each
 _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
@@ -264,13 +272,7 @@ class SharedStore:
         return f"{self._prefix}/{name}"
 
     def row_of(self, part: int, name: str, **fields: Any) -> Row:
-        """Return a document of a part.
-
-        Args:
-            part: its number.
-            name: of the document in the part.
-            fields: what it holds.
-        """
+        """Return a document of a partition, given its number, a name in it, and what it holds."""
         at = name_of(part)
         return {"_id": self.key(f"{at}/{name}"), "at": self.key(at), **fields}
 
@@ -286,36 +288,23 @@ class SharedStore:
 
     def names(self, table: str) -> list[str]:
         """Return the names of the documents of the job, in order."""
-        return [
-            row["_id"].partition("/")[2]
-            for row in self._range(table, below(self._prefix), none=True)
-        ]
+        fields = next(tuple(one.fields)[:1] for one in CONTENTS.tables if one.name == table)
+        rows = self._range(table, *below(self._prefix), fields=fields)
+        return [row["_id"].partition("/")[2] for row in rows]
 
-    def all(self, table: str) -> list[Row]:
-        """Return the documents of the job, in the order of their keys."""
-        return self._range(table, below(self._prefix))
+    def all(self, table: str, name: str = "") -> list[Row]:
+        """Return the documents of the job, or those below a name, in the order of their keys."""
+        return self._range(table, *below(self.key(name) if name else self._prefix))
 
-    def at(self, table: str, parts: Collection[int]) -> list[Row]:
-        """Return the documents of some parts, by their numbers, in the order of their keys."""
+    def at(self, table: str, parts: Collection[int], most: int | None = None) -> list[Row]:
+        """Return the documents of some partitions, in the order of their keys; of many, some."""
         places = [self.key(name_of(part)) for part in sorted(parts)]
-        found = self._range(table, [("at", "in", places)], ("at",)) if places else []
+        found = self._range(table, ("at", "in", places), limit=most) if places else []
         return sorted(found, key=lambda row: str(row["_id"]))
 
-    def _range(
-        self,
-        table: str,
-        conditions: Sequence[Condition],
-        order: tuple[str, ...] = (),
-        *,
-        none: bool = False,
-    ) -> list[Row]:
-        """Return documents, with no more than a field where `none` of their fields are wanted."""
-        fields = next(tuple(one.fields)[:1] for one in CONTENTS.tables if one.name == table)
-
+    def _range(self, table: str, *conditions: Condition, **more: Any) -> list[Row]:
         def attempt() -> list[Row]:
-            found = self._documents.range(
-                table, *conditions, order=order, fields=fields if none else ()
-            )
+            found = self._documents.range(table, *conditions, **more)
             return [{"_id": key, **document} for key, document in found]
 
         return self._patiently(attempt)
@@ -334,12 +323,33 @@ class SharedStore:
         if not self._patiently(lambda: self._documents.change(table, change)):
             self._patiently(lambda: self._documents.put(table, {key: fields}))
 
+    def compare_and_set(self, table: str, changes: Mapping[str, tuple[int, Row]]) -> set[str]:
+        """Change documents that are as they were read; return the names of those that are not.
+
+        Args:
+            table: where they are; each has a `version`, which grows with every change.
+            changes: by name, the version that was read, and the fields that are set.
+        """
+        asked = {
+            name: {**fields, "version": version + 1} for name, (version, fields) in changes.items()
+        }
+        made = [
+            ([(KEY, "=", self.key(name)), ("version", "=", version)], asked[name])
+            for name, (version, _) in changes.items()
+        ]
+        if self._patiently(lambda: self._documents.change(table, made)) == len(made):
+            return set()
+        there = self.some(table, asked)  # an answer may have been lost, and the change repeated
+        return {
+            name
+            for name, fields in asked.items()
+            if not fields.items() <= there.get(self.key(name), {}).items()
+        }
+
     def change_one(
         self, table: str, name: str, change: Callable[[Row], Row | None]
     ) -> tuple[Row, Row | None]:
         """Change a document in one step: none of what others change meanwhile is lost.
-
-        Where the answer to a change is lost, it was perhaps made, and is made once more.
 
         Args:
             table: where it is.
@@ -356,9 +366,7 @@ class SharedStore:
             fields = change(dict(row))
             if fields is None:
                 return row, None
-            same = [(KEY, "=", row["_id"]), *((one, "=", row[one]) for one in _fields(row))]
-            attempt = partial(self._documents.change, table, [(same, fields)])
-            if self._patiently(attempt):
+            if not self.compare_and_set(table, {name: (row["version"], fields)}):
                 return row, {**row, **fields}
 
     def delete(self, table: str, names: Collection[str]) -> None:
@@ -372,24 +380,16 @@ class SharedStore:
         between: list[Condition] = [(KEY, ">=", self.key(first)), (KEY, "<", self.key(end))]
         self._patiently(lambda: self._documents.delete(table, *between, *where))
 
-    def set_aside(self, table: str, name: str, why: str) -> None:
-        """Take a document that cannot be read out of the way, and keep it for people to look at.
-
-        It goes to the table ``aside``, as text.
-
-        Args:
-            table: where it is.
-            name: what its key names in the job.
-            why: it cannot be read.
-        """
+    def quarantine(self, table: str, name: str, why: str) -> None:
+        """Take a document that cannot be read out of the way, and keep it for people to look at."""
         key, place = self.key(name), self.key(f"{table}/{name}")
         row = self.one(table, name)
         logger.error(
-            "Document %s of %s%s cannot be read (%s); it is set aside in %saside as %s",
+            "Document %s of %s%s cannot be read (%s); it is moved to %squarantine as %s",
             *(key, CONTENTS.prefix, table, why, CONTENTS.prefix, place),
         )
-        text = json.dumps(row, default=repr)[:_MOST_ASIDE]
-        self.put("aside", f"{table}/{name}", {"why": why, "document": text})
+        text = json.dumps(row, default=repr)[:_MOST_KEPT]
+        self.put("quarantine", f"{table}/{name}", {"why": why, "document": text})
         self.delete(table, [name])
 
     # -- the job ------------------------------------------------------------------------------
@@ -402,17 +402,19 @@ class SharedStore:
     def refuse_lost_updates(self) -> None:
         """Raise StoreError if changes that several make at once are lost, as in no MongoDB."""
         name = f"try-{secrets.token_hex(6)}"
-        self.insert("budget", [{"_id": self.key(name), "round": 0, "pages": 0, "size": 0}])
+        self.insert("budget", [{"_id": self.key(name), "version": 0, "granted": ""}])
 
-        def add(_: int) -> None:
-            for _ in range(_TRIES):
-                self.change_one("budget", name, lambda row: {"pages": row["pages"] + 1})
+        def add(thread: int) -> None:
+            for _ in range(_TRIES):  # two that write at once do not write the same
+                self.change_one(
+                    "budget", name, lambda row: {"granted": f"{row['granted']}{thread}"}
+                )
 
         with ThreadPoolExecutor(_AT_A_TIME) as pool:
             deque(pool.map(add, range(_AT_A_TIME)), maxlen=0)
-        pages = (self.one("budget", name) or {"pages": 0})["pages"]
+        made = len((self.one("budget", name) or {"granted": ""})["granted"])
         self.delete("budget", [name])
-        if pages < _TRIES * _AT_A_TIME:
+        if made < _TRIES * _AT_A_TIME:
             raise StoreError(
                 f"{self.uri_shown} does not change a document in one step: several workers would"
                 " overwrite each other; use MongoDB, or a file with -a workers=N"
@@ -525,7 +527,7 @@ class SharedStore:
 
 
 def name_of(part: int) -> str:
-    """Return what the names of a part's documents begin with."""
+    """Return what the names of a partition's documents begin with."""
     return f"{part:04d}"
 
 

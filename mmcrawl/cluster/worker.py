@@ -1,34 +1,35 @@
 """A worker of a shared crawl: what Scrapy's scheduler asks and tells, as with `CrawlJob`.
 
-It crawls its own parts of the web (:mod:`~mmcrawl.cluster.own_parts`) and asks nobody. What changes
-in them is reported to the shared store about once a second (:mod:`~mmcrawl.cluster.exchange`), and
-counts from then on.
+It crawls its own partitions of the web (:mod:`~mmcrawl.cluster.own_parts`) and asks nobody. What
+changes in them is reported to the shared store every second or two
+(:mod:`~mmcrawl.cluster.exchange`), and counts from then on.
 """
 
 import logging
 import os
 import secrets
 import socket
+import sqlite3
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
+from typing import Any
 
-from mmcrawl.cluster.exchange import Exchange
-from mmcrawl.cluster.hearing import Hearing
+from mmcrawl.cluster.exchange import IDLE_SECONDS, Exchange, News, Report, Sender
 from mmcrawl.cluster.learnt import learnt_patterns
-from mmcrawl.cluster.members import Sign, signs_of
+from mmcrawl.cluster.leases import leases_of
+from mmcrawl.cluster.log import Stored
+from mmcrawl.cluster.messages import LinksOfPage
 from mmcrawl.cluster.mixing import Mixture
 from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
 from mmcrawl.cluster.places import WORKER, Rules
-from mmcrawl.cluster.sender import Sender
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.reports import FetchedPage, RecentHarvest, Totals
-from mmcrawl.crawl.silent import why_silent
-from mmcrawl.errors import StoreError
+from mmcrawl.crawl.silent import name_silent
+from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
@@ -41,7 +42,9 @@ logger = logging.getLogger(__name__)
 
 _LAST_WAIT = 5.0  # seconds for the thread to end when its shared store is closed
 _MOST_UNWRITTEN = 30.0  # seconds that reports may wait before no more links are given out
-_FEW_PAGES = 16  # of the budget, at which the next slice is asked for
+_REPORT_SECONDS = 2.0  # between two reports, if nobody waits for one
+_LONGEST_HEARING = 1.0  # seconds in which news are taken in before anything else is done
+_STEPS_AT_ONCE = 50  # of taking a partition in, if there are pages to fetch
 
 
 def worker_name() -> str:
@@ -82,22 +85,24 @@ class SharedJob:
         self.algorithm = crawl.algo
         self.interrupted = False
         self._shared, self._rules, self._clock = shared, rules, clock
-        self.exchange = Exchange(shared, name, rules, clock)
         self._reporter = crawl.reporter()
         self._mixture = Mixture(crawl, self._reporter.similarity, SIBLINGS)
         self.parts = OwnParts(
             shared, crawl, self._reporter, self._mixture.knowledge, rules=rules, clock=clock
         )
-        self._hearing = Hearing(self.exchange, self.parts, self._mixture, self._reporter.test)
+        self.exchange = Exchange(shared, name, rules, self.parts.seeds.keys(), clock)
         self._recent = RecentHarvest()
-        self._crawled = self._activity = 0
-        self._begun = self._round = self._before_round = 0
+        self._crawled = 0
+        self._taking: deque[tuple[int, Generator[None]]] = deque()
+        self._faults: dict[int, str] = {}
+        self._unread: dict[str, str] = {}
+        self._copy: set[int] = set()
+        self._tell_learnt = self._is_idle = False
+        self._reported_at = clock() - _REPORT_SECONDS
         self._sender: Sender | None = None
-        self._errors_at, self._counted_errors = -1, dict[str, int]()
-        self._broken = False
+        self._is_over = self._broken = False
+        self._stopped: Callable[[str], object] = lambda reason: None
         self._is_left_alone: Callable[[], bool] = lambda: False
-        self._contents: Mapping[int, str] = {}
-        self._has_found = False
 
     # -- what there is --------------------------------------------------------------------------
 
@@ -123,8 +128,8 @@ class SharedJob:
 
     @property
     def pages(self) -> int:
-        """How many pages all workers have crawled, as of a second ago."""
-        return self.exchange.standing.pages + sum(sign.pages for sign in self._others())
+        """How many pages all workers have crawled, as of a second or two ago."""
+        return self.totals().pages
 
     @property
     def ready(self) -> int:
@@ -147,10 +152,22 @@ class SharedJob:
         return self._shared.round_trips
 
     def totals(self) -> Totals:
-        """Return where the crawl stands, all workers together, as of a second ago."""
-        others = [Totals(**sign.totals) for sign in self._others() if sign.totals]
-        own = Totals(**self.exchange.standing.totals)
-        return added([own, *others])
+        """Return where the crawl stands, all workers together, as of a second or two ago."""
+        others = [
+            Totals(**facts["totals"])
+            for part, facts in self._facts()
+            if part not in self.parts.totals and "totals" in facts
+        ]
+        own = added([*self.parts.totals.values()])
+        return added([replace(own, harvest_rate=self._recent.rate), *others])
+
+    def _facts(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield what is known of each partition, as of the last look."""
+        seen = self.exchange.seen
+        if self._sender is None and not self._broken and not seen:  # the crawl was not joined
+            seen = leases_of(self._shared.all("lease"))
+        for part, lease in seen.items():
+            yield part, lease.plain_facts
 
     def best(self, most: int) -> list[MediaPageRecord]:
         """Return the media pages with the best topic scores."""
@@ -169,9 +186,12 @@ class SharedJob:
 
     def error_reasons(self) -> Counter[str]:
         """Return how many links ended in error, by reason, as far as others have told theirs."""
-        reasons = Counter(self._errors())
-        for sign in self._others():
-            reasons.update(sign.errors)
+        reasons: Counter[str] = Counter()
+        for job in self.parts.jobs.values():
+            reasons.update(job.error_reasons())
+        for part, facts in self._facts():
+            if part not in self.parts.jobs:
+                reasons.update(facts.get("errors", {}))
         return reasons
 
     # -- what a fetcher calls -------------------------------------------------------------------
@@ -190,27 +210,27 @@ class SharedJob:
         `left_alone` tells whether all that waits is of hosts that need not be asked soon,
         `contents` what pages without links and media consist of.
         """
-        self._is_left_alone, self._contents = left_alone, contents
+        self._is_left_alone, self.parts.contents = left_alone, contents
+        self._stopped = stopped
 
         def broken(error: StoreError) -> None:
             self._broken = True
             failed(error)
 
-        self._hearing.stopped = stopped
         self._sender = Sender(self.exchange, news=news, failed=broken)
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
-        """Take the best link of this worker's parts whose host is `ready`."""
+        """Take the best link of this worker's partitions whose host is `ready`."""
         # In this order: whoever may fetch again, after it was not heard, has lost what others have.
         may_fetch = self._may_fetch()
-        self._hearing.hear()
+        self._hear()
         link, self.interrupted = None, False
-        if may_fetch and not self._hearing.is_over:
+        if may_fetch and not self._is_over:
             link, self.interrupted = self.parts.next(ready)
         # With nothing to fetch, what was heard is taken in without a pause.
-        self.interrupted |= link is None and not self._hearing.is_done
+        self.interrupted |= link is None and bool(self._taking)
         if self._is_waited_for(link):
-            self.commit()
+            self._hand_over()
         return link
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
@@ -274,7 +294,7 @@ class SharedJob:
                 new |= self.parts.job_of(part).add([link])
                 self.parts.note(part)
             else:
-                self.parts.letters.add(part, None, link)
+                self.parts.outbox.add(part, None, link)
                 new = True
         return new
 
@@ -292,28 +312,30 @@ class SharedJob:
         return self.parts.jobs[part_of(link.id)].referrer(link)
 
     def commit(self) -> None:
-        """Hand over what has happened since this was called last."""
-        self._hearing.hear()
-        exchange = self.exchange
-        if (report := self.parts.report()) is not None:
-            self._activity += 1
-            exchange.hand(partial(exchange.write, report), report.since)
-        for part in sorted(self._hearing.due_snapshots & self.parts.jobs.keys()):
-            exchange.hand(partial(exchange.holdings.copy, *self.parts.copied(part)))
-        self._hearing.due_snapshots.clear()
-        for to, parts in self.parts.give():
-            exchange.hand(partial(exchange.holdings.give, parts, to))
-        if self._mixture.is_due:
-            self.tell_learnt()
-        exchange.stand(self._standing(), self._used(), heard=self._hearing.is_done)
+        """Hand over what has happened since this was done last, if it is time for that."""
+        self._hear()
+        if self._clock() - self._reported_at >= _REPORT_SECONDS or self._is_idle:
+            self._hand_over()
 
-    def tell_learnt(self) -> None:
-        """Hand over what was learnt here."""
-        learnt = self._mixture.told(self.parts.jobs, self.parts.settled)
-        self.exchange.hand(partial(self.exchange.publish, learnt))
+    def _hand_over(self) -> None:
+        if self.exchange.is_free:
+            self.exchange.hand(self._report())
+
+    def _report(self) -> Report:
+        left_alone = not self.parts.under_way and self._is_left_alone()
+        report = self.parts.report(self._copy, left_alone=left_alone)
+        report.faults, report.unread, report.crawled = self._faults, self._unread, self._crawled
+        waits = left_alone or not self.parts.ready
+        self._is_idle = report.idle = waits and self.parts.is_reported and not self._taking
+        if self._mixture.is_due or self._tell_learnt:
+            report.learnt = self._mixture.told(self.parts.jobs, self.parts.settled)
+            self._tell_learnt = False
+        self._faults, self._unread, self._copy = {}, {}, set()
+        self._reported_at = self._clock()
+        return report
 
     def stop(self, reason: str, *, finished: bool) -> None:
-        """Take leave: what happened is written, and the parts are others'.
+        """Take leave: what happened is written, and the partitions are others'.
 
         Whether the crawl is over is not this worker's to say.
 
@@ -322,18 +344,17 @@ class SharedJob:
         """
         if self._sender is None or self._broken:
             return
-        self.commit()
-        self.tell_learnt()
-        standing = replace(self._standing(), errors=self._errors())
-        self.exchange.stand(standing, self._used(), heard=self._hearing.is_done)
-        self._sender.leave()
+        self._sender.end()
         if self._broken:
             return
+        self._hear()
+        self._tell_learnt = True
         alone = not self.exchange.has_company
-        remarks = (one for job in self.parts.jobs.values() for one in job.scorer.remarks())
+        remarks = [one for job in self.parts.jobs.values() for one in job.scorer.remarks()]
+        self.exchange.leave(self._report())
         for remark in dict.fromkeys(remarks):
             logger.warning("%s: %s", self.algorithm, remark)
-        if alone and not self._hearing.is_over:
+        if alone and not self._is_over:
             self._shared.stop_job(reason, finished=False)
 
     def roll_back(self) -> None:
@@ -341,98 +362,105 @@ class SharedJob:
 
     def close(self) -> None:
         """Let go of the shared store; what still waits for it ends."""
+        self.exchange.ended = True
         self._shared.close()
         if self._sender is not None:
-            self._sender.leave(_LAST_WAIT)
+            self._sender.end(_LAST_WAIT)
         self.parts.close()
 
-    def _others(self) -> Iterable[Sign]:
-        """Return the last signs of other workers; of a crawl that was not joined, of all."""
-        if self._sender is not None or self._broken:
-            return self.exchange.others
-        return signs_of(self._shared.all("worker")).values()
+    # -- news -----------------------------------------------------------------------------------
+
+    def _hear(self) -> None:
+        """Take in what came of the last turn; of much, a part, if pages can be fetched.
+
+        A partition that is taken over takes many steps; from those that are lost no page is
+        fetched any more.
+        """
+        if (news := self.exchange.take_news()) is not None:
+            self._take_in(news)
+        end, steps = self._clock() + _LONGEST_HEARING, 0
+        while self._taking and (steps < _STEPS_AT_ONCE or not self.parts.ready):
+            steps += 1
+            try:
+                next(self._taking[0][1])
+            except StopIteration:
+                self._taking.popleft()
+            if self._clock() > end:
+                break
+
+    def _take_in(self, news: News) -> None:
+        for part in news.lost:
+            self._taking = deque(one for one in self._taking if one[0] != part)
+            self.parts.forget(part)
+        for stored, taught in news.taken:
+            self._taking.append((stored.lease.part, self._take(stored, taught)))
+        for name, (part, pages) in news.messages.items():
+            self._receive(name, part, pages)
+        for part, granted in news.granted.items():
+            if part in self.parts.held:
+                self.parts.granted[part] = granted
+        if news.give:
+            self.parts.choose(news.give)
+        self._copy = news.copy
+        if news.learnt:
+            self._mixture.hear(news.learnt, as_own=news.as_own)
+        for host, target in news.moved:
+            self.parts.sites.admit(target)
+            self._reporter.test.moved(host, target)
+        if news.over is not None:
+            self._is_over = True
+            name_silent(news.over.silent)
+            self._stopped(news.over.reason)
+
+    def _take(self, stored: Stored, taught: int) -> Generator[None]:
+        """Take a partition over, little by little; one that cannot be read is left alone."""
+        part = stored.lease.part
+        try:
+            yield from self.parts.take(stored, taught)
+        except (ValueError, LookupError, OverflowError, sqlite3.Error, StoreError) as error:
+            raise_if_fatal(error)
+            self.parts.forget(part)
+            self._faults[part] = f"{type(error).__name__}: {error}"
+
+    def _receive(self, name: str, part: int, pages: Sequence[LinksOfPage]) -> None:
+        """Take in a message; what is wrong with it is told once."""
+        if part not in self.parts.held:
+            return
+        job = self.parts.job_of(part)
+        try:
+            for one in pages:
+                if one.page is None:
+                    job.add(one.links)
+                else:
+                    job.receive(one.page, one.links)
+        except Exception as error:
+            raise_if_fatal(error)
+            logger.exception("Links for partition %d could not be taken in", part)
+            self._unread[name] = f"{type(error).__name__}: {error}"
+            self.parts.note(part)
+        else:
+            self.parts.took_in(name, part)
 
     # -- links ----------------------------------------------------------------------------------
 
     def _is_waited_for(self, link: WaitingLink | None) -> bool:
-        """Tell whether somebody waits for what the next commit tells.
+        """Tell whether somebody waits for what the next report tells.
 
-        For parts, or to hear that there is nothing to do here.
+        For partitions, or to hear that there is nothing to do here; or this worker for a budget.
         """
         parts = self.parts
-        if parts.giving:
-            return parts.can_give
-        is_idle = link is None and not (self.interrupted or parts.under_way or parts.ready)
-        return is_idle and not self.exchange.standing.idle
+        if parts.giving and parts.can_give:
+            return True
+        if link is not None or self.interrupted or parts.under_way:
+            return False
+        now = self._clock()
+        since = now - self._reported_at
+        if self._rules.max_pages and parts.ready and since >= IDLE_SECONDS:
+            return True
+        return not parts.ready and (not self._is_idle or since >= self.exchange.pause)
 
     def _may_fetch(self) -> bool:
         now = self._clock()
-        if self._hearing.is_over or self._broken or self.exchange.is_cut_off(now):
+        if self._is_over or self._broken or self.exchange.is_cut_off(now):
             return False
-        if self.exchange.unwritten(now) > _MOST_UNWRITTEN:
-            return False
-        return not self._rules.max_pages or self._has_budget()
-
-    def _has_budget(self) -> bool:
-        """Tell whether another page may be fetched; ask for more in time."""
-        budget = self.exchange.budget
-        left = budget.granted - self._used()
-        may_ask = self.parts.may_have_links and not budget.spent and budget.round
-        if left < _FEW_PAGES and may_ask:
-            with self.exchange.changed:
-                self.exchange.wants_pages = True
-                self.exchange.changed.notify()
-        return left > 0
-
-    def _used(self) -> int:
-        """Return how many pages of this round's budget are used."""
-        budget = self.exchange.budget
-        if budget.begun != self._begun:
-            self._begun, self._round, self._before_round = budget.begun, budget.round, self._crawled
-        return self._crawled - self._before_round + len(self.parts.under_way)
-
-    def _standing(self) -> Sign:
-        parts, own = self.parts, self.parts.totals
-        self._used()  # of a round that was begun meanwhile
-        waits = not parts.ready or (self._rules.max_pages > 0 and self._is_spent())
-        left_alone = not waits and self._is_left_alone()
-        idle = (waits or left_alone) and parts.is_reported
-        return Sign(
-            active=0 if left_alone else parts.active,
-            pages=own.pages,
-            crawled=self._crawled,
-            idle=idle,
-            left_alone=left_alone,
-            activity=self._activity + self._hearing.heard + self._crawled,
-            round=self._round,
-            moved=sorted(parts.moved),
-            lag=round(self.exchange.unwritten(self._clock()), 1),
-            under_way=len(parts.under_way),
-            totals=replace(own, harvest_rate=self._recent.rate).as_plain(),
-            errors=self._errors() if idle else {},
-            silent=self._why_silent() if idle else [],
-            has_found=self._has_found,
-        )
-
-    def _why_silent(self) -> list[str]:
-        """Return why seeds of its parts gave nothing; none once anything gave something."""
-        lines: list[str] = []
-        for part, job in () if self._has_found else self.parts.jobs.items():
-            own = {own_number(k): text for k, text in self._contents.items() if part_of(k) == part}
-            found = why_silent(job.frontier, own)
-            if found is None:
-                self._has_found = True
-                return []
-            lines += found
-        return lines
-
-    def _errors(self) -> dict[str, int]:
-        """Return why links ended in error; it is counted anew when something has happened."""
-        now = self._activity + self._hearing.heard + self._crawled
-        if self._errors_at != now:
-            self._errors_at, self._counted_errors = now, self.parts.errors()
-        return self._counted_errors
-
-    def _is_spent(self) -> bool:
-        budget = self.exchange.budget
-        return budget.spent and not self._has_budget()
+        return self.exchange.unwritten(now) <= _MOST_UNWRITTEN

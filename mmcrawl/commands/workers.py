@@ -46,8 +46,10 @@ _STATES = {
 _STYLES = {"running": "green", "silent": "bold red", "finished": "", "stopped": "yellow"}
 
 _AGAIN = 2.0  # seconds until what is watched is drawn anew
-_LOOK_AGAIN, _LONGEST_LOOK = 0.25, 5.0
+_LOOK_AGAIN, _LONGEST_LOOK = 0.25, 6.0
 """Seconds between two looks where one is not enough, and after which no more is found out."""
+_BUSIEST = 8  # partitions that are shown
+_LEASE = ("owner", "epoch", "busy", "alone", "pages", "fault")
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -182,6 +184,8 @@ def crawl_tables(store: str, crawl: CrawlView) -> RenderableType:
         parts += [Text(""), _workers(crawl)]
     else:
         parts.append(Text("No worker is active.", "dim"))
+    if crawl.partitions and crawl.job.finished_at is None:
+        parts += [Text(""), _busiest(crawl)]
     return Group(*parts)
 
 
@@ -206,43 +210,54 @@ def _facts(store: str, crawl: CrawlView) -> Iterator[tuple[str, RenderableType]]
     yield "state", state_text(job)
     yield "begun", _time(job.started_at)
     yield "pages", f"{totals.pages:,}{rate}"
-    if crawl.workers:
-        yield "parts", _parts(crawl)
-    if crawl.mail:
-        yield "mail waiting", f"{crawl.mail:,}"
+    if crawl.partitions:
+        yield "partitions", _partitions_text(crawl)
+    if crawl.messages:
+        yield "messages waiting", f"{crawl.messages:,}"
     yield "waiting", f"{totals.waiting:,}{held}"
     yield "media pages", f"{totals.media_pages:,}" + (f"  ({media})" if media else "")
     yield "harvest rate", f"{totals.harvest_rate:.0%} of the last 500"
     yield "errors", f"{totals.errors:,}"
 
 
-def _parts(crawl: CrawlView) -> Text:
-    """Return how many parts there are, and which of them nobody works on."""
-    aside = len({part for worker in crawl.workers for part in worker.sign.aside})
-    text = Text(f"{crawl.parts:,}")
+def _partitions_text(crawl: CrawlView) -> Text:
+    """Return how many partitions there are, and which of them nobody works on."""
+    faulty = sum(bool(lease.fault) for lease in crawl.partitions.values())
+    text = Text(f"{len(crawl.partitions):,}")
     if crawl.unowned:
         text.append(f", {crawl.unowned:,} without a worker", "yellow")
-    if aside:
-        text.append(f", {aside:,} set aside: they cannot be read", "bold red")
+    if faulty:
+        text.append(f", {faulty:,} in quarantine: they cannot be read", "bold red")
     return text
 
 
 def _workers(crawl: CrawlView) -> Table:
-    names = ("parts", "busy", "links", "pages", "pages/s")
+    names = ("owned", "busy", "links", "pages", "pages/s")
     numbers = (Column(name, justify="right", no_wrap=True) for name in names)
     worker = Column("worker", overflow="fold", min_width=len("silent"))
     # The numbers leave little to a narrow terminal.
     table = Table(worker, *numbers, box=None, padding=(0, 1, 0, 0))
     for one in crawl.workers:
-        sign = one.sign
         table.add_row(
             Text.assemble(literal(one.name), " ", _life(one)),
-            f"{len(sign.parts):,}",
-            f"{sign.active:,}",
-            f"{sign.under_way:,}",
-            f"{sign.pages:,}",
+            f"{len(one.partitions):,}",
+            f"{one.busy:,}",
+            f"{one.heartbeat.under_way:,}",
+            f"{one.pages:,}",
             _rate(one.pages_per_second),
         )
+    return table
+
+
+def _busiest(crawl: CrawlView) -> Table:
+    """Return the partitions with most to do, and those that cannot be read."""
+    leases = sorted(crawl.partitions.values(), key=lambda one: (not one.fault, -one.busy, one.part))
+    names = ("partition", "epoch", "busy", "pages")
+    numbers = (Column(name, justify="right", no_wrap=True) for name in names)
+    table = Table(*numbers, Column("owner", overflow="fold"), box=None, padding=(0, 1, 0, 0))
+    for one in leases[:_BUSIEST]:
+        owner = Text("in quarantine", "bold red") if one.fault else literal(one.owner or "nobody")
+        table.add_row(f"{one.part}", f"{one.epoch}", f"{one.busy:,}", f"{one.pages:,}", owner)
     return table
 
 
@@ -250,9 +265,11 @@ def _life(worker: WorkerView) -> Text:
     if worker.alive is None:
         return Text(_NOT_KNOWN)
     if worker.alive:
-        late = worker.sign.lag >= _LATE
+        late = worker.heartbeat.lag >= _LATE
         text = Text("alive", "green")
-        return text.append(f", writes {_duration(worker.sign.lag)} late", "red") if late else text
+        return (
+            text.append(f", writes {_duration(worker.heartbeat.lag)} late", "red") if late else text
+        )
     since = f" for {_duration(worker.silent_seconds)}" if worker.silent_seconds else ""
     return Text(f"silent{since}", "bold red")
 
@@ -282,12 +299,31 @@ def jobs_as_plain(store: str, jobs: Sequence[JobView]) -> dict[str, Any]:
 
 
 def crawl_as_plain(store: str, crawl: CrawlView) -> dict[str, Any]:
-    workers = [_worker_as_plain(worker) for worker in crawl.workers]
-    return {"store": store, **asdict(crawl), "workers": workers}
-
-
-def _worker_as_plain(worker: WorkerView) -> dict[str, Any]:
-    sign = worker.sign
-    told = {name: getattr(sign, name) for name in ("active", "under_way", "pages", "lag", "aside")}
-    plain = {name: value for name, value in asdict(worker).items() if name != "sign"}
-    return {**plain, "parts": sorted(sign.parts), "epochs": sign.parts, **told}
+    partitions = {
+        part: {name: getattr(lease, name) for name in _LEASE}
+        for part, lease in crawl.partitions.items()
+    }
+    workers = [
+        {
+            "name": one.name,
+            "alive": one.alive,
+            "silent_seconds": one.silent_seconds,
+            "pages_per_second": one.pages_per_second,
+            "partitions": sorted(one.partitions),
+            "busy": one.busy,
+            "pages": one.pages,
+            "under_way": one.heartbeat.under_way,
+            "lag": one.heartbeat.lag,
+        }
+        for one in crawl.workers
+    ]
+    return {
+        "store": store,
+        "job": asdict(crawl.job),
+        "workers": workers,
+        "partitions": partitions,
+        "unowned": crawl.unowned,
+        "messages": crawl.messages,
+        "totals": asdict(crawl.totals),
+        "pages_per_second": crawl.pages_per_second,
+    }

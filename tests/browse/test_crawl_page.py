@@ -9,11 +9,12 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import CrawlWatch, Options, kind_of_error
-from mmcrawl.cluster import Sign, open_shared_store
+from mmcrawl.cluster import open_shared_store
 from mmcrawl.crawl import Totals
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource
 from tests.browse.shelf import FILM, START, browsing, fill
+from tests.cluster.memory import made_lease
 from tests.databases import mongodb_uri
 from tests.tables import each
 
@@ -51,7 +52,7 @@ def client(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TestClien
                 with closing(open_shared_store(uri, job=name, arguments=arguments)) as shared:
                     shared.publish([shared.media_row(found_page(n)) for n in range(pages)])
                     totals = Totals(media_pages=pages).as_plain()
-                    shared.put("worker", "ann", {"facts": Sign(totals=totals).encode()})
+                    made_lease(shared, 1, facts={"totals": totals})
             with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
                 yield client
         return

@@ -6,13 +6,14 @@ Time is simulated: it stands still while anything is done, and passes between th
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from mmcrawl.cluster import Row, Rules, SharedJob, SharedStore
+from mmcrawl.cluster import Leases, Row, Rules, SharedJob, SharedStore, name_of
 from mmcrawl.crawl import CrawlParts, FetchedPage
 from mmcrawl.frontier import Limits, WaitingLink
 from mmcrawl.page import parse_page
@@ -98,6 +99,15 @@ class MemoryDocuments(DocumentsInMemory):
             return super()._met(table, conditions)
         there = self._there(table)
         return sorted(key for key in keys if key in there)
+
+
+def made_lease(
+    shared: SharedStore, part: int, *, facts: Mapping[str, Any] | None = None, **more: Any
+) -> None:
+    """Write the lease of a partition as an owner would have."""
+    Leases(shared, "").make([part])
+    told = more if facts is None else {"facts": json.dumps(facts), **more}
+    shared.change_one("lease", name_of(part), lambda row: told)
 
 
 def memory_store(tables: Tables | None = None) -> SharedStore:
@@ -215,12 +225,12 @@ class Gang:
             self.see_off()
             if not self.workers:
                 return self.reason
-        raise AssertionError(f"not over after {seconds:g} s: {self.tables['worker']}")
+        raise AssertionError(f"not over after {seconds:g} s: {self.tables['lease']}")
 
     def see_off(self) -> None:
         """Let those leave whose crawl is over."""
         for worker in [*self.workers.values()]:
-            if worker.over and not worker.asleep:
+            if worker.over and not worker.asleep and worker.name in self.workers:
                 worker.act("leave")
 
     @property
@@ -239,7 +249,7 @@ class Worker:
         self.gang, self.name, self.store = gang, name, store
         self.documents: Any = store._documents
         self.job = SharedJob(self.store, gang.crawl, gang.rules, name=name, clock=lambda: gang.now)
-        self.job._hearing.stopped = self._stop
+        self.job._stopped = self._stop
         self.over = ""
         self.under_way: list[WaitingLink] = []
         self.fetched: set[str] = set()
@@ -268,9 +278,9 @@ class Worker:
         self.job.commit()
 
     def correspond(self) -> None:
-        """Take a step of the exchange if one is due."""
-        if self.job.exchange.due(self.gang.now) <= 0:
-            self.job.exchange.step(self.gang.now)
+        """Tell that it is alive, and take the turn of the exchange if a report is there."""
+        self.job.exchange.beat(self.gang.now)
+        self.job.exchange.turn()
 
     def fetch(self) -> None:
         for link in self.under_way:
@@ -284,10 +294,9 @@ class Worker:
             self.under_way.append(link)
 
     def leave(self) -> None:
-        self.job.commit()
-        self.job.tell_learnt()
-        self.job.exchange.leaving = True
-        self.job.exchange.step(self.gang.now)
+        self.job.exchange.turn()
+        self.job._hear()
+        self.job.exchange.leave(self.job._report())
         self.job.close()
         self.gang.workers.pop(self.name, None)
 

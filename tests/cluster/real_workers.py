@@ -22,13 +22,15 @@ from typing import Any
 from mmcrawl.cluster import (
     CONTENTS,
     WORKER,
+    Heartbeat,
+    Lease,
     Rows,
     Rules,
     SharedStore,
-    Sign,
     added,
+    heartbeats_of,
+    leases_of,
     open_shared_store,
-    signs_of,
 )
 from mmcrawl.cluster.views import observing
 from mmcrawl.crawl import Totals
@@ -380,28 +382,35 @@ class Observer:
     shared: SharedStore
     upsets: list[tuple[float, set[str]]] = field(default_factory=list)
 
-    def signs(self) -> dict[str, Sign]:
-        """Return the last signs of the workers that have not left, by name."""
-        signs = signs_of(self.shared.all("worker"))
-        return {name: sign for name, sign in signs.items() if not sign.gone}
+    def heartbeats(self) -> dict[str, Heartbeat]:
+        """Return the last heartbeats of the workers that have not left, by name."""
+        return heartbeats_of(self.shared.all("worker"))
 
-    def entries(self) -> Iterator[tuple[str, int, Rows | None]]:
-        """Yield who wrote each entry of the logs, its part and what it holds; None for a claim."""
-        for row in self.shared.all("log"):
-            data = row["bytes"]
-            part = int(row["_id"].split("/")[1])
-            yield row["owner"], part, Rows.decode(data) if data else None
+    def leases(self) -> dict[int, Lease]:
+        """Return the leases of the partitions."""
+        return leases_of(self.shared.all("lease"))
+
+    def owned(self) -> Counter[str]:
+        """Return how many partitions each worker owns."""
+        return Counter(lease.owner for lease in self.leases().values())
+
+    def records(self) -> Iterator[tuple[str, int, Rows]]:
+        """Yield who wrote each record of the logs that counts, its partition and what it holds."""
+        found = {}
+        rows, leases = self.shared.all("log"), self.leases()
+        for row in rows:
+            part, number = map(int, row["_id"].split("/")[1:3])
+            if number < leases[part].next:
+                found[part, number] = row
+        for (part, _), row in found.items():
+            yield row["owner"], part, Rows.decode(row["bytes"])
 
     def pages(self) -> Counter[str]:
         """Return how many pages each worker told of."""
         told: Counter[str] = Counter()
-        for owner, _, rows in self.entries():
-            told[owner] += 0 if rows is None else len(rows.put.get("page", ()))
+        for owner, _, rows in self.records():
+            told[owner] += len(rows.put.get("page", ()))
         return told
-
-    def claims(self) -> Counter[str]:
-        """Return how many parts each worker took over."""
-        return Counter(owner for owner, _, rows in self.entries() if rows is None)
 
     def known(self) -> set[str]:
         """Return the addresses of the pages that count: each in the log of its own part.
@@ -410,8 +419,7 @@ class Observer:
         """
         return {
             row[1]
-            for _, part, rows in self.entries()
-            if rows is not None
+            for _, part, rows in self.records()
             for row in rows.put.get("page", ())
             if RULES.part_of(row[1]) == part
         }
@@ -436,9 +444,9 @@ class Observer:
 
     @property
     def totals(self) -> Totals:
-        """The totals of all workers, those that have left included."""
-        signs = signs_of(self.shared.all("worker")).values()
-        return added([Totals(**sign.totals) for sign in signs if sign.totals])
+        """The totals of all partitions."""
+        facts = [lease.plain_facts for lease in self.leases().values()]
+        return added([Totals(**one["totals"]) for one in facts if "totals" in one])
 
     def media(self) -> list[str]:
         """Return the addresses of the published media pages."""

@@ -1,78 +1,71 @@
-"""The budget of pages, in rounds and shares."""
+"""The budget of pages: never more than may be fetched, and never lost."""
 
 from __future__ import annotations
+
+import json
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.cluster import Budget, Rules
+from mmcrawl.cluster import Budget, Lease, SharedStore
 
 from .memory import memory_store
 
-RULES = Rules()
 
-
-def budgets(count):
-    """Return the budgets of some workers of a crawl, and the store of that."""
-    store = memory_store()
-    return store, [Budget(store, RULES) for _ in range(count)]
+def total(store: SharedStore) -> int:
+    return sum(pages for _, pages in json.loads(store.one("budget", "pages")["granted"]).values())
 
 
 @given(
-    left=st.integers(0, 1_000),
-    workers=st.integers(1, 4),
-    order=st.lists(st.integers(0, 3), max_size=40),
+    most=st.integers(0, 300),
+    order=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.booleans()), max_size=40),
     lost=st.sets(st.integers(0, 10), max_size=3),
 )
-def test_what_all_are_granted_is_what_is_left(left, workers, order, lost):
-    """Where answers of the store are lost, it is less: nobody knows what he took."""
-    store, made = budgets(workers)
-    for budget in made:
-        budget.begin(1, left)
+def test_no_more_is_granted_than_may_be_fetched(
+    most: int, order: list[tuple[int, int, bool]], lost: set[int]
+) -> None:
+    """Also where answers of the store are lost. What is given back others get."""
+    store = memory_store()
     changes = iter(range(1_000))
     store._documents.again = lambda operation, table: next(changes) in lost
-    for number in order:
-        made[number % workers].take()
-        assert sum(budget.granted for budget in made) <= left
-    for budget in made:
-        while not budget.spent:
-            budget.take()
-    granted = sum(budget.granted for budget in made)
-    assert granted <= left
-    assert granted == left or lost
+    leases = {part: Lease(part, str(part), 1, busy=1) for part in range(4)}
+    budgets = [Budget(store, most) for _ in leases]
+    pages = dict.fromkeys(leases, 0)
+    granted = dict.fromkeys(leases, 0)
+
+    def ask(part: int, *, spare: bool = False) -> None:
+        told = {part: pages[part]}
+        own = {part: leases[part]}
+        told = budgets[part].grant(own, {} if spare else told, told if spare else {}, [])
+        granted.update(told)
+        assert pages[part] <= granted[part]
+        assert total(store) <= most
+
+    for part, some, spare in order:
+        pages[part] = min(pages[part] + some, granted[part])
+        ask(part, spare=spare)
+    for part in (0, 1, 2):
+        ask(part, spare=True)
+    pages[3] = granted[3]
+    for _ in range(most):
+        ask(3)
+        pages[3] = granted[3]
+    assert sum(pages.values()) == most
 
 
-def test_a_round_is_as_the_first_one_began_it():
-    _, (ann, bob) = budgets(2)
-    ann.begin(1, 10)
-    bob.begin(1, 10_000)
-    while not bob.spent:
-        bob.take()
-    assert (bob.round, bob.granted) == (1, 10)
-    ann.take()
-    assert (ann.granted, ann.spent) == (0, True)
+def test_what_was_granted_goes_with_a_partition_and_a_former_owner_gives_nothing_back() -> None:
+    store = memory_store()
+    first, second = Budget(store, 8), Budget(store, 8)
+    assert first.grant({1: Lease(1, "ann", 1, busy=1)}, {1: 0}, {}, []) == {1: 4}
+    taken = {1: Lease(1, "bob", 2, busy=1, pages=2)}
+    assert second.grant(taken, {1: 2}, {}, []) == {1: 4}
+    assert first.grant({1: Lease(1, "ann", 1)}, {}, {1: 1}, []) == {}
+    assert total(store) == 4
 
 
-def test_a_new_round_takes_back_what_was_granted():
-    _, (ann, bob, cat) = budgets(3)
-    for budget in (ann, bob, cat):
-        budget.begin(1, 1_000)
-    ann.take()
-    assert ann.granted == 15
-    bob.begin(2, 985)
-    ann.join()
-    assert (ann.round, ann.granted, ann.spent) == (2, 0, False)
-    cat.take()  # it has not heard of the new one
-    assert (cat.round, cat.granted, cat.spent) == (2, 0, False)
-    cat.take()
-    assert cat.granted == 15
-
-
-def test_who_was_not_heard_for_long_has_nothing_left():
-    _, (ann,) = budgets(1)
-    ann.begin(1, 100)
-    ann.take()
-    ann.leave()
-    assert (ann.round, ann.granted, ann.begun) == (0, 0, 2)
-    assert ann.join()
-    assert ann.round == 1
+def test_pages_of_an_earlier_run_without_a_budget_count() -> None:
+    store = memory_store()
+    leases = [Lease(1, "ann", 2, busy=3, pages=5), Lease(2, "bob", 1, pages=2)]
+    budget = Budget(store, 8)
+    assert budget.grant({1: leases[0]}, {1: 5}, {}, leases) == {1: 6}
+    assert Budget(store, 7).grant({1: leases[0]}, {1: 6}, {}, leases) == {1: 6}

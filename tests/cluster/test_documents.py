@@ -23,18 +23,18 @@ def documents(request):
     uri = request.getfixturevalue(f"{request.param}_uri")
     shared = open_shared_store(uri, job="job", arguments={})
     other = open_shared_store(uri, job="job2", arguments={})
-    other.put("worker", "a", {"facts": "of another job"})
+    other.put("worker", "a", {"beat": 1, "facts": "of another job"})
     yield shared
     shared.close()
     other.close()
 
 
-def letter(documents, part, number, data=b"x"):
+def message(documents, part, number, data=b"x"):
     return documents.row_of(part, f"{number:03d}", bytes=data)
 
 
 def entry(documents, part, number, data=b"x"):
-    told = {"term": 1, "owner": "ann", "size": len(data), "bytes": data}
+    told = {"epoch": 1, "owner": "ann", "bytes": data}
     return documents.row_of(part, f"{number:03d}", **told)
 
 
@@ -43,49 +43,60 @@ def names(rows):
 
 
 def test_who_inserts_first_decides(documents):
-    first = [letter(documents, 1, n, b"first") for n in range(3)]
-    assert documents.insert("mail", first) == set()
-    second = [letter(documents, 1, n, b"second") for n in range(5)]
-    assert documents.insert("mail", second) == {one["_id"] for one in first}
-    found = documents.all("mail")
-    assert names(found) == documents.names("mail") == [f"0001/00{n}" for n in range(5)]
+    first = [message(documents, 1, n, b"first") for n in range(3)]
+    assert documents.insert("message", first) == set()
+    second = [message(documents, 1, n, b"second") for n in range(5)]
+    assert documents.insert("message", second) == {one["_id"] for one in first}
+    found = documents.all("message")
+    assert names(found) == documents.names("message") == [f"0001/00{n}" for n in range(5)]
     assert [one["bytes"] for one in found] == [b"first"] * 3 + [b"second"] * 2
-    assert documents.insert("mail", []) == set()
+    assert documents.insert("message", []) == set()
 
 
 def test_those_of_some_parts_come_in_order(documents):
-    rows = [letter(documents, part, number) for number in (2, 0, 1) for part in (11, 3, 7)]
-    documents.insert("mail", rows)
-    assert names(documents.at("mail", {11, 3})) == [
+    rows = [message(documents, part, number) for number in (2, 0, 1) for part in (11, 3, 7)]
+    documents.insert("message", rows)
+    assert names(documents.at("message", {11, 3})) == [
         "0003/000", "0003/001", "0003/002", "0011/000", "0011/001", "0011/002",
     ]  # fmt: skip
-    assert [*documents.at("mail", set()), *documents.at("mail", {4})] == []
-    assert documents.one("mail", "0003/001")["at"] == documents.key(name_of(3))
+    assert [*documents.at("message", set()), *documents.at("message", {4})] == []
+    assert documents.one("message", "0003/001")["at"] == documents.key(name_of(3))
 
 
 def test_a_document_is_put_in_place_of_another(documents):
     assert documents.one("worker", "ann") is None
-    documents.put("worker", "ann", {"facts": "1"})
-    documents.put("worker", "ann", {"facts": "3"})
-    assert documents.one("worker", "ann") == {"_id": documents.key("ann"), "facts": "3"}
+    documents.put("worker", "ann", {"beat": 1, "facts": "1"})
+    documents.put("worker", "ann", {"beat": 2, "facts": "3"})
+    found = {"_id": documents.key("ann"), "beat": 2, "facts": "3"}
+    assert documents.one("worker", "ann") == found
     assert names(documents.all("worker")) == ["ann"]
 
 
+def test_documents_are_changed_if_they_are_as_they_were_read(documents):
+    rows = [{"_id": documents.key(n), "version": 4, "granted": n} for n in ("a", "b", "c")]
+    documents.insert("budget", rows)
+    assert documents.compare_and_set("budget", {"b": (4, {"granted": "x"})}) == set()
+    asked = {n: (4, {"granted": f"{n}2"}) for n in ("a", "b", "gone")}
+    assert documents.compare_and_set("budget", asked) == {"b", "gone"}
+    found = {row["granted"]: row["version"] for row in documents.all("budget")}
+    assert found == {"a2": 5, "x": 5, "c": 4}
+    assert documents.compare_and_set("budget", {"b": (4, {"granted": "x"})}) == set()  # it was made
+
+
 def test_documents_are_removed_by_name(documents):
-    documents.insert("mail", [letter(documents, 1, n) for n in range(4)])
-    documents.delete("mail", ["0001/001", "0001/003", "0001/009"])
-    documents.delete("mail", ["0001/001"])
-    documents.delete("mail", [])
-    assert names(documents.all("mail")) == ["0001/000", "0001/002"]
+    documents.insert("message", [message(documents, 1, n) for n in range(4)])
+    documents.delete("message", ["0001/001", "0001/003", "0001/009"])
+    documents.delete("message", ["0001/001"])
+    documents.delete("message", [])
+    assert names(documents.all("message")) == ["0001/000", "0001/002"]
 
 
 def test_documents_are_removed_between_names(documents):
-    rows = [entry(documents, 1, n, b"" if n % 3 == 0 else b"x") for n in range(8)]
-    documents.insert("log", [*rows, entry(documents, 2, 0)])
-    documents.delete_between("log", "0001/", "0001/005", ("size", ">=", 1))
-    assert names(documents.at("log", {1})) == [f"0001/{n:03d}" for n in (0, 3, 5, 6, 7)]
+    documents.insert("log", [*(entry(documents, 1, n) for n in range(8)), entry(documents, 2, 0)])
     documents.delete_between("log", "0001/", "0001/006")
     assert names(documents.all("log")) == ["0001/006", "0001/007", "0002/000"]
+    assert names(documents.all("log", "0001")) == ["0001/006", "0001/007"]
+    assert len(documents.at("log", {1, 2}, 2)) == 2
 
 
 def test_of_changes_at_the_same_time_none_is_lost(documents, monkeypatch):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.cluster import Rules
+from mmcrawl.cluster import Rules, leases_of, open_shared_store
+from mmcrawl.errors import StoreError
 from tests.tables import each
 
-from .memory import MadeWeb
+from .memory import JOB, Gang, MadeWeb, Worker
 from .trouble import TroubledGang
 
 LEASE = 4.0
@@ -29,40 +30,13 @@ def go_on(gang, seconds, step=0.25):
 
 @pytest.fixture(autouse=True)
 def _small_logs(monkeypatch):
-    monkeypatch.setattr("mmcrawl.cluster.holdings._SMALLEST_LOG", 1_500)
+    monkeypatch.setattr("mmcrawl.cluster.exchange._SMALLEST_LOG", 1_500)
 
 
 @each("workers", [1, 2, 5])
 @each("seed", range(3))
-def test_without_trouble_each_page_is_fetched_once_and_the_last_signs_add_up(workers, seed):
+def test_without_trouble_each_page_is_fetched_once_and_the_totals_add_up(workers, seed):
     gang_of(workers, hosts=1 + seed, parts=5, seed=seed).finish()
-
-
-@each("seed", range(4))
-def test_parts_are_not_given_when_all_is_done(seed):
-    """A worker joined at the end; a part that was given to it was in no last sign."""
-    gang_of(3, pages=1, parts=5, seed=65_536 + seed).finish()
-
-
-def test_who_slept_while_its_part_was_anothers_gives_it_up():
-    """The other one had left meanwhile, with links in the part that nobody else knew of."""
-    gang = gang_of(1, hosts=1, parts=1)
-    first = next(iter(gang.workers.values()))
-    gang.pages_a_step = 0
-    go_on(gang, 2)
-    first.asleep = True
-    second = gang.join()
-    gang.pages_a_step = 1
-    go_on(gang, 3 * LEASE, 1.0)
-    assert second.job.pages > 1
-    second.act("leave")
-    gang.pages_a_step = 0  # it has links, but does not come to fetching any
-    first.asleep = False
-    go_on(gang, 3)
-    assert not first.job.exchange.holdings.parts or first.job.exchange.holdings.parts[0].term > 2
-    gang.harmed = True
-    gang.pages_a_step = 5
-    gang.finish()
 
 
 def test_who_slept_fetches_no_page_that_others_had_meanwhile():
@@ -70,7 +44,7 @@ def test_who_slept_fetches_no_page_that_others_had_meanwhile():
     gang = gang_of(1, hosts=3, pages=5, max_pages=8)
     first = next(iter(gang.workers.values()))
     gang.pages_a_step = 1
-    while first.job.exchange.budget.granted < 4:
+    while sum(first.job.parts.granted.values()) < 4:
         gang.pass_time(0.25)
     first.asleep = True
     gang.join()
@@ -80,30 +54,12 @@ def test_who_slept_fetches_no_page_that_others_had_meanwhile():
     gang.finish()
 
 
-def test_a_gift_to_who_died_goes_back():
-    """Nobody else took it: by its log it was of a worker that was alive."""
-    for survivors in range(1, 4):
-        gang = gang_of(survivors, hosts=8, pages=3, parts=16)
-        gang.pages_a_step = 0
-        go_on(gang, 4)
-        receiver = gang.join()
-        gang.pages_a_step = 1
-        while not any(
-            w.job.exchange.holdings.gives.get(receiver.name) for w in gang.workers.values()
-        ):
-            for worker in [*gang.workers.values()]:
-                gang.now += 0.1
-                worker.act("live")
-        receiver.die()
-        gang.finish()
-
-
 def test_a_crawl_that_takes_long_to_take_a_part_in_is_not_idle():
     """Its last word was that it had nothing to do, and the crawl was ended for it."""
     gang = gang_of(2, hosts=1, parts=1, pages=8)
     gang.pages_a_step = 1
     go_on(gang, 2)
-    owner = next(w for w in gang.workers.values() if w.job.exchange.holdings.parts)
+    owner = next(w for w in gang.workers.values() if w.job.exchange.leases.own)
     other = next(w for w in gang.workers.values() if w is not owner)
     owner.die()
     other.trouble("crawl", 0, 12)  # when it hears that the part is its own
@@ -111,7 +67,7 @@ def test_a_crawl_that_takes_long_to_take_a_part_in_is_not_idle():
     gang.finish()
 
 
-def test_letters_to_a_part_that_is_set_aside_do_not_keep_a_crawl_from_ending():
+def test_messages_to_a_partition_in_quarantine_do_not_keep_a_crawl_from_ending():
     for seed in range(6):
         gang = gang_of(2, hosts=4, parts=4, pages=6, seed=seed)
         gang.pages_a_step = 1
@@ -138,7 +94,7 @@ def test_budgets_of_several_rounds_are_kept(seed):
     gang.finish()
 
 
-def test_a_part_is_written_to_in_the_term_in_which_it_was_crawled():
+def test_a_partition_is_written_to_in_the_epoch_in_which_it_was_crawled():
     """It was lost and taken again between what its crawl heard last and what it handed over."""
     for seed in range(6):
         gang = gang_of(1, hosts=1, parts=1, pages=12, seed=seed)
@@ -174,23 +130,8 @@ def test_who_dies_at_any_operation_loses_nothing(at):
     gang.finish()
 
 
-def test_workers_that_come_at_once_go_on_with_one_round():
-    """One of them had seen a round begin, the other had come before."""
-    gang = gang_of(2, hosts=3, parts=2, pages=4, seed=111, max_pages=3)
-    gang.pages_a_step = 1
-    go_on(gang, 1.5)
-    gang.join()
-    gang.pass_time(0.25)
-    gang.join()
-    gang.join()
-    for name in ("w0", "w3"):
-        gang.workers[name].act("leave")
-    go_on(gang, 12, 1.0)
-    gang.finish()
-
-
-def test_who_slept_fetches_nothing_before_it_knows_which_parts_it_lost(monkeypatch):
-    """Also where a report is written first, by which the server is heard again."""
+def test_who_slept_fetches_nothing_before_it_knows_which_partitions_it_lost(monkeypatch):
+    """Also where a heartbeat comes first, by which the store is heard again."""
     gang = gang_of(1, hosts=4, pages=12, parts=4)
     first = next(iter(gang.workers.values()))
     gang.pages_a_step = 1
@@ -201,15 +142,62 @@ def test_who_slept_fetches_nothing_before_it_knows_which_parts_it_lost(monkeypat
     first.asleep = False
     fetched, look = [], first.job.exchange._look
 
-    def look_after_fetching(now):
+    def look_after_fetching(*told):
         fetched.append(first.job.next())
-        look(now)
+        look(*told)
 
     assert first.job.parts.ready
+    first.job.exchange.beat(gang.now)
+    assert first.job.next() is None
     with monkeypatch.context() as patch:
         patch.setattr(first.job.exchange, "_look", look_after_fetching)
-        first.job.exchange.hand(lambda: None)
-        first.job.exchange.step(gang.now)
+        first.job._hand_over()
+        first.job.exchange.turn()
     assert fetched == [None]
     gang.harmed = True
     gang.finish()
+
+
+def test_what_waits_is_not_forgotten_where_its_owner_dies_at_rest():
+    """The hosts were left alone; who takes the partition tries them again."""
+    gang = gang_of(2, hosts=2, parts=4)
+    go_on(gang, 1)
+    owner = next(w for w in gang.workers.values() if w.job.exchange.leases.own)
+    owner.job._is_left_alone = lambda: True
+    gang.pages_a_step = 0
+    go_on(gang, 2)
+    gang.pages_a_step = 5
+    owner.die()
+    gang.finish()
+
+
+class FileGang(Gang):
+    """Workers that share a file."""
+
+    def __init__(self, web: MadeWeb, rules: Rules, uri: str) -> None:
+        super().__init__(web, rules)
+        self.uri = uri
+
+    def _made(self, name: str) -> Worker:
+        return Worker(self, name, open_shared_store(self.uri, job=JOB, arguments={}))
+
+
+@pytest.mark.parametrize("room", range(0, 10, 2))
+def test_a_full_disk_loses_nothing(file_uri, room):
+    """Whatever cannot be written any more: the same command goes on once there is room."""
+    gang = FileGang(MadeWeb(3, 60), Rules(parts=4, lease=LEASE, rest=0.0), file_uri)
+    worker = gang.join()
+    while len(gang.web.fetched) < 20:
+        gang.pass_time()
+    db = worker.documents._db
+    pages = db.execute("PRAGMA page_count").fetchone()[0] + room
+    db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreError, match=r"disk is full.*make room"):
+        gang.run()
+    worker.die()
+    again = gang.join()
+    assert gang.run() == "finished"
+    assert gang.web.fetched.keys() == gang.web.urls
+    leases = leases_of(open_shared_store(file_uri, job=JOB, arguments=None).all("lease"))
+    assert sum(lease.pages for lease in leases.values()) == len(gang.web.urls)
+    assert again.over == "finished"

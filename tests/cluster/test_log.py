@@ -1,149 +1,169 @@
-"""The logs of parts: who has one, and what is read of it."""
+"""Leases and logs: who owns a partition, and what counts there."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
-from mmcrawl.cluster import PartLogs
+from mmcrawl.cluster import Lease, Leases, Logs, SharedStore, leases_of
 from tests.tables import each
 
 from .memory import memory_store
 
 
-@pytest.fixture
-def store():
-    return memory_store()
+class Owner:
+    """A worker that has a lease of a partition, or had."""
+
+    def __init__(self, store: SharedStore, name: str) -> None:
+        self.leases, self.logs = Leases(store, name), Logs(store)
+
+    @property
+    def lease(self) -> Lease:
+        return self.leases.own[3]
+
+    def take(self) -> Owner:
+        assert self.leases.take([self.leases.read()[3]])
+        return self
+
+    def insert(self, data: bytes) -> list[Lease]:
+        """Insert a record that does not count yet."""
+        return self.logs.append({self.lease: data})
+
+    def write(self, *records: bytes) -> set[int]:
+        """Write records; return what turns out to be another's."""
+        return {part for data in records for part in self.leases.change(self.insert(data))}
+
+    def copy(self, *chunks: bytes) -> Callable[[], None]:
+        """Write a snapshot that counts; return what removes what is older."""
+        assert not self.leases.change([self.logs.write_snapshot(self.lease, chunks)])
+        lease = self.lease
+        return lambda: self.logs.shorten(lease)
 
 
 @pytest.fixture
-def ann(store):
-    return PartLogs(store, "ann")
+def store() -> SharedStore:
+    made = memory_store()
+    Leases(made, "").make([3, 4])
+    return made
 
 
 @pytest.fixture
-def bob(store):
-    return PartLogs(store, "bob")
+def ann(store: SharedStore) -> Owner:
+    return Owner(store, "ann").take()
 
 
-def claimed(logs, *parts):
-    """Take parts over; return those that were won."""
-    return logs.claim(logs.read(parts))
+@pytest.fixture
+def bob(store: SharedStore) -> Owner:
+    return Owner(store, "bob")
 
 
-def stood(logs, part=3):
-    stored = logs.read([part])[part]
-    return stored.number, stored.term, stored.owner, stored.rows, stored.fault
+def stood(store: SharedStore) -> tuple[list[bytes], str]:
+    [stored] = Logs(store).read([leases_of(store.all("lease"))[3]])
+    return stored.rows, stored.fault
 
 
-def test_a_part_goes_to_who_claims_it_first(ann, bob):
-    seen = bob.read([3, 4])
-    assert claimed(ann, 3) == {3}
-    assert bob.claim(seen) == {4}
-    assert stood(bob) == (1, 1, "ann", [], "")
-    assert stood(bob, 4) == (1, 1, "bob", [], "")
+def test_a_partition_goes_to_who_takes_it_first(store: SharedStore, bob: Owner) -> None:
+    seen = bob.leases.read()
+    Owner(store, "ann").take()
+    assert [one.part for one in bob.leases.take([*seen.values()])] == [4]
+    assert leases_of(store.all("lease"))[3].owner == "ann"
+    again = Leases(store, "cat")
+    again.make([3, 5], busy=1)
+    assert [(one.epoch, one.busy) for one in again.read().values()] == [(1, 0), (1, 0), (0, 1)]
 
 
-def test_entries_are_read_in_order(ann, bob):
-    claimed(ann, 3)
-    assert ann.append({3: (1, 1, b"one")}) == ann.append({3: (2, 1, b"two")}) == set()
-    assert stood(bob) == (3, 1, "ann", [b"one", b"two"], "")
+def test_records_that_count_are_read_in_order(store: SharedStore, ann: Owner) -> None:
+    assert ann.write(b"one", b"two") == set()
+    ann.insert(b"three")
+    assert stood(store) == ([b"one", b"two"], "")
+    assert (ann.lease.next, ann.lease.log) == (2, 6)
 
 
-def test_who_was_replaced_is_told_at_the_next_entry(ann, bob):
-    claimed(ann, 3, 4)
-    claimed(bob, 3)
-    assert ann.append({3: (1, 1, b"late"), 4: (1, 1, b"own")}) == {3}
-    assert bob.append({3: (2, 2, b"new")}) == set()
-    assert stood(ann) == (3, 2, "bob", [b"new"], "")
+def test_who_was_replaced_is_told_and_what_it_writes_does_not_count(
+    store: SharedStore, ann: Owner, bob: Owner
+) -> None:
+    ann.write(b"one")
+    late = ann.insert(b"late")
+    bob.take()
+    assert stood(store) == ([b"one"], "")
+    bob.write(b"two")
+    assert ann.leases.change(late) == {3}
+    assert 3 not in ann.leases.own
+    assert stood(store) == ([b"one", b"two"], "")
 
 
-def test_a_snapshot_stands_for_the_entries_before_it(store, ann, bob):
-    claimed(ann, 3)
-    ann.append({3: (1, 1, b"one")})
-    assert ann.save_snapshot(3, 2, 1, [b"some", b"more"]) == 8
-    ann.append({3: (2, 1, b"two")})
-    stored = bob.read([3])[3]
-    assert stored.rows == [b"some", b"more", b"two"]
-    assert (stored.number, stored.snapshot, stored.size, stored.log) == (3, 2, 8, 3)
-    assert (stored.term, stored.owner) == (1, "ann")
-    assert [row["bytes"] for row in store.all("log")] == [b"", b"two"]
-    ann.save_snapshot(3, 3, 1, [b"all"])
-    assert stood(bob) == (3, 1, "ann", [b"all"], "")
-    assert [len(store.all(table)) for table in ("snapshot", "chunk", "log")] == [1, 1, 1]
+def test_who_gives_a_partition_up_owns_it_no_more(ann: Owner, bob: Owner) -> None:
+    assert ann.leases.change([replace(ann.lease, owner="")]) == set()
+    assert ann.leases.own == {}
+    assert (bob.take().lease.owner, bob.lease.epoch) == ("bob", 2)
 
 
-def test_who_was_replaced_cannot_write_below_a_snapshot(ann, bob):
-    claimed(ann, 3)
-    claimed(bob, 3)
-    bob.append({3: (2, 2, b"new")})
-    bob.save_snapshot(3, 3, 2, [b"all"])
-    assert ann.append({3: (1, 1, b"late")}) == {3}
-    assert stood(ann) == (3, 2, "bob", [b"all"], "")
+def test_what_waits_for_hosts_that_were_left_alone_is_tried_by_who_takes_it(
+    ann: Owner, bob: Owner
+) -> None:
+    ann.leases.change([replace(ann.lease, busy=0, alone=4)])
+    assert (bob.take().lease.busy, bob.lease.alone) == (4, 0)
 
 
-def test_who_read_a_part_before_a_snapshot_does_not_get_it(ann, bob):
-    claimed(ann, 3)
-    seen = bob.read([3])
-    ann.append({3: (1, 1, b"one")})
-    ann.save_snapshot(3, 2, 1, [b"all"])
-    assert bob.claim(seen) == set()
-    assert stood(bob) == (2, 1, "ann", [b"all"], "")
-    assert ann.append({3: (2, 1, b"two")}) == set()
+def test_a_snapshot_stands_for_the_records_before_it(store: SharedStore, ann: Owner) -> None:
+    ann.write(b"one", b"two")
+    ann.copy(b"some", b"more")()
+    ann.write(b"three")
+    assert stood(store) == ([b"some", b"more", b"three"], "")
+    assert (ann.lease.size, ann.lease.log) == (8, 5)
+    ann.copy(b"all")()
+    assert stood(store) == ([b"all"], "")
+    assert (len(store.all("log")), len(store.all("chunk"))) == (0, 1)
 
 
-def test_a_snapshot_by_who_was_replaced_does_no_harm(ann, bob):
-    claimed(ann, 3)
-    ann.append({3: (1, 1, b"one")})
-    claimed(bob, 3)
-    ann.save_snapshot(3, 2, 1, [b"all"])
-    bob.append({3: (3, 2, b"two")})
-    assert stood(bob) == (4, 2, "bob", [b"all", b"two"], "")
+def test_snapshots_of_who_was_replaced_do_no_harm(
+    store: SharedStore, ann: Owner, bob: Owner
+) -> None:
+    ann.write(b"one")
+    shorten = ann.copy(b"all")
+    late = ann.logs.write_snapshot(ann.lease, [b"late", b"late"])
+    bob.take().write(b"two")
+    bob.copy(b"everything")()
+    bob.write(b"three")
+    shorten()
+    assert ann.leases.change([late]) == {3}
+    assert stood(store) == ([b"everything", b"three"], "")
 
 
-@pytest.mark.parametrize("moment", ["log", "chunk"])
-def test_a_log_that_is_shortened_while_it_is_read_is_not_called_damaged(store, ann, bob, moment):
-    claimed(ann, 3)
-    ann.append({3: (1, 1, b"one")})
-    ann.save_snapshot(3, 2, 1, [b"all"])
-    ann.append({3: (2, 1, b"two")})
-
-    def shorten(operation, table):
-        if table == moment and operation in ("range", "get"):
-            store._documents.before = lambda operation, table: None
-            ann.save_snapshot(3, 3, 1, [b"everything"])
-            ann.append({3: (3, 1, b"three")})
-
-    store._documents.before = shorten
-    assert bob.read([3]) == {}
-    assert stood(bob) == (4, 1, "ann", [b"everything", b"three"], "")
+def test_a_change_whose_answer_was_lost_was_made(store: SharedStore, ann: Owner) -> None:
+    lost = iter([True, False])
+    store._documents.again = lambda operation, table: operation == "change" and next(lost, False)
+    assert ann.write(b"one") == set()
+    assert stood(store) == ([b"one"], "")
 
 
 @pytest.mark.parametrize(
     ("table", "key", "fault"),
     [
-        ("log", "0003/000000000004", "entry 4 of its log is missing"),
-        ("log", "0003/000000000003", "entry 3 of its log is missing"),
-        ("chunk", "0003/000000000003", "chunk 0 of its snapshot is missing"),
-        ("snapshot", "0003/000000000003", "entry 1 of its log is missing"),
+        ("log", "0003/000000000003", "record 3 of its log is missing"),
+        ("log", "0003/000000000002", "record 2 of its log is missing"),
+        ("chunk", "0003/", "1 chunks of its snapshot are missing"),
     ],
 )
-def test_a_part_of_which_something_is_missing_is_called_damaged(store, ann, table, key, fault):
-    claimed(ann, 3)
-    for number in (1, 2):
-        ann.append({3: (number, 1, b"x")})
-    ann.save_snapshot(3, 3, 1, [b"all"])
-    for number in (3, 4, 5):
-        ann.append({3: (number, 1, b"x")})
+def test_what_is_missing_is_a_fault(
+    store: SharedStore, ann: Owner, table: str, key: str, fault: str
+) -> None:
+    ann.write(b"x", b"x")
+    ann.copy(b"all")()
+    ann.write(b"x", b"x")
     store.delete_between(table, key, key + "z")
-    assert stood(ann)[-1] == fault
+    assert stood(store)[1] == fault
 
 
-@each("field", ["term", "owner", "bytes"])
-def test_an_entry_without_a_field_is_a_fault_of_its_part_alone(field: str) -> None:
-    store = memory_store()
-    logs = PartLogs(store, "ann")
-    logs.append({1: (0, 1, b""), 2: (0, 1, b"")})
-    del store._documents._tables["log"][store.key("0001/000000000000")][field]
-    found = logs.read([1, 2])
-    assert field in found[1].fault
-    assert not found[2].fault
+@each("field", ["owner", "epoch", "facts"])
+def test_a_damaged_lease_is_a_fault_of_its_partition_alone(store: SharedStore, field: str) -> None:
+    row = store._documents._tables["lease"][store.key("0003")]
+    if field == "facts":
+        row[field] = "{"
+    else:
+        del row[field]
+    found = leases_of(store.all("lease"))
+    assert "its lease is damaged" in found[3].fault
+    assert not found[4].fault

@@ -32,8 +32,9 @@ class SharedCrawls(RuleBasedStateMachine):
         self._patch = pytest.MonkeyPatch()
         numbers = itertools.count()
         self._patch.setattr("secrets.token_hex", lambda size: f"{next(numbers):0{2 * size}x}")
-        self._patch.setattr("mmcrawl.cluster.holdings._SMALLEST_LOG", 1_500)
-        self._patch.setattr("mmcrawl.cluster.hearing._STEPS_AT_ONCE", 3)
+        self._patch.setattr("mmcrawl.cluster.exchange._SMALLEST_LOG", 1_500)
+        self._patch.setattr("mmcrawl.cluster.worker._STEPS_AT_ONCE", 3)
+        self._patch.setattr("secrets.randbits", lambda size: next(numbers))
         self._patch.setattr("mmcrawl.crawl.history._SCORED_AT_ONCE", 2)
         self.gang: TroubledGang | None = None
 

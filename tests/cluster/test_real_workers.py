@@ -36,7 +36,7 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     web.shut()
     workers = [gang.start() for _ in range(4)]
     observer = observe(gang)
-    wait_until(lambda: len(observer.signs()) == 4, "four workers to join")
+    wait_until(lambda: len(observer.heartbeats()) == 4, "four workers to join")
     web.open()
     for worker in workers:
         wait_until(lambda w=worker: w.share(observer.pages()), "each worker to fetch a page")
@@ -49,7 +49,7 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     job = observer.shared.refresh_job()
     assert (job.finished_at is not None, job.reason) == (True, "finished")
     assert sorted(observer.media()) == relevant_pages(tmp_path / "alone.db")
-    assert not observer.signs()
+    assert not observer.heartbeats()
 
 
 def test_a_finished_crawl_says_so_at_once(web, file_gang):
@@ -82,7 +82,7 @@ def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, file_gang, obse
     web.slow_down()
     workers = [file_gang.start(long) for _ in range(3)]
     observer = observe(file_gang)
-    wait_until(lambda: len(observer.signs()) == 3, "all to have joined")
+    wait_until(lambda: len(observer.heartbeats()) == 3, "all to have joined")
     wait_until(lambda: len(web.fetched()) > 20, "some pages")
     for worker in workers:
         worker.signal(signal.SIGINT)
@@ -104,7 +104,7 @@ def test_max_pages_counts_the_pages_of_all_workers(web, server_gang, observe):
     web.slow_down()
     workers = [server_gang.start(max_pages=150) for _ in range(3)]
     observer = observe(server_gang)
-    wait_until(lambda: len(observer.signs()) == 3, "all to have joined")
+    wait_until(lambda: len(observer.heartbeats()) == 3, "all to have joined")
     web.release()
     for worker in workers:
         assert "Stopped at max_pages; raise it" in worker.ends()

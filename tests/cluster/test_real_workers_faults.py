@@ -69,7 +69,7 @@ def test_twenty_kills_lose_nothing(gang_of_many, observe):
     for _ in range(4):
         gang.start()
     observer = observe(gang)
-    wait_until(lambda: len(observer.signs()) >= 4, "four workers to join")
+    wait_until(lambda: len(observer.heartbeats()) >= 4, "four workers to join")
     web.delay = 0.1
     for number in range(KILLS):
         goal = min((number + 1) * len(web.urls()) // (KILLS + 1), len(web.urls()) - 1)
@@ -88,13 +88,14 @@ def test_documents_that_cannot_be_read_stop_nobody(web, server_gang, observe, da
     for _ in range(2):
         server_gang.start()
     observer = observe(server_gang)
-    wait_until(lambda: len(observer.signs()) >= 2, "two workers to join")
+    wait_until(lambda: len(observer.heartbeats()) >= 2, "two workers to join")
     web.delay = 0.05
     for number in range(4):
         wait_until(lambda n=number: len(web.fetched()) >= 20 * n, "the next pages")
-        key = observer.shared.key(f"{number:04d}/nobody/{number:09d}")
-        at = observer.shared.key(f"{number:04d}")
-        database["crawl_mail"].insert_one({"_id": key, "at": at, "bytes": b"broken"})
+        part = sorted(observer.leases())[number]
+        key = observer.shared.key(f"{part:04d}/nobody/{number:09d}")
+        at = observer.shared.key(f"{part:04d}")
+        database["crawl_message"].insert_one({"_id": key, "at": at, "bytes": b"broken"})
         key = observer.shared.key("nobody")
         database["crawl_worker"].replace_one({"_id": key}, {"facts": "{"}, upsert=True)
     server_gang.finish(observer)
@@ -103,8 +104,8 @@ def test_documents_that_cannot_be_read_stop_nobody(web, server_gang, observe, da
     for each in server_gang.workers:
         assert ALL in each.said
         assert "Traceback" not in each.said
-    kept = {row["_id"].split("/")[1] for row in database["crawl_aside"].find()}
-    assert kept == {"mail", "worker"}
+    kept = {row["_id"].split("/")[1] for row in database["crawl_quarantine"].find()}
+    assert kept == {"message"}
 
 
 def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe, file_uri):
@@ -114,7 +115,6 @@ def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe, file_u
     for worker in workers:
         wait_until(lambda w=worker: w.share(observer.pages()), "each worker to fetch a page")
     held_up = workers[1]
-    claims = observer.claims()
     held_up.signal(signal.SIGSTOP)
     while gang.uri == file_uri and is_locked(file_uri):  # nobody else could write
         held_up.signal(signal.SIGCONT)
@@ -122,8 +122,8 @@ def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe, file_u
     observer.upset()
     others = [worker for worker in workers if worker is not held_up]
     wait_until(
-        lambda: sum(w.share(observer.claims() - claims) for w in others) > 100,
-        "others to take over its parts",
+        lambda: sum(w.share(observer.owned()) for w in others) == len(observer.leases()),
+        "others to take over its partitions",
     )
     before, known = held_up.share(observer.pages()), observer.known()
     held_up.signal(signal.SIGCONT)

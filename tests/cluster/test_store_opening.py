@@ -92,7 +92,7 @@ import sys
 from mmcrawl.cluster.store import open_shared_store
 sys.stdin.readline()
 shared = open_shared_store(sys.argv[1], job="j", arguments={"topic": "physics"})
-row = shared.row_of(0, "0", term=1, owner=sys.argv[2], size=0, bytes=b"")
+row = shared.row_of(0, "0", epoch=1, owner=sys.argv[2], bytes=b"")
 print(shared.insert("log", [row]) == set())
 """
 
@@ -151,7 +151,7 @@ def test_a_file_that_is_locked_is_waited_for(file_uri, tmp_path, caplog):
     shared._documents._db.execute("PRAGMA busy_timeout = 10")
     with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        thread = Thread(target=shared.put, args=("worker", "ann", {"facts": "1"}))
+        thread = Thread(target=shared.put, args=("worker", "ann", {"beat": 1, "facts": "1"}))
         thread.start()
         while "is locked by another process; wait for it, and go on; waiting" not in caplog.text:
             time.sleep(0.01)

@@ -115,7 +115,7 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
         for number in range(60):
             if number == 50:
                 assert away.wait(HANG)
-            shared.insert("mail", [shared.row_of(0, f"{name}{number:03d}", bytes=b"x")])
+            shared.insert("message", [shared.row_of(0, f"{name}{number:03d}", bytes=b"x")])
         done.append(name)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in "abc"]
@@ -134,7 +134,7 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
         for thread in threads:
             thread.join(HANG)
     assert sorted(done) == [*"abc"]
-    assert shared.names("mail") == [
+    assert shared.names("message") == [
         f"0000/{name}{number:03d}" for name in "abc" for number in range(60)
     ]
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
@@ -146,20 +146,20 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
 
 def test_patience_ends(proxy, connect):
     shared = connect(patience=0.7)
-    shared.put("worker", "ann", {"facts": "1"})
+    shared.put("worker", "ann", {"beat": 1, "facts": "1"})
     row = shared.row_of(0, "0", bytes=b"x")
     proxy.cut()
     for operation in (
         lambda: shared.one("worker", "ann"),
-        lambda: shared.insert("mail", [row]),
-        lambda: list(shared.at("mail", [0])),
-        lambda: shared.delete("mail", ["a"]),
+        lambda: shared.insert("message", [row]),
+        lambda: list(shared.at("message", [0])),
+        lambda: shared.delete("message", ["a"]),
     ):
         with pytest.raises(StoreError, match=r"^store mongodb://[^ ]* cannot be reached"):
             operation()
     proxy.open.set()
-    assert shared.one("worker", "ann") == {"_id": shared.key("ann"), "facts": "1"}
-    assert shared.insert("mail", [row]) == set()
+    assert shared.one("worker", "ann") == {"_id": shared.key("ann"), "beat": 1, "facts": "1"}
+    assert shared.insert("message", [row]) == set()
 
 
 def test_closing_ends_waiting(proxy, connect, caplog):
@@ -169,7 +169,7 @@ def test_closing_ends_waiting(proxy, connect, caplog):
 
     def wait():
         with pytest.raises(StoreError, match="is closed") as caught:
-            shared.put("worker", "w", {"facts": ""})
+            shared.put("worker", "w", {"beat": 1, "facts": ""})
         heard.append(caught.value)
 
     thread = threading.Thread(target=wait)

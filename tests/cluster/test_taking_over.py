@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 
 import pytest
 
@@ -51,49 +50,20 @@ def test_pages_are_fetched_while_a_part_is_taken_over(monkeypatch: pytest.Monkey
     gang.pages_a_step = 4
     while gang.web.fetched.total() < 160 or not second.job.parts.ready:
         gang.pass_time()
-    monkeypatch.setattr("mmcrawl.cluster.hearing._STEPS_AT_ONCE", 2)
+    monkeypatch.setattr("mmcrawl.cluster.worker._STEPS_AT_ONCE", 2)
     gang.pages_a_step = 1
     first.die()
     held, fetched = len(second.job.parts.held), Counter[bool]()
-    while len(second.job.parts.held) < 8:
+    there = len(gang.tables["lease"])
+    while len(second.job.parts.held) < there:
         before = gang.web.fetched.total()
         gang.pass_time()
-        taking = not second.job._hearing.is_done
+        taking = bool(second.job._taking)
         fetched[taking] += gang.web.fetched.total() - before
-    assert held < 8
+    assert held < there
     assert fetched[True] > 10
     gang.run()
     assert gang.web.fetched.keys() == gang.web.urls
-
-
-def test_who_takes_much_over_gives_signs_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others would hold it for dead, and take over what it has not told of, by turns for ever."""
-    monkeypatch.setattr("mmcrawl.cluster.holdings._SMALLEST_LOG", 1)
-    gang = Gang(MadeWeb(40, 3), Rules(parts=64, lease=4.0, rest=0.0))
-    first = gang.join()
-    while len(gang.web.fetched) < 100:
-        gang.pass_time()
-    first.die()
-    rival, second = gang.join(), gang.join()
-    signs, claims = [gang.now], []
-
-    def takes_time(operation: str, table: str) -> None:
-        gang.now += 0.25 * (operation != "insert")  # many at a time
-        if (operation, table) == ("change", "worker"):
-            signs.append(gang.now)
-        elif (operation, table) == ("insert", "log"):
-            claims.append(gang.now)
-            if len(claims) == 1:
-                rival.job.exchange.holdings.take({*range(64)}, {})
-
-    second.documents.before = takes_time
-    for worker in (rival, second):
-        worker.job.exchange._members.may_live = lambda _: False  # type: ignore[method-assign]
-    second.job.exchange.holdings.take({*range(64)}, {})
-    assert not second.job.exchange.holdings.parts
-    second.job.exchange.holdings.take({*range(64)}, {})
-    assert len(second.job.exchange.holdings.parts) == 64
-    assert max(later - sign for sign, later in pairwise([*signs, gang.now])) <= 2.0
 
 
 def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:

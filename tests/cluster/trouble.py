@@ -7,24 +7,25 @@ held up as well, while its own exchange goes on, as these are two threads.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mmcrawl.cluster import Changes, Row, Rules, SharedStore, decode_letters, signs_of
+from mmcrawl.cluster import (
+    Changes,
+    Lease,
+    Logs,
+    Rules,
+    SharedStore,
+    decode_message,
+    leases_of,
+)
 from mmcrawl.frontier import JOB_SHIFT, SqliteStore, open_store
-from mmcrawl.store import Document
 
-from .memory import JOB, Crash, Gang, MadeWeb, Tables, Worker, memory_store, rows
+from .memory import JOB, Crash, Gang, MadeWeb, Worker, memory_store, rows
 
 STEP = 0.5  # seconds
-
-
-def log_numbers(tables: Tables, table: str, part: int) -> dict[int, Row]:
-    """Return the documents of a part in a table, by the numbers in their keys."""
-    found = [row for row in rows(tables, table) if row["_id"].startswith(f"{JOB}/{part:04d}/")]
-    return {int(row["_id"].split("/")[2]): row for row in found}
 
 
 class TroubledWorker(Worker):
@@ -36,21 +37,20 @@ class TroubledWorker(Worker):
         super().__init__(gang, name, store)
         self._troubles: dict[str, list[int]] = {}
         self._busy = self._corresponds = False
-        self._stepped_at = gang.now
+        self._turned_at = gang.now
         self.documents.before = self._before
         self.documents.again = self._is_again
-        self.documents.inserted = gang.see_inserted
         exchange = self.job.exchange
         take_news, hand = exchange.take_news, exchange.hand
 
-        def held_up_taking() -> list[Any]:
+        def held_up_taking() -> Any:
             if news := take_news():
                 self._hold_up("crawl")
             return news
 
-        def held_up_handing(*task: Any) -> None:
+        def held_up_handing(report: Any) -> None:
             self._hold_up("crawl")
-            hand(*task)
+            hand(report)
 
         exchange.take_news, exchange.hand = held_up_taking, held_up_handing
 
@@ -90,7 +90,7 @@ class TroubledWorker(Worker):
     def _hold_up(self, kind: str) -> bool:
         seconds = self._is_due(kind)
         if seconds >= 0:
-            self.gang.note_held_up(self.name, seconds)
+            self.gang.note_held_up(seconds)
             busy, self._busy = self._busy, True
             for _ in range(int(seconds / STEP)):
                 self.gang.pass_time(STEP)
@@ -104,8 +104,8 @@ class TroubledWorker(Worker):
             super().act(action)
 
     def correspond(self) -> None:
-        self.gang.note_held_up(self.name, self.gang.now - self._stepped_at)
-        self._stepped_at = self.gang.now
+        self.gang.note_held_up(self.gang.now - self._turned_at)
+        self._turned_at = self.gang.now
         self._corresponds = True
         try:
             super().correspond()
@@ -134,62 +134,46 @@ class TroubledGang(Gang):
         self.harmed = False
         self.unwritten: Counter[str] = Counter()
         self.damaged: set[int] = set()
-        self._checked: tuple[str, ...] = ()
+        self._checked: tuple[Any, ...] = ()
 
     def _made(self, name: str) -> TroubledWorker:
         return TroubledWorker(self, name, memory_store(self.tables))
 
-    def see_inserted(self, table: str, key: str, row: Document) -> None:
-        """See that only the owner of a part writes to its log, and leaves no number out."""
-        part, number = map(int, key.split("/")[1:3]) if table == "log" else (-1, 0)
-        if part < 0 or part in self.damaged:
-            return
-        heads = log_numbers(self.tables, "snapshot", part)
-        first = max(heads, default=0)
-        if not row["bytes"]:
-            return  # who has read what is no longer so may try, and is told so afterwards
-        assert number >= first, f"{row['owner']} writes entry {number} below snapshot {first}"
-        entries = log_numbers(self.tables, "log", part)
-        assert [one for one in entries if one >= first] == [*range(first, number)], "a gap"
-        begun = [(one["term"], one["owner"]) for one in heads.values()]
-        begun += [
-            (one["term"], one["owner"])
-            for at, one in entries.items()
-            if not one["bytes"] and at < number
-        ]
-        assert (row["term"], row["owner"]) == max(begun), f"not the owner: {begun}"
-
-    def note_held_up(self, name: str, seconds: float) -> None:
+    def note_held_up(self, seconds: float) -> None:
         self.harmed |= seconds > 0.5 * self.rules.lease
+
+    @property
+    def leases(self) -> dict[int, Lease]:
+        return leases_of(rows(self.tables, "lease"))
 
     # -- what is stored ---------------------------------------------------------------------------
 
     def destroy(self, table: str, index: int, *, wholly: bool) -> bool:
-        """Destroy an entry of a log or a chunk; tell whether there was one."""
-        documents = self.tables.get(table, {})
-        parts = Counter(key.split("/")[1] for key in documents)
-        last = {part: max(k for k in documents if k.split("/")[1] == part) for part in parts}
-        # The last entry of a log is missed by nobody.
-        keys = [k for k in sorted(documents) if documents[k]["bytes"] and k not in last.values()]
+        """Destroy a record of a log or a chunk that counts; tell whether there was one."""
+        documents, leases = self.tables.get(table, {}), self.leases
+        keys = []
+        for key in sorted(documents):
+            part, number = map(int, key.split("/")[1:3])
+            lease = leases[part]
+            later = any(
+                k > key for k in documents if k.startswith(f"{JOB}/{part:04d}/{number:012d}/")
+            )
+            counts = lease.first <= number < lease.next and not later
+            keys += [key] * (
+                lease.snapshot in key if table == "chunk" and lease.snapshot else counts
+            )
         if not keys:
             return False
         key = keys[index % len(keys)]
-        part, number = map(int, key.split("/")[1:3])
-        heads = [
-            int(k.split("/")[2]) for k in self.tables.get("snapshot", ()) if f"/{part:04d}/" in k
-        ]
-        is_read = number >= max(heads, default=0) if table == "log" else number == max(heads)
-        if not is_read:
-            return False
         if wholly:
             del documents[key]
         else:
             documents[key]["bytes"] = documents[key]["bytes"][:-3]
-        self.damaged.add(part)
+        self.damaged.add(int(key.split("/")[1]))
         return True
 
     def crawled_and_known(self) -> tuple[Counter[str], set[str]]:
-        """Return the pages that the logs have, how often, and the links in logs and mail."""
+        """Return the pages that the logs have, how often, and the links in logs and messages."""
         pages: Counter[str] = Counter()
         known: set[str] = set()
         with self._restored() as store:
@@ -201,20 +185,19 @@ class TroubledGang(Gang):
                 if part == self.rules.part_of(url):  # others are pages that links came from
                     known.add(url)
                     pages[url] += status == "C"
-        for row in rows(self.tables, "mail"):
-            for letter in decode_letters(row["bytes"]):
-                known.update(link.url for link in letter.links)
+        for row in rows(self.tables, "message"):
+            for page in decode_message(row["bytes"]):
+                known.update(link.url for link in page.links)
         return +pages, known
 
     @contextmanager
     def _restored(self) -> Iterator[SqliteStore]:
-        """Give all parts as they stand in the logs, in one store."""
-        from mmcrawl.cluster import PartLogs
-
-        parts = PartLogs(memory_store(self.tables), "nobody").read({*range(self.rules.parts)})
+        """Give all partitions as they stand in the logs, in one store."""
+        found = Logs(memory_store(self.tables)).read([*self.leases.values()])
         with open_store("memory:") as store:
             changes = Changes(store)
-            for part, stored in parts.items():
+            for stored in found:
+                part = stored.lease.part
                 if part not in self.damaged:
                     assert not stored.fault, f"part {part}: {stored.fault}"
                     store.begin(part, str(part), {})
@@ -225,9 +208,8 @@ class TroubledGang(Gang):
 
     def check(self) -> None:
         """See that no link is lost, and that no more pages count than may."""
-        stored = tuple(
-            key for name in ("log", "snapshot", "mail") for key in self.tables.get(name, ())
-        )
+        versions = tuple((part, lease.version) for part, lease in self.leases.items())
+        stored = (*versions, *self.tables.get("message", ()))
         if stored == self._checked:
             return
         self._checked = stored
@@ -274,11 +256,8 @@ class TroubledGang(Gang):
             assert pages.keys() >= whole & self.web.urls
 
     def _check_totals(self, pages: int) -> None:
-        signs = signs_of(rows(self.tables, "worker")).values()
-        assert sum(sign.pages for sign in signs) == pages
-        assert sum(sign.totals.get("pages", 0) for sign in signs) == pages
-        held: defaultdict[int, int] = defaultdict(int)
-        for sign in signs:
-            for part in sign.parts:
-                held[part] += 1
-        assert {*held.values()} <= {1}
+        leases = self.leases.values()
+        assert sum(lease.pages for lease in leases) == pages
+        told = [lease.plain_facts.get("totals", {}) for lease in leases]
+        assert sum(totals.get("pages", 0) for totals in told) == pages
+        assert self.rules.max_pages or not any(lease.busy for lease in leases)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.cluster import Sign, open_shared_store, signs_of
+from mmcrawl.cluster import Heartbeat, heartbeats_of, open_shared_store
 from mmcrawl.commands import Workers, number_of_workers
 from mmcrawl.commands import crawl_workers as module
 from mmcrawl.crawl import FocusedParams, explain_arguments
@@ -84,8 +84,7 @@ def test_a_worker_that_dies_is_started_again_and_its_parts_are_free(stage: Stage
     name = "host-7-"
 
     def note(worker: Any, now: float, see_off: Any = workers._see_off) -> None:
-        sign = Sign(number=4, parts={5: 1}).encode()
-        stage.shared.put("worker", name + worker.token, {"facts": sign})
+        stage.shared.put("worker", name + worker.token, Heartbeat(4).row)
         see_off(worker, now)
 
     workers._see_off = note  # type: ignore[method-assign]
@@ -93,8 +92,8 @@ def test_a_worker_that_dies_is_started_again_and_its_parts_are_free(stage: Stage
     assert workers.run() == "finished"
     tokens = stage.begun(1)
     assert (len(stage.begun(0)), len(tokens)) == (1, 3)
-    gone = {name[7:]: one.gone for name, one in signs_of(stage.shared.all("worker")).items()}
-    assert gone == {tokens[0]: True, tokens[1]: True, tokens[2]: False, stage.begun(0)[0]: False}
+    left = {name[7:] for name in stage.shared.names("worker")}
+    assert left == {tokens[2], stage.begun(0)[0]}
 
 
 def test_workers_that_die_again_and_again_are_given_up(
@@ -137,7 +136,7 @@ def test_a_worker_that_hangs_is_ended_and_another_one_started(
 
     def note() -> None:
         name = f"host-{workers._workers[0].process.pid}-{stage.begun(0)[0]}"  # type: ignore[union-attr]
-        stage.shared.put("worker", name, {"facts": Sign(number=1).encode()})
+        stage.shared.put("worker", name, Heartbeat(1).row)
 
     when(lambda: stage.begun(0), note)
     stage.shared.stop_job("max_pages", finished=False)
@@ -206,10 +205,9 @@ def test_workers_that_are_killed_and_stopped_find_what_one_process_finds(tmp_pat
             if not (tmp_path / "crawl.db").exists():
                 continue
             shared = open_shared_store(uri, job="j", arguments=None)
-            signs = signs_of(shared.all("worker"))
+            alive = heartbeats_of(shared.all("worker"))
             shared.close()
-            alive = {name: sign for name, sign in signs.items() if not sign.gone}
-            if len(alive) == 2 and all(sign.crawled >= pages for sign in alive.values()):
+            if len(alive) == 2 and all(one.crawled >= pages for one in alive.values()):
                 return [int(name.split("-")[-2]) for name in alive]
         raise AssertionError("no two workers")
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.cluster import Learnt, LearntStore, Sign, open_shared_store
+from mmcrawl.cluster import Learnt, LearntStore, open_shared_store
 from mmcrawl.commands import rules as module
 from mmcrawl.crawl import Totals, read_rules
 from mmcrawl.frontier import Findings, PatternRecord, open_store
+from tests.cluster.memory import made_lease
 from tests.commands.running import Run, Said, runner
 from tests.databases import mongodb_uri
 
@@ -111,7 +112,7 @@ def test_rules_of_a_shared_crawl_are_shown_and_exported(run: Run) -> None:
         shared = open_shared_store(uri, job="films", arguments={"topic": "a,b"})
         LearntStore(shared, "ann").publish(Learnt(patterns=tuple(LEARNT)))
         totals = Totals(pages=100, media_pages=75).as_plain()
-        shared.put("worker", "ann", {"facts": Sign(totals=totals).encode()})
+        made_lease(shared, 1, facts={"totals": totals})
         shared.close()
         assert "http://h.test/a/**?" in run("show", "--store", uri).out
         exported = run("export", "--store", uri, "--job", "films").out

@@ -19,11 +19,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from mmcrawl.cluster import SharedStore, Sign, open_shared_store
+from mmcrawl.cluster import Heartbeat, Lease, SharedStore, open_shared_store
 from mmcrawl.cluster.views import CrawlView, JobView, WorkerView
 from mmcrawl.commands import crawl_tables, jobs_table
 from mmcrawl.commands import workers as module
 from mmcrawl.crawl import Totals
+from tests.cluster.memory import made_lease
 from tests.commands.running import Run, runner
 from tests.databases import mongodb_uri
 from tests.tables import each
@@ -42,6 +43,7 @@ TOTALS = Totals(
     patterns=2,
     errors=45,
 )
+PLAIN = TOTALS.as_plain()
 
 
 @pytest.fixture(params=["file", "server"])
@@ -65,21 +67,13 @@ def begin(store: str, job: str) -> SharedStore:
     return open_shared_store(store, job=job, arguments={"topic": "optics"})
 
 
-def tell(shared: SharedStore, *, number: int, gone: bool = False, **more: Any) -> None:
-    """Write what a worker tells of itself, and a letter to one of its parts."""
-    sign = Sign(
-        number=number,
-        parts=dict.fromkeys(range(1_000), 3),
-        active=9,
-        pages=1_000,
-        under_way=7,
-        gone=gone,
-        crawled=100,
-        totals=TOTALS.as_plain(),
-        **more,
-    )
-    shared.put("worker", ANN, {"facts": sign.encode()})
-    shared.insert("mail", [shared.row_of(3, "someone/000000000", bytes=b"")])
+def tell(shared: SharedStore, *, beat: int) -> None:
+    """Write what a worker tells of itself and its partitions, and a message to one of these."""
+    shared.put("worker", ANN, Heartbeat(beat, crawled=100, under_way=7).row)
+    made_lease(shared, 3, owner=ANN, epoch=3, busy=9, pages=1_000, facts={"totals": PLAIN})
+    made_lease(shared, 4, owner=ANN, epoch=5)
+    made_lease(shared, 5, fault="torn")
+    shared.insert("message", [shared.row_of(3, "someone/000000000", bytes=b"")])
 
 
 # -- jobs and one of them ---------------------------------------------------------------------
@@ -87,7 +81,10 @@ def tell(shared: SharedStore, *, number: int, gone: bool = False, **more: Any) -
 
 def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str):
     first, second = begin(store, "optics"), begin(store, "sound")
-    tell(first, number=9, gone=True)
+    tell(first, beat=9)
+    first.delete("worker", [ANN])
+    made_lease(first, 3, owner="")
+    made_lease(first, 4, owner="")
     first.stop_job("max_pages", finished=False)
     second.stop_job("finished", finished=True)
     said = run("-a", f"store={store}")
@@ -106,22 +103,26 @@ def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str):
 
 def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str):
     shared = begin(store, "optics")
-    tell(shared, number=75, aside=[1_001])
+    tell(shared, beat=75)
     said = run("-a", f"store={store}")
     assert (said.code, said.err) == (0, "")
     shown = " ".join(said.out.split())
     for words in ("optics", "no worker responds", "1,234", "8,901 (+3 held)", "25%", "errors 45"):
         assert words in shown
-    assert "parts 1,024, 1,024 without a worker, 1 set aside: they cannot be read" in shown
-    assert "mail waiting 1 " in shown
-    [row] = [line.split() for line in said.out.splitlines() if line.split()[:2] == [ANN, "silent"]]
-    assert row[-5:] == ["1,000", "9", "7", "1,000", "…"]
+    assert "partitions 3, 2 without a worker, 1 in quarantine: they cannot be read" in shown
+    assert "messages waiting 1 " in shown
+    lines = [line.split() for line in said.out.splitlines()]
+    [row] = [line for line in lines if line[:2] == [ANN, "silent"]]
+    assert row[-5:] == ["2", "1", "7", "1,000", "…"]
+    assert ["3", "3", "9", "1,000", ANN] in lines
+    assert ["5", "0", "0", "0", "in", "quarantine"] in lines
     plain = json.loads(run("-a", f"store={store}", "-a", "job=optics", "--json").out)
     [worker] = plain["workers"]
-    assert (worker["name"], worker["alive"], worker["aside"]) == (ANN, False, [1_001])
-    assert (worker["parts"], worker["active"], worker["lag"]) == ([*range(1_000)], 9, 0.0)
-    assert worker["epochs"] == {str(part): 3 for part in range(1_000)}
-    assert (plain["parts"], plain["unowned"], plain["mail"]) == (1_024, 1_024, 1)
+    assert (worker["name"], worker["alive"], worker["partitions"]) == (ANN, False, [3, 4])
+    assert (worker["busy"], worker["under_way"], worker["lag"]) == (1, 7, 0.0)
+    epochs = {part: (one["owner"], one["epoch"]) for part, one in plain["partitions"].items()}
+    assert epochs == {"3": (ANN, 3), "4": (ANN, 5), "5": ("", 0)}
+    assert (plain["unowned"], plain["messages"]) == (2, 1)
     assert plain["totals"]["harvest_rate"] == 0.25
     assert plain["pages_per_second"] is None
     shared.close()
@@ -175,17 +176,17 @@ def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str):
     assert [worker["alive"] for worker in alive] == [True, True]
     assert plain["totals"]["pages"] > 0
     assert plain["pages_per_second"] > 0
-    assert all(worker["under_way"] and worker["active"] for worker in alive)
-    ann, bob = ({*worker["parts"]} for worker in alive)
+    assert all(worker["under_way"] and worker["busy"] for worker in alive)
+    ann, bob = ({*worker["partitions"]} for worker in alive)
     assert ann
     assert bob
     assert not ann & bob
-    assert plain["unowned"] <= 1_024 - len(ann | bob)  # some are just being given
+    assert plain["unowned"] <= len(plain["partitions"]) - len(ann | bob)  # some are being given
 
 
 def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path) -> None:
     shared = begin(store, "optics")
-    tell(shared, number=1)
+    tell(shared, beat=1)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 70, 0, 0))
     watch = start(
@@ -193,7 +194,7 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
     )
     os.close(theirs)
     written = read_until(ours, b"begun")
-    tell(shared, number=2)
+    tell(shared, beat=2)
     written += read_until(ours, b"alive")
     watch.send_signal(signal.SIGINT)
     end, again = time.monotonic() + HANG, time.monotonic() + 120
@@ -212,7 +213,7 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
 
 def test_a_watched_crawl_is_written_again_and_again_into_a_pipe(store: str, tmp_path: Path) -> None:
     shared = begin(store, "optics")
-    tell(shared, number=1)
+    tell(shared, beat=1)
     ours, theirs = os.pipe()
     watch = start(
         tmp_path, "workers", "-a", f"store={store}", "--watch", stdout=theirs, stderr=theirs
@@ -247,20 +248,19 @@ def drawn(what: Any, width: int) -> str:
 
 @each("width", [40, 60, 110])
 def test_narrow_terminals_lose_no_numbers(width: int) -> None:
-    parts = dict.fromkeys(range(341), 1)
-    late = Sign(parts=parts, active=12, under_way=512, pages=1_000, lag=31.0)
-    gone = Sign(parts={0: 1}, active=3, under_way=7, pages=234)
+    leases = {n: Lease(n, ANN, 1, busy=n < 12, pages=3 * (n > 7)) for n in range(341)}
+    late, silent = Heartbeat(9, under_way=512, lag=31.0), Heartbeat(9, under_way=7)
+    gone = {900: Lease(900, BOB, 65_000, busy=3, pages=234)}
     workers = (
-        WorkerView("a-long-name-of-a-machine-12345-f43d", True, 0.0, 12.34, late),
-        WorkerView(BOB, False, 75.0, None, gone),
+        WorkerView("a-long-name-of-a-machine-12345-f43d", True, 0.0, 12.34, late, leases),
+        WorkerView(BOB, False, 75.0, None, silent, gone),
     )
     job = JobView("optics\x1b[31m", 1.7e9, None, "", "running", 1_234)
-    text = drawn(
-        crawl_tables("mongodb://h/d", CrawlView(job, workers, 1_024, 683, 58, TOTALS, 9)), width
-    )
+    view = CrawlView(job, workers, {**leases, **gone}, 683, 58, TOTALS, 9)
+    text = drawn(crawl_tables("mongodb://h/d", view), width)
     assert max(map(len, text.splitlines())) <= width
     assert "\x1b" not in text
-    for number in ("1,234", "8,901", "512", "1,000", "12.3", "234", "…", "341", "683", "58"):
+    for number in ("1,234", "8,901", "512", "999", "12.3", "234", "…", "341", "683", "58", "65000"):
         assert number in text
     assert BOB in text
     assert ("silent for 1 min" if width == 110 else "silent") in text

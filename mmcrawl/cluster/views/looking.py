@@ -13,7 +13,8 @@ from typing import Any
 
 from mmcrawl import __version__
 from mmcrawl.cluster.changes import put_rows
-from mmcrawl.cluster.log import PartLogs, StoredPart
+from mmcrawl.cluster.leases import leases_of
+from mmcrawl.cluster.log import Logs, Stored
 from mmcrawl.cluster.own_parts import FOLDER
 from mmcrawl.cluster.places import PARTS
 from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
@@ -29,7 +30,7 @@ from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 
 _AT_ONCE = 64  # parts
-_TRIES = 3  # for a part whose log is shortened while it is read
+_TRIES = 3
 _SCORES_AT_ONCE = 50_000
 _WAITING = f"SELECT DISTINCT id >> {JOB_SHIFT} FROM link WHERE status = 'W'"  # noqa: S608
 
@@ -79,16 +80,13 @@ def chosen_job(names: list[str], name: str, store: str) -> str:
     raise StoreError(f"store {store} has several jobs: say -a job=NAME; there are {some}")
 
 
-def copy_to(
-    path: Path, shared: SharedStore, tell: Callable[[str], object], parts: int = PARTS
-) -> None:
+def copy_to(path: Path, shared: SharedStore, tell: Callable[[str], object]) -> None:
     """Make a file in which a shared crawl is one job, as it stands now.
 
     Args:
         path: of the file, which is not there.
         shared: has the crawl.
         tell: is told which parts are left out because they cannot be read.
-        parts: into how many the crawl is divided.
     """
     job = shared.job
     began_by = job.arguments.get("mmcrawl", "of old")
@@ -99,40 +97,38 @@ def copy_to(
         )
     with open_store(f"sqlite:///{path}") as store:
         store.db.execute("PRAGMA synchronous = OFF")  # it is not kept
-        _read_parts(shared, store, tell, parts)
+        _read_parts(shared, store, tell)
         try:
             _rescore(store, job.arguments)
         except MmcrawlError:  # its topic is not there any more: scores are as they were logged
             store.roll_back()
-        merge(store, parts)
-        store.begin(parts, job.name, job.arguments)
+        merge(store, PARTS)
+        store.begin(PARTS, job.name, job.arguments)
         rules = PinnedRules(PinnedRule(*fields) for fields in shared.rules())
-        store.remember(parts, noted(rules, job.arguments.get("links", ALL)))
+        store.remember(PARTS, noted(rules, job.arguments.get("links", ALL)))
         store.commit()
 
 
-def _read_parts(
-    shared: SharedStore, store: SqliteStore, tell: Callable[[str], object], count: int
-) -> None:
-    logs = PartLogs(shared, "")
-    for first in range(0, count, _AT_ONCE):
-        left, found = {*range(first, min(first + _AT_ONCE, count))}, dict[int, StoredPart]()
-        for _ in range(_TRIES):
-            found |= logs.read(left) if left else {}
-            left = {part for part in left if part not in found or found[part].fault}
-        for part in sorted(left - found.keys()):
-            tell(f"part {part} of the crawl is left out: its log was shortened while it was read")
-        for part, stored in sorted(found.items()):
-            try:
-                rows = list(stored.decoded())
-                fault = stored.fault
-                put_rows(store, () if fault else rows)
-                store.commit()
-            except (ValueError, StoreError) as error:
-                store.roll_back()
-                fault = str(error)
-            if fault:
-                tell(f"part {part} of the crawl is left out, as it cannot be read: {fault}")
+def _read_parts(shared: SharedStore, store: SqliteStore, tell: Callable[[str], object]) -> None:
+    logs = Logs(shared)
+    left, found = {*leases_of(shared.all("lease"))}, dict[int, Stored]()
+    for _ in range(_TRIES):  # an owner may shorten its log meanwhile
+        leases = leases_of(shared.all("lease") if left else ())
+        parts = sorted(left)
+        for first in range(0, len(parts), _AT_ONCE):
+            some = [leases[part] for part in parts[first : first + _AT_ONCE]]
+            found |= {one.lease.part: one for one in logs.read(some)}
+        left = {part for part in left if found[part].fault}
+    for part, stored in sorted(found.items()):
+        fault = stored.lease.fault or stored.fault
+        try:
+            put_rows(store, () if fault else list(stored.decoded()))
+            store.commit()
+        except (ValueError, StoreError) as error:
+            store.roll_back()
+            fault = str(error)
+        if fault:
+            tell(f"partition {part} of the crawl is left out, as it cannot be read: {fault}")
 
 
 def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """A shared crawl seen from outside: who works on it, and how fast.
 
 Nothing is written. Clocks of other machines are not asked: a worker is seen to be alive when a
-later look finds another sign of it, and rates come from the numbers of several looks. One look
-alone knows neither.
+later look finds another heartbeat, and rates come from the numbers of several looks. One look alone
+knows neither.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Self
 from urllib.parse import quote
 
-from mmcrawl.cluster.members import Sign, signs_of
+from mmcrawl.cluster.leases import Lease, leases_of
+from mmcrawl.cluster.members import Heartbeat, heartbeats_of
 from mmcrawl.cluster.own_parts import added
-from mmcrawl.cluster.places import PARTS
 from mmcrawl.cluster.store import Row, no_job, open_contents
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.store.documents import below
 
-_SILENT_SECONDS = 4.0  # signs are given every second; a busy machine is late now and then
+_SILENT_SECONDS = 6.0  # heartbeats come every 2 s; a busy machine is late now and then
 _RATE_SECONDS = 10.0
 _ENOUGH = 2  # looks at new numbers that a rate is made of, at least
-_RECENT_PAGES = 500  # of a worker, that its harvest rate is of
+_RECENT_PAGES = 500  # of a partition, that its harvest rate is of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class JobView:
         started_at: Unix time, by the clock of the worker that began it.
         finished_at: Unix time, None while it can go on.
         reason: why it stopped last, "" if it never did.
-        state: ``finished``, ``stopped`` (all workers left), ``running``, ``silent`` (no sign of any
-            worker), ``starting`` (there was none yet), or "" where one look is not enough to tell.
+        state: ``finished``, ``stopped`` (all workers left), ``running``, ``silent`` (no worker is
+            alive), ``starting`` (there was none yet), or "" where one look is not enough to tell.
         pages: crawled so far.
     """
 
@@ -55,17 +55,29 @@ class WorkerView:
 
     Attributes:
         name: its machine, its process, and some chance.
-        alive: whether it gives signs of life, None where one look is not enough to tell.
-        silent_seconds: since its last sign was first seen.
+        alive: whether its heart beats, None where one look is not enough to tell.
+        silent_seconds: since its last heartbeat was first seen.
         pages_per_second: fetched by it over the last seconds, None if that is not known.
-        sign: what it told of itself last.
+        heartbeat: what it told of itself last.
+        partitions: that it owns, by number.
     """
 
     name: str
     alive: bool | None
     silent_seconds: float
     pages_per_second: float | None
-    sign: Sign
+    heartbeat: Heartbeat
+    partitions: Mapping[int, Lease]
+
+    @property
+    def busy(self) -> int:
+        """In how many of its partitions there is something to do."""
+        return sum(lease.busy > 0 for lease in self.partitions.values())
+
+    @property
+    def pages(self) -> int:
+        """How many pages its partitions have."""
+        return sum(lease.pages for lease in self.partitions.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +87,18 @@ class CrawlView:
     Attributes:
         job: the job.
         workers: sorted by name.
-        parts: into how many parts it is divided.
-        unowned: how many of these nobody has, nor is given or has set aside.
-        mail: letters on their way from part to part.
-        totals: where the crawl stands. While parts change hands after a worker died, what is in
-            them may count twice.
+        partitions: all in which there is, or was, a link, by number.
+        unowned: how many of these nobody owns who is alive, nor can be read.
+        messages: on their way from partition to partition.
+        totals: where the crawl stands.
         pages_per_second: of all workers over the last seconds, None if that is not known.
     """
 
     job: JobView
     workers: tuple[WorkerView, ...]
-    parts: int
+    partitions: Mapping[int, Lease]
     unowned: int
-    mail: int
+    messages: int
     totals: Totals
     pages_per_second: float | None
 
@@ -124,7 +135,7 @@ class Observer:
         ]
 
     def look(self, observation: Observation, now: float) -> None:
-        """Look at a job. Three round trips.
+        """Look at a job. Four round trips.
 
         Args:
             observation: of the job; takes down what is seen.
@@ -137,29 +148,32 @@ class Observer:
         job = self._documents.get("job", [prefix]).get(prefix)
         if job is None:
             raise StoreError(no_job(observation.name, self.name))
-        rows = ({"_id": key, **row} for key, row in self._documents.range("worker", *below(prefix)))
-        mail = sum(1 for _ in self._documents.range("mail", *below(prefix), fields=("at",)))
-        observation.take(dict(job), signs_of(rows), mail, now)
+        messages = sum(1 for _ in self._documents.range("message", *below(prefix), fields=("at",)))
+        heartbeats, leases = heartbeats_of(self._all("worker", prefix)), self._all("lease", prefix)
+        observation.take(dict(job), heartbeats, leases_of(leases), messages, now)
+
+    def _all(self, table: str, prefix: str) -> list[Row]:
+        return [{"_id": k, **row} for k, row in self._documents.range(table, *below(prefix))]
 
 
 class _Seen:
-    """A worker as several looks saw it: its last sign, when that came, and how its pages grew."""
+    """A worker as several looks saw it: its last heartbeat, since when, and how its pages grew."""
 
-    def __init__(self, sign: Sign, now: float) -> None:
-        self.sign, self.since = sign, now
+    def __init__(self, heartbeat: Heartbeat, now: float) -> None:
+        self.heartbeat, self.since = heartbeat, now
         self._changed = False
         self._counts: deque[tuple[float, int]] = deque()
 
-    def see(self, sign: Sign, now: float) -> None:
-        if sign.number != self.sign.number:
-            self.sign, self.since, self._changed = sign, now, True
-            # The numbers of the first look may be a second old: when they came is not known.
-            self._counts.append((now, sign.crawled))
+    def see(self, heartbeat: Heartbeat, now: float) -> None:
+        if heartbeat.beat != self.heartbeat.beat:
+            self.heartbeat, self.since, self._changed = heartbeat, now, True
+            # The numbers of the first look may be older: when they came is not known.
+            self._counts.append((now, heartbeat.crawled))
         while self._counts and now - self._counts[0][0] > _RATE_SECONDS:
             self._counts.popleft()
 
     def alive(self, now: float) -> bool | None:
-        if self.sign.gone or now - self.since > _SILENT_SECONDS:
+        if now - self.since > _SILENT_SECONDS:
             return False
         return True if self._changed else None
 
@@ -170,10 +184,11 @@ class _Seen:
         (since, before), (until, after) = self._counts[0], self._counts[-1]
         return (after - before) / (until - since)
 
-    def view(self, name: str, now: float) -> WorkerView:
+    def view(self, name: str, leases: Mapping[int, Lease], now: float) -> WorkerView:
         alive = self.alive(now)
         rate = None if alive is False else self.rate
-        return WorkerView(name, alive, now - self.since, rate, self.sign)
+        own = {part: lease for part, lease in leases.items() if lease.owner == name}
+        return WorkerView(name, alive, now - self.since, rate, self.heartbeat, own)
 
 
 class Observation:
@@ -181,26 +196,33 @@ class Observation:
 
     Args:
         name: of the job.
-        parts: into how many parts it is divided.
     """
 
-    def __init__(self, name: str, parts: int = PARTS) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self._parts = parts
         self._job: Row = {}
         self._seen: dict[str, _Seen] = {}
-        self._mail = 0
+        self._leases: dict[int, Lease] = {}
+        self._messages = 0
         self._now = 0.0
 
-    def take(self, job: Row, signs: Mapping[str, Sign], mail: int, now: float) -> None:
-        """Take down a look: the document of the job, the last signs of workers, and how many
-        letters are on their way.
+    def take(
+        self,
+        job: Row,
+        heartbeats: Mapping[str, Heartbeat],
+        leases: dict[int, Lease],
+        messages: int,
+        now: float,
+    ) -> None:
+        """Take down a look: the document of the job, the last heartbeats of workers, the leases of
+        partitions, and how many messages are on their way.
         """
-        self._job, self._mail, self._now = job, mail, now
-        for name in self._seen.keys() - signs.keys():
+        self._job, self._messages, self._now = job, messages, now
+        self._leases = leases
+        for name in self._seen.keys() - heartbeats.keys():
             del self._seen[name]
-        for name, sign in signs.items():
-            self._seen.setdefault(name, _Seen(sign, now)).see(sign, now)
+        for name, one in heartbeats.items():
+            self._seen.setdefault(name, _Seen(one, now)).see(one, now)
 
     @property
     def is_settled(self) -> bool:
@@ -214,8 +236,10 @@ class Observation:
     def view(self) -> CrawlView:
         """The job as it stands after the last look."""
         job, state, totals = self._job, self._state(), self._totals()
-        views = [one.view(name, self._now) for name, one in sorted(self._seen.items())]
-        shown = [one for one in views if one.alive or not (one.sign.gone or state == "finished")]
+        views = [one.view(name, self._leases, self._now) for name, one in self._seen.items()]
+        shown = sorted(
+            (one for one in views if one.alive or state != "finished"), key=lambda one: one.name
+        )
         rates = [view.pages_per_second for view in shown if view.alive is not False]
         known = [rate for rate in rates if rate is not None]
         return CrawlView(
@@ -228,9 +252,9 @@ class Observation:
                 totals.pages,
             ),
             tuple(shown),
-            self._parts,
+            self._leases,
             self._unowned(),
-            self._mail,
+            self._messages,
             totals,
             sum(known) if known and len(known) == len(rates) else None,
         )
@@ -243,21 +267,19 @@ class Observation:
             return "running"
         if None in alive:
             return ""
-        if any(not one.sign.gone for one in self._seen.values()):
+        leases = self._leases.values()
+        if self._seen or any(lease.owner for lease in leases):
             return "silent"
-        return "stopped" if self._seen or self._job["reason"] else "starting"
+        return "stopped" if self._job["reason"] or any(one.epoch for one in leases) else "starting"
 
     def _totals(self) -> Totals:
-        """Return the totals of all parts. Dead workers' signs have theirs until others do."""
-        signs = [one.sign for one in self._seen.values() if one.sign.totals]
-        told = [Totals(**sign.totals) for sign in signs]
-        recent = [min(sign.crawled, _RECENT_PAGES) for sign in signs]
+        """Return the totals of all partitions."""
+        facts = [lease.plain_facts for lease in self._leases.values()]
+        told = [Totals(**one["totals"]) for one in facts if "totals" in one]
+        recent = [min(one.pages, _RECENT_PAGES) for one in told]
         harvest = sum(one.harvest_rate * of for one, of in zip(told, recent, strict=True))
         return replace(added(told), harvest_rate=harvest / max(sum(recent), 1))
 
     def _unowned(self) -> int:
-        owned: set[int] = set()
-        for one in self._seen.values():
-            if one.alive(self._now) is not False:
-                owned.update(one.sign.parts, one.sign.aside, *one.sign.gives.values())
-        return self._parts - len(owned)
+        alive = {name for name, one in self._seen.items() if one.alive(self._now) is not False}
+        return sum(not one.fault and one.owner not in alive for one in self._leases.values())
