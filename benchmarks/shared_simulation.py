@@ -42,7 +42,7 @@ from mmcrawl.cluster.store import SharedStore  # noqa: E402
 from mmcrawl.crawl.params import FocusedParams  # noqa: E402
 from mmcrawl.crawl.parts import CrawlParts  # noqa: E402
 from mmcrawl.crawl.reports import FetchedPage  # noqa: E402
-from mmcrawl.engine.crawls import parts_of  # noqa: E402
+from mmcrawl.engine.crawls import Configuration, parts_of  # noqa: E402
 from mmcrawl.experiment.measures import area  # noqa: E402
 from mmcrawl.frontier.records import NewLink, WaitingLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
@@ -66,7 +66,7 @@ class Lab:
         settings.setdict(replay_settings(spec), priority="spider")
         given = {"algo": algo, "web": spec, "seeds": seeds, "keywords": "*", "store": "memory:"}
         args = FocusedParams.model_validate({**given, "archive": "none"})
-        self._crawl = parts_of(args, settings, self.pages.web)
+        self._crawl = parts_of(args, Configuration.read(settings), self.pages.web)
 
     def crawl(self, algo: str) -> CrawlParts:
         """Return what the crawl is made of."""

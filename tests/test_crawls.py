@@ -10,8 +10,8 @@ from scrapy.settings import Settings
 from mmcrawl.commands.terminal import CrawlProgress, extensions
 from mmcrawl.crawl import CrawlJob, FetchedPage, FocusedParams
 from mmcrawl.engine import (
+    Configuration,
     FocusedScheduler,
-    check_settings,
     make_job,
     with_stored_web,
 )
@@ -94,8 +94,8 @@ def test_a_wrong_setting_is_told_however_the_crawl_is_begun() -> None:
 
 
 def test_good_settings_pass() -> None:
-    check_settings(Settings())
-    check_settings(Settings({"MMCRAWL_PAGES_PER_HOST": "7", "MMCRAWL_HEAD_REQUESTS": 0}))
+    Configuration.read(Settings())
+    Configuration.read(Settings({"MMCRAWL_PAGES_PER_HOST": "7", "MMCRAWL_HEAD_REQUESTS": 0}))
 
 
 @each(

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from scrapy.settings import Settings
 
 from mmcrawl.crawl import FocusedParams, as_time, explain_arguments, read_rules, read_seeds
-from mmcrawl.engine import check_settings, make_job
+from mmcrawl.engine import Configuration, make_job
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment import Plan, algorithms_of
 from mmcrawl.frontier import open_store
@@ -78,7 +78,7 @@ def arguments(**given: str) -> Call:
 
 
 def setting(**values: str) -> Call:
-    return lambda: check_settings(Settings(values))
+    return lambda: Configuration.read(Settings(values))
 
 
 def crawl(**given: str) -> Call:

@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.commands.terminal import algorithm_help, argument_help
 from mmcrawl.crawl import FocusedParams
-from mmcrawl.engine import check_settings
+from mmcrawl.engine import Configuration
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import algorithm_names, default_parameters
 from mmcrawl.settings import declared, value_of
@@ -42,7 +42,7 @@ def test_every_setting_that_is_read_is_declared() -> None:
 
 
 def test_settings_hold_without_a_project_that_says_them() -> None:
-    check_settings(Settings())
+    Configuration.read(Settings())
     assert {name: value_of(Settings(), name) for name in declared} == {
         name: setting.default for name, setting in declared.items()
     }
@@ -51,7 +51,7 @@ def test_settings_hold_without_a_project_that_says_them() -> None:
 @each("name", [s.name for s in declared.values() if s.may_be])
 def test_a_value_out_of_range_is_told_with_an_example(name: str) -> None:
     with pytest.raises(MmcrawlError, match=f"^{name} must be an? .* as [0-9.:]+$"):
-        check_settings(Settings({name: "-1"}))
+        Configuration.read(Settings({name: "-1"}))
 
 
 def test_help_names_every_argument_and_every_parameter_of_an_algorithm() -> None:

@@ -24,7 +24,7 @@ from mmcrawl.commands.base import (
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
 from mmcrawl.commands.terminal.collecting import collection_tables, tree_of_parts
 from mmcrawl.crawl.spider_params import CollectParams, explain
-from mmcrawl.engine.crawls import check_settings
+from mmcrawl.engine.crawls import Configuration
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.media.parts import SWF, open_collection, tree_of
@@ -94,7 +94,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return lambda: self._collect(params)
 
     def _params(self, opts: argparse.Namespace) -> CollectParams:
-        check_settings(self.settings)  # type: ignore[arg-type]
+        Configuration.read(self.settings)  # type: ignore[arg-type]
         given = {name: getattr(opts, name) for name in self.arguments if getattr(opts, name)}
         given["store"] = store_named(opts.store)
         try:

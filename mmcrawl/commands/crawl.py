@@ -30,7 +30,7 @@ from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import ArchiveParams, CollectParams, RevisitParams, explain
 from mmcrawl.engine.browser import browser_program
 from mmcrawl.engine.components import check_scheduler
-from mmcrawl.engine.crawls import begin_shared, check_settings, with_stored_web
+from mmcrawl.engine.crawls import Configuration, begin_shared, with_stored_web
 from mmcrawl.engine.scheduler import ENDED
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, did_you_mean
 from mmcrawl.frontier.store import open_store
@@ -191,7 +191,7 @@ def arguments_or_exit(
             own = settings.copy()
             spider.update_settings(own)
             check_scheduler(own)
-        check_settings(settings)
+        Configuration.read(settings)
         args = model(**with_stored_web(arguments, settings))
         if isinstance(args, FocusedParams) and args.render:
             browser_program(settings)

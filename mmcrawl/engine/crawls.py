@@ -1,9 +1,10 @@
 """From arguments and settings to an open crawl."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from mmcrawl import __version__
 from mmcrawl.archive.revisits import RevisitRules
@@ -23,7 +24,6 @@ from mmcrawl.settings import SettingsLike, check_names, declared, value_of
 from mmcrawl.store.uris import file_of, is_server
 
 _ARCHIVE = "MMCRAWL_ARCHIVE"
-_LEASE = "MMCRAWL_LEASE_SECONDS"
 _REVISIT_KINDS = "MMCRAWL_REVISIT_KINDS"
 _ALL_KINDS = "all"
 _HOUR = 3_600.0
@@ -58,7 +58,7 @@ def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | N
         ) from error
 
 
-def revisit_rules(settings: SettingsLike) -> RevisitRules:
+def _revisit_rules(settings: SettingsLike) -> RevisitRules:
     """Return the bounds of the time between two visits, and what counts as a change.
 
     Raises:
@@ -90,7 +90,7 @@ def _revisit_kinds(given: str | Sequence[str]) -> frozenset[str] | None:
     return kinds
 
 
-def blocks_kept(settings: SettingsLike) -> tuple[str | None, bool]:
+def _blocks_kept(settings: SettingsLike) -> tuple[str | None, bool]:
     """Return how archived pages are cut, None as their last versions were; and whether they are.
 
     Raises:
@@ -104,19 +104,83 @@ def blocks_kept(settings: SettingsLike) -> tuple[str | None, bool]:
     return method, True
 
 
-def check_settings(settings: SettingsLike) -> None:
-    """Check our settings.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What settings say of a crawl, checked: read once, and handed to whatever makes its parts.
 
-    Raises:
-        MmcrawlError: one of them is misspelt, of another type, or out of its range.
+    Attributes:
+        threshold: of the topic test.
+        archives: where a crawl archives that does not say so itself; None for beside its store.
+        method: how archived pages are cut into blocks; None as their last versions were.
+        cuts_blocks: whether they are cut.
+        revisits: the bounds of the time between two visits, and what counts as a change.
+        most_clicks: how far from a seed, 0 for any distance.
+        delay: seconds between two requests to a host.
+        lease: seconds after which what a silent worker has goes to others.
+        limits: which links may be followed, as far as settings say.
     """
-    check_names(settings if isinstance(settings, Mapping) else ())
-    for setting in declared.values():
-        setting.of(settings)
-    archive_uri_of("", "memory:", settings)
-    blocks_kept(settings)
-    MetadataRules.read(value_of(settings, "MMCRAWL_METADATA"))
-    revisit_rules(settings)
+
+    threshold: float
+    archives: str | None
+    method: str | None
+    cuts_blocks: bool
+    revisits: RevisitRules
+    obey_nofollow: bool
+    most_clicks: int
+    delay: float
+    lease: float
+    limits: Limits
+
+    @classmethod
+    def read(cls, settings: SettingsLike) -> Self:
+        """Return what settings say.
+
+        Raises:
+            MmcrawlError: one of them is misspelt, of another type, or out of its range.
+        """
+        check_names(settings if isinstance(settings, Mapping) else ())
+        ours = {name: setting.of(settings) for name, setting in declared.items()}
+        archive_uri_of("", "memory:", settings)
+        method, cuts_blocks = _blocks_kept(settings)
+        MetadataRules.read(ours["MMCRAWL_METADATA"])
+        delay = settings.getfloat("DOWNLOAD_DELAY")
+        if settings.getbool("AUTOTHROTTLE_ENABLED"):
+            delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))
+        limits = Limits(
+            url_length=settings.getint("URLLENGTH_LIMIT", 2083),
+            per_host=ours["MMCRAWL_PAGES_PER_HOST"],
+            per_shape=ours["MMCRAWL_BARREN_PAGES_PER_SHAPE"],
+            per_page=ours["MMCRAWL_LINKS_PER_PAGE"],
+            private=ours["MMCRAWL_PRIVATE_NETWORKS"],
+        )
+        return cls(
+            threshold=ours["MMCRAWL_TOPIC_THRESHOLD"],
+            archives=ours["MMCRAWL_ARCHIVE"],
+            method=method,
+            cuts_blocks=cuts_blocks,
+            revisits=_revisit_rules(settings),
+            obey_nofollow=settings.getbool("ROBOTSTXT_OBEY"),
+            most_clicks=settings.getint("DEPTH_LIMIT"),
+            delay=delay,
+            lease=ours["MMCRAWL_LEASE_SECONDS"],
+            limits=limits,
+        )
+
+    def limits_of(self, args: FocusedParams, *, replayed: bool) -> Limits:
+        """Return which links a crawl with these arguments may follow."""
+        return replace(
+            self.limits,
+            sites=args.sites,
+            max_layer=args.max_layer,
+            # Scrapy counts a seed as 0.
+            max_depth=args.max_depth or (self.most_clicks + 1 if self.most_clicks else 0),
+            private=replayed or self.limits.private,
+            least_score=args.least_score(self.threshold),
+        )
+
+    def archive_of(self, args: FocusedParams) -> str | None:
+        """Return where a crawl with these arguments archives its pages; None for nowhere."""
+        return archive_uri(args.archive or self.archives, args.store_uri)
 
 
 def with_stored_web(arguments: Mapping[str, Any], settings: SettingsLike) -> dict[str, Any]:
@@ -137,16 +201,16 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
         MmcrawlError: the store cannot be used, the job was begun with other arguments, its archive
             is gone, there are no seeds, or a setting is wrong.
     """
-    check_settings(settings)
-    parts = parts_of(args, settings, web)
+    config = Configuration.read(settings)
+    parts = parts_of(args, config, web)
     if args.workers or is_server(args.store_uri):
-        return _shared_job(args, settings, parts)
+        return _shared_job(args, config, parts)
     store = open_store(args.store_uri, afresh=args.made_afresh)
     try:
         if args.made_afresh:
-            _remove_archive(args, settings)
+            _remove_archive(args, config)
         job = parts.job(store, store.job(args.job_name, args.identity()))
-        _miss_no_archive(job, archive_uri_of(args.archive, args.store_uri, settings))
+        _miss_no_archive(job, config.archive_of(args))
     except BaseException:
         store.close()
         raise
@@ -177,17 +241,17 @@ def _holds_nothing(uri: str) -> bool:
         return next(archive.urls(), None) is None
 
 
-def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:
+def _remove_archive(args: FocusedParams, config: Configuration) -> None:
     """Remove the archive beside the store, its index and ranks, if it is this crawl's."""
     beside = archive_beside(args.store_uri)
-    if beside and archive_uri_of(args.archive, args.store_uri, settings) == beside:
+    if beside and config.archive_of(args) == beside:
         for ending in ("", "-search", "-rank"):
             remove_own_file(Path(file_of(beside) + ending))
 
 
-def parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> CrawlParts:
+def parts_of(args: FocusedParams, config: Configuration, web: StoredWeb | None) -> CrawlParts:
     """Return what a crawl is made of, apart from its store; for the arguments see `make_job`."""
-    if args.links != ALL and value_of(settings, "MMCRAWL_BLOCKS") == "off":
+    if args.links != ALL and not config.cuts_blocks:
         raise MmcrawlError(
             f"links={args.links} goes by the blocks of pages, and MMCRAWL_BLOCKS is off"
         )
@@ -200,11 +264,11 @@ def parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
         topic=args.own_topic,
         topics_by_host=args.topics_by_host,
         kinds=args.kinds,
-        threshold=value_of(settings, "MMCRAWL_TOPIC_THRESHOLD"),
-        limits=_limits(args, settings, replayed=web is not None),
+        threshold=config.threshold,
+        limits=config.limits_of(args, replayed=web is not None),
         seeds=seeds,
         aliases=dict(web.aliases()) if web else {},
-        obey_nofollow=settings.getbool("ROBOTSTXT_OBEY"),
+        obey_nofollow=config.obey_nofollow,
         links=args.links,
         rules=args.pinned_rules,
     )
@@ -214,61 +278,43 @@ def begin_shared(
     args: FocusedParams, settings: SettingsLike, web: StoredWeb | None
 ) -> "SharedStore":
     """Open the store of a crawl that several workers are to join; see `make_job`."""
-    check_settings(settings)
-    parts = parts_of(args, settings, web)
+    config = Configuration.read(settings)
+    parts = parts_of(args, config, web)
     if args.made_afresh:
         remove_own_file(Path(file_of(args.store_uri)))
-        _remove_archive(args, settings)
-    return _shared_store(args, settings, parts)
+        _remove_archive(args, config)
+    return _shared_store(args, config, parts)
 
 
-def _shared_store(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> "SharedStore":
+def _shared_store(args: FocusedParams, config: Configuration, parts: CrawlParts) -> "SharedStore":
     from mmcrawl.cluster.store import open_shared_store
 
     shared = open_shared_store(
-        args.store_uri, job=args.job_name, arguments=_in_common(args, settings, parts)
+        args.store_uri, job=args.job_name, arguments=_in_common(args, config, parts)
     )
     if parts.rules:
         shared.publish_rules(parts.rules.plain())
     return shared
 
 
-def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> Crawl:
+def _shared_job(args: FocusedParams, config: Configuration, parts: CrawlParts) -> Crawl:
     """Join a crawl that several processes work on."""
     from mmcrawl.cluster.places import Rules
     from mmcrawl.cluster.worker import SharedJob, worker_name
 
-    delay = settings.getfloat("DOWNLOAD_DELAY")
-    if settings.getbool("AUTOTHROTTLE_ENABLED"):
-        delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))
-    rules = Rules(lease=value_of(settings, _LEASE), rest=delay, max_pages=args.max_pages)
-    shared = _shared_store(args, settings, parts)
+    rules = Rules(lease=config.lease, rest=config.delay, max_pages=args.max_pages)
+    shared = _shared_store(args, config, parts)
     return SharedJob(shared, parts, rules, name=worker_name())
 
 
-def _in_common(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> dict[str, Any]:
+def _in_common(args: FocusedParams, config: Configuration, parts: CrawlParts) -> dict[str, Any]:
     """Return what all workers of a shared crawl must have in common."""
     topic = args.whole_topic
     words = repr((topic.concepts, topic.subject_words, sorted(topic.media.items())))
     return args.identity() | {
         "mmcrawl": __version__,
         "topic_words": sha256(words.encode()).hexdigest()[:16],
-        "lease_seconds": value_of(settings, _LEASE),
+        "lease_seconds": config.lease,
         "rules": parts.rules.digest,
         **parts.settings(),
     }
-
-
-def _limits(args: FocusedParams, settings: SettingsLike, *, replayed: bool) -> Limits:
-    most_clicks = settings.getint("DEPTH_LIMIT")  # Scrapy counts a seed as 0
-    return Limits(
-        sites=args.sites,
-        max_layer=args.max_layer,
-        max_depth=args.max_depth or (most_clicks + 1 if most_clicks else 0),
-        url_length=settings.getint("URLLENGTH_LIMIT", 2083),
-        per_host=value_of(settings, "MMCRAWL_PAGES_PER_HOST"),
-        per_shape=value_of(settings, "MMCRAWL_BARREN_PAGES_PER_SHAPE"),
-        per_page=value_of(settings, "MMCRAWL_LINKS_PER_PAGE"),
-        private=replayed or value_of(settings, "MMCRAWL_PRIVATE_NETWORKS"),
-        least_score=args.least_score(value_of(settings, "MMCRAWL_TOPIC_THRESHOLD")),
-    )

@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
-from mmcrawl.engine.crawls import blocks_kept
+from mmcrawl.engine.crawls import Configuration
 from mmcrawl.engine.items import PageItem, VisitItem
 from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of
 from mmcrawl.engine.threads import News, has_another_core, in_thread
@@ -59,12 +59,12 @@ class ArchivePipeline:
         if uri is None or not has_something_to_do(self.crawler):
             return
         create: bool = getattr(self.crawler.spider, "creates_archive", True)
-        method, keep = blocks_kept(self.crawler.settings)
+        config = Configuration.read(self.crawler.settings)
         opened: Callable[..., GroupStore]
         opened = ProcessStore if has_another_core() else ArchiveStore.open
         try:
             store: GroupStore = await run_in_thread(
-                opened, uri, create=create, method=method, keep_blocks=keep
+                opened, uri, create=create, method=config.method, keep_blocks=config.cuts_blocks
             )
         except StoreError as error:
             self._stop(error, closing=True)

@@ -22,7 +22,7 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.crawl.spider_params import RevisitParams
 from mmcrawl.engine.answers import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
-from mmcrawl.engine.crawls import revisit_rules, with_stored_web
+from mmcrawl.engine.crawls import Configuration, with_stored_web
 from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.items import VisitItem
 from mmcrawl.errors import StoreError, fatal_error
@@ -210,7 +210,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         named = self.args.due if self.args.due != ALL else ""
         only = archive.get(named).url if named else ""
         now = time() if self.args.due_at is None else self.args.due_at
-        for one in schedule(archive, now, revisit_rules(self.crawler.settings)):
+        for one in schedule(archive, now, Configuration.read(self.crawler.settings).revisits):
             if one.url == only or self.args.due == ALL or (one.next_visit <= now and not only):
                 yield one
             elif self._next is None or one.next_visit < self._next:

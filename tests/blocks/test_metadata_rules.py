@@ -9,7 +9,7 @@ from scrapy.utils.test import get_crawler
 
 from mmcrawl.archive import Capture
 from mmcrawl.blocks import MetadataRules, ReceivedText
-from mmcrawl.engine import PageItem, check_settings
+from mmcrawl.engine import Configuration, PageItem
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page import parse_page
 from mmcrawl.pipelines import MetadataPipeline
@@ -58,7 +58,7 @@ def test_a_rule_that_is_not_understood_is_named(rules: dict[str, str]):
     with pytest.raises(MmcrawlError, match=f"metadata '{next(iter(rules))}'"):
         MetadataRules.read(json.dumps(rules))
     with pytest.raises(MmcrawlError, match="metadata"):
-        check_settings(Settings({"MMCRAWL_METADATA": rules}))
+        Configuration.read(Settings({"MMCRAWL_METADATA": rules}))
 
 
 @each("text", ["{", "[]", "3"])

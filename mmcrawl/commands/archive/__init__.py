@@ -25,7 +25,7 @@ from mmcrawl.commands.archive.upkeep import (
 from mmcrawl.commands.archive.watch import DUE, WATCH, due_lines
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of
 from mmcrawl.commands.terminal.telling import Telling
-from mmcrawl.engine.crawls import blocks_kept, revisit_rules
+from mmcrawl.engine.crawls import Configuration
 from mmcrawl.errors import MmcrawlError, SearchError
 
 __all__ = ["Command"]
@@ -57,28 +57,25 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         name, *given = args
         subcommand = SUBCOMMANDS[name]
-        method, keep_blocks = blocks_kept(self.settings)  # type: ignore[arg-type]
+        config = Configuration.read(self.settings)  # type: ignore[arg-type]
         options = Options(
             given,
             {option: getattr(opts, option.dest) for option in subcommand.options},
             uri=archive_params(opts, self.settings).archive_uri or "",  # type: ignore[arg-type]
-            rules=revisit_rules(self.settings),  # type: ignore[arg-type]
-            method=method,
+            config=config,
         )
         subcommand.check(options)
-        return lambda: _run(subcommand, options, self.telling, keep_blocks=keep_blocks)
+        return lambda: _run(subcommand, options, self.telling)
 
 
-def _run(
-    subcommand: ArchiveSubcommand, options: Options, telling: Telling, *, keep_blocks: bool
-) -> int:
+def _run(subcommand: ArchiveSubcommand, options: Options, telling: Telling) -> int:
     only_looks = subcommand is CHECK and not options[REPAIR]
     telling.what = "" if subcommand.shows_progress else f"{subcommand.name} is running"
     with open_archive(
         options.uri,
         create=subcommand.creates,
         read_only=only_looks or not subcommand.writes,
-        keep_blocks=keep_blocks,
+        keep_blocks=options.config.cuts_blocks,
     ) as archive:
         try:
             return subcommand.run(archive, options, console_of())

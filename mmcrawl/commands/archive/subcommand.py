@@ -15,10 +15,10 @@ from scrapy.exceptions import UsageError
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
-from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.commands.base import JSON, Option, Subcommand, T_co, whole
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.spider_params import as_time
+from mmcrawl.engine.crawls import Configuration
 from mmcrawl.text.writing import printable
 
 _TIME = "as 2024-05-17 or 2024-05-17T08:30"
@@ -30,15 +30,13 @@ class Options:
 
     Attributes:
         values: Of the options that the subcommand takes, and of no others.
-        rules: Bounds of the time between two visits.
-        method: How pages that are stored are cut; None as before.
+        config: What settings say of archives.
     """
 
     args: Sequence[str]
     values: Mapping[Option[Any], Any]
     uri: str
-    rules: RevisitRules
-    method: str | None
+    config: Configuration
 
     def __getitem__(self, option: Option[T_co]) -> T_co:
         value: T_co = self.values[option]

@@ -305,7 +305,7 @@ def _import_warc(archive: Archive, options: Options, console: Console) -> int:
     from mmcrawl.archive.warc.importing import import_warc
 
     paths = [os.path.expanduser(name) for name in options.args]
-    report = import_warc(archive, paths, method=options.method)
+    report = import_warc(archive, paths, method=options.config.method)
     if options[JSON]:
         print(as_json(asdict(report) | {"problems": list(map(str, report.problems))}))
     else:

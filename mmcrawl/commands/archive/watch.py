@@ -79,7 +79,7 @@ def _check(options: Options) -> None:
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """List changes; 1 if a version cannot be read."""
-    kinds = options[KINDS] or (None if options[CSS] else options.rules.kinds)
+    kinds = options[KINDS] or (None if options[CSS] else options.config.revisits.kinds)
     since = options[SINCE]
     watch = Watch(kinds, options[CSS], since=-inf if since is None else since)
     failures: list[str] = []
@@ -196,7 +196,7 @@ def _due(archive: Archive, options: Options, console: Console) -> int:
     at = options[AT]
     now = time.time() if at is None else at
     found, later = [], inf
-    for one in schedule(archive, now, options.rules):
+    for one in schedule(archive, now, options.config.revisits):
         if one.next_visit <= now:
             found.append(one)
         else:
