@@ -20,7 +20,7 @@ the history is, and is the same whenever it is made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -177,17 +177,12 @@ def _bytes_if_merged(pages: Sequence[Sequence[StoredBlock]], level: int) -> tupl
     coarse = [_cut_at(page, level - 1) for page in pages]
     if all(len(a) == len(b) for a, b in zip(fine, coarse, strict=True)):
         return None
-    changed = [(_new_bytes(*a), _new_bytes(*b)) for a, b in _pairs(fine, coarse)]
+    pairs = zip(pairwise(fine), pairwise(coarse), strict=True)
+    changed = [(_new_bytes(*a), _new_bytes(*b)) for a, b in pairs]
     if sum(finer > 0 for finer, _ in changed) < _MOST_CHANGED:
         return None
     finer, coarser = sum(a for a, _ in changed), sum(b for _, b in changed)
     return (finer, coarser) if coarser <= _HARDLY_MORE * finer else None
-
-
-def _pairs(
-    fine: Sequence[list[StoredBlock]], coarse: Sequence[list[StoredBlock]]
-) -> zip[tuple[tuple[list[StoredBlock], ...], tuple[list[StoredBlock], ...]]]:
-    return zip(pairwise(fine), pairwise(coarse), strict=True)
 
 
 def _new_bytes(old: Sequence[StoredBlock], new: Sequence[StoredBlock]) -> int:
@@ -198,7 +193,7 @@ def _new_bytes(old: Sequence[StoredBlock], new: Sequence[StoredBlock]) -> int:
         if left[block.digest]:
             left[block.digest] -= 1
         else:
-            total += block.end - block.start
+            total += _size(block)
     return total
 
 
@@ -210,15 +205,18 @@ def _replaced_in_place(old: Sequence[StoredBlock], new: Sequence[StoredBlock], l
     """
     before = {block.path: block for block in leaves(old)}
     innermost = leaves(new)
-    size: Callable[[StoredBlock], int] = lambda block: block.end - block.start  # noqa: E731
     replaced = 0
     for block in innermost:
         other = before.get(block.path)
-        if block.level < level or size(block) < _LARGE_BLOCK or block.kind not in KEPT:
+        if block.level < level or _size(block) < _LARGE_BLOCK or block.kind not in KEPT:
             continue
         if other is None or other.digest == block.digest:
             continue
-        greater = max(size(block), size(other))
-        if abs(size(block) - size(other)) <= _SAME_SIZE * greater:
-            replaced += size(block)
-    return replaced / max(1, sum(map(size, innermost)))
+        sizes = _size(block), _size(other)
+        if max(sizes) - min(sizes) <= _SAME_SIZE * max(sizes):
+            replaced += sizes[0]
+    return replaced / max(1, sum(map(_size, innermost)))
+
+
+def _size(block: StoredBlock) -> int:
+    return block.end - block.start

@@ -23,17 +23,6 @@ TYPE = ("Content-Type", "text/html; charset=utf-8")
 PAGE = "<html><body><p>Größe of a lever</p></body></html>".encode()
 URL = "http://www.physics.test:8080/Levers?b=2&a=1"
 
-REPLAY = """
-import sys
-import gevent.monkey
-gevent.monkey.patch_all()
-from pywb.apps.frontendapp import FrontEndApp
-from werkzeug.test import Client
-answer = Client(FrontEndApp()).get(sys.argv[1]).get_data()
-sys.stdout.flush()  # of what pywb says itself
-sys.stdout.buffer.write(b"ANSWER " + answer)
-"""
-
 
 @pytest.fixture(params=["all.warc.gz", "all.warc"])
 def warc(archive: Archive, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
