@@ -10,15 +10,13 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from mmcrawl.page.building import TEXT
-from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
-from mmcrawl.page.described import Described
+from mmcrawl.page.described import Described, declared_media
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.moves import Moves
 from mmcrawl.page.players import Closer, MediaElements
-from mmcrawl.page.references import Reference
-from mmcrawl.page.schema_org import declared_media
+from mmcrawl.page.references import CAPTIONED, LONGEST_CAPTION, Captions, Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.simulations import SimulationSigns
 from mmcrawl.page.structured import Declared, meta_of

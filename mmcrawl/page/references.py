@@ -1,8 +1,16 @@
-"""What a page refers to as it is written there, before URLs are resolved."""
+"""What a page refers to as it is written there, before URLs are resolved; and what names it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from mmcrawl.page.groups import Run
+
+LONGEST_CAPTION = 200
+# Elements whose text is a caption of the media that their attributes name.
+CAPTIONED = frozenset(
+    "a b button dd dt em h1 h2 h3 h4 h5 h6 i label li p span strong summary td th".split()
+)
 
 
 @dataclass(slots=True)
@@ -44,3 +52,65 @@ class Reference:
     is_banner: bool = False
     medium: int = 0
     is_page: bool = False
+
+
+class Captions:
+    """Takes the text of open elements, and gives it to references that have none.
+
+    Args:
+        references: Of the page so far.
+    """
+
+    def __init__(self, references: list[Reference]) -> None:
+        self._references = references
+        self._labels: list[tuple[list[str], Callable[[str], object]]] = []
+        self._figures: list[int] = []
+        self._figure_text: list[str] | None = None
+
+    def data(self, text: str) -> None:
+        """Take text of the page."""
+        for pieces, _ in self._labels:
+            pieces.append(text)
+
+    def figure_data(self, text: str) -> None:
+        """Take text that is no link's."""
+        if self._figure_text is not None:
+            self._figure_text.append(text)
+
+    def open(self, take: Callable[[str], object]) -> Callable[[], None]:
+        """Begin to collect an element's text, for `take`; return what is to be done at its end."""
+        self._labels.append(([], take))
+        return self._close
+
+    def open_for(self, references: list[Reference]) -> Callable[[], None]:
+        """Begin to collect the caption of some references."""
+        return self.open(partial(_name, references))
+
+    def _close(self) -> None:
+        pieces, take = self._labels.pop()
+        take(collapsed(pieces))
+
+    def open_figure(self) -> Callable[[], None]:
+        self._figures.append(len(self._references))
+        return self._close_figure
+
+    def open_figure_caption(self) -> None:
+        if self._figures:
+            self._figure_text = []
+
+    def _close_figure(self) -> None:
+        start = self._figures.pop()
+        if self._figure_text is None:
+            return
+        caption, self._figure_text = collapsed(self._figure_text), None
+        _name(self._references[start:], caption)
+
+
+def collapsed(pieces: list[str]) -> str:
+    """Return pieces of text as one line of at most `LONGEST_CAPTION` characters."""
+    return " ".join("".join(pieces).split())[:LONGEST_CAPTION]
+
+
+def _name(references: list[Reference], text: str) -> None:
+    for reference in references:
+        reference.text = reference.text or text
