@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
@@ -212,11 +212,16 @@ class _Runs:
             yield (setting, line, tags[container] if container >= 0 else ""), run
 
     def _joined(self, runs: Sequence[int]) -> str:
+        if len(runs) == 1:
+            return self._texts[runs[0]]
         texts, nodes, apart = self._tree.texts, self._nodes, self._tree.apart
-        if len(runs) > 1:
-            pieces = [f" {texts[run]}" if apart[nodes[run]] else texts[run] for run in runs]
-            return " ".join("".join(pieces).split())
-        return " ".join(texts[runs[0]].split())
+        pieces = [f" {texts[run]}" if apart[nodes[run]] else texts[run] for run in runs]
+        return " ".join("".join(pieces).split())
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The text of each run by itself: most are alone in their line, in blocks of all levels."""
+        return [" ".join(text.split()) for text in self._tree.texts]
 
     def _setting(self, node: int, start: int, known: dict[int, _Setting]) -> _Setting:
         """Return the setting inside of an element that sets text, in a block from `start` on."""

@@ -56,13 +56,13 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
         collector.read(PageTree(fallback.encode("utf-8", "replace"), "utf-8"))
     collector.moves.refresh(refresh)
     said = Declared(tree)
-    title, robots = _short(said.title), said.robots
+    title, robots, headings = _short(said.title), said.robots, _collapse(collector.headings)
     resolve = Resolver(base_url(said.base, url, encoding), encoding)
     references = chain(collector.references, collector.relations)  # a link in the page tells more
     resolved = [(r, t) for r in references if (t := resolve(r.href)) is not None]
     own = (Resolver(url, encoding) if said.base else resolve)("")
     own_url, host = (own.url, own.host) if own is not None else (url, "")
-    if own is not None and collector.simulation.say_so(title, _collapse(collector.headings)):
+    if own is not None and collector.simulation.say_so(title, headings):
         itself = Reference("", "script", kind=SIMULATION, only_kind=True, is_page=True)
         resolved.append((itself, own))
     moves = collector.moves.all(tree, own_url)
@@ -81,7 +81,7 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
         groups=groups,
         media=media_resources(resolved, resolve, own_url, host),
         text=_collapse(collector.text)[:LONGEST_TEXT],
-        headings=_collapse(collector.headings)[:LONGEST_TEXT],
+        headings=headings[:LONGEST_TEXT],
         nofollow=not robots.isdisjoint(("nofollow", "none")),
         noindex=not robots.isdisjoint(("noindex", "none")),
     )

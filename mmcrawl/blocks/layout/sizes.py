@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from math import ceil
 
 from mmcrawl.blocks.layout.measures import Measures
@@ -49,10 +50,8 @@ def node_sizes(tree: PageTree, measures: Measures) -> tuple[list[float], list[fl
     Args:
         tree, measures: The page.
     """
-    estimate = _Estimate(tree, measures)
-    estimate.place()
-    estimate.stack()
-    return estimate.widths, estimate.heights
+    sizes = NodeSizes(tree, measures)
+    return sizes.widths, sizes.heights
 
 
 def declared_size(
@@ -110,11 +109,11 @@ def _pixels(length: str, around: float) -> float:
     return min(float(match[1]) * factor, _LARGEST)
 
 
-class _Estimate:
-    """Sizes of all nodes: widths from the outside inwards, then heights from the inside outwards.
+class NodeSizes:
+    """Sizes of all nodes: widths from the outside inwards; heights, where asked for, from inside.
 
     Attributes:
-        widths, heights: Of each node; until `stack`, the heights are those declared.
+        widths: Of each node.
     """
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:
@@ -124,12 +123,13 @@ class _Estimate:
         self._chars: list[int] = (measures.chars[1:] - measures.chars[:-1]).tolist()
         self._declared = {tag: _declared_in(tag.attributes) for tag in set(self._drawn)}
         self.widths = [0.0] * len(tree)
-        self.heights = [0.0] * len(tree)
+        self._own_heights = [0.0] * len(tree)  # as declared
         self.widths[0] = PAGE_WIDTH
+        self._place()
 
-    def place(self) -> None:
+    def _place(self) -> None:
         """Find the widths, and the heights that are declared."""
-        tree, widths, heights = self._tree, self.widths, self.heights
+        tree, widths, heights = self._tree, self.widths, self._own_heights
         tags, parents, hidden, chars = tree.tags, tree.parents, self._hidden, self._chars
         for node in range(1, len(tree)):
             tag = tags[node]
@@ -150,21 +150,22 @@ class _Estimate:
 
     def _place_cells(self, row: int) -> None:
         """Put the cells of a row side by side; those that declare no width share the rest."""
-        tree, around = self._tree, (self.widths[row], self.heights[row])
+        tree, around = self._tree, (self.widths[row], self._own_heights[row])
         cells = [cell for cell in tree.children(row) if tree.tags[cell] in _CELLS]
         declared = [self._size(cell, around) for cell in cells]
         open_cells = sum(not width for width, _ in declared)
         rest = max(around[0] - sum(width for width, _ in declared), 0.0) / max(open_cells, 1)
         for cell, (width, height) in zip(cells, declared, strict=True):
-            self.widths[cell], self.heights[cell] = width or rest, height
+            self.widths[cell], self._own_heights[cell] = width or rest, height
 
     def _size(self, node: int, around: tuple[float, float]) -> tuple[float, float]:
         known = self._declared[self._drawn[node]]
         return _size(known, around) if known != _UNDECLARED else _NO_SIZE
 
-    def stack(self) -> None:
-        """Find the heights that are not declared."""
-        tree, widths, heights = self._tree, self.widths, self.heights
+    @cached_property
+    def heights(self) -> list[float]:
+        """Of each node, as declared or as what it holds stands below each other."""
+        tree, widths, heights = self._tree, self.widths, self._own_heights
         tags, parents, hidden, chars = tree.tags, tree.parents, self._hidden, self._chars
         boxes = [0.0] * len(tree)  # height of the boxes in an element
         lines = [0.0] * len(tree)  # area of what stands in lines in it
@@ -191,6 +192,7 @@ class _Estimate:
             else:
                 lines[parent] += lines[node] or (widths[node] * height if is_placed else 0.0)
         heights[0] = boxes[0] + _text_height(lines[0], widths[0])
+        return heights
 
 
 def _text_height(area: float, width: float) -> float:

@@ -17,7 +17,7 @@ from operator import itemgetter
 from mmcrawl.blocks.layout.features import is_topic_page
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
-from mmcrawl.blocks.layout.sizes import node_sizes
+from mmcrawl.blocks.layout.sizes import NodeSizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.page.building import TEXT
@@ -49,7 +49,6 @@ class ElementRules:
 
     Args:
         tree, measures: The page.
-        widths, heights: Estimated size of each node in pixels.
         min_width, min_height: An element below both is no part of the layout (rule 2).
         merges_links: Whether an element with links in it may be merged by rule 1.
         sheets: Linked style sheets, as far as they are known.
@@ -59,7 +58,6 @@ class ElementRules:
         self,
         tree: PageTree,
         measures: Measures,
-        sizes: tuple[Sequence[float], Sequence[float]],
         *,
         min_width: float,
         min_height: float,
@@ -67,7 +65,7 @@ class ElementRules:
         sheets: Sheets,
     ) -> None:
         self._tree, self._after = tree, tree.after
-        self._widths, self._heights = sizes
+        self._sizes = NodeSizes(tree, measures)
         self._min_width, self._min_height = min_width, min_height
         self._merges_links = merges_links
         self._chars = measures.chars.tolist()
@@ -132,7 +130,8 @@ class ElementRules:
 
     def is_small(self, node: int) -> bool:
         """Rule 2: the element is too small to be part of the layout."""
-        return self._widths[node] < self._min_width and self._heights[node] < self._min_height
+        sizes = self._sizes  # most elements are wide, and no height is asked for
+        return sizes.widths[node] < self._min_width and sizes.heights[node] < self._min_height
 
     def is_plain(self, node: int) -> bool:
         """Rule 3: the element holds a list of links, or only pictures or flash.
@@ -263,7 +262,6 @@ class Spcola:
         rules = ElementRules(
             tree,
             measures,
-            node_sizes(tree, measures),
             min_width=self._min_width,
             min_height=self._min_height,
             merges_links=is_topic_page(measures, self._link_text_ratio),
