@@ -46,7 +46,7 @@ _STATES = {
 _STYLES = {"running": "green", "silent": "bold red", "finished": "", "stopped": "yellow"}
 
 _AGAIN = 2.0  # seconds until what is watched is drawn anew
-_LOOK_AGAIN, _LONGEST_LOOK = 0.25, 6.0
+_LOOK_AGAIN, _LONGEST_LOOK = 0.25, 8.0
 """Seconds between two looks where one is not enough, and after which no more is found out."""
 _BUSIEST = 8  # partitions that are shown
 _LEASE = ("owner", "epoch", "busy", "alone", "pages", "fault")
