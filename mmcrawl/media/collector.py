@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from mmcrawl.errors import ListingError, MediaError, StoreError
 from mmcrawl.frontier.urls import host_of
+from mmcrawl.media.bundles import bundle_of
 from mmcrawl.media.download import Download, kept
 from mmcrawl.media.files import PartialFile, digest_of
 from mmcrawl.media.hosted import Players
@@ -322,6 +323,8 @@ def _not_fetched(url: str) -> str:
     if parts.scheme not in ("http", "https"):
         return f"{parts.scheme}: is a protocol that is not fetched"
     hosted = hosted_kind(host_of(url), f"{parts.path}?{parts.query}" if parts.query else parts.path)
+    if bundle_of(url)[0]:
+        return ""
     if hosted in (SIMULATION, DOCUMENT) and media_kind(url) is None:
         return f"it is a page of its host that shows a {hosted}, and no file"
     return _PLAYER if hosted in PLAYED else ""

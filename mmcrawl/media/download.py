@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mmcrawl.errors import MediaError
+from mmcrawl.media.bundles import bundle_of
 from mmcrawl.media.files import Begun, MediaFiles, PartialFile
 from mmcrawl.media.index import PART, MediaFile, State
 from mmcrawl.media.magic import HEAD, LIST, PLAYLISTS, kind_of, moves, says_no_media, type_of
@@ -315,10 +316,13 @@ class Download:
         if not head:
             raise MediaError("it is empty", again=True)
         seen, kind = type_of(head[:HEAD], self._header_type), self.file.kind
+        bundle = bundle_of(self.file.url)[1]
         if kind in (AUDIO, VIDEO) and is_playlist(head, self.file.url, self._header_type):
             seen = LIST
         elif kind == PART:
             seen = seen or self._header_type.partition(";")[0].strip() or "application/octet-stream"
+        elif bundle and seen in (bundle, "application/zip"):
+            seen = bundle
         else:
             self._refuse_if_not_wanted(seen, head)
         if kind == PART and seen == "text/html":

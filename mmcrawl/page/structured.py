@@ -27,6 +27,12 @@ _MOST_THINGS = 5_000
 _DEEPEST = 20
 _LONGEST_MARKED = 300  # characters of an element that is a date, a name
 _TITLE = re.compile(rb"<title[^<>]*>([^<]*)</title", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"(?:无标题|無標題|未命名|新建)(?:文档|文件|文檔|网页|網頁|页面)?\s*\d*"
+    r"|untitled(?:[ -]?(?:document|page))?\s*\d*|new[ _]page\s*\d*",
+    re.IGNORECASE,
+)
+_LONGEST_HEADING = 200  # characters
 _WITHIN = 1 << 16  # bytes of a page in which its title is looked for
 _COMMENTED = re.compile(r"^(?://)?\s*(?:<!\[CDATA\[|<!--)|(?://)?\s{0,99}(?:\]\]>|-->)\s{0,99};?$")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
@@ -109,13 +115,21 @@ class Declared:
 
     @cached_property
     def title(self) -> str:
-        """The first that says anything, white space collapsed; those of pictures are none."""
-        tree = self.tree
+        """The first that says anything, white space collapsed; those of pictures are none.
+
+        In place of what a program for pages wrote (无标题文档) stands the first heading.
+        """
+        tree, given = self.tree, ""
         for node in tree.elements("title"):
-            text = " ".join(tree.raw_content(node).split())
-            if text and (tree.tags[tree.parents[node]] == "head" or not self._hides[node]):
-                return text
-        return ""
+            given = " ".join(tree.raw_content(node).split())
+            if given and (tree.tags[tree.parents[node]] == "head" or not self._hides[node]):
+                break
+            given = ""
+        if given and _NO_TITLE.fullmatch(given):
+            headings = (node for tag in ("h1", "h2", "h3") for node in tree.elements(tag))
+            texts = (" ".join(tree.texts_in(node, _LONGEST_HEADING).split()) for node in headings)
+            return next(filter(None, texts), given)
+        return given
 
     @cached_property
     def _hides(self) -> NDArray[np.bool_]:

@@ -33,6 +33,7 @@ from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error
 from mmcrawl.frontier.urls import PrivateHosts, host_of
+from mmcrawl.media.bundles import bundle_of
 from mmcrawl.media.collector import LEASE, Collector
 from mmcrawl.media.download import Download
 from mmcrawl.media.hosted import Players, YtDlp
@@ -379,7 +380,7 @@ class CollectSpider(Args[CollectParams], Spider):
             yield self._request(download, again=True)
 
     def _request(self, download: Download, *, again: bool = False, url: str = "") -> Request:
-        url = url or download.file.url
+        url = url or bundle_of(download.file.url)[0] or download.file.url
         if not again:
             self._downloads.add(download)
             self._hosts[host_of(url)] += 1

@@ -15,10 +15,10 @@ from mmcrawl.frontier.urls import host_of
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.text.writing import xml_text
 from mmcrawl.works.grouping import SiteTitles, choose_titles, group_mentions
-from mmcrawl.works.licences import best_first, licences_in_text
+from mmcrawl.works.licences import RESERVED, best_first, licences_in_text
 from mmcrawl.works.mentions import Mention, mentions_of
 from mmcrawl.works.model import Evidence, Licence, Sighting, Work, WorkFile
-from mmcrawl.works.values import is_file, level_of_topic, title_of_file
+from mmcrawl.works.values import is_file, is_hosted, level_of_topic, title_of_file
 from mmcrawl.works.works_page import FileTags, WorksPage, read_works_page
 
 _MOST_RESOURCES = 100_000  # of a page
@@ -173,7 +173,13 @@ class _Describer:
 
     def _licences(self, group: _Group) -> tuple[Licence, ...]:
         beside = chain.from_iterable(mention.licences for _, mention in group.mentions)
-        of_pages = chain.from_iterable(page.facts.licences for page, _ in group.mentions)
+        # Of a player of another site, the foot of the page does not reserve the rights.
+        of_pages = (
+            licence
+            for page, mention in group.mentions
+            for licence in page.facts.licences
+            if licence.code != RESERVED or not is_hosted(mention.url)
+        )
         in_file = (
             Licence(code, url, Evidence("tag", said, "medium"))
             for code, url, said in licences_in_text(group.tags.copyright)

@@ -11,7 +11,7 @@ from itertools import combinations
 from urllib.parse import urlsplit
 
 from mmcrawl.page.media import EXTENSION_PATTERN
-from mmcrawl.text.words import unify
+from mmcrawl.text.words import HAN, unify
 from mmcrawl.works.mentions import Mention
 from mmcrawl.works.values import is_file, is_generic, stem_of
 
@@ -44,11 +44,11 @@ _EMPTY_WORDS = """
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 _EMPTY_HAN = re.compile(
-    r"(?:下载|下載|播放|点击|點擊|收听|收聽|观看|觀看|在线|線上|试听|試聽|音频|音頻|视频|視頻|影片|文件"
+    r"(?:下载|下載|播放|点击|點擊|收听|收聽|观看|觀看|在线|線上|试听|試聽|音频|音頻|视频|視頻|影片|文件|文档|文檔"
     r"|这里|這裡|链接|連結|高清|标清|全屏|动画|動畫|打开|查看|详细|更多|右键|另存为|本地|直接|地址"
-    r"|ダウンロード|再生|聴く|視聴|音声|動画|こちら|を|の|で|は|[一-龥]?格式|[的了此本])+"
+    r"|无标题|無標題|未命名|ダウンロード|再生|聴く|視聴|音声|動画|こちら|を|の|で|は|[一-龥]?格式|[的了此本])+"
 )
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"[{HAN}ぁ-ヿ]+|[^\W_{HAN}ぁ-ヿ]+")  # 下载MP3 is two
 _SIZE = re.compile(r"\d+(?:\.\d+)?(?:[kmg]i?b?|kbps|min|sec|s|m|h)?", re.IGNORECASE)
 _TAIL = re.compile(
     rf"\s{{0,99}}[(\[（【](?:[^()\[\]]{{0,99}}\b)?(?:{EXTENSION_PATTERN}|\d{{1,9}}(?:\.\d{{1,9}})?\s?[kmg]b"
@@ -57,6 +57,7 @@ _TAIL = re.compile(
 )
 # Names that a program gave: letters and digits without order, as 1MOZUJ61ZzBi.
 _DRAWN = re.compile(r"(?=(?:\S*\d){2})(?=\S*[a-zA-Z])\S*(?:[a-zA-Z]\d+[a-zA-Z]|[a-z][A-Z]\d)\S*")
+_NUMBERED = re.compile(r"[a-z]{0,9}[ _-]?\d{1,6}[a-z]?", re.IGNORECASE)  # zs01: tells no reader
 _FILE_END = re.compile(rf"\.(?:{EXTENSION_PATTERN})$", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:(?:https?:)?/?/|www\.)\S+", re.IGNORECASE)
 # What a page of a tag is called, and the line with author and date.
@@ -155,6 +156,8 @@ def _best(
         score /= shared[plain]
         if len(text) > _LONG or len(text) < _SHORT:
             score *= 0.4
+        if source == "file" and _NUMBERED.fullmatch(text):
+            score *= 0.1
         if says_nothing(text):
             score *= 0.01
         return score, text

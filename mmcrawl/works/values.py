@@ -7,6 +7,7 @@ from datetime import date
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
+from mmcrawl.page.hosts import hosted_kind
 from mmcrawl.page.media import ANY_FILE_PATTERN
 from mmcrawl.page.urls import resource_key
 from mmcrawl.text.words import HAN, unify
@@ -82,6 +83,22 @@ def work_key(url: str) -> str:
 def is_file(url: str) -> bool:
     """Whether an address names a file of media, by its name."""
     return _EXTENSION.search(_path(url)) is not None
+
+
+def is_hosted(url: str) -> bool:
+    """Whether an address is an item on a host of films, sounds or simulations.
+
+    >>> is_hosted("https://youtu.be/dQw4w9WgXcQ"), is_hosted("http://school.test/a.mp4")
+    (True, False)
+    """
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    return (
+        hosted_kind(host, f"{parts.path}?{parts.query}" if parts.query else parts.path) is not None
+    )
 
 
 @lru_cache(maxsize=16_384)

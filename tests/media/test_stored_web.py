@@ -22,6 +22,33 @@ def test_media_of_a_crawl_of_a_stored_web_come_from_it(tmp_path: Path) -> None:
     assert (record.state, record.size, record.reason) == (State.HELD, 5_012, "")
 
 
+def test_simulations_that_run_by_themselves_are_kept_whole(tmp_path: Path) -> None:
+    phet = "phet.colorado.edu/sims/html/bending-light/latest/bending-light_en.html"
+    geogebra = "www.geogebra.org/material/download/format/file/id/abc123"
+    pages = {
+        "h.test/index.html": '<title>optics</title><h1>optics</h1><iframe src="https://www.geogebra.org'
+        f'/m/abc123"></iframe><iframe src="https://{phet}"></iframe><a href="w.h5p">optics h5p</a>'
+        '<iframe src="https://www.desmos.com/calculator/abcdefgh"></iframe>',
+        phet: "<!doctype html><html><title>Bending light</title>",
+        geogebra: "PK\x03\x04 geogebra",
+        "h.test/w.h5p": "PK\x03\x04 h5p",
+    }
+    for name, text in pages.items():
+        (tmp_path / "web" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "web" / name).write_text(text)
+    given = ["-a", "web=web", "-a", "keywords=optics", "-a", "seeds=http://h.test/"]
+    assert typed("crawl", "focused", *given, folder=tmp_path).returncode == 0
+    run = typed("collect", folder=tmp_path)
+    assert run.returncode == 0, run.stderr
+    types = {path: one.content_type for path, one in Desk(tmp_path).records().items()}
+    assert types == {
+        f"/{phet.partition('/')[2]}": "text/html",
+        "/m/abc123": "application/vnd.geogebra.file",
+        "/w.h5p": "application/zip",
+        "/calculator/abcdefgh": "",
+    }
+
+
 def test_the_records_are_listed_for_programs(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.found(["rtsp://h.test/a.rm", "mms://h.test/b.wmv"])

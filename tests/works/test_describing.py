@@ -242,3 +242,32 @@ def test_what_is_deep_is_read_in_time() -> None:
     nested = "[" * 100_000
     read = facts(f"<script type=application/ld+json>{nested}</script>{deep}")
     assert len(read.mentions) == 1
+
+
+def test_what_a_link_asks_for_and_a_number_are_no_titles() -> None:
+    anchors = ("点击下载", "下载MP3", "", "播放")
+    links = "".join(f'<p><a href="zs0{n}.mp3">{text}</a></p>' for n, text in enumerate(anchors))
+    page = found(f"<title>无标题文档</title><h1>光的折射</h1>{links}")
+    assert page.facts.title == "光的折射"
+    assert {work.title for work in works(page)} == {"光的折射"}
+    named = works(
+        found('<title>光学</title><a href="Snells_law.mp3">下载</a><a href="b.mp3">听</a>')
+    )
+    assert "Snells law" in {work.title for work in named}
+
+
+def test_the_foot_of_a_school_reserves_no_rights_of_players_of_others() -> None:
+    players = (
+        "https://phet.colorado.edu/sims/html/bending-light/latest/bending-light_zh_CN.html",
+        "https://player.bilibili.com/player.html?bvid=BV1xx411c7mD",
+    )
+    frames = "".join(f'<iframe src="{url}"></iframe>' for url in players)
+    said = "<h1>光的折射</h1><p>作者：王老师　发布时间：2008-5-1</p><p>这一课讲光的折射。</p>"
+    foot = '<div class="footer">版权所有 某某中学 2008</div>'
+    made = works(found(f'<html lang="zh">{said}{frames}<video src="own.mp4"></video>{foot}'))
+    assert {(work.creator, work.date) for work in made} == {("王老师", "2008-05-01")}
+    codes = {work.files[0].url: work.licence and work.licence.code for work in made}
+    assert codes == {
+        **dict.fromkeys(players),
+        "http://school.test/course/own.mp4": "all-rights-reserved",
+    }

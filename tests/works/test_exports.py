@@ -319,7 +319,10 @@ def test_kiwix_plays_animations_if_ruffle_is_there(tmp_path: Path) -> None:
 
 def test_works_that_kolibri_cannot_show_are_told(tmp_path: Path) -> None:
     unlicensed = replace(LEVERS, id="5" * 16, licences=())
-    folder = export("kolibri", tmp_path, LEVERS, ANIMATION, PLAYER, unlicensed, problems=3)
+    reserved = replace(unlicensed, licences=(replace(LICENCE, code="all-rights-reserved"),))
+    ported = replace(LEVERS, licences=(replace(LICENCE, code="CC-BY-SA-3.0-CN"),))
+    others = (ANIMATION, PLAYER, unlicensed, reserved)
+    folder = export("kolibri", tmp_path, ported, *others, problems=4)
     with (folder / "Content.csv").open(encoding="utf-8", newline="") as stream:
         topic, levers = csv.DictReader(stream)
     assert (topic["Path *"], topic["License ID *"]) == ("channel/video", "")

@@ -26,7 +26,7 @@ _COLUMNS = (
     *("License ID *", "License Description", "Copyright Holder", "Thumbnail"),
 )
 _SHOWN = {"video/mp4", "video/webm", "audio/mpeg"}
-_CREATIVE_COMMONS = re.compile(r"CC-(BY(?:-(?:SA|ND|NC|NC-SA|NC-ND))?)(?:-[0-9.]+)?")
+_CREATIVE_COMMONS = re.compile(r"CC-(BY(?:-(?:SA|ND|NC|NC-SA|NC-ND))?)(?:-[0-9.]+(?:-[A-Z]+)?)?")
 _PUBLIC = re.compile(r"CC0|PDM")
 _LONGEST_TITLE, _LONGEST_DESCRIPTION = 200, 400  # characters, of Kolibri Studio
 
@@ -46,7 +46,7 @@ class Kolibri:
                 licence = _licence_id(work)
                 files = [file for file in work.files if file.digest and file.mime in _SHOWN]
                 if not files or not licence:
-                    why = "no licence of it is known" if files else _why(work.files)
+                    why = _why_not(work) if files else _why(work.files)
                     problems.append(f"{work.title}: {why}, so it is left out")
                     return
                 above = [name for name in (folder_name(work.topic), work.kind) if name]
@@ -88,7 +88,12 @@ def _licence_id(work: Work) -> str:
         return f"CC {found[1]}"
     if _PUBLIC.match(code):
         return "Public Domain"
-    return "All Rights Reserved" if code == RESERVED else ""
+    return ""
+
+
+def _why_not(work: Work) -> str:
+    is_reserved = work.licence is not None and work.licence.code == RESERVED
+    return "all rights are reserved" if is_reserved else "no licence of it is known"
 
 
 def _why(files: Sequence[WorkFile]) -> str:

@@ -20,7 +20,9 @@ from urllib.parse import unquote, urlsplit
 
 from mmcrawl.archive.model import Capture
 from mmcrawl.errors import CollectionError, MmcrawlError, StoreError, raise_if_fatal
+from mmcrawl.media.bundles import GEOGEBRA
 from mmcrawl.media.parts import HeldPart
+from mmcrawl.page.media import media_kind
 from mmcrawl.plugins import Registry
 from mmcrawl.works.model import Work, WorkFile
 
@@ -203,9 +205,10 @@ def _suffix(file: WorkFile) -> str:
         path = ""
     match = _SUFFIX.search(path)
     suffix = match[0].lower() if match else ""
-    named = mimetypes.guess_type(f"x{suffix}")[0] or ""
-    if suffix and (not file.mime or named.startswith(("audio/", "video/"))):
+    if suffix and (not file.mime or media_kind(f"x{suffix}")):
         return suffix
+    if file.mime == GEOGEBRA:
+        return ".ggb"
     return mimetypes.guess_extension(file.mime) or suffix or ".bin"
 
 
