@@ -1,4 +1,15 @@
-"""One crawl without Scrapy: what is told of each page, and what follows from it."""
+"""One crawl without Scrapy, from checked arguments to a job that goes on where it stopped.
+
+:class:`FocusedParams` checks what a user said; :class:`CrawlParts` is what a crawl is made of apart
+from its store; :class:`CrawlJob` (`job.py`, begin there) is the crawl. Whoever fetches asks it for
+the `next` link, has a page judged, and reports the page or the failure. The report passes through
+`intake.py`: which links are admitted, what is new, what the scorer says of them.
+
+A page, its links, what was found and all changed scores become durable in one commit, so a crawl
+that is killed loses no more than the pages since the last one, and fetches them again. A job keeps
+its arguments: one that goes on with others is refused. `history.py` reads back what happened, and
+`why.py` tells of one link why it was fetched when it was.
+"""
 
 from mmcrawl.lazy import lazy_imports
 

@@ -1,4 +1,12 @@
-"""Where things are kept besides files: documents in SQLite or MongoDB, URIs, processes beside."""
+"""Documents in SQLite or MongoDB, behind one interface of about ten methods.
+
+A document has a key and named fields; keys are in order, so that a range of them can be read. Two
+steps are atomic on both stores: insert a document that is not there, and change one that is still
+as it was read. All else is built on these. Begin with `documents.py`; `sqlite_documents.py` and
+`mongodb_documents.py` do the same for each store, and one test suite holds them to it.
+
+Also here: opening SQLite files, URIs of stores, values as bytes, and processes beside this one.
+"""
 
 from mmcrawl.lazy import lazy_imports
 

@@ -1,4 +1,8 @@
-"""What a person sees on a terminal."""
+"""What a person sees on a terminal: tables, progress, problems on one line, files that are written.
+
+`extensions.py` has the Scrapy extensions that show a crawl, named in `mmcrawl.engine.components`;
+nothing else here needs Scrapy, so that `mmcrawl blocks --format md FILE` is done without it.
+"""
 
 from mmcrawl.lazy import lazy_imports
 

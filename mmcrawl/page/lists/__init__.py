@@ -1,7 +1,8 @@
-"""Ways into a site other than clicks: what its sitemaps, feeds, archives and heads name.
+"""Documents that list addresses: sitemaps, feeds, OPML, playlists, CDX, and what heads declare.
 
-A body is told by its first element, not by its address or declared type. All reading is bounded,
-whatever the bytes.
+Each reader takes a body and gives a :class:`Page` whose links say which list named them. The first
+element decides what a body is, not its address or declared type. Reading is bounded, whatever the
+bytes, and an entry that is broken costs no other.
 """
 
 from mmcrawl.lazy import lazy_imports
