@@ -1,6 +1,6 @@
 """Documents that list addresses: sitemaps, feeds, OPML, playlists, CDX, and what heads declare.
 
-Each reader takes a body and gives a :class:`Page` whose links say which list named them. The first
+Each reader takes a body and gives links and media that say which list named them. The first
 element decides what a body is, not its address or declared type. Reading is bounded, whatever the
 bytes, and an entry that is broken costs no other.
 """
