@@ -1,4 +1,10 @@
-from mmcrawl.topic import Topic, load_topic
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.errors import TopicError
+from mmcrawl.topic import Topic, load_topic, load_topics, topic_from_keywords
+from tests.tables import each
 
 OPTICS = Topic(
     name="optics",
@@ -40,3 +46,60 @@ def test_named_laws_are_words_of_the_curriculum_and_chapters_are_named() -> None
         assert chapter is not None
         assert chapter[:2] == ("力与牛顿运动定律", "Forces and Newton's laws")
     assert topic.chapter_of("Soup") is None
+
+
+def test_a_topic_file_has_chapters_whose_words_are_the_topics_too(tmp_path: Path) -> None:
+    file = tmp_path / "levers.toml"
+    file.write_text(
+        'name = "levers"\nwords = ["fulcrum"]\n'
+        '[[chapters]]\ntitle = "杠杆"\ntitle_en = "Bars"\nwords = [["杠杆", "crowbar"]]\n',
+        encoding="utf-8",
+    )
+    topic = load_topics(f"{file},computing")
+    assert ("杠杆", "crowbar") in topic.concepts
+    assert (chapter := topic.chapter_of("A crowbar")) is not None
+    assert chapter[:2] == ("杠杆", "Bars")
+    assert topic.title == "levers、信息技术"
+
+
+@each(
+    "content, said",
+    [
+        ("name = levers", "not valid TOML"),
+        ("words = ['fulcrum']", "the topic has no name"),
+        ("name = 3", "name must be a text in quotes"),
+        ("name = 'l'\nwords = 'fulcrum'", "words must be a list of concepts"),
+        ("name = 'l'\nwords = [3]", "words holds 3, which is no list of words"),
+        ("name = 'l'\nword = []", "unknown key 'word'"),
+        ("name = 'l'\nmedia = []", "media must be a table"),
+        ("name = 'l'\n[media]\nvideo = []", "media.video must be a table"),
+        ("name = 'l'\nchapters = {}", "write each chapter as [[chapters]]"),
+        ("name = 'l'\n[[chapters]]\nname = 'a'", "[[chapters]]: unknown key 'name'"),
+        ("name = 'l'\nwords = ['']", "levers.toml"),
+    ],
+)
+def test_what_is_wrong_in_a_topic_file_is_said(content: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "levers.toml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(TopicError) as error:
+        load_topic(str(file))
+    assert str(file) in str(error.value)
+    assert said in str(error.value)
+
+
+@each(
+    "names, said",
+    [
+        ("", "no topic is named"),
+        ("no/such/file", "there is no topic file"),
+        ("physics-senor", "did you mean physics-senior"),
+    ],
+)
+def test_a_topic_that_is_not_there_is_said(names: str, said: str) -> None:
+    with pytest.raises(TopicError, match=said):
+        load_topics(names)
+
+
+def test_a_topic_of_keywords_has_some() -> None:
+    with pytest.raises(TopicError):
+        topic_from_keywords(" , ")
