@@ -9,7 +9,7 @@ from tests.serving import Answer, Request, Server
 from tests.tables import each
 
 MP4 = b"\x00\x00\x00\x20ftypisom" + bytes(range(256)) * 8
-LARGE = 50_000_000
+LARGE = 150_000_000
 LINKS = {
     "down.php?id=12": "点击下载",
     "get?id=3": "by its name",
@@ -135,7 +135,7 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
         "/film.mp4": {"/shown2.mp4": ("video", "")},
         "/seed.php?id=9": {"/seed.php?id=9": ("video", "")},
     }
-    assert sent < 8_000_000, sent  # what lies in the buffers of both sides
+    assert sent < LARGE / 2, sent  # what lies in the buffers of both sides: up to 40 MB on Linux
 
 
 def test_seeds_that_are_films_are_on_topic_whatever_that_takes(tmp_path: Path) -> None:
