@@ -94,7 +94,7 @@ class Leases:
         self.own: dict[int, Lease] = {}
 
     def read(self) -> dict[int, Lease]:
-        """Return all, and forget those of its own that are not its own any more."""
+        """Return all, as they are now; what that says of its own is for the caller."""
         found = leases_of(self._documents.all("lease"))
         self._there.update(found)
         return found

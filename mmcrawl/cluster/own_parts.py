@@ -119,11 +119,6 @@ class OwnParts:
         return sum(job.ready for part, job in self.jobs.items() if part not in self.giving)
 
     @property
-    def may_have_links(self) -> bool:
-        """Whether a link waits that may be fetched, as far as was looked."""
-        return bool(self._best or self._changed)
-
-    @property
     def can_give(self) -> bool:
         """Whether nothing is under way in a partition that is to be another worker's."""
         return any(not self._under_way_in[part] for part in self.giving)
