@@ -115,81 +115,70 @@ declared = {
         Setting(
             "MMCRAWL_BARREN_PAGES_PER_SHAPE",
             200,
-            "maximum of pages of one URL shape, or of one script, until one is relevant; a"
-            " directory, all below it and its siblings share five times as many; 0 for no limit",
+            "maximum pages of one URL shape or script without a relevant one, five times as many of"
+            " a directory with its siblings; 0 for no limit",
             *_COUNT,
         ),
         Setting(
-            "MMCRAWL_LINKS_PER_PAGE",
-            20_000,
-            "maximum of links taken from one page; 0 for no limit",
-            *_COUNT,
+            "MMCRAWL_LINKS_PER_PAGE", 20_000, "maximum links of one page; 0 for no limit", *_COUNT
         ),
         Setting(
             "MMCRAWL_PAGES_UNDER_WAY",
             0,
-            "maximum of pages in progress when the next link is chosen; 0 for as few as keep the"
-            " crawl busy",
+            "maximum pages in progress; 0 for as few as keep the crawl busy",
             *_COUNT,
         ),
-        Setting(
-            "MMCRAWL_PAGES_PER_HOST", 0, "maximum of pages of one host; 0 for no limit", *_COUNT
-        ),
+        Setting("MMCRAWL_PAGES_PER_HOST", 0, "maximum pages per host; 0 for no limit", *_COUNT),
         Setting(
             "MMCRAWL_PRIVATE_NETWORKS",
             False,
-            "fetch from private networks, also where no seed names the host",
+            "fetch from private networks, even if no seed names the host",
         ),
         Setting(
             "MMCRAWL_HEAD_REQUESTS",
             0,
-            "maximum of HEAD requests in a run for links that may be media but have no file"
-            " extension (`download.php?id=3`)",
+            "maximum HEAD requests in a run, for links without a file extension"
+            " (`download.php?id=3`)",
             *_COUNT,
         ),
         Setting("MMCRAWL_DISPLAY", True, "show progress and the closing table"),
         Setting(
             "MMCRAWL_ARCHIVE",
             None,
-            "where pages are archived: `sqlite:///FILE`, `mongodb://HOST/DATABASE` or `none`; None"
-            " means beside the store (`crawl-archive.db` beside `crawl.db`, or in the same MongoDB"
-            " database), and nowhere for a crawl in memory",
+            "where pages are archived: `sqlite:///FILE`, `mongodb://HOST/DATABASE` or `none`"
+            " (default: beside the store, as `crawl-archive.db` or in the same database)",
         ),
         Setting(
             "MMCRAWL_MEDIA",
             None,
-            "folder of the media files, or a URL such as `s3://BUCKET/FOLDER` (extra `collect`, and"
-            " s3fs); None means `crawl-media` beside `crawl.db`, or `DATABASE-media` in the current"
-            " folder for MongoDB",
+            "folder of the media files, or a URL such as `s3://BUCKET/FOLDER` (default:"
+            " `crawl-media` beside `crawl.db`, or `DATABASE-media` in the current folder)",
         ),
         Setting("MMCRAWL_CHROMIUM", None, "browser program for `render`"),
         Setting("MMCRAWL_YTDLP", "yt-dlp", "program for `hosted` media"),
         Setting(
             "MMCRAWL_MEDIA_SLOWEST",
             1_024,
-            "minimum of bytes a second of a download, over each DOWNLOAD_TIMEOUT; 0 for no limit",
+            "minimum bytes a second of a download, over each DOWNLOAD_TIMEOUT; 0 for no limit",
             *_COUNT,
         ),
         Setting(
             "MMCRAWL_ROBOTS_PAUSE",
             10.0,
-            "seconds until a robots.txt that failed is requested again; doubles each time, up to an"
-            " hour",
+            "seconds until a failed robots.txt is requested again; doubles each time, up to 3600",
             "a number of seconds above 0",
             lambda value: 0 < value < inf,
         ),
         Setting(
             "MMCRAWL_BLOCKS",
             None,
-            "how pages are cut into blocks, as `bwap:min_size=0.5;theta=9` (`scrapy blocks --help`"
-            " lists the methods); None means `bwap`, in the archive the method of a page's last"
-            " version; `off` cuts none",
+            "how pages are cut into blocks, as `bwap:min_size=0.5;theta=9`, or `off` (`scrapy blocks"
+            " --help`; default: `bwap`, in the archive the method of a page's last version)",
         ),
         Setting(
             "MMCRAWL_METADATA",
             {},
-            "more columns of the feeds, by rules:"
-            ' `{"author": "meta author", "year": "url /(\\d{4})/"}`; see docs/guide/blocks.md',
+            'more columns of the feeds: `{"author": "meta author"}` (docs/guide/blocks.md)',
         ),
         Setting(
             "MMCRAWL_REVISIT_DEFAULT",
@@ -197,35 +186,35 @@ declared = {
             "hours until a page with one visit is due again",
             *_HOURS,
         ),
-        Setting("MMCRAWL_REVISIT_SHORTEST", 1.0, "minimum of hours between two visits", *_HOURS),
+        Setting("MMCRAWL_REVISIT_SHORTEST", 1.0, "minimum hours between two visits", *_HOURS),
         Setting(
             "MMCRAWL_REVISIT_KINDS",
             "main-text,title,image",
-            "kinds of blocks whose changes count as changes of a page; also `main-text`, `layout`"
-            " (the title and the text outside of all blocks), `all` (any byte)",
+            "kinds of blocks whose changes count as changes of a page; also `layout` (title and text"
+            " outside all blocks), `all` (any byte)",
         ),
-        Setting("MMCRAWL_REVISIT_LONGEST", 720.0, "maximum of hours between two visits", *_HOURS),
+        Setting("MMCRAWL_REVISIT_LONGEST", 720.0, "maximum hours between two visits", *_HOURS),
         Setting(
             "MMCRAWL_LEASE_SECONDS",
             15.0,
-            "seconds of silence after which the parts of a worker of a shared crawl go to others",
+            "seconds without a heartbeat until others take over a worker's partitions",
             "a number of seconds from 4",
             lambda value: 4 <= value < inf,
         ),
         Setting(
             "MMCRAWL_METRICS",
             None,
-            "where a running crawl serves its figures for Prometheus (extra `metrics`); port 0 is a"
-            " free one, which the log names",
+            "where a running crawl serves figures for Prometheus (extra `metrics`); port 0 picks a"
+            " free one",
             "an address with a port, as 127.0.0.1:9410",
             lambda value: not value or re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[^:]+):\d{1,5}", value),
         ),
         Setting(
             "MMCRAWL_RUFFLE",
             None,
-            "folder with the web build of Ruffle (ruffle.js), for swf in `scrapy browse`",
+            "folder with the web build of Ruffle (ruffle.js), to play Flash",
         ),
-        Setting("MMCRAWL_WEB", None, "stored web that answers instead of the network"),
+        Setting("MMCRAWL_WEB", None, "stored web that replaces the network"),
         Setting(
             "MMCRAWL_WEB_LATENCY",
             None,

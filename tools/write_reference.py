@@ -10,7 +10,7 @@ from mmcrawl.commands.links import COLUMNS
 from mmcrawl.commands.terminal.arguments import spider_arguments
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import CollectParams, RevisitParams
-from mmcrawl.settings import declared
+from mmcrawl.settings import Setting, declared
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 SETTINGS = """# Settings
@@ -49,7 +49,7 @@ COLLECT = """
 def pages() -> dict[Path, str]:
     """Return the pages."""
     settings = (
-        (f"`{each.name}`", f"`{each.shown_default}`", each.help + _noted(each.may_be))
+        (f"`{each.name}`", f"`{each.shown_default}`", each.help + _noted(each))
         for each in declared.values()
     )
     columns = ((f"`{name}`", column.paper, column.what) for name, column in COLUMNS.items())
@@ -75,8 +75,9 @@ def _arguments(
         yield f"`{name}`", text, f"`{default}`" if default else ""
 
 
-def _noted(text: str) -> str:
-    return f" ({text})" if text else ""
+def _noted(setting: Setting) -> str:
+    said = not setting.may_be or "; 0 for" in setting.help
+    return "" if said else f" ({setting.may_be})"
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -283,7 +283,7 @@ class Column(NamedTuple):
 
 
 COLUMNS: Mapping[str, Column] = {
-    "id": Column("ID", "number of the link, from 0, in the order in which links were found"),
+    "id": Column("ID", "number of the link, from 0"),
     "url": Column("URL", "address as fetched"),
     "status": Column("Status", "W waiting, R running, C crawled, E error"),
     "url_words": Column("URLFanyi", "words of the address, translated"),

@@ -46,13 +46,11 @@ class FocusedParams(BaseModel):
 
     model_config = ConfigDict(extra="allow", ignored_types=(cached_property,))
 
-    algo: str = Field(
-        "urlrule", description="how waiting links are ordered (`scrapy help algorithms`)"
-    )
+    algo: str = Field("urlrule", description="order of waiting links (`scrapy help algorithms`)")
     topic: str = Field("", description="topics by name or file, separated by commas")
     keywords: str = Field(
         "",
-        description="words to look for instead of a topic: 光学|optics, lens; * for any media",
+        description="words instead of a topic: 光学|optics, lens; * for any media",
     )
     seeds: str = Field(
         "", description="seed file, URL, or URLs separated by commas (default: the demo web)"
@@ -67,40 +65,38 @@ class FocusedParams(BaseModel):
     )
     download: str = Field(
         "",
-        description="kinds of media to download during the crawl, or all; see `scrapy collect`",
+        description="kinds of media to download during the crawl, or all",
     )
     max_media: Annotated[str, readable(as_sizes)] = Field(
-        "", description="maximum of downloads: 20GB, or 20GB,video:15GB"
+        "", description="maximum size of downloads: 20GB, or 20GB,video:15GB"
     )
-    max_pages: int = Field(0, ge=0, description="maximum of pages to fetch; 0 for no limit")
+    max_pages: int = Field(0, ge=0, description="maximum pages to fetch; 0 for no limit")
     max_layer: int = Field(20, ge=0, description="deepest directory layer; 0 for no limit")
-    max_depth: int = Field(0, ge=0, description="maximum of clicks from a seed; 0 for no limit")
+    max_depth: int = Field(0, ge=0, description="maximum clicks from a seed; 0 for no limit")
     sites: Literal["hosts", "domains", "anywhere"] = Field(
-        "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
+        "hosts", description="where links may lead: the seeds' hosts, their domains, or anywhere"
     )
     expand: str = Field(
         "all",
-        description="pages whose links are followed, besides seeds: all, on-topic, or those of at"
-        " least a topic score, as score:0.2",
+        description="pages whose links are followed: all, on-topic, or by topic score, as score:0.2",
     )
     links: Literal["all", "related"] = Field(
         "all",
-        description="all, or related: links in navigation later, and none that are only in"
-        " advertisements, notices of rights or noise",
+        description="all, or related: navigation later, advertisements and noise never",
     )
     discover: str = Field(
         _USUAL_WAYS,
-        description="ways into the seeds' hosts besides links, separated by commas: sitemap,"
-        " feeds, oembed, cdx; or none",
+        description="further sources of links, separated by commas: sitemap, feeds, oembed, cdx; or"
+        " none",
     )
     cdx: str = Field("", description="CDX server for discover=cdx, as http://h/cdx")
     render: Literal["", "playwright", "playwright-all"] = Field(
         "",
-        description="render pages that are empty without scripts by Chromium: playwright, or"
-        " playwright-all for every page (extra `render`)",
+        description="render pages in Chromium: playwright (pages that are empty without scripts) or"
+        " playwright-all (extra `render`)",
     )
-    max_rendered: int = Field(1_000, ge=0, description="maximum of rendered pages")
-    rules: str = Field("", description="file of URL rules: which links come first, and which never")
+    max_rendered: int = Field(1_000, ge=0, description="maximum rendered pages")
+    rules: str = Field("", description="file of URL rules")
     store: StoreName = Field(
         "",
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
@@ -108,8 +104,7 @@ class FocusedParams(BaseModel):
     )
     workers: str = Field(
         "",
-        description="processes of this machine that crawl together: a number, or auto (by cores and"
-        " memory)",
+        description="number of processes, or auto (by cores and memory)",
     )
     archive: str = Field(
         "",
@@ -118,8 +113,8 @@ class FocusedParams(BaseModel):
     )
     web: WebName = Field(
         "",
-        description="stored web to crawl instead of the network: demo, a folder with one folder per"
-        " host, a WARC file, sim:pages=5000 (simulated), portal:WEB;WEB (several behind one page)",
+        description="stored web instead of the network: demo, a folder with one folder per host, a"
+        " WARC file, sim:pages=5000 (simulated), portal:WEB;WEB (several behind one page)",
     )
 
     @model_validator(mode="before")

@@ -235,14 +235,12 @@ class ArchiveParams(SpiderParams):
 class RevisitParams(ArchiveParams):
     """Arguments of `scrapy crawl revisit`, each given as `-a NAME=VALUE`."""
 
-    limit: int = Field(0, ge=0, description="maximum of pages to visit; 0 for all that are due")
+    limit: int = Field(0, ge=0, description="maximum pages to visit; 0 for all that are due")
     at: Annotated[str, readable(as_time)] = Field(
-        "", description="visit what is due at this time instead of now"
+        "", description="visit pages due at this time instead of now"
     )
-    due: str = Field(
-        "", description="all: every page now; URL: only this one, now (default: what is due)"
-    )
-    web: WebName = Field("", description="stored web to visit instead of the network")
+    due: str = Field("", description="all, or the URL of one page, now (default: what is due)")
+    web: WebName = Field("", description="stored web instead of the network")
 
     @field_validator("due")
     @classmethod
@@ -275,21 +273,19 @@ class CollectParams(SpiderParams):
         ALL, description=f"{', '.join(KINDS)}, separated by commas, or {ALL}"
     )
     max_media: Annotated[str, readable(as_sizes)] = Field(
-        "", description="maximum in all, and of a kind: 20GB, or 20GB,video:15GB"
+        "", description="maximum size, in all and per kind: 20GB, or 20GB,video:15GB"
     )
-    max_file: _Size = Field("", description="largest file, as 2GB")
+    max_file: _Size = Field("", description="maximum size of a file, as 2GB")
     hosted: _Size = Field(
         "",
-        description="maximum that yt-dlp fetches from players of other sites (YouTube …), as 5GB"
-        " (default: none of them)",
+        description="maximum size of what yt-dlp fetches from other sites' players, as 5GB"
+        " (default: nothing)",
     )
     disk_left: _Size = Field("1GB", description="disk space to leave free")
     again: Literal["", "failed", "held"] = Field(
         "", description="fetch again what failed, or what is held"
     )
-    web: WebName = Field(
-        "", description="stored web to fetch from instead of the network (default: the crawl's)"
-    )
+    web: WebName = Field("", description="stored web instead of the network (default: the crawl's)")
 
     @field_validator("store")
     @classmethod
