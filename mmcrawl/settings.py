@@ -172,8 +172,8 @@ declared = {
         Setting(
             "MMCRAWL_BLOCKS",
             None,
-            "how pages are cut into blocks, as `bwap:min_size=0.5;theta=9`, or `off` (`scrapy blocks"
-            " --help`; default: `bwap`, in the archive the method of a page's last version)",
+            "how pages are cut into blocks, as `bwap:min_size=0.5;theta=9`, or `off` (`scrapy"
+            " blocks --help`; default: `bwap`, in the archive the method of a page's last version)",
         ),
         Setting(
             "MMCRAWL_METADATA",
@@ -190,8 +190,8 @@ declared = {
         Setting(
             "MMCRAWL_REVISIT_KINDS",
             "main-text,title,image",
-            "kinds of blocks whose changes count as changes of a page; also `layout` (title and text"
-            " outside all blocks), `all` (any byte)",
+            "kinds of blocks whose changes count as changes of a page; also `layout` (title and"
+            " text outside all blocks), `all` (any byte)",
         ),
         Setting("MMCRAWL_REVISIT_LONGEST", 720.0, "maximum hours between two visits", *_HOURS),
         Setting(

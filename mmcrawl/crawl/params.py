@@ -78,7 +78,7 @@ class FocusedParams(BaseModel):
     )
     expand: str = Field(
         "all",
-        description="pages whose links are followed: all, on-topic, or by topic score, as score:0.2",
+        description="pages whose links are followed: all, on-topic, or by score, as score:0.2",
     )
     links: Literal["all", "related"] = Field(
         "all",
