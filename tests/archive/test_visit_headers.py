@@ -101,16 +101,20 @@ def test_each_visit_of_a_series_shows_its_own_headers_and_survives_an_export(
         else:
             archive.store(Capture(url, what.encode(), time, headers=headers))
             shown[time] = (what, headers)
-    for time, (body, headers) in shown.items():
-        found = archive.rebuild(archive.get(url, at=time))
-        assert (found.body.decode(), found.headers) == (body, headers)
+
+    def shows_them(archive):
+        for time, (body, headers) in shown.items():
+            found = archive.rebuild(archive.get(url, at=time))
+            assert (found.body.decode(), found.headers) == (body, headers)
+
+    shows_them(archive)
     if not shown:
         return
     path = tmp_path / f"{next(_names)}.warc.gz"
     export_warc(archive, path, url=url)
     with open_archive(f"sqlite:///{tmp_path}/{next(_names)}.db") as other:
         import_warc(other, [path])
-        assert other.found(url) == archive.found(url)
+        shows_them(other)
 
 
 def test_a_page_whose_facts_are_damaged_is_kept_as_another_version(tmp_path, page, caplog):

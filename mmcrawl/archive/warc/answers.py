@@ -10,12 +10,12 @@ from pathlib import Path
 from warcio.statusandheaders import StatusAndHeadersParser
 
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Headers
-from mmcrawl.archive.warc.heads import DOUBT, NO_PLACE, ORIGINAL, as_time, note_of, restored
+from mmcrawl.archive.warc.heads import DOUBT, NO_PLACE, as_sent, as_time
 from mmcrawl.archive.warc.payload import CodingError, DamagedError, body_of, dechunked, is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, record_at
 from mmcrawl.frontier.urls import url_key
 
-_NO_NOTE = f"its field {ORIGINAL} cannot be read"
+_FAILED = re.compile(rb"status: ([0-9]{1,3})\r\n")  # of the note of a visit that got no page
 _HEAD = 1 << 20  # room for a head, beside the largest body
 _INTERIM = frozenset({"100", "102", "103"})
 _STATUS = re.compile("[1-9][0-9]{0,2}")
@@ -23,43 +23,26 @@ _STATUS = re.compile("[1-9][0-9]{0,2}")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An answer of HTTP as it stands in a record.
-
-    Attributes:
-        record: It.
-        status, reason, headers: Of its head; status 0 where it has none.
-        payload: What follows the head, in the codings that the headers name.
-        certain: Whether its bytes have the digest that the record gives them; None if it gives
-            none that is known.
-    """
+    """An answer of HTTP as it stands in a record."""
 
     record: Record
-    status: int
+    status: int  # 0 where it has no head
     reason: str
     headers: Headers
-    payload: bytes
-    certain: bool | None
+    payload: bytes  # what follows the head, in the codings that the headers name
+    certain: bool | None  # its bytes have the digest that the record gives; None if it gives none
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a record says that tells of a visit: a response, a revisit, or a note of our own.
-
-    Attributes:
-        record: It.
-        capture: What it says; the body of a revisit is elsewhere.
-        has_head: Whether it has a head of HTTP: a revisit may do without.
-        finds_nothing: Whether it is of a visit that got no page: nothing had changed, or it failed.
-        doubts: What is wrong with it, though it can be used.
-        is_other: Whether its bytes are not those of its digest; its capture is marked by a header.
-    """
+    """What a record says that tells of a visit: a response, a revisit, or a note of our own."""
 
     record: Record
-    capture: Capture
-    has_head: bool
-    finds_nothing: bool
-    doubts: tuple[str, ...]
-    is_other: bool
+    capture: Capture  # the body of a revisit is elsewhere
+    has_head: bool  # a revisit may do without
+    finds_nothing: bool  # nothing had changed, or the visit failed
+    doubts: tuple[str, ...]  # what is wrong with it, though it can be used
+    is_other: bool  # its bytes are not those of its digest; its capture is marked by a header
 
 
 def message_at(path: Path, offset: int) -> Message:
@@ -73,8 +56,13 @@ def message_at(path: Path, offset: int) -> Message:
     # That of a revisit is not looked at: wget writes that of an empty block, whatever it holds.
     digest = record.field("WARC-Block-Digest") if record.has_body else ""
     certain = is_digest_of(digest, block) if digest else None
-    if record.kind == "metadata" or (record.kind == "revisit" and not block):
+    if record.kind == "revisit" and not block:
         return Message(record, 0, "", (), b"", certain)
+    if record.kind == "metadata":
+        failed = _FAILED.fullmatch(block)
+        if failed is None:
+            raise BadRecordError("it is no note of a visit")
+        return Message(record, int(failed[1]), "", (), b"", certain)
     if record.kind == "resource":  # it has no head, but a type
         kind = (("Content-Type", record.field("Content-Type")),)
         return Message(record, 200, "OK", kind, block, certain)
@@ -89,21 +77,15 @@ def answer_at(path: Path, offset: int) -> Answer:
     """
     message = message_at(path, offset)
     record, headers, body, is_other = message.record, message.headers, b"", False
-    doubts: list[str] = []
+    doubts = [record.doubt] if record.doubt else []
     url, time = record.field("WARC-Target-URI"), as_time(record.field("WARC-Date"))
     if not url or time is None:
         raise BadRecordError(NO_PLACE)
     try:
-        note = note_of(record.field(ORIGINAL), url)
-    except (ValueError, TypeError):
-        note = {}
-        doubts.append(_NO_NOTE)
-    if record.kind == "metadata" and "status" not in note:
-        raise BadRecordError(_NO_NOTE)
-    if record.is_short:
-        doubts.append("it has fewer bytes than its Content-Length says")
-    if record.is_loose:
-        doubts.append("no blank lines follow it: its Content-Length may be wrong")
+        url.encode()
+        url_key(0, url)
+    except ValueError as error:
+        raise BadRecordError(f"its WARC-Target-URI is no URL ({error})") from error
     if record.has_body:
         if truncated := record.field("WARC-Truncated"):  # a revisit is, that is its point
             doubts.append(f"the capture is truncated ({truncated})")
@@ -111,34 +93,22 @@ def answer_at(path: Path, offset: int) -> Answer:
         wrong, is_other = digest_doubts(message, body)
         doubts += wrong
         headers += ((DOUBT, wrong[0]),) if is_other else ()
-    capture = Capture(url, body, time, message.status or 304, headers, message.reason)
-    try:
-        capture = restored(capture, note)
-    except (ValueError, TypeError, LookupError):
-        note = {}
-        doubts.append(f"its field {ORIGINAL} does not fit it")
-    try:
-        capture.url.encode()
-        url_key(0, capture.url)
-    except ValueError as error:
-        raise BadRecordError(f"its WARC-Target-URI is no URL ({error})") from error
     # "Not modified" is said by a profile (WARC 1.1, section 6.7.3) or a response 304.
-    if record.kind == "revisit":
-        is_empty = record.field("WARC-Profile").rstrip("/").endswith("server-not-modified")
-    else:
-        is_empty = record.kind == "metadata" or (capture.status == 304 and "status" not in note)
-    return Answer(record, capture, bool(message.status), is_empty, tuple(doubts), is_other)
+    profile = record.field("WARC-Profile").rstrip("/")
+    is_unmodified = record.kind == "revisit" and profile.endswith("server-not-modified")
+    has_head = record.kind != "metadata" and bool(message.status)
+    status = 304 if is_unmodified else message.status
+    finds_nothing = record.kind == "metadata" or is_unmodified
+    finds_nothing |= record.kind == "response" and status == 304
+    capture = Capture(url, body, time, status, as_sent(headers), message.reason)
+    return Answer(record, capture, has_head, finds_nothing, tuple(doubts), is_other)
 
 
 def head_in(block: bytes, spare: int = 3) -> tuple[int, str, Headers, bytes]:
     """Return status, reason and headers of an answer, and the payload.
 
-    Args:
-        block: Of the record.
-        spare: How many interim answers may stand before it.
-
     Raises:
-        BadRecordError: it begins with none.
+        BadRecordError: the block begins with no answer, or with more than `spare` interim ones.
     """
     stream = BytesIO(block)
     try:

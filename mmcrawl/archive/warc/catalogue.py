@@ -9,16 +9,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Self
 
-from mmcrawl.archive.warc.heads import ORIGINAL, as_time, note_of
+from mmcrawl.archive.warc.heads import as_time
 from mmcrawl.archive.warc.records import Record
 
 _SCHEMA = """
 CREATE TABLE record (
     number INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, is_response INTEGER,
-    url TEXT, uri TEXT, time REAL, date REAL, turn INTEGER, id TEXT, digest TEXT
+    uri TEXT, date REAL, id TEXT, digest TEXT
 );
 CREATE INDEX by_id ON record (id);
 CREATE INDEX by_uri ON record (uri, date);
@@ -60,42 +59,22 @@ class Catalogue:
     def __exit__(self, *error: object) -> None:
         self._database.close()
 
-    def __len__(self) -> int:
-        (count,) = self._database.execute("SELECT count(*) FROM record").fetchone()
-        return int(count)
-
     def add(self, record: Record, file: int) -> bool:
         """Note a record that tells of a visit; False if it has no URL or no date."""
         uri, date = record.field("WARC-Target-URI"), as_time(record.field("WARC-Date"))
         if not uri or date is None:
             return False
-        try:
-            note = note_of(record.field(ORIGINAL), uri)
-        except (ValueError, TypeError):
-            note = {}  # reported when the record is read
         row = (
-            *(file, record.offset, record.has_body),
-            *(_text(note.get("url", uri)), _text(uri)),
-            *(note.get("time", date), date, note.get("order")),
+            *(file, record.offset, record.has_body, _text(uri), date),
             *(record.field("WARC-Record-ID"), record.field("WARC-Payload-Digest")),
         )
-        insert = "INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        self._database.execute(insert, row)
+        self._database.execute("INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
         return True
 
     def in_order(self) -> Iterator[Place]:
-        """Yield all, URL by URL, each URL's in order of time.
-
-        Where all captures of a URL say in which turn they were stored, that order is kept.
-        """
-        rows = self._database.execute(
-            "SELECT url, file, offset, turn FROM record ORDER BY url, time, number"
-        )
-        for _, group in groupby(rows, key=lambda row: row[0]):
-            captures = list(group)
-            if all(turn is not None for *_, turn in captures):
-                captures.sort(key=lambda row: int(row[3]))
-            yield from (Place(file, offset) for _, file, offset, _ in captures)
+        """Yield all, URL by URL, each URL's in order of time."""
+        rows = self._database.execute("SELECT file, offset FROM record ORDER BY uri, date, number")
+        return (Place(*row) for row in rows)
 
     def original(self, revisit: Record) -> Place | None:
         """Return the response that a revisit refers to (WARC 1.1, section 6.7).

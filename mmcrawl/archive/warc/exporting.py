@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
-from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import RENDERED, Version, as_unix_time
-from mmcrawl.archive.warc.cdxj import Index, index_beside
 from mmcrawl.archive.warc.heads import is_http
 from mmcrawl.archive.warc.wacz import wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
@@ -27,21 +24,12 @@ from mmcrawl.page.structured import title_in
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A visit, with the version that it found.
-
-    Attributes:
-        version: As stored, with the headers that it had then.
-        time: Of the visit, in Unix seconds.
-        status: Of the answer.
-        is_new: Whether it found the version first.
-        turn: Its place among the visits of its URL; None where times tell the order.
-    """
+    """A visit, and the version that it found, with the headers that it had then."""
 
     version: Version
     time: float
     status: int
-    is_new: bool
-    turn: int | None
+    is_new: bool  # it found the version first
 
     @property
     def has_page(self) -> bool:
@@ -59,48 +47,28 @@ class Event:
 def history_of(archive: Archive, url: str, failed: Callable[[str], object]) -> list[Event]:
     """Return versions by number, each followed by the visits that found it again.
 
-    A visit was compared with the version before it among those that were stored then. Whatever was
-    stored later has a greater number, so this order finds the same version again, also where an
-    older capture was stored after a newer one.
-
-    Args:
-        archive, url: What is asked of which.
-        failed: Is told of what cannot be read or is gone, and is left out.
+    A visit was compared with the version before it among those that were stored then, so this order
+    finds the same version again, also where an older capture was stored after a newer one. What
+    cannot be read, or is gone, is left out, of which `failed` is told.
     """
     found = archive.found(url, failed)
     if lost := len(archive.visits(url)) - len(found):
         failed(f"{lost} visits of {url} found versions that are gone, or cannot be read")
-    by_version = sorted(found, key=lambda pair: (pair[1].number, not pair[0].changed))
-    in_time = all(before.time <= after.time for (before, _), (after, _) in pairwise(by_version))
-    return [
-        Event(version, visit.time, visit.status, visit.changed, None if in_time else turn)
-        for turn, (visit, version) in enumerate(by_version)
-    ]
+    found.sort(key=lambda pair: (pair[1].number, not pair[0].changed))
+    return [Event(version, one.time, one.status, one.changed) for one, version in found]
 
 
 @dataclass(frozen=True, slots=True)
 class WarcExport:
-    """What an export came to.
-
-    Attributes:
-        path: The file.
-        urls: That have a record in it.
-        responses: Records with a body.
-        revisits: Records of visits and of versions whose body stands in another record.
-        failures: Notes of visits that got no page.
-        size: Of the file in bytes.
-        index: Its CDXJ; None for a WACZ, which has it inside.
-        problems: What could not be written, a sentence each.
-    """
+    """What an export came to."""
 
     path: Path
-    urls: int
-    responses: int
-    revisits: int
-    failures: int
-    size: int
-    index: Path | None
-    problems: tuple[str, ...]
+    urls: int  # that have a record in it
+    responses: int  # records with a body
+    revisits: int  # of visits and versions whose body stands in another record
+    failures: int  # notes of visits that got no page
+    size: int  # of the file in bytes
+    problems: tuple[str, ...]  # what could not be written, a sentence each
 
 
 def export_warc(
@@ -113,27 +81,20 @@ def export_warc(
     until: datetime | float | None = None,
     gzip: bool = True,
 ) -> WarcExport:
-    """Write an archive, or a part of it, as a WARC 1.1 file, URL by URL.
-
-    Its index, in the format CDXJ, is put beside it: ``all.cdxj`` beside ``all.warc.gz``. A file
-    whose name ends with ``.wacz`` is a WACZ, which has both in it, and a list of the pages.
+    """Write an archive, or a part of it, as a WARC 1.1 file; as a WACZ if its name ends so.
 
     A version is a ``response``; one whose body stands in the file already, and a visit that found
-    it again, is a ``revisit`` of ``identical-payload-digest``, a visit that was answered "not
-    modified" one of ``server-not-modified``. A visit whose version lies outside of the time asked
-    for is written with the body, so that the file stands alone. A visit that failed, or found again
-    that a page is gone, is ``metadata`` behind the version that the archive had then, if that is in
-    the file. How a browser made a page is a ``resource``.
-
-    The whole of an archive that was exported and imported is equal to it; only numbers of versions
-    differ where some were purged. The file is the same for the same archive.
+    it again, is a ``revisit``. A visit that failed, or found again that a page is gone, is
+    ``metadata`` behind the version that the archive had then. How a browser made a page is a
+    ``resource``. An import gives the same versions and visits; their numbers follow time, and URLs
+    are written as URIs. The file is the same for the same archive.
 
     Args:
         archive: What to write.
-        path: The file; it appears when it is complete, in place of one of that name, and so does
-            its index.
+        path: The file; it appears when it is complete, in place of one of that name.
         url, host: Only this one; with both, the URL.
-        since, until: Only visits from this time on, and before that one.
+        since, until: Only visits from this time on, and before that one. One whose version lies
+            before is written with the body, so that the file stands alone.
         gzip: Whether records are compressed, one by one.
 
     Raises:
@@ -145,32 +106,19 @@ def export_warc(
         as_unix_time(until) if until is not None else float("inf"),
     )
     urls = iter([archive.get(url).url]) if url is not None else archive.urls(host)
-    beside = None if path.suffix.lower() == ".wacz" else index_beside(path)
     try:
         with ExitStack() as finished:
-            # Entered first, and so put in place behind the file that it is the index of.
-            lines = finished.enter_context(_moved_when_complete(beside)) if beside else None
             file = finished.enter_context(_moved_when_complete(path))
-            if lines is None:
+            if path.suffix.lower() == ".wacz":
                 wacz = finished.enter_context(wacz_in(file, path.stem, time.time()))
                 export = _Export(archive, wacz.records, window, wacz.add_page)
             else:
-                index = finished.enter_context(closing(Index(path.name)))
-                export = _Export(archive, RecordWriter(file, gzip=gzip, index=index), window)
+                export = _Export(archive, RecordWriter(file, gzip=gzip), window)
             for one in urls:
                 export.write_url(one)
             export.writer.write_info(0.0)  # where nothing else was written
-            if lines is not None:
-                lines.writelines(index.lines())
         return WarcExport(
-            path=path,
-            urls=export.counts["urls"],
-            responses=export.counts["responses"],
-            revisits=export.counts["revisits"],
-            failures=export.counts["failures"],
-            size=path.stat().st_size,
-            index=beside,
-            problems=tuple(export.problems),
+            path, **export.counts, size=path.stat().st_size, problems=tuple(export.problems)
         )
     except OSError as error:
         reason = error.strerror or error
@@ -208,7 +156,7 @@ class _Export:
         self._window = window
         self._list_page = list_page
         self._by_body: dict[str, Written] = {}
-        self.counts: Counter[str] = Counter()
+        self.counts = dict.fromkeys(("urls", "responses", "revisits", "failures"), 0)
         self.problems: list[str] = []
 
     def write_url(self, url: str) -> None:
@@ -245,7 +193,7 @@ class _Export:
         capture = version.capture(time=event.time)
         known = None if is_rendered or not version.size else self._by_body.get(version.digest)
         if known is not None:
-            self.writer.write_revisit(capture, version.size, known, event.turn)
+            self.writer.write_revisit(capture, version.size, known)
             self.counts["revisits"] += 1
             return True
         try:
@@ -260,7 +208,7 @@ class _Export:
                 version.url, event.time, capture.media_type, content, len(body)
             )
             return True
-        self._by_body[version.digest] = self.writer.write_response(capture, body, event.turn)
+        self._by_body[version.digest] = self.writer.write_response(capture, body)
         if version.status == 200 and version.encoding:
             self._list_page(version.url, event.time, title_in(body, version.encoding))
         return True
@@ -270,7 +218,7 @@ class _Export:
         version, known = event.version, self._by_body[event.version.digest]
         if event.has_page:
             capture, told = version.capture(time=event.time), event.status != version.status
-            self.writer.write_revisit(capture, version.size, known, event.turn, not_modified=told)
+            self.writer.write_revisit(capture, version.size, known, not_modified=told)
         else:
-            self.writer.write_failure(version.url, event.time, event.status, known, event.turn)
+            self.writer.write_failure(version.url, event.time, event.status, known)
         self.counts["revisits" if event.has_page else "failures"] += 1

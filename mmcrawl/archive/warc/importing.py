@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -18,13 +17,10 @@ from mmcrawl.archive.model import RENDERED, Capture, Version
 from mmcrawl.archive.warc.answers import Answer, answer_at
 from mmcrawl.archive.warc.catalogue import Catalogue, Place
 from mmcrawl.archive.warc.foreign import warc_files_of
-from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, as_time, is_http
+from mmcrawl.archive.warc.heads import NO_PLACE, as_time, is_http
 from mmcrawl.archive.warc.payload import is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import MissingStoreError, StoreError
-
-Progress = Callable[[int, int], None]
-"""Called with the records that are dealt with, and how many there are."""
 
 _Visit = tuple[float, int, str]  # time, status, digest of what was found
 _COMMIT_CAPTURES = 200
@@ -33,25 +29,14 @@ _COMMIT_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class WarcImport:
-    """What an import came to; ``records == captures + sum(skipped.values())``.
+    """What an import came to; ``records == captures + sum(skipped.values())``."""
 
-    Attributes:
-        records: Whole records that were found, of all types.
-        captures: Those that were taken in: ``versions + unchanged``.
-        versions: New versions.
-        unchanged: Visits without a new version: they found what was known, failed, or are in the
-            archive already.
-        doubtful: Captures whose bytes are not those of their digest; they are marked by a header.
-        skipped: Records that were left out, by reason; a type of record is a reason.
-        problems: What was wrong, with file and offset, in the order met.
-    """
-
-    records: int
-    captures: int
+    records: int  # whole ones that were found, of all types
+    captures: int  # those that were taken in: versions + unchanged
     versions: int
-    unchanged: int
-    doubtful: int
-    skipped: Mapping[str, int]
+    unchanged: int  # visits that found what was known, failed, or are in the archive already
+    doubtful: int  # captures with bytes of another digest, which are marked by a header
+    skipped: Mapping[str, int]  # by reason; a type of record is a reason
     problems: tuple[WarcProblem, ...]
 
 
@@ -60,22 +45,17 @@ def import_warc(
     paths: Iterable[str | PathLike[str]],
     *,
     method: str | None = None,
-    progress: Progress | None = None,
 ) -> WarcImport:
-    """Take the captures of WARC files, of those in WACZ files, and of ARC files into an archive.
+    """Take the captures of WARC, WACZ and ARC files into an archive, each URL's in order of time.
 
     Responses, and resources of the web, become versions, or visits where nothing had changed; so do
     revisit records, whose body is found in any of the files or in the archive (WARC 1.1, section
-    6.7). A URL's captures are stored in order of time, whatever order they are in. Transfer and
-    content codings are undone. A response ``304`` is a visit, and so is what :func:`export_warc`
-    notes of one.
+    6.7). Transfer and content codings are undone. A response ``304`` is a visit.
 
     Args:
         archive: Where to.
-        paths: The files; WARC files compressed record by record or not at all.
-        method: How pages are cut, with options if any; None as a URL's last version was, else as
-            usual. An archive that was opened with ``keep_blocks=False`` cuts none.
-        progress: Is told how far it is.
+        paths: The files, compressed record by record or not at all.
+        method: As of :meth:`Archive.store_many`.
 
     Raises:
         BlockError: there is no such method.
@@ -87,7 +67,7 @@ def import_warc(
             intake = _Intake(archive, catalogue, method)
             for path in map(Path, paths):
                 intake.find(path, folder)
-            intake.take_in(progress)
+            intake.take_in()
             return intake.report()
     except sqlite3.Error as error:
         raise StoreError(
@@ -95,28 +75,17 @@ def import_warc(
         ) from error
 
 
-class _UnresolvedError(Exception):
+class _UnresolvedError(BadRecordError):
     """What a revisit refers to is not there."""
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        kind = MissingStoreError if isinstance(error, FileNotFoundError) else StoreError
-        reason = error.strerror or error
-        raise kind(f"the WARC file '{path}' cannot be read: {reason}") from error
 
 
 class _Intake:
     def __init__(self, archive: Archive, catalogue: Catalogue, method: str | None) -> None:
         self._archive = archive
         self._method = method
-        self._files: list[Path] = []
-        self._names: list[Path] = []  # by which these are spoken of
+        self._files: list[tuple[Path, Path]] = []  # and the name by which it is spoken of
         self._catalogue = catalogue
-        self._records = self._versions = self._unchanged = self._doubtful = 0
+        self._counts = dict.fromkeys(("records", "versions", "unchanged", "doubtful"), 0)
         self._skipped: Counter[str] = Counter()
         self._problems: list[WarcProblem] = []
         self._waiting: list[Capture] = []
@@ -126,14 +95,10 @@ class _Intake:
         self._read = lru_cache(maxsize=2)(self._read_place)
 
     def report(self) -> WarcImport:
+        captures = self._counts["versions"] + self._counts["unchanged"]
+        skipped = dict(sorted(self._skipped.items()))
         return WarcImport(
-            records=self._records,
-            captures=self._versions + self._unchanged,
-            versions=self._versions,
-            unchanged=self._unchanged,
-            doubtful=self._doubtful,
-            skipped=dict(sorted(self._skipped.items())),
-            problems=tuple(self._problems),
+            **self._counts, captures=captures, skipped=skipped, problems=tuple(self._problems)
         )
 
     # -- first pass ---------------------------------------------------------------------------
@@ -141,57 +106,56 @@ class _Intake:
     def find(self, path: Path, folder: str) -> None:
         """Note the captures of a file; what it is made of is put in a folder."""
         inside = Path(mkdtemp(dir=folder))
-        with _reading(path):
-            files, problem = warc_files_of(path, inside)
-            self._problems += [problem] if problem else []
-            for file in files:
-                self._files.append(file)
+        try:
+            for file in warc_files_of(path, inside):
                 is_made = file.parent == inside
-                self._names.append(path / file.name.partition("-")[2] if is_made else path)
-                self._find_records(len(self._files) - 1)
+                name = path / file.name.partition("-")[2] if is_made else path
+                self._files.append((file, name))
+                self._find_records(len(self._files) - 1, file, name)
+        except OSError as error:
+            kind = MissingStoreError if isinstance(error, FileNotFoundError) else StoreError
+            reason = error.strerror or error
+            raise kind(f"the WARC file '{path}' cannot be read: {reason}") from error
 
-    def _find_records(self, number: int) -> None:
-        name, found = self._names[number], None
-        for found in records(self._files[number]):
+    def _find_records(self, number: int, file: Path, name: Path) -> None:
+        found = None
+        for found in records(file, 8):
             if isinstance(found, WarcProblem):
                 self._problems.append(replace(found, path=name))
                 continue
-            self._records += 1
+            self._counts["records"] += 1
+            place = Place(number, found.offset)
             if reason := _left_out(found):
-                self._leave_out(number, found.offset, *reason)
+                self._leave_out(place, *reason)
             elif not self._catalogue.add(found, number):
-                self._leave_out(number, found.offset, "damaged", NO_PLACE)
+                self._leave_out(place, "damaged", NO_PLACE)
         if found is None:
             self._problems.append(WarcProblem(name, None, "there is no record in it"))
 
-    def _leave_out(self, number: int, offset: int, reason: str, what: str) -> None:
+    def _leave_out(self, place: Place, reason: str, what: str) -> None:
         self._skipped[reason] += 1
         if what:
-            self._problems.append(WarcProblem(self._names[number], offset, what))
+            self._problems.append(WarcProblem(self._files[place.file][1], place.offset, what))
 
     # -- second pass --------------------------------------------------------------------------
 
-    def take_in(self, progress: Progress | None) -> None:
-        total = len(self._catalogue)
-        for done, place in enumerate(self._catalogue.in_order(), start=1):
+    def take_in(self) -> None:
+        for place in self._catalogue.in_order():
             try:
                 answer = self._read(place)
                 self._take(answer)
             except BadRecordError as error:
-                self._leave_out(place.file, place.offset, "damaged", str(error))
-            except _UnresolvedError as error:
-                self._leave_out(place.file, place.offset, "unresolved revisit", str(error))
+                is_lost = isinstance(error, _UnresolvedError)
+                self._leave_out(place, "unresolved revisit" if is_lost else "damaged", str(error))
             else:
-                self._doubtful += answer.is_other
-                name = self._names[place.file]
+                self._counts["doubtful"] += answer.is_other
+                name = self._files[place.file][1]
                 for doubt in answer.doubts:
                     self._problems.append(WarcProblem(name, place.offset, doubt, taken=True))
-            if progress is not None:
-                progress(done, total)
         self._flush()
 
     def _read_place(self, place: Place) -> Answer:
-        return answer_at(self._files[place.file], place.offset)
+        return answer_at(self._files[place.file][0], place.offset)
 
     def _take(self, answer: Answer) -> None:
         capture = answer.capture
@@ -217,7 +181,7 @@ class _Intake:
             if self._version_at(capture.url, capture.time) is None:
                 return False
             self._archive.note_unchanged(capture.url, capture.time, capture.status)
-        self._unchanged += 1
+        self._counts["unchanged"] += 1
         return True
 
     def _stored_before(self, url: str) -> Counter[_Visit]:
@@ -226,14 +190,9 @@ class _Intake:
         All captures of a URL come one after the other.
         """
         if self._known_url != url:
-            versions = [one for one in self._archive.versions(url) if one.url == url]
-            digests = {one.number: one.digest for one in versions}
-            visits = self._archive.visits(url) if versions else []
-            self._known_url = url
-            self._last = None
-            self._known = Counter(
-                (visit.time, visit.status, digests.get(visit.version or 0, "")) for visit in visits
-            )
+            found = self._archive.found(url) if self._archive.known([url]) else []
+            self._known_url, self._last = url, None
+            self._known = Counter((visit.time, visit.status, one.digest) for visit, one in found)
         return self._known
 
     def _add(self, capture: Capture) -> None:
@@ -244,7 +203,7 @@ class _Intake:
             self._last = visit
             if is_repeated or known[visit]:  # an import that is run again
                 known[visit] -= not is_repeated
-                self._unchanged += 1
+                self._counts["unchanged"] += 1
                 return
         self._waiting.append(capture)
         size = sum(len(capture.body) for capture in self._waiting)
@@ -258,8 +217,8 @@ class _Intake:
         stored = self._archive.store_many(self._waiting, method=self._method)
         self._waiting = []
         versions = sum(one.version is not None for one in stored)
-        self._versions += versions
-        self._unchanged += len(stored) - versions
+        self._counts["versions"] += versions
+        self._counts["unchanged"] += len(stored) - versions
 
     # -- what revisits refer to: records of the files, else versions of the archive -----------
 
@@ -307,7 +266,7 @@ def _left_out(record: Record) -> tuple[str, str] | None:
     kind, uri = record.kind, record.field("WARC-Target-URI")
     # Logs and the like have addresses of other schemes.
     is_resource = kind == "resource" and is_http(uri.removeprefix(RENDERED))
-    is_note = kind == "metadata" and record.field(ORIGINAL) != ""
+    is_note = kind == "metadata" and record.begin.startswith(b"status: ")
     if kind not in ("response", "revisit") and not is_note and not is_resource:
         is_part = kind == "continuation"
         return kind or "no WARC-Type", "it is a part of a segmented record" if is_part else ""

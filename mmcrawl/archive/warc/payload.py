@@ -25,18 +25,13 @@ class CodingError(Exception):
 
 
 class DamagedError(CodingError):
-    """Bytes are not, or not all, in a coding.
-
-    Attributes:
-        unpacked: What came before the damage.
-        is_broken_off: Whether they only end before the coding does.
-    """
+    """Bytes are not, or not all, in a coding."""
 
     def __init__(self, unpacked: bytes, reason: object = "") -> None:
         what = f"damaged ({reason})" if reason else "broken off"
         super().__init__(f"its content coding is {what}")
-        self.unpacked = unpacked
-        self.is_broken_off = not reason
+        self.unpacked = unpacked  # what came before the damage
+        self.is_broken_off = not reason  # they only end before the coding does
 
 
 def is_digest_of(digest: str, content: bytes) -> bool | None:
@@ -72,8 +67,7 @@ def body_of(payload: bytes, headers: tuple[tuple[str, str], ...]) -> bytes:
     have decoded under the headers they received.
 
     Raises:
-        CodingError: a coding is not known, is broken off, or unpacks to more than
-            :data:`LARGEST_BODY`.
+        CodingError: a coding is not known, or broken off, or the body is too large.
     """
     if "chunked" in _named(headers, "transfer-encoding"):
         payload = dechunked(payload)

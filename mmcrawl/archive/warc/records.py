@@ -1,9 +1,8 @@
-"""The records of WARC files, found one after the other, over damage.
+"""The records of WARC and ARC files, found one after the other.
 
-A record that does not end as one should may have lost bytes, and then its length reaches into those
-behind it; so what comes next is looked for in its block first. A file costs time in proportion to
-its size, whatever is in it: a length is not believed before what stands at its end was looked at,
-and what damaged members unpack to is counted. warcio, which parses heads, has no such bounds.
+Behind damage it goes on where the next record begins: a record that does not end as one should may
+have lost bytes, and its length reaches into those behind it. What damaged members unpack to is
+counted, so that a file costs time in proportion to its size, whatever is in it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from io import BufferedReader, BytesIO, RawIOBase
 from math import inf
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
@@ -28,45 +27,47 @@ _VERSIONS = [f"WARC/{one}" for one in ("1.0", "1.1", "1.2", "0.17", "0.18")]  # 
 _PIECE = 1 << 16
 _PACKED = 512  # bytes that are unpacked at once: what is before damage among them is lost
 _GZIP = b"\x1f\x8b\x08"
-_START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/[01]\.")
+_WARC_LINE = rb"WARC/[01]\.[0-9]{1,2}\r?\n"
+_ARC_LINE = rb"[a-z]{3,8}:[^\n]* ([0-9]{14}) (?:[^\n]* )?([0-9]{1,15})\s*"
+_ARC = re.compile(_ARC_LINE)
 # Behind a record that was cut short there need not be the end of a line.
-_START_BEHIND = re.compile(_START.pattern + rb"|WARC/[01]\.[0-9]{1,2}\r?\n(?=[A-Za-z-]{1,40}:)")
-_FIRST_LINE = re.compile(rb"^WARC/|WARC/[01]\.[0-9]{1,2}\r?\n\Z")  # also behind one cut short
-_OVERLAP = 64
+_START = re.compile(
+    rb"\x1f\x8b\x08|" + _WARC_LINE + rb"(?=[A-Za-z-]{1,40}:)|(?<=\n)[a-z]{3,8}:\S* \S+ [0-9]{14} "
+)
+_PACKED_START = re.compile(_GZIP)
+_FIRST_LINE = re.compile(rb"^WARC/|" + _WARC_LINE + rb"\Z")
+_BEGIN = re.compile(rb"WARC/|[a-z]{3,8}:")
+_OVERLAP = 2_000
 _LENGTH = re.compile("[0-9]{1,15}")
 _BLANK = 64  # bytes behind a record that are looked at
 # What damaged members may unpack to in all, bytes: these, and so many for each byte of the file.
 _LEAST_UNPACKED, _MOST_UNPACKED = 16 << 20, 32
 _HTTP = ("application/http", "message/http")
 _DAMAGED = "the record is damaged or cut off"
+_LOOSE = "no blank lines follow it: its Content-Length may be wrong"
+_SHORT = "it has fewer bytes than its Content-Length says"
 _NO_END = "its compression is damaged"
-_TOO_MUCH = "too much of it is damaged: what begins here, before offset {:,}, is passed over"
+_TOO_MUCH = "too much of the file is damaged: what begins here is not read"
 _ONE_STREAM = (
     "what is compressed together with this record is not read:"
     " make a file compressed record by record with `warcio recompress '{path}' NEW.warc.gz`"
 )
-_FOREIGN = (
-    (b"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first, with `zstd -d '{}'`"),
-    (b"\x5d\x2a\x4d\x18", "it is compressed with zstd and a dictionary: unpack it first"),
-    (b"PK\x03\x04", "it is a ZIP with no WARC file in its folder archive, so it is no WACZ"),
-)
+_ZSTD = "it is compressed with zstd: unpack it first"
+_FOREIGN = {
+    b"\x28\xb5\x2f\xfd": _ZSTD,
+    b"\x5d\x2a\x4d\x18": _ZSTD,  # with a dictionary
+    b"PK\x03\x04": "it is a ZIP with no WARC file in its folder archive, so it is no WACZ",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class WarcProblem:
-    """Something in a WARC file that is not as it should be.
-
-    Attributes:
-        path: The file.
-        offset: Of the record, in bytes; None for the whole file.
-        what: One sentence.
-        taken: Whether the record was taken in all the same.
-    """
+    """Something in a WARC file that is not as it should be."""
 
     path: Path
-    offset: int | None
+    offset: int | None  # of the record; None for the whole file
     what: str
-    taken: bool = False
+    taken: bool = False  # the record was taken in all the same
 
     def __str__(self) -> str:
         where = f"'{self.path}'" + ("" if self.offset is None else f", offset {self.offset}")
@@ -79,23 +80,13 @@ class BadRecordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A whole record.
+    """A whole record."""
 
-    Attributes:
-        offset: In its file.
-        fields: Its named fields, names in lower case; the first of several.
-        length: Of its block, as it says.
-        begin: The first bytes of its block, as many as were asked for.
-        is_loose: Whether the blank lines are missing that end a record.
-        is_short: Whether its block ends before its length says, though its member is whole.
-    """
-
-    offset: int
-    fields: dict[str, str]
-    length: int
-    begin: bytes = b""
-    is_loose: bool = False
-    is_short: bool = False
+    offset: int  # in its file
+    fields: dict[str, str]  # names in lower case; the first of several
+    length: int  # of its block, as it says
+    begin: bytes = b""  # of its block, as many bytes as were asked for
+    doubt: str = ""  # what is wrong with its length
 
     def field(self, name: str) -> str:
         """Return a named field, case folded, or ""."""
@@ -121,8 +112,6 @@ class Record:
 def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
     """Yield the records of a file in order, and what is damaged between them.
 
-    Behind damage it goes on at the next place where a record begins.
-
     Args:
         path: The file, compressed record by record or not at all.
         begin: Bytes of each block that are given with its record.
@@ -131,11 +120,9 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
         OSError: the file cannot be opened.
     """
     with path.open("rb") as file:
-        start = _begin(file, 0)
-        for mark, what in _FOREIGN:
-            if start.startswith(mark):
-                yield WarcProblem(path, None, what.format(path))
-                return
+        if what := _FOREIGN.get(_begin(file, 0)[:4]):
+            yield WarcProblem(path, None, what)
+            return
         spare = _LEAST_UNPACKED + _MOST_UNPACKED * os.fstat(file.fileno()).st_size
         at = _behind_blanks(file, 0)
         while at is not None:
@@ -146,13 +133,11 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
                 is_taken = found.problem == _NO_END
                 yield WarcProblem(path, at, found.problem.format(path=path), is_taken)
                 spare -= found.unpacked
-                resume, reached = found.resume, max(found.resume, file.tell())
-                if spare < 0 and reached > resume:
-                    yield WarcProblem(path, resume, _TOO_MUCH.format(reached))
-                    resume = reached
-                at = _next_start(file, resume, _START if found.unpacked else _START_BEHIND)
-            elif found.record is not None and found.record.is_loose:
-                at = _next_start(file, found.resume, _START_BEHIND)
+                if spare < 0:
+                    yield WarcProblem(path, found.resume, _TOO_MUCH)
+                    return
+            if found.problem or (found.record is not None and found.record.doubt):
+                at = _next_start(file, found.resume, _PACKED_START if found.unpacked else _START)
             else:
                 at = _behind_blanks(file, found.resume)
 
@@ -160,12 +145,8 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
 def record_at(path: Path, offset: int, largest: int) -> Record:
     """Read one record that :func:`records` found; it begins with its whole block.
 
-    Args:
-        path, offset: Where it is.
-        largest: Bytes of a block that are read at most.
-
     Raises:
-        BadRecordError: it cannot be read, or is larger.
+        BadRecordError: it cannot be read, or has more bytes than `largest`.
     """
     try:
         with path.open("rb") as file:
@@ -179,18 +160,14 @@ def record_at(path: Path, offset: int, largest: int) -> Record:
     return found.record
 
 
-class _Found(NamedTuple):
-    """What is at a place: a record, a problem, or both.
-
-    Attributes:
-        resume: Offset of the next; behind a problem, from which on it is to be looked for.
-        unpacked: Bytes that were unpacked.
-    """
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is at a place: a record, a problem, or both."""
 
     record: Record | None
     problem: str
-    resume: int
-    unpacked: int = 0
+    resume: int  # offset of the next; behind a problem, from which on it is to be looked for
+    unpacked: int = 0  # bytes
 
 
 def _read(file: BinaryIO, at: int, begin: int) -> _Found:
@@ -208,8 +185,6 @@ def _read(file: BinaryIO, at: int, begin: int) -> _Found:
 def _packed(member: _Member, at: int, begin: int) -> _Found:
     with BufferedReader(member) as stream:
         fields, length = _head(stream)
-        if length is None:
-            return _Found(None, _DAMAGED, at + 1, member.count)
         first = stream.read(min(begin, length))
         left = length - len(first)
         while left and (piece := stream.read(min(left, _PIECE))):
@@ -218,9 +193,10 @@ def _packed(member: _Member, at: int, begin: int) -> _Found:
             return _Found(None, _DAMAGED, at + 1, member.count)
         behind = stream.read(_BLANK)
         rest = behind.lstrip(b"\r\n")
-        is_loose = bool(rest) and rest == behind  # its length is too short: the rest is its, too
-        record = Record(at, fields, length, first, is_loose, is_short=left > 0)
-        if rest and not is_loose:
+        # If its length is too short, the rest is its, too.
+        doubt = _SHORT if left else _LOOSE * (bool(rest) and rest == behind)
+        record = Record(at, fields, length, first, doubt)
+        if rest and not doubt:
             return _Found(record, _ONE_STREAM, at + 1, member.count)
         while stream.read(_PIECE):
             pass
@@ -232,33 +208,30 @@ def _packed(member: _Member, at: int, begin: int) -> _Found:
 def _plain(file: BinaryIO, at: int, begin: int) -> _Found:
     fields, length = _head(file)
     start = file.tell()
-    if length is None or start + length > os.fstat(file.fileno()).st_size:
+    end = start + length
+    if end > os.fstat(file.fileno()).st_size:
         return _Found(None, _DAMAGED, start)
     first = file.read(min(begin, length))
-    end = start + length
     file.seek(end)
     behind = file.read(_BLANK)
     rest = behind.lstrip(b"\r\n")
-    if rest == behind or rest[:5] not in (b"", b"WARC/"):
-        other = _next_start(file, start, _START_BEHIND, end)
+    # Programs that wrote ARC files counted the end of the line behind a record, or did not.
+    is_loose = bool(rest) and rest == behind and not (_IS_ARC in fields and _BEGIN.match(rest))
+    if is_loose or (rest and not _BEGIN.match(rest)):
+        other = _next_start(file, start, _START, end)
         if other is not None:
             return _Found(None, _DAMAGED, other)
-    return _Found(Record(at, fields, length, first, bool(rest) and rest == behind), "", end)
+    return _Found(Record(at, fields, length, first, _LOOSE * is_loose), "", end)
 
 
 class _Member(RawIOBase):
-    """What a member of a gzip file unpacks to, from where the file stands up to its end.
-
-    Attributes:
-        count: Bytes that were unpacked.
-        is_damaged: Whether it ends before its own end.
-    """
+    """What a member of a gzip file unpacks to, from where the file stands up to its end."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
-        self.count = 0
-        self.is_damaged = False
+        self.count = 0  # bytes that were unpacked
+        self.is_damaged = False  # it ends before its own end
 
     def readable(self) -> bool:
         return True
@@ -282,13 +255,15 @@ class _Member(RawIOBase):
         return self._file.tell() - len(self._unpacker.unused_data)
 
 
-def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int | None]:
-    """Read the named fields of a record, and the length of its block, None if it tells none.
+def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int]:
+    """Read the named fields of a record, and the length of its block.
 
     Raises:
-        BadRecordError: there are none.
+        BadRecordError: there are none, or no length.
     """
     lines = [stream.readline(LONGEST_HEAD)]
+    if arc := _ARC.fullmatch(lines[0]):
+        return _fields_of_arc(lines[0].decode("utf-8", "replace"), arc[1].decode()), int(arc[2])
     if lines[0][:5].upper() != b"WARC/":
         raise BadRecordError("it does not begin with WARC/1.1")
     size = 0
@@ -311,7 +286,24 @@ def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int | None
         is_wget = uri.startswith("<") and uri.endswith(">")
         fields[name] = uri[1:-1] if is_wget else uri
     length = fields.get("content-length", "").strip()
-    return fields, int(length) if lines[-1] and _LENGTH.fullmatch(length) else None
+    if not lines[-1] or not _LENGTH.fullmatch(length):
+        raise BadRecordError("it is cut off, or tells no length")
+    return fields, int(length)
+
+
+def _fields_of_arc(line: str, date: str) -> dict[str, str]:
+    """Return the head of a record of an ARC file, which web archives wrote before WARC."""
+    uri = line[: line.index(f" {date} ")].rpartition(" ")[0].replace(" ", "%20")
+    year, rest = date[:4], [date[at : at + 2] for at in range(4, 14, 2)]
+    return {
+        _IS_ARC: "1",
+        "warc-type": "warcinfo" if uri.startswith("filedesc:") else "response",
+        "warc-target-uri": uri,
+        "warc-date": "{}-{}-{}T{}:{}:{}Z".format(year, *rest),
+    }
+
+
+_IS_ARC = "arc"  # a field that no WARC file has
 
 
 def _behind_blanks(file: BinaryIO, at: int) -> int | None:
@@ -336,7 +328,7 @@ def _next_start(
             at = position + match.start()
             if at >= before:
                 return None
-            if at >= after and (match[0][:1] == b"W" or _begin(file, at).startswith(b"WARC/")):
+            if at >= after and (match[0] != _GZIP or _BEGIN.match(_begin(file, at))):
                 return at
         if len(data) < _PIECE:
             return None

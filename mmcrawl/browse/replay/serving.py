@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
-from mmcrawl.archive.warc.cdxj import sort_key
+from mmcrawl.archive.warc.heads import sort_key
 from mmcrawl.blocks.drawing import draw
 from mmcrawl.blocks.partition import partition
 from mmcrawl.browse.arguments import Problem

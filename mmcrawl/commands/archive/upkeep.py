@@ -3,7 +3,6 @@
 import os
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -15,7 +14,6 @@ from mmcrawl.archive.format.repacking import RepackEstimate
 from mmcrawl.archive.model import CheckReport, as_text
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
-from mmcrawl.archive.warc.cdxj import index_beside
 from mmcrawl.commands.archive.search import forget_purged
 from mmcrawl.commands.archive.subcommand import (
     BEFORE,
@@ -267,14 +265,12 @@ def _export_warc(archive: Archive, options: Options, console: Console) -> int:
         gzip=not path.lower().endswith(".warc"),
     )
     if options[JSON]:
-        index = str(report.index) if report.index else None
-        print(as_json(asdict(report) | {"path": str(report.path), "index": index}))
+        print(as_json(asdict(report) | {"path": str(report.path)}))
     else:
         failures = f" {report.failures:,} failed visits," if report.failures else ""
         line = (
             f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
             f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
-            + (f"; index {report.index.name}" if report.index else "")
         )
         print_line(console, printable(line))
     return print_problems(report.problems)
@@ -284,14 +280,13 @@ def _check_export(options: Options) -> None:
     since, until = options[SINCE], options[UNTIL]
     if since is not None and until is not None and since >= until:
         raise ValueError(f"--since {as_text(since)} is not before --until {as_text(until)}")
-    path = Path(os.path.expanduser(options.args[0]))
-    for made in (path, *([] if path.suffix.lower() == ".wacz" else [index_beside(path)])):
-        new_file(str(made), "export-warc", overwrite=options[OVERWRITE])
+    path = os.path.expanduser(options.args[0])
+    new_file(path, "export-warc", overwrite=options[OVERWRITE])
 
 
 EXPORT_WARC = ArchiveSubcommand(
     "export-warc",
-    "write a WARC file with its CDXJ, or a WACZ by its name",
+    "write a WARC file, or a WACZ by its name",
     "FILE [--host H] [--url URL] [--since T] [--until T]",
     (1, 1),
     options=(HOST, URL, SINCE, UNTIL, OVERWRITE, JSON),

@@ -97,11 +97,8 @@ class PageFiles:
 
         with tempfile.TemporaryDirectory() as folder:
             try:
-                files, damage = warc_files_of(path, Path(folder))
-                for file in files:
+                for file in warc_files_of(path, Path(folder)):
                     yield from self._records_of(file, path)
-                if damage is not None:
-                    self._tell(path, damage)
             except (StoreError, OSError) as error:
                 self._tell(path, error)
 

@@ -68,7 +68,7 @@ class _Export:
             capture = self._archived(page.url)
             self._pages[page.url] = capture.time if capture else page.time
             if capture is not None and is_http(page.url):
-                self._writer.write_response(capture, capture.body, None)
+                self._writer.write_response(capture, capture.body)
                 self._list_page(page.url, capture.time, page.title)
         return self._pages[page.url]
 

@@ -114,10 +114,15 @@ import os, signal, sys
 from mmcrawl.archive import open_archive
 from mmcrawl.archive.warc import import_warc, importing
 importing._COMMIT_CAPTURES = 1
-def kill(done, total):
-    if done == 7:
+archive = open_archive(sys.argv[1])
+store, stored = archive.store_many, []
+def kill(*args, **more):
+    stored.append(store(*args, **more))
+    if len(stored) == 7:
         os.kill(os.getpid(), signal.SIGKILL)
-import_warc(open_archive(sys.argv[1]), [sys.argv[2]], progress=kill)
+    return stored[-1]
+archive.store_many = kill
+import_warc(archive, [sys.argv[2]])
 """
     run = subprocess.run([python(), "-c", killed, uri, str(path)], check=False, timeout=HANG)
     assert run.returncode == -signal.SIGKILL
