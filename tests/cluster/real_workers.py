@@ -61,14 +61,22 @@ def wait_until(true: Callable[[], object], what: str, seconds: float = PATIENCE)
         time.sleep(0.05)
 
 
+TELLING = 'DOWNLOAD_HANDLERS={"http": "tests.cluster.telling.TellingHandler"}'
+
+
 @dataclass(frozen=True)
 class Visit:
-    """A request for a page, by the monotonic clock."""
+    """A request for a page, by the monotonic clock, which all processes share.
+
+    Attributes:
+        allowed: When the worker let it go, if it has `TELLING`: the server may read it much later.
+    """
 
     url: str
     host: str
     began: float
     ended: float
+    allowed: float
 
 
 class Web:
@@ -221,7 +229,9 @@ class Web:
                 finally:
                     self.under_way[host] -= 1
                 url = f"http://{host}:{self.port}{path}"
-                self.visits.append(Visit(url, host, began, ended))
+                told = re.search(rb"(?i)\nallowed: ([\d.]+)", head)
+                allowed = float(told[1]) if told else began
+                self.visits.append(Visit(url, host, began, ended, allowed))
         writer.close()
 
     async def _answer(self, host: str, path: str) -> bytes:
