@@ -155,7 +155,7 @@ class OwnParts:
             self.note(part)
         self._told[part] = (stored.lease.busy, stored.lease.alone)
         self.held[part] = stored.lease.epoch
-        if stored.rows:
+        if stored.lease.epoch > 1:  # another worker may just have asked its hosts
             self._rests_until[part] = self._clock() + self._rules.rest
 
     def job_of(self, part: int) -> CrawlJob:

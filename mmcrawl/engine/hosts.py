@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
 from math import inf
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -211,7 +211,7 @@ class FreeHosts:
         """
         downloader = self._crawler.engine.downloader
         busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
-        now = time()
+        now = monotonic()
         self.left_alone = False
         others = bool(downloader.active)
 
@@ -241,7 +241,7 @@ class FreeHosts:
 
     def ask_again(self, seconds: float) -> None:
         """Let the engine ask for a request after some time, unless it will before."""
-        due = time() + seconds
+        due = monotonic() + seconds
         if due < self._asked_at:
             self._asked_at = due
             call_later(seconds, self.ask)

@@ -52,6 +52,19 @@ def test_a_slow_host_does_not_hold_up_a_fast_one(tools, settings, hosts):
     assert len(slow.asked) == len(set(slow.asked)) == 13
 
 
+def test_a_host_whose_delay_is_not_over_takes_no_place_of_another(tools: Any) -> None:
+    slow, fast = (tools.serve(f"127.0.0.{n}") for n in (13, 14))
+    pages = [f"/{n}" for n in range(12)]
+    for server in (slow, fast):
+        server.pages = {"/": tools.links(*pages), **dict.fromkeys(pages, "<p>page</p>")}
+    settings = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_SLOTS": {slow.host: {"delay": HANG}}}
+    seeds = f"{slow.url()},{fast.url()}"
+    (outcome,) = tools.crawl({"seeds": seeds, "max_pages": 14}, settings=settings)
+    assert slow.asked == ["/"]
+    assert sorted(set(fast.asked)) == sorted(["/", *pages])
+    assert len(outcome.seen) == 14
+
+
 def test_no_more_requests_than_allowed_are_sent_to_a_host_at_once(tools: Any) -> None:
     servers = [tools.serve(f"127.0.0.{n}") for n in (8, 9)]
     full = {server.host: threading.Event() for server in servers}
