@@ -1,9 +1,19 @@
 """`scrapy stick`: from a topic to a folder, and the same folder up to date."""
 
 import json
+import os
+import signal
+import sys
 from pathlib import Path
+from queue import Queue
+from subprocess import PIPE, STDOUT, Popen
+from threading import Semaphore
 
-from tests.programs import run, typed
+import pytest
+
+from tests.programs import ROOT, run, typed
+from tests.serving import Answer, Request, Server
+from tests.waiting import HANG
 
 PAGE = (
     '<html lang="zh"><meta charset="utf-8"><title>{0}</title><h1>{0}</h1><p>{0}演示，加速度与力'
@@ -47,3 +57,58 @@ def test_one_command_makes_a_stick_and_brings_it_up_to_date(tmp_path: Path) -> N
         "stick", "--topic", "高中物理", "--seeds", "my-seeds.txt", "--out", "web", folder=tmp_path
     )
     assert (other.returncode, "holds other things" in other.stderr) == (2, True)
+
+
+@pytest.mark.processes
+def test_stopped_in_the_crawl_and_in_the_downloads_the_same_command_goes_on(tmp_path: Path) -> None:
+    asked, may_answer = Queue[str](), Semaphore(0)
+
+    def answer(request: Request) -> Answer:
+        number, _, ending = request.path.strip("/").partition(".")
+        if not number.isdigit():
+            return Answer(status=404)
+        asked.put(f"{number}.{ending}")
+        assert may_answer.acquire(timeout=HANG)
+        if ending == "wav":
+            return Answer(WAV + number.encode(), headers={"Content-Type": "audio/wav"})
+        return Answer(PAGE.format(f"牛顿第二定律 {number}", number, int(number) % 3 + 1))
+
+    def begun() -> Popen[str]:
+        words = ("--topic", "高中物理", "--seeds", site.url("/1.html"), "--out", "usb")
+        return Popen(
+            [sys.executable, "-m", "scrapy", "stick", *words],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+            | {"SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+            stdout=PIPE,
+            stderr=STDOUT,
+            encoding="utf-8",
+        )
+
+    def stopped_at(*names: str) -> None:
+        """Stop it while it waits for the last of the files that it asks for."""
+        with begun() as stick:
+            for name in names[:-1]:
+                assert asked.get(timeout=HANG) == name
+                may_answer.release()
+            assert asked.get(timeout=HANG).endswith(names[-1])
+            stick.send_signal(signal.SIGINT)
+            assert stick.stdout is not None
+            said = []
+            for line in stick.stdout:
+                said.append(line)
+                if "Closing spider (shutdown)" in line:
+                    may_answer.release()
+        assert stick.returncode == 130
+        assert "the same command goes on" in said[-1]
+
+    with Server(answer) as site:
+        stopped_at("1.html", "2.html")
+        stopped_at("3.html", ".wav")
+        may_answer.release(1_000)
+        with begun() as stick:
+            said = " ".join(stick.communicate(timeout=HANG)[0].split())
+        assert (stick.returncode, "3 works are on it (3 audio" in said) == (0, True), said
+        pages = [path for path in site.asked if path in ("/1.html", "/2.html", "/3.html")]
+        assert pages == ["/1.html", "/2.html", "/3.html"]
+    run("sha256sum", "-c", "--quiet", "SHA256SUMS", folder=tmp_path / "usb")
