@@ -135,6 +135,7 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.form("/crawls", crawls.start),
         context.route("/crawl", crawls.crawl),
         context.form("/crawl", crawls.act),
+        context.form("/crawl/near", crawls.mark_near),
         context.route("/reports/{name}", crawls.report),
         Route("/help", _help(context), name="help"),
         Mount("/static", StaticFiles(directory=str(files("mmcrawl.browse") / "static"))),

@@ -135,11 +135,13 @@ class Options:
         media: Where its media are, as the setting MMCRAWL_MEDIA says it; None for beside the store.
         reports: Folders of experiment reports, or that hold such folders.
         ruffle: Folder with ``ruffle.js``, None if it is not installed.
+        threshold: Of a page on topic, as the setting MMCRAWL_TOPIC_THRESHOLD says it.
         token: That must be given to see anything, "" if none is needed.
     """
 
     store: str = ""
     media: str | None = None
+    threshold: float = 0.5
     reports: tuple[Path, ...] = ()
     ruffle: Path | None = None
     token: str = ""
@@ -210,7 +212,7 @@ class Context:
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
         self.catalogue = Catalogue(self.options.store, self.options.media)
-        self.runs = CrawlRuns(self.catalogue, self.uri)
+        self.runs = CrawlRuns(self.catalogue, self.uri, self.options.ruffle)
         self.topics = TopicDesk(self.catalogue, self.archive, self.uri)
         self._secret = self.options.token.encode() or secrets.token_bytes(16)
         self.form_key = self.derived("form")

@@ -36,12 +36,14 @@ except KeyboardInterrupt:
 """
 
 
-def begin(arguments: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Begin a command; what it says is written to a file."""
+def begin(
+    arguments: Sequence[str], said: IO[bytes], *, whole: bool = False
+) -> subprocess.Popen[bytes]:
+    """Begin a command; what it says is written to a file, and its results too if that is whole."""
     return subprocess.Popen(  # noqa: S603 - a program of ours
         [sys.executable, "-c", _PROGRAM.format(again=_AGAIN), *arguments],
         stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
+        stdout=said if whole else subprocess.DEVNULL,
         stderr=said,
         start_new_session=True,  # Ctrl-C in the terminal is for the browser
     )

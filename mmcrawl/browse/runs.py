@@ -1,5 +1,5 @@
 """Crawls that are started from the browser: each a process of its own, with its arguments and its
-log beside the works.
+log beside the works. One that is to become a memory stick is run by `scrapy stick`.
 """
 
 import json
@@ -241,16 +241,33 @@ _LOG = 4_000  # bytes of a log that are shown
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 _SIZE = re.compile(r"[0-9.]+ ?[kMGT]?B?", re.IGNORECASE)
 _JOB = re.compile(r"[\w.-]+")
+_FOLDER = re.compile(r"\w[\w.-]{0,60}")
+_STEP = re.compile(rb"^(\d)/\d ", re.MULTILINE)  # as `scrapy stick` begins its steps
 _LOOK_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Stick:
+    """Where a memory stick stands.
+
+    Attributes:
+        step: Which one is under way or was last, from 1: crawl, download, describe, write.
+        facts: What it came to, as `scrapy stick` says it; None until it is ready.
+    """
+
+    folder: Path
+    step: int
+    facts: dict[str, Any] | None
+
+
 class CrawlRuns:
     """Starts and stops crawls of the store that is browsed. When one ends, works are described."""
 
-    def __init__(self, catalogue: Catalogue, archive: str) -> None:
+    def __init__(self, catalogue: Catalogue, archive: str, ruffle: Path | None = None) -> None:
         self._catalogue, self._archive = catalogue, archive
+        self._settings = ["-s", f"MMCRAWL_RUFFLE={ruffle}"] if ruffle else []
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._lock = Lock()
         self._stopped = Event()
@@ -274,12 +291,12 @@ class CrawlRuns:
             OSError: it cannot be begun.
         """
         arguments = _arguments(said) | {"store": self._catalogue.store}
-        job = _job_of(arguments)
-        self._begin(job, arguments)
-        return job
+        return self._begin(self._job_of(arguments), arguments)
 
-    def go_on(self, job: str, max_pages: str = "") -> None:
+    def go_on(self, job: str, max_pages: str = "") -> str:
         """Start a crawl that was started here before; it goes on where it stopped.
+
+        A stick that is ready is brought up to date, by another job. Returns the name of the job.
 
         Args:
             max_pages: Pages that it may fetch in all, "" for as many as before.
@@ -289,8 +306,8 @@ class CrawlRuns:
             raise Problem(404, "crawl", name=job)
         if max_pages:
             arguments = {**arguments, "max_pages": max_pages}
-            _job_of(arguments)
-        self._begin(job, arguments)
+        named = self._job_of(arguments)
+        return self._begin(named if "stick" in arguments else job, arguments)
 
     def stop(self, job: str) -> None:
         """Let a crawl end, as Ctrl-C does: what it found stays, and it can go on."""
@@ -330,6 +347,32 @@ class CrawlRuns:
             processes = list(self._running.values())
         programs.end_all(processes)
 
+    def stick(self, job: str) -> Stick | None:
+        """Return where the stick stands that a crawl is for, None if it is for none."""
+        name = (self.arguments(job) or {}).get("stick")
+        if name is None:
+            return None
+        closing = self._work_of(name) / f"{job}.json"
+        facts = json.loads(closing.read_text(encoding="utf-8")) if closing.exists() else None
+        log = self._folder / f"{job}.log"
+        steps = _STEP.findall(log.read_bytes()) if log.exists() else []
+        return Stick(self._stick_of(name), int(steps[-1]) if steps else 1, facts)
+
+    def _stick_of(self, name: str) -> Path:
+        return self._catalogue.folder.parent.absolute() / name
+
+    def _work_of(self, name: str) -> Path:
+        return self._stick_of(f"{name}-work")
+
+    def _job_of(self, arguments: Mapping[str, str]) -> str:
+        """Return the name of the job for which a crawl is begun now."""
+        of_crawl = {name: value for name, value in arguments.items() if name != "stick"}
+        job = _job_of(of_crawl)
+        if name := arguments.get("stick"):
+            made = len([*self._work_of(name).glob("*.json")])
+            return f"{name}-{made + 1}"
+        return job
+
     @property
     def _folder(self) -> Path:
         return self._catalogue.folder / "crawls"
@@ -362,20 +405,24 @@ class CrawlRuns:
             except OSError as error:  # a full disk, say: the next time it may be better
                 logger.warning("works cannot be described now: %s", error)
 
-    def _begin(self, job: str, arguments: Mapping[str, str]) -> None:
-        command = ["crawl", "focused", *self._catalogue.media_arguments]
-        for name, value in arguments.items():
-            command += ["-a", f"{name}={value}"]
-        command += ["-s", f"MMCRAWL_ARCHIVE={self._archive}", "-s", "MMCRAWL_DISPLAY=False"]
+    def _begin(self, job: str, arguments: Mapping[str, str]) -> str:
+        stick = arguments.get("stick")
+        command = ["stick", "--out", str(self._stick_of(stick))] if stick else ["crawl", "focused"]
+        said = {"job": job, **arguments} if stick else arguments
+        for name, value in said.items():
+            command += ["-a", f"{name}={value}"] if name != "stick" else []
+        command += [*self._catalogue.media_arguments, "-s", f"MMCRAWL_ARCHIVE={self._archive}"]
+        command += ["-s", "MMCRAWL_DISPLAY=False", *self._settings]
         with self._lock:
             if self.is_running(job) and self.arguments(job) == dict(arguments):
-                return  # it was pressed twice
+                return job  # it was pressed twice
             running = [one for one in self._running if self.is_running(one)]
             if job in running or (running and not is_server(self._catalogue.store)):
                 raise Problem(409, "running", job=running[0])  # a file is of one crawl at a time
             self._keep(job, arguments)
             with (self._folder / f"{job}.log").open("ab") as log:
-                self._running[job] = programs.begin(command, log)
+                self._running[job] = programs.begin(command, log, whole=bool(stick))
+        return job
 
 
 def _arguments(said: Mapping[str, str]) -> dict[str, str]:
@@ -394,6 +441,9 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
         raise wrong_entry("algo")
     if said.get("max_media") and not _SIZE.fullmatch(said["max_media"]):
         raise wrong_entry("max_media")
+    stick = said.get("stick", "")
+    if stick and not _FOLDER.fullmatch(stick):
+        raise wrong_entry("stick")
     kinds = ",".join(kind for kind in KINDS if said.get(f"keep.{kind}"))
     arguments = {
         "seeds": ",".join(seeds),
@@ -401,8 +451,9 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
         "keywords": keywords,
         "max_pages": said.get("max_pages", ""),
         "algo": algo,
-        "download": kinds,
-        "max_media": said.get("max_media", "") if kinds else "",
+        "media" if stick else "download": kinds,
+        "max_media": said.get("max_media", "") if kinds or stick else "",
+        "stick": stick,
     }
     return {name: value for name, value in arguments.items() if value}
 

@@ -77,6 +77,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return archive, Options(
             store=store,
             media=self.setting("MMCRAWL_MEDIA"),
+            threshold=self.setting("MMCRAWL_TOPIC_THRESHOLD"),
             reports=_reports(opts.reports),
             ruffle=ruffle_folder(self.setting("MMCRAWL_RUFFLE")),
             token="" if is_loopback(opts.host) else secrets.token_urlsafe(18),

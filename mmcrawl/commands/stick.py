@@ -6,12 +6,13 @@ stopped. Once the stick is there, the next run crawls anew, as another job of th
 """
 
 import argparse
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -31,13 +32,14 @@ from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.errors import CollectionError, MmcrawlError
 from mmcrawl.media.parts import folder_of
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.text.writing import size_of
+from mmcrawl.text.writing import program, size_of
 from mmcrawl.works.catalogue import open_shelf
+from mmcrawl.works.collections import Marks
 from mmcrawl.works.model import Work
 
-_OF_CRAWL = ("topic", "keywords", "seeds", "media", "sites", "rules", "max_pages", "web")
+_OF_CRAWL = ("topic", "keywords", "seeds", "media", "algo", "sites", "rules", "max_pages", "web")
 _OF_COLLECT = ("max_media", "max_file", "hosted", "web")
-_ROUNDS = "rounds"  # file: how often the stick was made
+_PLACE = ("store", "job")
 _MOST_REASONS = 5
 _FROM_PLAYERS = "it is a page with a player, not a file"
 
@@ -59,10 +61,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
     details = (
         "Crawls for pages on the topic, downloads their media, describes the works and writes a"
         " folder with an index.html for a memory stick. The same command goes on after Ctrl-C;"
-        " later it brings the stick up to date. What it works on stands in FOLDER-work. Flash plays"
-        " if MMCRAWL_RUFFLE names a folder with the web build of Ruffle."
+        " later it brings the stick up to date. What it works on stands in FOLDER-work, but for the"
+        " crawl if --store names another place. Flash plays if MMCRAWL_RUFFLE names a folder with"
+        " the web build of Ruffle."
     )
-    arguments = tuple(dict.fromkeys((*_OF_CRAWL, *_OF_COLLECT)))
+    arguments = tuple(dict.fromkeys((*_OF_CRAWL, *_OF_COLLECT, *_PLACE)))
     model = StickParams
     interrupted = ""
     working = ""
@@ -92,10 +95,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
     ) -> int:
         work = out.with_name(f"{out.name}-work")
         work.mkdir(parents=True, exist_ok=True)
-        rounds = work / _ROUNDS
-        made = int(rounds.read_text(encoding="utf-8")) if rounds.exists() else 0
-        store = f"sqlite:///{work / 'crawl.db'}"
-        job = f"stick-{made + 1}"
+        made = len([*work.glob("*.json")])  # how often the stick was made: what each came to
+        store = params.store or f"sqlite:///{work / 'crawl.db'}"
+        job = params.job or f"stick-{made + 1}"
         of_crawl = {name: value for name, value in given.items() if name in _OF_CRAWL}
         of_crawl |= {"max_pages": params.max_pages, "job": job}
         of_collect = {name: getattr(params, name) for name in _OF_COLLECT}
@@ -117,36 +119,59 @@ class Command(MmcrawlCommand, ScrapyCommand):
             if code and not (code == 1 and words[1:2] == ["export"]):
                 self.say(f"ended while {doing}; when that is mended, the same command goes on")
                 return code
-        rounds.write_text(f"{made + 1}", encoding="utf-8")
         with open_shelf(store, folder_of(store, self.setting("MMCRAWL_MEDIA"))) as shelf:
-            works = list(shelf.works())
-        near = FoundMedia(store, job).near_misses(self.setting("MMCRAWL_TOPIC_THRESHOLD"))
-        flash = bool(self.setting("MMCRAWL_RUFFLE"))
-        said = " ".join(closing_sentences(works, out, len(near), flash=flash))
+            works, found = list(shelf.works()), FoundMedia(store, job)
+            marked = {mark.url for mark in Marks(shelf).of(found.near_name)}
+        near = found.near_misses(self.setting("MMCRAWL_TOPIC_THRESHOLD"), marked)
+        facts = closing_facts(works, len(near), flash=bool(self.setting("MMCRAWL_RUFFLE")))
+        (work / f"{job}.json").write_text(json.dumps(facts), encoding="utf-8")
+        said = " ".join(closing_sentences(facts, out))
         console_of().print(Rule("the stick", align="left"), Padding(literal(said), (0, 0, 1, 0)))
         return 0
 
 
-def closing_sentences(works: Sequence[Work], out: Path, near: int, *, flash: bool) -> Iterator[str]:
+def closing_facts(works: Sequence[Work], near: int, *, flash: bool) -> dict[str, Any]:
+    """Return what is on a stick and what is not, as JSON can say it; the browser shows it too."""
+    held = [work for work in works if _is_held(work)]
+    kinds = Counter(work.kind for work in held)
+    missing = Counter(why_missing(work) for work in works if not _is_held(work))
+    return {
+        "held": len(held),
+        "kinds": {kind: kinds[kind] for kind in KINDS if kinds[kind]},
+        "size": sum({f.digest: f.size for w in held for f in w.files if f.digest}.values()),
+        "missing": missing.total(),
+        "reasons": dict(missing.most_common(_MOST_REASONS)),
+        "hosted": missing[_FROM_PLAYERS],
+        "flash": bool(kinds["animation"]) and not flash,
+        "unstated": sum(work.licence is None for work in held),
+        "near": near,
+    }
+
+
+def closing_sentences(facts: Mapping[str, Any], out: Path) -> Iterator[str]:
     """Yield what is on a stick, what is not and why, and what to do next."""
-    held = [work for work in works if any(file.digest for file in work.files)]
-    counts = Counter(work.kind for work in held)
-    kinds = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
-    size = size_of(sum({f.digest: f.size for w in held for f in w.files if f.digest}.values()))
-    yield f"{len(held):,} works are on it ({kinds or 'nothing'}; {size}): {out / 'index.html'}."
-    if missing := [work for work in works if work not in held]:
-        reasons = Counter(why_missing(work) for work in missing)
-        told = "; ".join(f"{n:,}: {why}" for why, n in reasons.most_common(_MOST_REASONS))
-        yield f"{len(missing):,} are not, only links to them ({told})."
-        if reasons[_FROM_PLAYERS]:
-            yield "For films of other sites: --hosted 5GB."
-    if counts["animation"] and not flash:
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) or "nothing"
+    size = size_of(facts["size"])
+    yield f"{facts['held']:,} works are on it ({kinds}; {size}): {out / 'index.html'}."
+    if facts["missing"]:
+        told = "; ".join(f"{count:,}: {why}" for why, count in facts["reasons"].items())
+        yield f"{facts['missing']:,} are not, only links to them ({told})."
+    if facts["hosted"]:
+        yield "For films of other sites: --hosted 5GB."
+    if facts["flash"]:
         yield "Flash plays with Ruffle: -s MMCRAWL_RUFFLE=FOLDER names its web build."
-    if unstated := sum(work.licence is None for work in held):
-        yield f"Of {unstated:,} no licence is stated: ask before you hand them on."
-    if near:
-        yield f"{near:,} pages with media are just below the threshold, listed after the crawl."
+    if facts["unstated"]:
+        yield f"Of {facts['unstated']:,} no licence is stated: ask before you hand them on."
+    if facts["near"]:
+        yield (
+            f"{facts['near']:,} pages with media are just below the threshold:"
+            f" {program()} browse takes or refuses them."
+        )
     yield "Copy the folder to a stick; the same command brings it up to date."
+
+
+def _is_held(work: Work) -> bool:
+    return any(file.digest for file in work.files)
 
 
 def why_missing(work: Work) -> str:

@@ -206,6 +206,15 @@ class Findings:
         )
         return [NearMiss(*row) for row in rows]
 
+    def take_near_miss(self, page: MediaPageRecord) -> None:
+        """Keep a page below the threshold as one on topic."""
+        self.add_media_page(page)
+        with self._store.writing() as db:
+            db.execute(
+                "UPDATE page SET relevant = 1 WHERE id >> ? = ? AND url = ?",
+                (JOB_SHIFT, self._job, page.url),
+            )
+
     def media_since(self, time: float) -> Iterator[tuple[str, str, str]]:
         """Yield address, kind and page of media on pages visited from a time on, best ones first.
 

@@ -16,6 +16,7 @@ from tests.serving import Answer, Request, Server
 from tests.tables import each
 from tests.waiting import HANG
 
+WAV = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\0\0\0\0"
 _SCORES = "//ol//span[@class='score']"
 
 
@@ -120,6 +121,54 @@ def test_a_crawl_of_the_demo_web_is_watched(browsed: tuple[TestClient, Context])
         assert client.get("/works").status_code == 200
 
 
+@pytest.mark.processes
+def test_a_stick_is_made_and_has_what_was_taken_when_it_is_brought_up_to_date(browsed):
+    client, context = browsed
+    pages = {
+        "/": "<h1>A lever</h1><audio src=/a.wav></audio><a href=/b>maps</a> <a href=/c>songs</a>",
+        "/b": "<title>Maps</title><p>A lever, a lever and a lever.</p><audio src=/b.wav></audio>",
+        "/c": "<title>Songs</title><p>A lever and a lever. A lever.</p><audio src=/c.wav></audio>",
+    }
+
+    def answer(request: Request) -> Answer:
+        if request.path.endswith(".wav"):
+            return Answer(WAV + request.path.encode(), headers={"Content-Type": "audio/wav"})
+        return Answer(pages[request.path]) if request.path in pages else Answer(status=404)
+
+    def shown(job: str) -> html.HtmlElement:
+        until(lambda: not context.runs.is_running(job))
+        return html.document_fromstring(client.get("/crawl", params={"job": job}).text)
+
+    def said(page: html.HtmlElement) -> str:
+        return " ".join(page.xpath("//section[@class='stick']")[0].text_content().split())
+
+    with Server(answer) as site:
+        form = {"keywords": "lever", "seeds": site.url(), "stick": "levers"}
+        assert post(client, "/crawls", **form).endswith("job=levers-1")
+        page = shown("levers-1")
+        assert "1 work is on it (50 B)" in said(page), context.runs.log("levers-1")
+        assert "Of 1 work no licence is stated" in said(page)
+        assert "2 pages with media are just below the threshold" in said(page)
+        near = page.xpath("//section[@id='near']//li//a")
+        assert [one.text_content() for one in near] == ["Maps", "Songs"]
+        for path, mark in (("/b", "good"), ("/c", "bad")):
+            post(client, "/crawl/near", job="levers-1", url=site.url(path), mark=mark)
+        page = shown("levers-1")
+        assert not page.xpath("//section[@id='near']//li")
+        assert "1 taken, 1 refused" in page.get_element_by_id("near").text_content()
+        learn = page.xpath("//section[@id='near']//a/@href")
+        assert "Marked pages" in client.get(learn[0]).text
+        assert post(client, "/crawl", job="levers-1", do="go-on").endswith("job=levers-2")
+        page = shown("levers-2")
+        assert "2 works are on it (100 B)" in said(page), context.runs.log("levers-2")
+        assert "threshold" not in said(page)
+        index = Path(page.xpath("string(//section[@class='stick']//code)"))
+        assert "stick/data.js" in index.read_text("utf-8")
+        again = {"form_key": key_of(client, "/crawls"), "job": "levers-1", "mark": "good"}
+        answered = client.post("/crawl/near", data=again | {"url": site.url("/nosuch")})
+        assert answered.status_code == 404
+
+
 SEEDED = {"seeds": "http://h.test"}
 ALL = {"keywords": "*"} | SEEDED
 
@@ -135,6 +184,7 @@ ALL = {"keywords": "*"} | SEEDED
         (ALL | {"algo": "os.system"}, "algo", "Choose"),
         (ALL | {"max_pages": "many"}, "max_pages", "a whole number"),
         (ALL | {"keep.audio": "1", "max_media": "-s x"}, "max_media", "Write the size"),
+        (ALL | {"stick": "../../home"}, "stick", "Write a name of letters"),
         (ALL | {"lang": "zh", "seeds": "ftp://h.test"}, "", "请填写起始网址"),
         (ALL | {"lang": "zh", "seeds": "http://h.test:99999/"}, "", "请填写起始网址"),
         (SEEDED | {"lang": "zh", "keywords": "?"}, "", "关键词用逗号分隔"),

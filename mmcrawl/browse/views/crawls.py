@@ -17,10 +17,12 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import CrawlRuns, CrawlWatch
 from mmcrawl.browse.text import sentences
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.errors import StoreError, TopicError
+from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
 from mmcrawl.page.model import MediaResource
+from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.registry import algorithm_names
-from mmcrawl.topic.loading import own_topic_names, topic_names
+from mmcrawl.topic.loading import load_topic, own_topic_names, topic_names
 
 _MOST = 200  # folders that are looked into
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
@@ -34,6 +36,7 @@ _PER_PAGE = 25
 _MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
 _MOST_MEDIA = 8  # of a page that are shown by title
 _MOST_WORDS = 12
+_MOST_NEAR = 50
 _LONGEST_SEEDS = 20_000  # characters
 
 
@@ -149,14 +152,18 @@ class CrawlViews:
         """Show where a crawl stands, and the pages with media that it found, the best first."""
         job = arguments.text("job", longest=300)
         crawl = next((crawl for crawl in self.watch.crawls() if crawl.name == job), None)
-        is_running, log = self.runs.is_running(job), self.runs.log(job)
+        is_running, log, stick = (
+            self.runs.is_running(job),
+            self.runs.log(job),
+            self.runs.stick(job),
+        )
         if crawl is None and not is_running and not log and self.runs.arguments(job) is None:
             raise Problem(404, "crawl", name=job)
         most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
         number, last = arguments.list_page(most, _PER_PAGE)
         start = _PER_PAGE * (number - 1)
         store = self.context.options.store
-        found = FoundMedia(store, job).best(start, _PER_PAGE) if crawl else []
+        media = FoundMedia(store, job) if crawl else None
         runs = is_running or (crawl is not None and crawl.state in _RUNNING)
         return page(
             arguments,
@@ -164,7 +171,8 @@ class CrawlViews:
             job=job,
             crawl=crawl,
             again=_AGAIN if runs else None,
-            found=[self._found(record) for record in found],
+            found=[self._found(record) for record in media.best(start, _PER_PAGE)] if media else [],
+            near=self._near(media) if media else None,
             most=most,
             start=start + 1,
             number=number,
@@ -172,7 +180,9 @@ class CrawlViews:
             log=log,
             is_running=is_running,
             is_stopping=self.runs.is_stopping(job),
-            can_go_on=self.runs.can_go_on(job) and not (crawl and crawl.state == "finished"),
+            can_go_on=self.runs.can_go_on(job)
+            and (stick is not None or not (crawl and crawl.state == "finished")),
+            stick=stick,
         )
 
     def start(self, form: Form) -> str | Response:
@@ -193,8 +203,50 @@ class CrawlViews:
             case "stop":
                 self.runs.stop(job)
             case _:
-                self.runs.go_on(job, form.text("max_pages", longest=9))
+                job = self.runs.go_on(job, form.text("max_pages", longest=9))
         return form.to("/crawl", job=job)
+
+    def mark_near(self, form: Form) -> str:
+        """Take or refuse a near miss; marks of both are what can be learnt from."""
+        job, url = form.text("job", longest=300), form.url()
+        try:
+            found = FoundMedia(self.context.options.store, job)
+        except StoreError:
+            raise Problem(404, "crawl", name=job) from None
+        if is_good := form.choice("mark", ("good", "bad")) == "good":
+            near = {one.url: one for one in found.near_misses(self.context.options.threshold)}
+            if url not in near or not self.context.archive.visits(url):
+                raise Problem(404, "url", url=url)
+            found.take(self._taken(near[url]))
+        self.context.topics.mark(found.near_name, url, is_good=is_good)
+        return form.to("/crawl", job=job)
+
+    def _taken(self, near: NearMiss) -> MediaPageRecord:
+        """Return a near miss with its media, as it was archived last."""
+        capture = self.context.archive.rebuild(self.context.archive.get(near.url))
+        parsed = parse_page(capture.body, near.url, capture.content_type)
+        return MediaPageRecord(*near, (), capture.status, capture.time, parsed.media)
+
+    def _near(self, found: FoundMedia) -> dict[str, Any]:
+        """Return the near misses that nobody took or refused, and what was said of the others."""
+        marks = self.context.topics.marks(found.near_name)
+        waiting = found.near_misses(self.context.options.threshold, {mark.url for mark in marks})
+        good = sum(mark.is_good for mark in marks)
+        try:
+            topic = load_topic(str(found.jobs[0].arguments.get("topic", ""))).name
+        except TopicError:
+            topic = ""
+        return {
+            "waiting": [
+                (one, max(numbers_of(self.context.archive.visits(one.url)), default=None))
+                for one in waiting[:_MOST_NEAR]
+            ],
+            "count": len(waiting),
+            "taken": good,
+            "refused": len(marks) - good,
+            "marks": found.near_name,
+            "topic": topic if topic in topic_names() else "",  # that words can be added to
+        }
 
     def _form(self) -> dict[str, Any]:
         topics = [*own_topic_names(), *topic_names()]

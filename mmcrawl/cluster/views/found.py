@@ -1,13 +1,14 @@
 """The media that the crawls of a store found, wherever that is kept."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Container, Iterator
 from contextlib import closing
 from itertools import islice
 from typing import Any
 
 from mmcrawl.cluster.store import is_shared, open_shared_store
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss
+from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss, Sightings
 from mmcrawl.frontier.store import Job, open_store
 
 
@@ -76,12 +77,38 @@ class FoundMedia:
         with open_store(self._uri, read_only=True) as store:
             return list(Findings(store, job).media_pages(first, most))
 
-    def near_misses(self, threshold: float) -> list[NearMiss]:
-        """Return pages with media a little below the threshold; none of a shared store."""
+    @property
+    def near_name(self) -> str:
+        """Name under which the near misses of the first of the crawls are marked."""
+        arguments = self.jobs[0].arguments
+        said = arguments.get("topic") or arguments.get("keywords") or "any"
+        return re.sub(r"[^\w.]+", "-", str(said)).strip("-.")[:50] + "-near"
+
+    def near_misses(self, threshold: float, but_for: Container[str] = ()) -> list[NearMiss]:
+        """Return pages with media a little below the threshold; none of a shared store.
+
+        Args:
+            but_for: addresses of pages that are left out, as somebody took or refused them.
+        """
         if is_shared(self._uri):
             return []
         with open_store(self._uri, read_only=True) as store:
-            return [one for job in self.jobs for one in Findings(store, job).near_misses(threshold)]
+            found = [
+                one for job in self.jobs for one in Findings(store, job).near_misses(threshold)
+            ]
+        return [one for one in found if one.url not in but_for]
+
+    def take(self, page: MediaPageRecord) -> None:
+        """Keep a near miss of the first of the crawls, which does not run, as a page on topic.
+
+        Its media of other kinds, and those that belong to its site, are left out.
+        """
+        kinds = str(self.jobs[0].arguments["media"]).split(",")
+        with open_store(self._uri) as store:
+            site_wide = Sightings(store, self.jobs[0])
+            own = (one for one in page.resources if one.kind in kinds and one.url not in site_wide)
+            Findings(store, self.jobs[0]).take_near_miss(page.with_resources(tuple(own)))
+            store.commit()
 
     def pages(self) -> Iterator[tuple[Job, MediaPageRecord]]:
         """Yield the pages with media of each crawl, those best on topic first."""
