@@ -9,23 +9,10 @@ index is made from the archive, kept beside it in SQLite's FTS5, and can be thro
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.archive.search.blocks import (
-        areas_around,
-        block_text,
-        indexed_blocks,
-        option_text,
-        outside_of,
-    )
+    from mmcrawl.archive.search.blocks import block_text, indexed_blocks, outside_of
     from mmcrawl.archive.search.finding import ORDERS, Counts, Order
     from mmcrawl.archive.search.hits import ArchivedHit, Hit, Snippet, snippet_of
-    from mmcrawl.archive.search.index import (
-        KIND_WEIGHTS,
-        DamagedError,
-        Text,
-        bundles_of,
-        pack,
-        words_of,
-    )
+    from mmcrawl.archive.search.index import KIND_WEIGHTS, DamagedError, packed, unpacked, words_of
     from mmcrawl.archive.search.query import MEDIA, Choice, Term, as_filter, media_bit, parse_query
     from mmcrawl.archive.search.searching import (
         IndexStats,
@@ -36,7 +23,6 @@ with lazy_imports(__name__):
     )
     from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs, tokens
     from mmcrawl.archive.search.updating import Updated
-    from mmcrawl.archive.search.writing import packed_documents, unpacked_documents
 
 __all__ = [
     "MEDIA",

@@ -40,27 +40,6 @@ def block_text(tree: PageTree) -> str:
     return "\n".join(PageLines.of(tree, Measures(tree)).texts).replace(SOFT_HYPHEN, "")
 
 
-def option_text(tree: PageTree) -> str:
-    """Return the options of the forms in a part of a page, and labels of these, line by line.
-
-    They are no visible text: of a list that is closed one is seen, and a list of countries says
-    nothing of its page. Who looks for a word that stands there only, wants to find it all the same.
-    """
-    if "option" not in tree.tags:
-        return ""
-    options = tree.innermost(tree.having(("option",))).tolist()
-    unseen = tree.innermost(tree.having(("datalist", "template", "script", "noscript"))).tolist()
-    said: dict[int, list[str]] = {}
-    for node, text in zip(tree.runs.tolist(), tree.texts, strict=True):
-        if options[node] > 0 and unseen[node] <= 0:
-            said.setdefault(options[node], []).append(text)
-    for node in tree.mentioning(b"label"):
-        if tree.tags[node] in ("option", "optgroup") and unseen[node] <= 0:
-            said.setdefault(node, []).insert(0, tree.attributes(node).get("label", "") + " ")
-    lines = (" ".join("".join(said[node]).split()) for node in sorted(said))
-    return "\n".join(filter(None, lines))
-
-
 def _part_boxes(tree: PageTree) -> None:
     """Put a space between texts that no white space parts, and that are drawn apart all the same.
 
@@ -82,10 +61,6 @@ def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[in
 
     What stands before all blocks, as the head of the page, goes to the first that is a title, else
     to the first of the page's topic, else to the first.
-
-    Args:
-        blocks: Of a page, none inside of another.
-        size: Of the page in bytes.
     """
     if not blocks:
         return []
@@ -100,54 +75,41 @@ def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[in
 def indexed_blocks(
     body: bytes, encoding: str, blocks: Sequence[StoredBlock], known: Collection[str]
 ) -> list[IndexedBlock]:
-    """Read the blocks of a page.
+    """Read the blocks of a page, of which none is inside of another.
 
-    Args:
-        body: The page.
-        encoding: Python codec name.
-        blocks: None inside of another.
-        known: Digests of blocks that need not be read; `text` and `inside` of these say nothing.
+    Those whose digests are known need not be read; `text` and `inside` of these say nothing.
     """
     found = []
     for block, areas in zip(blocks, areas_around(blocks, len(body)), strict=True):
-        text, options, inside, around = None, "", 0, 0
+        text, inside, around = None, 0, 0
         if block.digest not in known:
-            text, options, inside = _contents(body[block.start : block.end], encoding)
+            text, inside = _contents(body[block.start : block.end], encoding)
             text = text or block.topic
         for start, end in areas:
             if _ELEMENT.search(body, start, end):
                 around |= _contents(body[start:end], encoding).media
-        found.append(
-            IndexedBlock(block.digest, block.kind, block.topic, text, options, inside, around)
-        )
+        found.append(IndexedBlock(block.digest, block.kind, block.topic, text, inside, around))
     for block in outside_of(blocks, body, encoding):
-        text, options = None, ""
-        if block.digest not in known:
-            text, options, _ = _contents(body[block.start : block.end], encoding)
-        found.append(IndexedBlock(block.digest, "", "", text, options, 0, 0))
+        is_known = block.digest in known
+        text = None if is_known else _contents(body[block.start : block.end], encoding).text
+        found.append(IndexedBlock(block.digest, "", "", text, 0, 0))
     return found
 
 
 def outside_of(blocks: Sequence[StoredBlock], body: bytes, encoding: str) -> Iterator[StoredBlock]:
-    """Yield what stands outside of blocks and has a text or options, as blocks of no kind.
-
-    Args:
-        blocks: Of a page, none inside of another.
-        body, encoding: The page.
-    """
+    """Yield what stands outside of blocks and has a text, as blocks of no kind."""
     ends = [0, *(block.end for block in blocks)]
     starts = [*(block.start for block in blocks), len(body)]
     for start, end in zip(ends, starts, strict=True) if blocks else ():
         content = body[start:end]
-        if content.strip() and any(_contents(content, encoding)[:2]):
+        if content.strip() and _contents(content, encoding).text:
             yield StoredBlock(start, end, "", "", 1, "", sha256(content).hexdigest()[:16])
 
 
 class _Contents(NamedTuple):
-    """Of a part of a page: its text, the options of its forms, the kinds of its media as bits."""
+    """Of a part of a page: its text, the kinds of its media as bits."""
 
     text: str
-    options: str
     media: int
 
 
@@ -155,7 +117,7 @@ class _Contents(NamedTuple):
 def _contents(content: bytes, encoding: str) -> _Contents:
     tree = read_tree(content, encoding=encoding)
     kinds = {resource.kind for resource in page_of(tree, _ANYWHERE).media}
-    return _Contents(block_text(tree), option_text(tree), sum(map(media_bit, kinds)))
+    return _Contents(block_text(tree), sum(map(media_bit, kinds)))
 
 
 # ---------------------------------------------------------------- versions
@@ -171,13 +133,7 @@ class PageToRead(NamedTuple):
 def read_versions(
     pages: Iterable[PageToRead | ReadVersion], count: int, processes: int
 ) -> Generator[ReadVersion, None, None]:
-    """Yield what was read of each version, in order.
-
-    Args:
-        pages: What is to be read, and what needs not be.
-        count: How many these are about.
-        processes: How many to use at most; 1 reads in this one.
-    """
+    """Yield what was read of each version, in order; `count` says how many these are about."""
     if processes < 2 or count < _MANY:
         yield from map(_finished, pages)
         return

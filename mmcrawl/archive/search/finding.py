@@ -1,7 +1,7 @@
 """From a query to the pages that are shown: SQL yields what matches, numpy orders it.
 
-A block's score is that of BM25 as FTS5 computes it over its text and, at half, its pinyin, at 0.3
-the options of its forms, times the weight of its kind
+A block's score is that of BM25 as FTS5 computes it over its text and, at half, its pinyin, times
+the weight of its kind
 (:data:`~mmcrawl.archive.search.index.KIND_WEIGHTS`)::
 
     score(q, d) = w(kind) · Σ_t idf(t) · f · (k₁ + 1) / (f + k₁ · (1 - b + b · |d| / avg))
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from mmcrawl.archive.search.index import KIND_NAMES, KIND_NUMBERS, KIND_WEIGHTS
 from mmcrawl.archive.search.query import MEDIA, Choice, Query, media_bit
-from mmcrawl.archive.search.writing import unpacked_documents
 from mmcrawl.errors import SearchError
 
 Order = str | Mapping[str, float]
@@ -44,11 +43,11 @@ _RUNS = """
 FROM {source} WHERE {where}
 """
 _MATCHES = (
-    "WITH match AS MATERIALIZED (SELECT rowid AS document, -bm25(word, 1, 0.5, 0, 0.3) AS score"
+    "WITH match AS MATERIALIZED (SELECT rowid AS document, -bm25(word, 1, 0.5, 0) AS score"
     " FROM word WHERE word MATCH :match)"
 )
 _OF_MATCHES = "match CROSS JOIN run ON run.document = match.document"
-_OF_DOCUMENTS = "json_each(:documents) AS some CROSS JOIN run ON run.document = some.value"
+_OF_PAGES = "json_each(:pages) AS some CROSS JOIN run INDEXED BY run_page ON run.page = some.value"
 _WITH_MEDIA = "run INDEXED BY run_media"
 _LAST = "SELECT max(place) FROM version WHERE version.page = run.page AND time < :end"
 _OF_VERSION = "(SELECT {} FROM version WHERE version.page = run.page AND place = run.{})"
@@ -61,18 +60,15 @@ _SITE = "substr('.' || host, -length(?) - 1) = '.' || ?"
 _URL = "(substr(url, 1, length(?)) = ? OR substr(url, instr(url, '://') + 3, length(?)) = ?)"
 _HOSTS = "SELECT host, count(*) FROM json_each(?) CROSS JOIN page ON page.id = value GROUP BY host"
 _BY_URL = "SELECT page.id FROM json_each(?) CROSS JOIN page ON page.id = value ORDER BY url LIMIT ?"
-_SHARE = 4  # of less than one page in so many the documents are looked up
+_SHARE = 4  # of less than one page in so many the runs are looked up
 _WEIGHTS = np.array([KIND_WEIGHTS.get(kind, 1.0) for kind in KIND_NAMES])
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many pages have a block that matches, by something about it; the greatest first.
+    """How many pages have a block that matches, the greatest number first.
 
     A page may count several times: for each kind of its blocks, and for each kind of media.
-
-    Attributes:
-        kinds, media, hosts: By kind of block, kind of media, host of the page.
     """
 
     kinds: Mapping[str, int]
@@ -82,31 +78,19 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Blocks that match, in columns by page; a block is there once for each page that it is on.
-
-    Attributes:
-        page, document: Of the index.
-        version, first: Places of the last version with the block, within the time asked for, and of
-            the first.
-        kind, media: Of the block in that version.
-        score: Greater for a better match.
-        keys: Columns that blocks are sorted by, the smallest first; the first of them counts most.
-        total: Pages, without those that were collapsed into others.
-        pages: The first of them, in order.
-        counts: Of all pages.
-    """
+    """Blocks that match, in columns by page; a block is there once for each page that it is on."""
 
     page: Whole
     document: Whole
-    version: Whole
-    first: Whole
-    kind: Whole
+    version: Whole  # place of the last version with the block, within the time asked for
+    first: Whole  # and of the first
+    kind: Whole  # in that last version, as is `media`
     media: Whole
     score: Real
-    keys: tuple[Real, ...]
-    total: int
-    pages: Sequence[int]
-    counts: Counts
+    keys: tuple[Real, ...]  # that blocks are sorted by, the smallest first
+    total: int  # pages, without those that were collapsed into others
+    pages: Sequence[int]  # the first of them, in order
+    counts: Counts  # of all pages
 
     def blocks_of(self, page: int) -> Whole:
         """Return the rows of the blocks of a page, the best first."""
@@ -124,12 +108,8 @@ def find(
 ) -> Found:
     """Find the blocks that match, and their pages in order.
 
-    Args:
-        db: The index.
-        query: What is looked for.
-        order: Of the pages.
-        groups: Of pages that are in one of these, by URL, only the first is kept.
-        most: Pages that will be looked at; behind these, equally good ones are in any order.
+    Of pages that are in one group, by URL, only the first is kept. `most` pages will be looked at;
+    behind these, equally good ones are in any order.
 
     Raises:
         SearchError: there is no such order.
@@ -165,13 +145,13 @@ def _runs(db: sqlite3.Connection, query: Query) -> tuple[Whole, Whole, Whole, Re
     """
     terms = (*query.words, *query.topics)
     given: dict[str, Any] = {"match": " AND ".join(term.expression for term in terms)}
-    documents = _choose_pages(db, query, given)
+    are_few = _choose_pages(db, query, given)
     if terms:
         source = _OF_MATCHES
     elif query.media.wanted:
         source = _WITH_MEDIA
-    elif documents is not None:
-        source, given["documents"] = _OF_DOCUMENTS, json.dumps(documents)
+    elif are_few:
+        source = _OF_PAGES
     else:
         source = "run"
     statement = _RUNS.format(
@@ -192,11 +172,8 @@ def _runs(db: sqlite3.Connection, query: Query) -> tuple[Whole, Whole, Whole, Re
     return where, latest, first, score
 
 
-def _choose_pages(
-    db: sqlite3.Connection, query: Query, given: dict[str, Any]
-) -> Sequence[int] | None:
-    """Put the pages that a site or URL leaves into `given`; return their documents if they are few,
-    None if all documents are to be looked at."""
+def _choose_pages(db: sqlite3.Connection, query: Query, given: dict[str, Any]) -> bool:
+    """Put the pages that a site or URL leaves into `given`; return whether they are few."""
     conditions = " AND ".join(
         (
             *_admitted(query.site, given, _alike(query.site, _SITE)),
@@ -204,14 +181,12 @@ def _choose_pages(
         )
     )
     if not conditions:
-        return None
-    some = db.execute(f"SELECT id, documents FROM page WHERE {conditions}", given)  # noqa: S608
-    packed = dict(some.fetchall())
-    given["pages"] = json.dumps(list(packed))
-    if len(packed) * _SHARE > db.execute("SELECT count(*) FROM page").fetchone()[0]:
-        return None
-    there = filter(None, packed.values())
-    return sorted({document for some in there for document in unpacked_documents(some)})
+        return False
+    rows = db.execute(f"SELECT id FROM page WHERE {conditions}", given)  # noqa: S608
+    pages = [page for (page,) in rows]
+    given["pages"] = json.dumps(pages)
+    (count,) = db.execute("SELECT count(*) FROM page").fetchone()
+    return len(pages) * _SHARE <= int(count)
 
 
 def _conditions(query: Query, given: dict[str, Any]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, Version, leaves
 from mmcrawl.archive.search.blocks import areas_around, outside_of
 from mmcrawl.archive.search.finding import Found, Whole
-from mmcrawl.archive.search.index import KIND_NAMES, Text, texts_of
+from mmcrawl.archive.search.index import KIND_NAMES, unpacked
 from mmcrawl.archive.search.query import MEDIA, Query, Term, media_bit
 from mmcrawl.archive.search.tokens import Run, pinyin, tokens
 from mmcrawl.errors import StoreError
@@ -32,52 +32,29 @@ _CONTENT = "topic"  # kind of the blocks that mostly are of the main text
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Some of the text of a block, or of the main text of its page.
-
-    Attributes:
-        text: Plain; ``…`` stands where it goes on.
-        marks: (start, end) of what matches, in order, not overlapping.
-    """
+    """Some of the text of a block, or of the main text of its page; ``…`` where it goes on."""
 
     text: str
-    marks: tuple[tuple[int, int], ...] = ()
+    marks: tuple[tuple[int, int], ...] = ()  # what matches: (start, end), in order
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A block that matches, on one page.
-
-    Attributes:
-        url: Of the page.
-        version, time: Number and time of the last version with the block, within the time asked
-            for.
-        first_version, first_time: Of the first version with it.
-        digest: Of the block, as StoredBlock.
-        kind: Of the block in that version.
-        topic: Of the block.
-        snippet: Of its text, with what matches; or of the page's main text, where that has all the
-            words and none of the blocks that are shown is of its topic.
-        media: Kinds of media in the block, or right behind it.
-        score: Of the page's best block: greater for a better match. Of those in `more`, their own.
-        of_options: Whether the snippet is of options of forms, too, which hold some of the words.
-        blocks: How many blocks of the page match; 1 for those in `more`.
-        more: The next best of them.
-    """
+    """A block that matches, on one page."""
 
     url: str
-    version: int
-    time: float
+    version: int  # number of the last version with the block, within the time asked for
+    time: float  # of that
     first_version: int
     first_time: float
-    digest: str
-    kind: str
+    digest: str  # of the block, as StoredBlock
+    kind: str  # in that last version
     topic: str
-    snippet: Snippet
-    media: tuple[str, ...]
-    score: float
-    of_options: bool = False
-    blocks: int = 1
-    more: tuple[Hit, ...] = ()
+    snippet: Snippet  # of its text, or of the page's main text, see in_main_text
+    media: tuple[str, ...]  # kinds of media in the block, or right behind it
+    score: float  # of the page's best block; of those in `more`, their own
+    blocks: int = 1  # how many blocks of the page match; 1 for those in `more`
+    more: tuple[Hit, ...] = ()  # the next best of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +66,8 @@ class ArchivedHit:
 
 
 _DIGESTS = """
-SELECT document.id, lower(hex(digest)), text FROM document JOIN name ON name.id = encoding
+SELECT document.id, lower(hex(digest)), name.text, topic, document.text
+FROM document JOIN name ON name.id = encoding
 WHERE document.id IN (SELECT value FROM json_each(?))
 """
 _SEEN = """
@@ -103,22 +81,18 @@ def hits_of(
     db: sqlite3.Connection, words: Sequence[Term], found: Found, pages: Iterable[int]
 ) -> list[Hit]:
     """Return the hits of some of the pages that were found; marked are `words`."""
-    rows = {page: found.blocks_of(page) for page in pages}
-    shown = {page: _shown(db, found, blocks) for page, blocks in rows.items()}
-    documents = {int(found.document[row]) for some in shown.values() for row, _ in some}
-    texts = texts_of(db, documents)
     hits = []
-    for page, some in shown.items():
-        first, *others = (
-            _hit(db, found, row, (digest, texts[int(found.document[row])]), words)
-            for row, digest in some
-        )
-        hits.append(replace(first, blocks=len(rows[page]), more=tuple(others)))
+    for page in pages:
+        blocks = found.blocks_of(page)
+        first, *others = (_hit(db, found, *one, words) for one in _shown(db, found, blocks))
+        hits.append(replace(first, blocks=len(blocks), more=tuple(others)))
     return hits
 
 
-def _shown(db: sqlite3.Connection, found: Found, blocks: Whole) -> list[tuple[int, str]]:
-    """Return row and digest of the blocks of a page that are shown.
+def _shown(
+    db: sqlite3.Connection, found: Found, blocks: Whole
+) -> list[tuple[int, tuple[str, str, bytes]]]:
+    """Return row, digest, topic and packed text of the blocks of a page that are shown.
 
     What their keys leave open goes by digest, so those as good as the last one count too.
     """
@@ -126,36 +100,27 @@ def _shown(db: sqlite3.Connection, found: Found, blocks: Whole) -> list[tuple[in
     alike = np.all([key[blocks] == key[last] for key in found.keys], axis=0)
     some = blocks[: np.flatnonzero(alike)[-1] + 1].tolist()
     documents = [int(found.document[row]) for row in some]
-    digests = {one: names for one, *names in db.execute(_DIGESTS, (json.dumps(documents),))}
+    said = {one: rest for one, *rest in db.execute(_DIGESTS, (json.dumps(documents),))}
     ranked = sorted(
-        (*(float(key[row]) for key in found.keys), *digests[document], row)
+        (*(float(key[row]) for key in found.keys), *said[document][:2], row, *said[document][2:])
         for document, row in zip(documents, some, strict=True)
     )
-    return [(row, digest) for *_, digest, _, row in ranked[: 1 + _MORE]]
+    return [(row, (digest, topic, text)) for *_, digest, _, row, topic, text in ranked[: 1 + _MORE]]
 
 
 def _hit(
-    db: sqlite3.Connection, found: Found, row: int, text: tuple[str, Text], words: Sequence[Term]
+    db: sqlite3.Connection,
+    found: Found,
+    row: int,
+    said: tuple[str, str, bytes],
+    words: Sequence[Term],
 ) -> Hit:
-    digest, said = text
+    digest, topic, text = said
     place = (int(column[row]) for column in (found.page, found.version, found.first))
     seen: tuple[str, int, float, int, float] = db.execute(_SEEN, tuple(place)).fetchone()
     names = tuple(name for name in MEDIA if found.media[row] & media_bit(name))
     kind, score = KIND_NAMES[found.kind[row]], float(found.score[row])
-    shown, of_options = _with_options(said, words)
-    snippet = snippet_of(shown, words)
-    return Hit(*seen, digest, kind, said.topic, snippet, names, score, of_options)
-
-
-def _with_options(said: Text, words: Sequence[Term]) -> tuple[str, bool]:
-    """Return the text of a block, or with its options if more words stand in both; and whether."""
-    if not said.options:
-        return said.text, False
-    both = "\n".join(filter(None, (said.text, said.options)))
-    alone, together = (
-        len({number for *_, number in _places(text, words)}) for text in (said.text, both)
-    )
-    return (both, True) if together > alone else (said.text, False)
+    return Hit(*seen, digest, kind, topic, snippet_of(unpacked(text), words), names, score)
 
 
 def still_there(archive: Archive, hits: Sequence[Hit]) -> Iterator[Hit]:
@@ -172,15 +137,14 @@ def in_main_text(hit: Hit, query: Query, read: Callable[[str, int], str]) -> Hit
 
     Headlines, menus and lists of links match well and tell little. Where one of the blocks that are
     shown is of the page's topic, it is shown first, which costs nothing; else the page is read, for
-    a snippet of its main text. Options of forms are shown where nothing else has the words.
+    a snippet of its main text.
 
     Args:
-        hit: Of a page, by its best block.
-        query: Asks for one word at least.
+        hit, query: Of a page, by its best block; asks for one word at least.
         read: Returns the main text of a version, by URL and number; "" if it has none.
     """
     shown = (hit, *hit.more)
-    seen = [n for n, one in enumerate(shown) if not one.of_options and one.version == hit.version]
+    seen = [place for place, one in enumerate(shown) if one.version == hit.version]
     for place in seen:
         if shown[place].kind == _CONTENT:
             return _beginning_with(hit, place)
@@ -190,8 +154,8 @@ def in_main_text(hit: Hit, query: Query, read: Callable[[str, int], str]) -> Hit
     unwanted = any(True for one in paragraphs for _ in _places(one, query.without))
     if len(said) == len(query.words) and not unwanted:
         snippet = snippet_of(text, (*query.words, *query.topics))
-        return replace(hit, snippet=snippet, of_options=False)
-    return _beginning_with(hit, seen[0]) if hit.of_options and seen else hit
+        return replace(hit, snippet=snippet)
+    return hit
 
 
 def _beginning_with(hit: Hit, place: int) -> Hit:

@@ -2,26 +2,22 @@
 
 A block is indexed once, whatever versions and pages it is on: as a *document*. A *run* says that a
 document stood on a page in some consecutive versions. The full-text table is contentless and gets
-texts as tokens that we cut, split at spaces; the texts that hits show are compressed in *bundles*
-of neighbours. Changes are transactions, so an index is right whenever its writer dies.
+texts as tokens that we cut, split at spaces. Changes are transactions, so an index is right
+whenever its writer dies.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
-from zlib import crc32
-
-import zstandard
 
 from mmcrawl.archive.search.tokens import pinyin, tokens
 from mmcrawl.blocks.kinds import KINDS
@@ -53,18 +49,15 @@ KIND_WEIGHTS: Mapping[str, float] = {
 KIND_NAMES = ("", *KINDS)
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KIND_NAMES)}
 
-BUNDLE = 16_384
-"""Characters of texts that are compressed together: more are smaller, and slower to read."""
-
 _APPLICATION = 0x6D6D7378  # "mmsx"
 # How texts become tokens belongs to the form: documents are deleted by their tokens.
-_TOKENS = (5, *(version(name) for name in ("PyStemmer", "pypinyin")), *KINDS)
-_FORMAT = crc32(repr(_TOKENS).encode()) >> 1
+_TOKENS = (6, *(version(name) for name in ("PyStemmer", "pypinyin")), *KINDS)
+_FORMAT = zlib.crc32(repr(_TOKENS).encode()) >> 1
 _SCHEMA = f"""
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_FORMAT};
 CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE,
-  host TEXT NOT NULL, documents BLOB NOT NULL);
+  host TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS version (page INTEGER, place INTEGER, number INTEGER NOT NULL,
   time REAL NOT NULL, until REAL NOT NULL, language INTEGER NOT NULL, PRIMARY KEY (page, place))
   WITHOUT ROWID;
@@ -72,12 +65,12 @@ CREATE TABLE IF NOT EXISTS run (document INTEGER, page INTEGER, first INTEGER, k
   media INTEGER, last INTEGER NOT NULL, PRIMARY KEY (document, page, first, kind, media))
   WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS run_media ON run (document, page) WHERE media > 0;
+CREATE INDEX IF NOT EXISTS run_page ON run (page, last);
 CREATE TABLE IF NOT EXISTS document (id INTEGER PRIMARY KEY, digest BLOB NOT NULL,
-  encoding INTEGER NOT NULL, media INTEGER NOT NULL);
+  encoding INTEGER NOT NULL, media INTEGER NOT NULL, topic TEXT NOT NULL, text BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS document_digest ON document (substr(digest, 1, 4));
-CREATE TABLE IF NOT EXISTS bundle (first INTEGER PRIMARY KEY, content BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, pinyin, topic, option, content = '',
+CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, pinyin, topic, content = '',
   tokenize = "ascii tokenchars ''''");
 """
 _FTS5 = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
@@ -91,70 +84,28 @@ class DamagedError(StoreError):
     """The index cannot be read; it can be made anew from the archive."""
 
 
-class Text(NamedTuple):
-    """What a document says: the topic of its block, its visible text, and the options of its forms,
-    which are seen one at a time; both line by line."""
-
-    document: int
-    topic: str
-    text: str
-    options: str = ""
-
-
-def words_of(text: Text) -> tuple[int, str, str, str, str]:
-    """Return the row of the full-text table of a document."""
-    said, options = (
-        [token.word for token, _ in zip(tokens(one), range(_MOST_WORDS), strict=False)]
-        for one in (text.text, text.options)
-    )
-    topic = " ".join(token.word for token in tokens(text.topic))
+def words_of(topic: str, text: str) -> tuple[str, str, str]:
+    """Return the columns of the full-text table of a document."""
+    said = [token.word for token, _ in zip(tokens(text), range(_MOST_WORDS), strict=False)]
     spoken = " ".join(filter(None, map(pinyin, said)))
-    return text.document, " ".join(said), spoken, topic, " ".join(options)
+    return " ".join(said), spoken, " ".join(token.word for token in tokens(topic))
 
 
-def pack(texts: Iterable[Text]) -> bytes:
-    """Return a bundle as stored."""
-    kept = [(one.document, *(part[:_LONGEST] for part in one[1:])) for one in texts]
-    content = json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return zstandard.ZstdCompressor(level=9).compress(content)
+def packed(text: str) -> bytes:
+    """Return a text as it is kept, to be shown."""
+    return zlib.compress(text[:_LONGEST].encode("utf-8", "surrogatepass"), 9, -15)
 
 
-def bundles_of(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, list[Text]]:
-    """Return the texts of the bundles that hold some documents, by the key of the bundle.
+def unpacked(content: bytes) -> str:
+    """Return a text that was kept.
 
     Raises:
-        DamagedError: one cannot be read.
+        DamagedError: it cannot be read.
     """
-    return {first: [Text(*row) for row in rows] for first, rows in _bundles(db, documents)}
-
-
-def texts_of(db: sqlite3.Connection, documents: Set[int]) -> dict[int, Text]:
-    """Return the texts of some documents.
-
-    Raises:
-        DamagedError: one cannot be read.
-    """
-    bundles = _bundles(db, documents)
-    return {row[0]: Text(*row) for _, rows in bundles for row in rows if row[0] in documents}
-
-
-def _bundles(
-    db: sqlite3.Connection, documents: Iterable[int]
-) -> Iterator[tuple[int, list[tuple[int, str, str, str]]]]:
-    query = "SELECT first, content FROM bundle WHERE first <= ? ORDER BY first DESC LIMIT 1"
-    found = {first: content for one in documents for first, content in db.execute(query, (one,))}
     try:
-        for first, content in found.items():
-            yield first, _unpacked(content)
-    except (ValueError, TypeError, zstandard.ZstdError) as error:
+        return zlib.decompress(content, -15).decode("utf-8", "surrogatepass")
+    except (zlib.error, ValueError, TypeError) as error:
         raise DamagedError(f"the search index is damaged ({error}); rebuild it") from error
-
-
-@lru_cache(maxsize=128)  # the next query, or portion, often shows blocks of the same pages
-def _unpacked(content: bytes) -> list[tuple[int, str, str, str]]:
-    read = zstandard.ZstdDecompressor().decompress(content)
-    rows: list[tuple[int, str, str, str]] = json.loads(read.decode("utf-8", "surrogatepass"))
-    return rows
 
 
 class Index:
@@ -311,22 +262,14 @@ def _transaction(db: sqlite3.Connection, kind: str) -> Iterator[None]:
 
 
 class IndexedBlock(NamedTuple):
-    """What the index is told of a block of a page.
-
-    Attributes:
-        digest, kind, topic: As StoredBlock.
-        text: Visible text, line by line; of images alone, the topic. None if it was not read.
-        options: Of its forms, line by line.
-        inside, around: Kinds of media in its bytes, and of those that stand behind it, as bits.
-    """
+    """What the index is told of a block of a page."""
 
     digest: str
     kind: str
     topic: str
-    text: str | None
-    options: str
-    inside: int
-    around: int
+    text: str | None  # visible, line by line; of images alone, the topic; None if it was not read
+    inside: int  # kinds of media in its bytes, as bits
+    around: int  # of those that stand behind it
 
 
 class ReadVersion(NamedTuple):

@@ -51,23 +51,16 @@ _ITEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word or a phrase that is looked for.
+    """A word or a phrase that is looked for."""
 
-    Attributes:
-        runs: Of which one must occur in the text, or in the topic.
-        pinyin: Of which one may occur in the pinyin instead.
-        topic: Whether it is looked for in the topic of a block.
-    """
-
-    runs: tuple[Run, ...]
-    pinyin: tuple[Run, ...] = ()
-    topic: bool = False
+    runs: tuple[Run, ...]  # of which one must occur
+    pinyin: tuple[Run, ...] = ()  # of which one may occur in the pinyin instead
+    topic: bool = False  # it is looked for in the topic of a block
 
     @property
     def expression(self) -> str:
         """The term in the language of FTS5."""
-        columns = "topic" if self.topic else "{text option}"
-        found = [f"{columns} : {_quoted(run)}" for run in self.runs]
+        found = [f"{'topic' if self.topic else 'text'} : {_quoted(run)}" for run in self.runs]
         found += [f"pinyin : {_quoted(run)}" for run in self.pinyin]
         return f"({' OR '.join(found)})"
 
@@ -90,26 +83,18 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query, understood.
+    """A query, understood."""
 
-    Attributes:
-        words: That must occur, each once, phrases first.
-        topics: That must occur in the topic.
-        without: That must not occur.
-        kind, site, url, media, lang: What is wanted and unwanted.
-        start, end: Unix seconds; a block must be seen at or after `start` and before `end`.
-    """
-
-    words: tuple[Term, ...]
-    topics: tuple[Term, ...]
+    words: tuple[Term, ...]  # each once, phrases first
+    topics: tuple[Term, ...]  # that must occur in the topic
     without: tuple[Term, ...]
     kind: Choice
     site: Choice
     url: Choice
     media: Choice
     lang: Choice
-    start: float | None
-    end: float | None
+    start: float | None  # a block must be seen at or after it, in Unix seconds
+    end: float | None  # and before this
 
 
 @dataclass(frozen=True, slots=True)

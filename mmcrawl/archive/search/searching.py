@@ -38,17 +38,11 @@ _MAIN_TEXTS = 256  # that are kept, for the next query often finds the same page
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        total: Pages.
-        hits: Those of them that are shown, each by its best block.
-        counts: Of all that were found.
-    """
-
-    total: int
-    hits: tuple[Hit, ...]
-    counts: Counts
+    total: int  # pages
+    hits: tuple[Hit, ...]  # those of them that are shown, each by its best block
+    counts: Counts  # of all that were found
 
 
 @dataclass(frozen=True, slots=True)

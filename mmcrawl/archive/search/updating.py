@@ -22,7 +22,6 @@ from mmcrawl.archive.search.writing import (
     LostError,
     Row,
     Writer,
-    documents_of,
     forget,
     rows_of,
 )
@@ -40,30 +39,17 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """What an update did.
+    """What an update did."""
 
-    Attributes:
-        versions: That were taken in.
-        blocks: Of them, distinct ones that were new to the index.
-        reset: Pages that were told anew or forgotten, since versions were purged or came between.
-        failed: (URL, number) of versions that could not be read: they are not looked at again
-            until the index is rebuilt.
-    """
-
-    versions: int = 0
-    blocks: int = 0
-    reset: int = 0
+    versions: int = 0  # that were taken in
+    blocks: int = 0  # of them, distinct ones that were new to the index
+    reset: int = 0  # pages told anew or forgotten, since versions were purged or came between
     failed: tuple[tuple[str, int], ...] = ()
+    """URL and number of versions that could not be read; they are not looked at again."""
 
 
 class Updater:
-    """Updates one index from one archive.
-
-    Args:
-        archive, index: Of them.
-        processes: How many read pages, at most.
-        tell: Is called before the first version and after each.
-    """
+    """Updates one index from one archive."""
 
     def __init__(
         self, archive: Archive, index: Index, *, processes: int = 1, tell: Tell | None = None
@@ -77,11 +63,9 @@ class Updater:
         self._failed: list[tuple[str, int]] = []
 
     def update(self, urls: Iterable[str] | None = None, *, only_purged: bool = False) -> Updated:
-        """Take in what is new; each part that is written is durable.
+        """Take in what is new, of some URLs or all; each part that is written is durable.
 
-        Args:
-            urls: Look at these only.
-            only_purged: Look only at pages of which something that is in the index is gone.
+        Or look only at pages of which something that is in the index is gone.
         """
         named = list(dict.fromkeys(urls)) if urls is not None else None
         for _ in range(_ATTEMPTS):
@@ -196,25 +180,23 @@ class Updater:
         return PageToRead(page, here)
 
     def _known(self, url: str) -> list[tuple[str, str]]:
-        """Return digest and encoding of the documents of a page."""
+        """Return digest and encoding of the documents of the last version of a page."""
+        query = (
+            "SELECT DISTINCT lower(hex(digest)), name.text FROM page"
+            " JOIN run INDEXED BY run_page ON run.page = page.id"
+            " AND last = (SELECT max(place) FROM version WHERE version.page = page.id)"
+            " JOIN document ON document.id = run.document JOIN name ON name.id = encoding"
+            " WHERE url = ?"
+        )
         with self._index.reading() as db:
-            found = [
-                db.execute(
-                    "SELECT lower(hex(digest)), text FROM document"
-                    " JOIN name ON name.id = encoding WHERE document.id = ?",
-                    (document,),
-                ).fetchone()
-                for document in documents_of(db, url)
-            ]
-        return [one for one in found if one]
+            return db.execute(query, (url,)).fetchall()
 
     def _write(self, batch: Sequence[tuple[Change, Sequence[ReadVersion]]]) -> None:
         with self._index.writing() as db:
             writer = Writer(db)
             for change, versions in batch:
                 writer.write(change, versions)
-            writer.write_texts()
-        self._blocks += len(writer.texts)
+        self._blocks += writer.documents
         for change, versions in batch:
             for row, version in zip(change.new, versions, strict=True):
                 if version.problem:

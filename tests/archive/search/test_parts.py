@@ -1,57 +1,41 @@
 """The parts of the search index, each against a plain way of doing the same."""
 
-import sqlite3
-from contextlib import closing
+import zlib
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mmcrawl.archive import StoredBlock
 from mmcrawl.archive.search import (
     DamagedError,
     Term,
-    Text,
     block_text,
-    bundles_of,
     indexed_blocks,
     media_bit,
-    option_text,
     outside_of,
-    pack,
-    packed_documents,
+    packed,
     parse_query,
     snippet_of,
-    unpacked_documents,
+    unpacked,
 )
 from mmcrawl.blocks import read_tree
 from tests.tables import each
 
 
-@given(st.sets(st.integers(1, 2**32 - 1)))
-def test_a_list_of_documents_comes_back(documents: set[int]) -> None:
-    assert unpacked_documents(packed_documents(documents)) == sorted(documents)
-
-
-@given(st.lists(st.tuples(st.text(), st.text(max_size=9)), min_size=1, max_size=60), st.data())
-def test_texts_come_back(rows: list[tuple[str, str]], data: st.DataObject) -> None:
-    texts = [Text(number, topic, text + "\ud800x") for number, (topic, text) in enumerate(rows, 7)]
-    cut = data.draw(st.integers(1, len(texts)))
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.execute("CREATE TABLE bundle (first INTEGER PRIMARY KEY, content BLOB)")
-        bundles = {some[0].document: some for some in (texts[:cut], texts[cut:]) if some}
-        rows_ = ((first, pack(some)) for first, some in bundles.items())
-        db.executemany("INSERT INTO bundle VALUES (?, ?)", rows_)
-        assert bundles_of(db, [text.document for text in texts]) == bundles
+@given(st.text())
+def test_a_text_comes_back(text: str) -> None:
+    assert unpacked(packed(text + "\ud800x")) == text + "\ud800x"
 
 
 @given(st.binary(max_size=50))
-def test_a_damaged_bundle_is_noticed(content: bytes) -> None:
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.execute("CREATE TABLE bundle (first INTEGER PRIMARY KEY, content BLOB)")
-        db.execute("INSERT INTO bundle VALUES (1, ?)", (content,))
+@example(packed("some text")[:-3])
+def test_a_damaged_text_is_noticed(content: bytes) -> None:
+    try:
+        zlib.decompress(content, -15).decode()
+    except (zlib.error, ValueError):
         with pytest.raises(DamagedError, match="rebuild it"):
-            bundles_of(db, [1])
+            unpacked(content)
 
 
 @each(
@@ -70,18 +54,6 @@ def test_a_damaged_bundle_is_noticed(content: bytes) -> None:
 )  # fmt: skip
 def test_words_are_parted_where_menus_are_and_nowhere_else(part: str, text: str) -> None:
     assert block_text(read_tree(part.encode())) == text
-
-
-def test_options_are_told_apart_from_what_is_seen() -> None:
-    part = (
-        b"<p>Choose:</p><select><optgroup label=' Western  Europe'><option>Ger<b>ma</b>ny\n  (West)"
-        b"<option value=fr>France</option></optgroup><option label=Other value=label></select>"
-        b"<datalist><option label=Iberia>Spain</option></datalist>"
-        b"<template><select><option label=south>Italy</select></template>"
-    )
-    assert block_text(read_tree(part)) == "Choose:"
-    assert option_text(read_tree(part)) == "Western Europe\nGermany (West)\nFrance\nOther"
-    assert option_text(read_tree(b"<p>no option</p>")) == ""
 
 
 def test_text_outside_of_all_blocks_is_a_block_of_no_kind() -> None:

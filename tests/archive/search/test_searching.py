@@ -293,26 +293,6 @@ def test_snippets_are_of_the_main_text_where_no_block_of_it_has_all_words(
     assert hit.snippet.text.startswith("A lever is a wooden beam")
 
 
-def test_options_of_forms_are_found_and_count_little(archive: Archive, search: Search) -> None:
-    form = "<form><p>Where from?</p><select><option>Hungary<option>Iceland</select></form>"
-    said = "Iceland has geysers, and levers of all kinds."
-    archive.store(capture(ENGLISH, 1, text="Levers.", more=form))
-    archive.store(capture(GERMAN, 2, text=said, more=form))
-    search.update()
-    first, second = search.search("iceland").hits
-    assert (first.url, second.url) == (GERMAN, ENGLISH)
-    assert first.snippet.text == said
-    assert second.snippet.text == "Where from? · Hungary · Iceland"
-    marked = [second.snippet.text[start:end] for start, end in second.snippet.marks]
-    assert marked == ["Iceland"]
-    (asked,) = search.search('"where from" hungary', limit=1).hits
-    assert asked.snippet.text.startswith("Where from? · Hungary")
-    assert {hit.snippet.text for hit in search.search('"where from"').hits} == {"Where from?"}
-    archive.purge(url=ENGLISH)
-    search.update()
-    assert urls(search.search("hungary")) == [GERMAN]
-
-
 @pytest.mark.parametrize(
     ("query", "page", "shown"),
     [
@@ -331,20 +311,6 @@ def test_options_of_forms_are_found_and_count_little(archive: Archive, search: S
                 "<p>House music was played there all night until the sun came up again.</p>",
             ),
             "Red house",
-        ),
-        # Options come last, and nothing stands before them where they are all there is.
-        (
-            "okapi",
-            (
-                "Okapi of the forest",
-                "<p>{far} Choose <select><option>Canada<option>Okapi</select> and read on.</p>",
-            ),
-            "Okapi of the forest",
-        ),
-        (
-            "tuvalu",
-            ("Countries", "<form><select><option>Germany<option>Tuvalu</select></form>"),
-            "Germany · Tuvalu",
         ),
         ("dampfschiff", ("Ship", "<p>Das Dampf&shy;schiff. {far}</p>"), "Das Dampfschiff."),
     ],

@@ -162,7 +162,7 @@ def bytes_of(path: Path) -> bytes:
 
 def texts_in(path: Path) -> set[bytes]:
     with closing(sqlite3.connect(path)) as db:
-        return {content for (content,) in db.execute("SELECT content FROM bundle")}
+        return {content for (content,) in db.execute("SELECT text FROM document")}
 
 
 def old_index(path: Path) -> None:
@@ -275,16 +275,16 @@ from mmcrawl.archive import open_archive, open_search
 from mmcrawl.archive.search import updating, writing
 
 updating._COMMIT_SECONDS = 0
-write, left = writing.Writer.write_texts, int(sys.argv[2])
+write, left = writing.Writer.write, int(sys.argv[2])
 
-def dying(writer):
+def dying(*args):
     global left
-    write(writer)
+    write(*args)
     left -= 1
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
 
-writing.Writer.write_texts = dying
+writing.Writer.write = dying
 with open_archive(sys.argv[1]) as archive, open_search(sys.argv[1], archive) as search:
     search.update()
 """
@@ -380,7 +380,7 @@ def test_an_index_of_another_form_is_made_anew(archive, tmp_path, caplog):
 
 
 DAMAGES = {
-    "texts": "UPDATE bundle SET content = zeroblob(100)",
+    "texts": "UPDATE document SET text = zeroblob(100)",
     "words": "UPDATE word_data SET block = x'00' WHERE id > 10",
     "a table": "DROP TABLE version",
 }
