@@ -10,8 +10,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 import mmcrawl
-from mmcrawl.blocks.link_kinds import BEST_FIRST
-from mmcrawl.crawl.cutting import UncutPage, cut_page
+from mmcrawl.blocks import BEST_FIRST, link_kinds, partition
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
@@ -70,7 +69,8 @@ class Pages:
         """Return a kind for each link of a page: its place in `BEST_FIRST` from 1, 0 for none."""
         answer = self.web.get(page.url)
         body = b"" if answer is None else answer.body
-        kinds = cut_page(UncutPage(page.url, page.encoding, body), METHOD).link_kinds
+        cut = partition(body, method=METHOD, encoding=page.encoding, url=page.url)
+        kinds = link_kinds(cut, page.url, page.encoding)
         number = {kind: number for number, kind in enumerate(BEST_FIRST, 1)}
         return bytes(number.get(kinds.get(link.url, ""), 0) for link in page.links)
 

@@ -13,6 +13,7 @@ import os
 import shutil
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
@@ -21,14 +22,13 @@ from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.http import Response
-from scrapy.utils.asyncio import run_in_thread
 
 from mmcrawl.archive.model import RENDERED, Capture
+from mmcrawl.crawl.reading import ReadPage, ReceivedPage
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.urls import host_of
+from mmcrawl.frontier.urls import host_of, page_digest
 from mmcrawl.page.lists.heads import Choice
 from mmcrawl.page.model import Page
-from mmcrawl.page.parse import parse_page
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.text.resources import split_host
 
@@ -307,12 +307,15 @@ class Rendering:
         self._browser = Browser(crawler, browser_program(crawler.settings))
         crawler.signals.connect(self._browser.close, signals.spider_closed)
 
-    async def rendered(self, response: Response, page: Page) -> tuple[Page, Capture] | None:
+    async def rendered(
+        self, response: Response, page: Page, read: Callable[[ReceivedPage], Awaitable[ReadPage]]
+    ) -> tuple[ReadPage, Capture] | None:
         """Render a page if it is worth it.
 
         Args:
             response: As fetched.
             page: Parsed from it.
+            read: Reads what the browser makes of it.
 
         Returns:
             The page with what its scripts added, and what the browser made of it; None for a page
@@ -331,12 +334,15 @@ class Rendering:
         finally:
             stats.inc_value("mmcrawl/render/pages")
             stats.inc_value("mmcrawl/render/ms", round(1_000 * (time.time() - began)))
-        made = await run_in_thread(parse_page, body, response.url, _TYPE)
-        if not self._choice.note(host, page, made):
+        made = await read(ReceivedPage(response.url, body, _TYPE))
+        if not self._choice.note(host, page, made.page):
             return None
         stats.inc_value("mmcrawl/render/gained")
         headers = (("Content-Type", _TYPE),)
-        return joined(page, made), Capture(RENDERED + response.url, body, began, 200, headers)
+        page = joined(page, made.page)
+        digest = page_digest(response.url, body, (one.url for one in page.media))
+        capture = Capture(RENDERED + response.url, body, began, 200, headers)
+        return replace(made, page=page, digest=digest), capture
 
 
 def joined(fetched: Page, made: Page) -> Page:

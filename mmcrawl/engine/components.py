@@ -86,7 +86,6 @@ FOCUSED: Mapping[str, Any] = {
         "mmcrawl.engine.answers.DynamicLinksMiddleware": 900,
     },
     "ITEM_PIPELINES": {
-        "mmcrawl.pipelines.pages.BlocksPipeline": 50,
         "mmcrawl.pipelines.archive.ArchivePipeline": 100,
         "mmcrawl.pipelines.pages.MediaPipeline": 900,
         "mmcrawl.pipelines.pages.MetadataPipeline": 950,

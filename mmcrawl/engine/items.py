@@ -80,7 +80,7 @@ class PageItem(FetchedPage):
         capture: what the server answered, for the archive.
         rendered: what a browser made of it, for the archive; None where it was not rendered.
         link: number of the link that led to the page; None until the frontier has seen the item.
-        blocks: the blocks of the page, each before those inside of it; set by the blocks pipeline.
+        blocks: the blocks of the page, each before those inside of it;
             () for a sitemap or feed, None for a page that is not cut (MMCRAWL_BLOCKS=off, more than
             4 MB, or cutting failed).
     """

@@ -214,10 +214,6 @@ class FocusedScheduler(BaseScheduler):
             self._window.rests(link)
             self._hosts.ask()
 
-    def goes_on(self, link: int) -> None:
-        """Note that a pipeline of the crawl's own works on a page."""
-        self._window.goes_on(link)
-
     def stores(self, link: int, stored: Deferred[Any]) -> bool:
         """Let a page be learnt from while it is stored; tell whether that can be.
 
@@ -426,21 +422,6 @@ def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
     scheduler = crawler.engine.scheduler if crawler.engine else None
     ours = FocusedScheduler in type(scheduler).mro()
     return cast("FocusedScheduler", scheduler) if ours else None
-
-
-@contextmanager
-def working_on(crawler: Crawler, item: Any) -> Iterator[None]:
-    """Let a pipeline of ours work on an item: its page rests in those of others only."""
-    scheduler = scheduler_of(crawler)
-    link = getattr(item, "link", None)
-    if scheduler is None or link is None:
-        yield
-        return
-    scheduler.goes_on(link)
-    try:
-        yield
-    finally:
-        scheduler.rests(link)
 
 
 def has_something_to_do(crawler: Crawler) -> bool:

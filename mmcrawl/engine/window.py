@@ -148,11 +148,6 @@ class Window:
             self._leaves(link)
             self._resting[link] = self._now() - self._fetched.pop(link)
 
-    def goes_on(self, link: int) -> None:
-        """Note that the crawl works on a page that rested."""
-        if link in self._resting:
-            self._fetched[link] = self._now() - self._resting.pop(link)
-
     def ended(self, link: int) -> None:
         """Note that a link is under way no more, and adapt the bound; it grows if it held back."""
         self._on_the_way.pop(link, None)

@@ -38,12 +38,17 @@ def parse_page(body: bytes, url: str, content_type: str | None = None, refresh: 
     >>> page.title, page.links[0].url, page.links[0].anchor
     ('Levers', 'http://h.test/b.htm', 'Next')
     """
+    return page_of(page_tree(body, content_type), url, refresh)
+
+
+def page_tree(body: bytes, content_type: str | None = None) -> PageTree:
+    """Return the tree that a page is parsed from: of the body, but without NULs, or UTF-32."""
     encoding = page_encoding(body, content_type)
     if (text := text_of_utf_32(body)) is not None:
         body, encoding = text.encode("utf-8", "replace"), "utf-8"
     elif b"\0" in body and not encoding.startswith("utf-16"):
         body = body.replace(b"\0", b"")
-    return page_of(PageTree(body, encoding), url, refresh)
+    return PageTree(body, encoding)
 
 
 def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
@@ -11,12 +11,11 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response, TextResponse
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import run_in_thread
-from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.misc import load_object
 from scrapy_spider_metadata import Args
-from twisted.internet.defer import DeferredLock
 
 from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.reading import ReceivedPage
 from mmcrawl.engine.answers import (
     PAGE,
     PLAYLIST,
@@ -38,16 +37,15 @@ from mmcrawl.engine.components import (
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
+from mmcrawl.engine.reading import PageReading
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
-from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import ListingError
-from mmcrawl.frontier.urls import PrivateHosts, host_of, page_digest
+from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.page.barren import contents_of
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.lists.playlists import read_playlist
 from mmcrawl.page.model import Linking, MediaResource, Page
-from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.settings import value_of
 
@@ -57,7 +55,6 @@ _MISSING_PARTS = (
 )
 _MOST_CONTENTS = 1_000  # they tell why a crawl ended at its seeds
 _MOST_PLAYLISTS = 5  # that lead to one another, redirects included
-_LARGE = 100_000  # bytes that take 50 ms or more to parse
 
 
 class FocusedSpider(Args[FocusedParams], Spider):
@@ -117,9 +114,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
         return Discovery(ways, self.args.cdx)
 
     @cached_property
-    def _one_at_a_time(self) -> DeferredLock:
-        """Held while a large page is parsed, whose tree takes ten times its bytes."""
-        return DeferredLock()
+    def _reading(self) -> PageReading:
+        return PageReading(self.crawler)
 
     @property
     def private_hosts(self) -> PrivateHosts:
@@ -145,7 +141,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         yield
 
     async def parse(self, response: Response) -> AsyncIterator[PageItem | NoPage | Request]:
-        """Turn a response into a page, large ones in a thread one by one; follow other ways in."""
+        """Turn a response into a page, which is read beside the crawl; follow other ways in."""
         discovery, kind = self._discovery, answered_kind(response)
         if self._is_elsewhere(response):
             if kind == PAGE:
@@ -163,22 +159,23 @@ class FocusedSpider(Args[FocusedParams], Spider):
         if kind != PAGE or response.meta.get(TOO_LARGE) or not isinstance(response, TextResponse):
             yield self._medium(response, kind)
             return
-        if len(response.body) < _LARGE:
-            page, digest = _parsed(response)
-        else:
-            parsed = self._one_at_a_time.run(in_thread, partial(_parsed, response))
-            page, digest = await maybe_deferred_to_future(parsed)
-        capture, rendered = capture_of(response), None
-        made = await self._rendering.rendered(response, page) if self._rendering else None
-        if made is not None:
-            page, rendered = made
-            digest = page_digest(response.url, rendered.body, (one.url for one in page.media))
-        for request in discovery.ways_beside(response, page):
+        headers = response.headers
+        declared, refresh = (header_text(headers, name) for name in ("Content-Type", "Refresh"))
+        read = await self._reading.read(
+            ReceivedPage(response.url, response.body, declared, refresh)
+        )
+        rendered = None
+        if self._rendering is not None:
+            made = await self._rendering.rendered(response, read.page, self._reading.read)
+            read, rendered = made or (read, None)
+        for request in discovery.ways_beside(response, read.page):
             yield request
-        page = self._with_listed_media(discovery.with_alternates(response, page), response)
+        page = discovery.with_alternates(response, read.page)
+        page = self._with_listed_media(page, response)
         if not page.links and not page.media and len(self.contents) < _MOST_CONTENTS:
             self.contents[response.meta.get(LINK_KEY, -1)] = contents_of(page, response.body)
-        yield PageItem(page, response.status, digest, capture=capture, rendered=rendered)
+        read = replace(read, page=page)
+        yield self._reading.item(read, response.status, capture_of(response), rendered)
 
     def _is_elsewhere(self, response: Response) -> bool:
         """Tell whether a link of the crawl leads on to another site: only media count there."""
@@ -229,11 +226,3 @@ class FocusedSpider(Args[FocusedParams], Spider):
         title = name or led_by.anchor or unquote(urlsplit(response.url).path.rpartition("/")[2])
         page = Page(response.url, title=title, media=(medium,), led_by=led_by)
         return PageItem(page, response.status, blocks=())
-
-
-def _parsed(response: Response) -> tuple[Page, int]:
-    url, body, headers = response.url, response.body, response.headers
-    page = parse_page(
-        body, url, header_text(headers, "Content-Type"), header_text(headers, "Refresh")
-    )
-    return page, page_digest(url, body, (resource.url for resource in page.media))

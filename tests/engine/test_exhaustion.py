@@ -40,7 +40,7 @@ PLACES = [
     "mmcrawl.engine.requests.LinkRequests.request",
     "mmcrawl.scoring.breadth.Breadth.crawled",
     "scrapy.core.downloader.handlers.DownloadHandlers.download_request_async",
-    "mmcrawl.spiders.focused.parse_page",
+    "mmcrawl.crawl.reading.PageReader.read",
 ]
 NO_MEMORY = "MemoryError()"
 NO_FILES = 'OSError(errno.EMFILE, "Too many open files")'

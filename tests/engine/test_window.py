@@ -187,11 +187,9 @@ def test_a_server_that_declares_much_and_sends_little_does_not_stop_others(fixed
     assert window.has_room()
 
 
-ONE_AT_A_TIME = """
-from threading import Lock
-
+NOTED = """
 from mmcrawl.engine.window import Window
-from mmcrawl.spiders import focused
+from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 def noted(name, note):
     def method(self, link, size):
@@ -201,32 +199,20 @@ def noted(name, note):
 
 for name in ("comes", "declares"):
     setattr(Window, name, noted(name, getattr(Window, name)))
-Spider, parse, lock = focused.FocusedSpider, focused._parsed, Lock()
-
-def parsed_alone(response):
-    seen.append(lock.acquire(blocking=False))
-    try:
-        return parse(response)
-    finally:
-        if seen[-1]:
-            lock.release()
-
-focused._parsed = parsed_alone
 """
 
 
-def test_large_pages_are_parsed_one_at_a_time_and_counted_as_they_come(tools):
+def test_large_pages_are_counted_as_they_come(tools):
     server, words = tools.serve(), "<p>optics</p>" * 20_000
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(6)))}
     server.pages |= {f"/{n}": f"{n}{words}" for n in range(6)}
-    parsed_only = {"MMCRAWL_BLOCKS": "off", "MMCRAWL_ARCHIVE": "none"}
-    (outcome,) = tools.crawl({"seeds": server.url()}, spider=ONE_AT_A_TIME, settings=parsed_only)
+    read_only = {"MMCRAWL_BLOCKS": "off", "MMCRAWL_ARCHIVE": "none"}
+    (outcome,) = tools.crawl({"seeds": server.url()}, spider=NOTED, settings=read_only)
     assert outcome.finished
-    assert [one for one in outcome.seen if isinstance(one, bool)] == [True] * 7  # the seed, too
-    noted = [one for one in outcome.seen if not isinstance(one, bool)]
     large = len(words) + 1
-    assert noted.count(["declares", large]) == 6
-    assert sum(size for name, size in noted if name == "comes" and size < large) > 6 * large
+    assert outcome.seen.count(["declares", large]) == 6
+    comes = (size for name, size in outcome.seen if name == "comes")
+    assert sum(size for size in comes if size < large) > 6 * large
 
 
 WAITING = """

@@ -1,4 +1,4 @@
-"""A crawl cuts its pages into blocks, and takes links of bars after others that are as good."""
+"""A crawl reads its pages once, with their blocks; links of bars come after others as good."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from mmcrawl.archive import digest_of, open_archive
-from mmcrawl.blocks import partition
+from mmcrawl.blocks import PageTree, link_kinds, partition
 from mmcrawl.crawl import (
     CrawlJob,
-    CutPage,
-    Cutter,
     FetchedPage,
     FocusedParams,
-    UncutPage,
-    cut_page,
+    PageReader,
+    ReceivedPage,
+    read_page,
 )
 from mmcrawl.page import Link, Page, parse_page
 from mmcrawl.store import ChildProcess
@@ -136,8 +137,8 @@ def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(tools, tmp_path
     if method == "off":
         assert kept is None
     else:
-        cut = cut_page(UncutPage(version.url, version.encoding, PAGE.encode()), method)
-        assert (version.method, tuple(kept or ())) == (method, cut.blocks)
+        read = read_page(ReceivedPage(version.url, PAGE.encode()), method)
+        assert (version.method, tuple(kept or ())) == (method, read.blocks)
 
 
 def test_very_large_pages_go_on_uncut(tools: Tools) -> None:
@@ -147,32 +148,78 @@ def test_very_large_pages_go_on_uncut(tools: Tools) -> None:
     assert all(blocks for _, blocks, _ in others)
 
 
-# -- the cutter by itself -------------------------------------------------------------------------
+# -- the reader by itself -------------------------------------------------------------------------
 
 
-def uncut(n: int, html: str = PAGE) -> UncutPage:
-    return UncutPage(f"http://h.test/{n}", "utf-8", html.encode())
+def received(n: int, html: str = PAGE) -> ReceivedPage:
+    return ReceivedPage(f"http://h.test/{n}", html.encode(), "text/html; charset=utf-8")
 
 
 @each("beside", [True, False])
-def test_each_page_gets_its_own_blocks(beside: bool) -> None:
-    cutter = Cutter("bwap", beside=beside)
-    pages = [uncut(n, f"{PAGE}<p>{n}</p>") for n in range(20)]
-    waiting = [cutter.cut(page) for page in pages]
-    cutter.close()
-    assert [future.result() for future in waiting] == [cut_page(page, "bwap") for page in pages]
+@each("method", ["bwap", None])
+def test_each_page_gets_its_own_answer(beside: bool, method: str | None) -> None:
+    reader = PageReader(method, beside=beside)
+    pages = [received(n, f"{PAGE}<video src={n}.mp4></video>杠杆{n}") for n in range(20)]
+    waiting = [reader.read(page) for page in pages]
+    reader.close()
+    assert [future.result() for future in waiting] == [read_page(page, method) for page in pages]
+
+
+@each(
+    "body",
+    [
+        PAGE.encode(),
+        PAGE.encode("utf-16"),
+        PAGE.encode("utf-32"),
+        PAGE.replace("<main>", "<main>\0").encode(),
+    ],
+)
+def test_a_page_is_what_the_parser_and_the_partitioner_say(body: bytes) -> None:
+    read = read_page(ReceivedPage(URL, body, "text/html", "9; url=/moved"), "bwap")
+    page = parse_page(body, URL, "text/html", "9; url=/moved")
+    cut = partition(body, encoding=page.encoding, url=URL)
+    kinds = link_kinds(cut, URL)
+    links = [link.in_block(kinds.get(link.url, "")) for link in page.links]
+    assert read.page == replace(page, links=tuple(links))
+    assert [(b.start, b.end, b.kind) for b in read.blocks or ()] == [
+        (b.start, b.end, b.kind) for b in cut
+    ]
+
+
+def test_the_tree_of_a_page_is_built_once(monkeypatch):
+    built, init = [], PageTree.__init__
+
+    def counted(tree: PageTree, body: bytes, encoding: str) -> None:
+        built.append(body)
+        init(tree, body, encoding)
+
+    monkeypatch.setattr(PageTree, "__init__", counted)
+    read_page(received(1), "bwap")
+    assert built == [PAGE.encode()]
 
 
 def test_a_page_that_a_method_fails_at_is_named_and_goes_on_uncut(caplog, monkeypatch):
     def failing(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("mmcrawl.crawl.cutting.partition", failing)
-    cutter = Cutter("bwap", beside=False)
-    future = cutter.cut(uncut(1))
-    cutter.close()
-    assert future.result() == CutPage()
+    monkeypatch.setattr("mmcrawl.archive.format.cutting.stored_blocks", failing)
+    reader = PageReader("bwap", beside=False)
+    future = reader.read(received(1))
+    reader.close()
+    assert future.result() == read_page(received(1))
     assert "http://h.test/1 is not cut into blocks" in caplog.text
+
+
+def test_what_a_reading_fails_at_is_told_to_whoever_waits(monkeypatch):
+    def failing(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("mmcrawl.crawl.reading.page_of", failing)
+    reader = PageReader("bwap", beside=False)
+    future = reader.read(received(1))
+    reader.close()
+    with pytest.raises(ZeroDivisionError):
+        future.result()
 
 
 class Killed(ChildProcess):
@@ -188,25 +235,26 @@ class Killed(ChildProcess):
 
 
 def test_when_the_process_dies_one_page_goes_on_uncut_and_the_others_are_cut(caplog, monkeypatch):
-    monkeypatch.setattr("mmcrawl.crawl.cutting.ChildProcess", Killed)
-    cutter = Cutter("bwap")
-    waiting = [cutter.cut(uncut(n)) for n in range(6)]
-    cutter.close()
+    monkeypatch.setattr("mmcrawl.crawl.reading.ChildProcess", Killed)
+    reader = PageReader("bwap")
+    waiting = [reader.read(received(n)) for n in range(6)]
+    reader.close()
     assert [n for n, future in enumerate(waiting) if future.result().blocks is None] == [3]
+    assert waiting[3].result() == read_page(received(3))
     [record] = caplog.records
     assert "http://h.test/3 is not cut into blocks: the process that did so ended" in (
         record.getMessage()
     )
 
 
-def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(caplog, monkeypatch):
+def test_where_no_process_can_start_the_crawl_reads_the_pages_itself(caplog, monkeypatch):
     def none(_: str) -> ChildProcess:
         raise OSError(12, "Cannot allocate memory")
 
-    monkeypatch.setattr("mmcrawl.crawl.cutting.ChildProcess", none)
-    cutter = Cutter("bwap")
-    waiting = [cutter.cut(uncut(n)) for n in range(3)]
-    cutter.close()
+    monkeypatch.setattr("mmcrawl.crawl.reading.ChildProcess", none)
+    reader = PageReader("bwap")
+    waiting = [reader.read(received(n)) for n in range(3)]
+    reader.close()
     assert all(future.result().blocks for future in waiting)
     assert caplog.text.count("does not start (Cannot allocate memory)") == 1
 
@@ -218,10 +266,8 @@ def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
     """Fetch the next link as pipeline and scheduler do; return its path."""
     link = crawl.next()
     assert link is not None
-    kinds = cut_page(UncutPage(link.url, "utf-8", html.encode()), "bwap").link_kinds
-    page = parse_page(html.encode(), link.url)
-    links = tuple(replace(found, block=kinds[found.url]) for found in page.links)
-    crawl.crawled(link.id, FetchedPage(replace(page, links=links)))
+    read = read_page(ReceivedPage(link.url, html.encode()), "bwap")
+    crawl.crawled(link.id, FetchedPage(read.page))
     return link.url.removeprefix("http://h.test")
 
 
