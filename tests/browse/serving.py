@@ -17,6 +17,7 @@ from mmcrawl.browse import Context, guarded
 from mmcrawl.browse.replay import cdx_routes, memento_routes, replay_routes
 from tests.serving import Answer, Server
 from tests.serving import Request as HttpRequest
+from tests.waiting import HANG
 
 
 def small_app(context: Context) -> ASGIApp:
@@ -56,7 +57,7 @@ def served(app: ASGIApp, port: int) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(HANG)
 
 
 class Outside(Server):

@@ -75,5 +75,5 @@ def test_a_command_is_interrupted_once_and_says_nothing_of_it(tmp_path: Path) ->
 def test_a_command_that_is_left_alone_ends_by_itself(tmp_path: Path) -> None:
     with (tmp_path / "said").open("wb") as said:
         command = programs.begin(["version"], said)
-    assert command.wait(60) == 0
+    assert command.wait(HANG) == 0
     assert not programs.runs(command)

@@ -249,7 +249,7 @@ def test_only_so_many_requests_are_worked_on_at_once(uri: str) -> None:
             refused = client.get("/")
             go_on.set()
             for thread in threads:
-                thread.join(30)
+                thread.join(HANG)
             assert refused.status_code == 503
             assert refused.headers["retry-after"] == "2"
             assert found == [200, 200]

@@ -100,12 +100,12 @@ def test_a_store_that_goes_away_is_503(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_what_takes_too_long_is_504_and_the_next_is_answered(tmp_path, monkeypatch):
-    limits = Limits(threads=2, seconds=0.3)
+    limits = Limits(threads=2, seconds=5)  # enough for the next on a busy machine
     with browsing(fill(tmp_path), limits=limits) as (client, context):
         release, real = threading.Event(), context.archive.visits
 
         def slow(url: str) -> object:
-            release.wait(20)
+            release.wait(HANG)
             return real(url)
 
         monkeypatch.setattr(context.archive, "visits", slow)
@@ -115,12 +115,12 @@ def test_what_takes_too_long_is_504_and_the_next_is_answered(tmp_path, monkeypat
 
 
 def test_more_than_may_wait_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = Limits(threads=1, waiting=1, seconds=20)
+    limits = Limits(threads=1, waiting=1, seconds=HANG)
     with browsing(fill(tmp_path), limits=limits) as (_, context):
         release, real = threading.Event(), context.archive.hosts
 
         def slow() -> list[str]:
-            release.wait(20)
+            release.wait(HANG)
             return real()
 
         monkeypatch.setattr(context.archive, "hosts", slow)

@@ -61,7 +61,7 @@ def wait_until(true: Callable[[], object], what: str, seconds: float = PATIENCE)
         time.sleep(0.05)
 
 
-TELLING = 'DOWNLOAD_HANDLERS={"http": "tests.cluster.telling.TellingHandler"}'
+TELLING = 'DOWNLOAD_HANDLERS={"http": "tests.telling.TellingHandler"}'
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,13 @@ class Web:
 
     def __enter__(self) -> Web:
         self._thread.start()
-        assert self._ready.wait(20), "the page server did not start"
+        assert self._ready.wait(HANG), "the page server did not start"
         return self
 
     def __exit__(self, *error: object) -> None:
         self.release()
         self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(20)
+        self._thread.join(HANG)
 
     # -- what is there --------------------------------------------------------------------------
 
@@ -378,7 +378,7 @@ class Gang:
         for worker in self.workers:
             if worker.process.poll() is None:
                 worker.signal(signal.SIGKILL)
-                worker.process.wait(20)
+                worker.process.wait(HANG)
 
 
 @dataclass

@@ -114,7 +114,7 @@ def test_of_changes_at_the_same_time_none_is_lost(documents, monkeypatch):
     def at_once(table, name):
         row = one(table, name)
         with suppress(threading.BrokenBarrierError):
-            both.wait(1.0)
+            both.wait(30)
         return row
 
     monkeypatch.setattr(documents, "one", at_once)

@@ -103,7 +103,7 @@ def test_long_work_is_told_and_output_makes_room(live, monkeypatch, capsys):
     heard = Heard(live=live)
     monkeypatch.setattr(sys, "stderr", heard)
     with Telling("scrapy works", "describing"):
-        assert heard.written.wait(60)
+        assert heard.written.wait(HANG)
         print("a row")
     said = heard.getvalue()
     assert re.search(r"scrapy works: describing \(\d+ s\)", said)

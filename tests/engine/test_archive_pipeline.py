@@ -440,7 +440,7 @@ class Held(Archive):
     def store_many(self, captures: Iterable[Visited], **options: Any) -> list[Stored]:
         captures = list(captures)
         self.begun.set()
-        assert self.go.wait(30)
+        assert self.go.wait(HANG)
         self.groups.append(len(captures))
         return super().store_many(captures, **options)
 
@@ -461,7 +461,7 @@ def capture(n: int, size: int = 100) -> Capture:
 def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> None:
     intake = Intake(ArchiveStore(held))
     done = [intake.put(capture(0))]
-    assert held.begun.wait(30)
+    assert held.begun.wait(HANG)
     done += [intake.put(capture(n)) for n in range(1, 40)]
     assert not any(future.done() for future in done)
     held.go.set()
@@ -473,7 +473,7 @@ def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> Non
 def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
     intake = Intake(ArchiveStore(held))
     first = intake.put(capture(0))
-    assert held.begun.wait(30)
+    assert held.begun.wait(HANG)
     large = [intake.put(capture(n, 4 << 20)) for n in range(1, 6)]
     small = [intake.put(capture(n)) for n in range(10, 110)]
     held.go.set()

@@ -146,7 +146,7 @@ def closed(tools, tmp_path_factory):  # type: ignore[no-untyped-def]
     limits = {
         "CLOSESPIDER_PAGECOUNT": 5,
         "CLOSESPIDER_ITEMCOUNT": 4,
-        "CLOSESPIDER_TIMEOUT": 1,
+        "CLOSESPIDER_TIMEOUT": 4,
         "CLOSESPIDER_ERRORCOUNT": 1,
     }
     spider = """
@@ -167,7 +167,7 @@ class Spider(FocusedSpider):
             "seeds": "http://site.test/",
             "store": str(site.parent.parent / f"{name}.db"),
         }
-        slow = {"MMCRAWL_WEB_LATENCY": 200} if name == "CLOSESPIDER_TIMEOUT" else {}
+        slow = {"MMCRAWL_WEB_LATENCY": 1000} if name == "CLOSESPIDER_TIMEOUT" else {}
         crawls += [args | {"settings": {name: value, **slow}}, args]
     # Pages are not cut: on a busy machine many were fetched before the first items are counted.
     settings = {"CONCURRENT_REQUESTS": 2, "MMCRAWL_ARCHIVE": "none", "MMCRAWL_BLOCKS": "off"}

@@ -221,7 +221,7 @@ def test_an_address_of_thousands_of_parameters_is_read_once() -> None:
     query = "&".join(f"p{n}={n}" for n in range(5_000))
     began = process_time()
     assert not fetched(("a", 1), (f"a?{query}", 1), ("b", 2))(f"b?{query}")
-    assert process_time() - began < 2  # each left out alone would take hundreds of times as long
+    assert process_time() - began < 20  # each left out alone would take hundreds of times as long
 
 
 def test_what_parameters_mean_is_learnt_again_as_it_was() -> None:

@@ -233,7 +233,7 @@ def test_when_every_seed_fails_the_ending_says_that_nothing_could_be_fetched(
     site: Site, desk: Desk, closed_port: int
 ) -> None:
     over = threading.Event()
-    site.answers["/"] = lambda connection: over.wait(120) and None
+    site.answers["/"] = lambda connection: over.wait(HANG) and None
     seeds = f"seeds={site.url()},http://127.0.0.1:{closed_port}/"
     try:
         run = desk.crawl(TOPIC, seeds, "store=crawl.db", DOWNLOAD_TIMEOUT="1", RETRY_ENABLED="0")

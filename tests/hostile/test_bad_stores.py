@@ -101,14 +101,14 @@ def test_a_store_in_use_is_told_and_the_crawl_that_has_it_goes_on(desk: Desk, si
 
     def wait(connection: socket.socket) -> None:
         asked.set()
-        go_on.wait(120)
+        go_on.wait(HANG)
         connection.sendall(page)
 
     site.answers["/"] = wait
     arguments = (TOPIC, f"seeds={site.url()}", "store=crawl.db")
     with desk.start(*arguments) as first:
         try:
-            assert asked.wait(60)
+            assert asked.wait(HANG)
             second = desk.crawl(*arguments)
         finally:
             go_on.set()

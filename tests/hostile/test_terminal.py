@@ -25,11 +25,10 @@ TITLE = "[red]optics[/red] \x1b]0;owned\x07\x1b[2J\x9b31m lens"
 CURSOR_OR_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def run_on_terminal(desk: Desk, *arguments: str) -> tuple[int, str]:
+def run_on_terminal(desk: Desk, pieces: list[bytes], *arguments: str) -> tuple[int, str]:
     """Crawl with standard error on a terminal of 40 columns; return code and all it was sent."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, COLUMNS, 0, 0))
-    pieces: list[bytes] = []
 
     def read() -> None:
         try:
@@ -43,7 +42,7 @@ def run_on_terminal(desk: Desk, *arguments: str) -> tuple[int, str]:
     with desk.start(*arguments, stderr=theirs) as process:
         os.close(theirs)
         process.communicate(timeout=HANG)
-    reader.join(30)
+    reader.join(HANG)
     os.close(ours)
     return process.returncode, b"".join(pieces).decode("utf-8")
 
@@ -55,12 +54,17 @@ def test_a_terminal_gets_panel_and_tables_and_nothing_a_site_could_do_to_it(desk
     page = site.answers["/slow"]
     assert isinstance(page, bytes)
 
+    drawn: list[bytes] = []
+
     def slowly(connection: socket.socket) -> None:
-        time.sleep(2)  # the panel is drawn twice a second
+        deadline = time.monotonic() + HANG
+        while b"of the last 500" not in b"".join(drawn) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(1)  # the panel is drawn twice a second
         connection.sendall(page)
 
     site.answers["/slow"] = slowly
-    code, text = run_on_terminal(desk, "topic=physics-senior", f"seeds={site.url()}")
+    code, text = run_on_terminal(desk, drawn, "topic=physics-senior", f"seeds={site.url()}")
     assert code == 0
     assert "owned\x07" not in text
     assert "\x1b[2J" not in text

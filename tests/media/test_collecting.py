@@ -11,6 +11,7 @@ import pytest
 
 from mmcrawl.media import State
 from tests.media.serving import Desk, MediaServer, Medium, film
+from tests.waiting import HANG
 
 SIZE = 20 << 20
 SMALL = 50_000
@@ -135,7 +136,7 @@ def _never_ends(handler: BaseHTTPRequestHandler) -> None:
 
 
 def _says_nothing(handler: BaseHTTPRequestHandler) -> None:
-    threading.Event().wait(30)
+    threading.Event().wait(HANG)
 
 
 def _redirects(target: str) -> object:
@@ -179,7 +180,7 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server
     named = [server.url(path) for path in server.media if path not in ("/moved.mp4", "/log-in")]
     others = ["rtsp://h.test/a.rm", "https://www.youtube.com/embed/dQw4w9WgXcQ"]
     desk.found([*named, *others], server.url("/"))
-    run = desk.collect("max_file=10MB", DOWNLOAD_TIMEOUT="2", CONCURRENT_REQUESTS_PER_DOMAIN="32")
+    run = desk.collect("max_file=10MB", DOWNLOAD_TIMEOUT="5", CONCURRENT_REQUESTS_PER_DOMAIN="32")
     assert run.code == 0, run.err
     records = desk.records()
     good = records.pop("/good.mp4")
@@ -202,7 +203,7 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server
         "/short.mp4": "the connection was broken off before all came",
         "/endless.mp4": "larger than max_file (10,000,000 bytes)",
         "/silent.mp4": "no answer in time",
-        "/slow.mp4": "fewer than 1,024 bytes a second came over 2 s",
+        "/slow.mp4": "fewer than 1,024 bytes a second came over 5 s",
         "/large.mp4": "larger than max_file (10,000,000 bytes)",
         "/circle.mp4": "it is redirected in a circle, or too often",
         "/private.mp4": "leads to 10.0.0.1, which is on a private network",

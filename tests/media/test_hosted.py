@@ -37,7 +37,7 @@ if "grows" in url:
             part.flush()
             time.sleep(0.01)
 if "talks" in url:
-    for number in range(3000):
+    for number in range(100):
         print("x" * 100_000, file=sys.stderr)
 if "slow" in url:
     with (folder / "media.mp4.part").open("ab") as part:
@@ -91,7 +91,7 @@ def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(desk,
         "talks": "",
     }
     desk.found(map(watch, reasons))
-    run = desk.collect("hosted=8MB", MMCRAWL_YTDLP=program, DOWNLOAD_TIMEOUT="0.6")
+    run = desk.collect("hosted=8MB", MMCRAWL_YTDLP=program, DOWNLOAD_TIMEOUT="5")
     assert run.code == 0, run.err
     records = {url.partition("v=")[2].rstrip("0"): each for url, each in desk.records().items()}
     assert {name: record.reason for name, record in records.items()} == reasons
@@ -128,8 +128,9 @@ def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, progra
         time.sleep(0.3)
         process.send_signal(sent)
         process.communicate(timeout=HANG)
-    time.sleep(0.5)
-    assert processes(program) == []
+    while processes(program):  # it ends a moment after
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     assert len(list((desk.folder / "crawl-media" / "partial").glob("*.player/*.part"))) == 1
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
     assert desk.summary().held == {"video": 1}

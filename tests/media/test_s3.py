@@ -87,7 +87,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(HANG)
 
 
 def said(program: str, *arguments: str, folder: Path | None = None) -> str:
@@ -175,7 +175,7 @@ def test_a_bucket_that_cannot_be_used_is_said_in_a_sentence_and_loses_nothing(
         run = far.collect(MMCRAWL_MEDIA=place)
     if other is not None:
         other.terminate()
-        other.wait(10)
+        other.wait(HANG)
     assert run.code == 1, run.err
     assert f"media store {place} cannot be used" in run.err
     assert "Traceback" not in run.err

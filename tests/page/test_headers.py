@@ -37,7 +37,7 @@ def test_a_header_of_any_length_costs_nothing(value: str) -> None:
     assert response.encoding  # as Scrapy reads it
     assert [len(one) <= 16_384 for one in headers.getlist("Set-Cookie")] == [True, True]
     assert headers.getlist("Set-Cookie")[1] == b"a=b"
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 5
 
 
 def test_what_a_header_says_is_read_as_before() -> None:
