@@ -113,6 +113,11 @@ class MediaResource:
     text: str = ""
     others: tuple[str, ...] = ()
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether it is an entry of a feed or a sitemap, which may be of many subjects."""
+        return self.tag in ("enclosure", "sitemap")
+
 
 @dataclass(frozen=True, slots=True)
 class Linking:

@@ -109,6 +109,9 @@ class TopicTest:
     many concepts (30, any that ships) the weightiest one counts at most 0.75, so that a second one
     must stand somewhere.
 
+    Entries of a feed or sitemap are judged each by itself, with what the list says of all of them:
+    those off topic are not its media.
+
     What was learnt from pages adds p / (1 - p), p being how probable it is that the page is like
     the good ones: alone, its score is p; beside words, either may carry a page. So does the page
     that links to an answer that is a medium, with its own evidence.
@@ -150,7 +153,12 @@ class TopicTest:
         topic = self._topic_of(page.url)
         found: dict[str, Mapping[str, float]] = {}
         if words := topic.by_words:
-            found = {name: _worth(name, text, words) for name, text in _fields(page)}
+            lists = any(medium.is_listed for medium in page.media)  # their titles are its text
+            found = {
+                name: _worth(name, text, words)
+                for name, text in _fields(page)
+                if not (lists and name == "text")
+            }
         if topic.learnt:
             tests = [self._learnt[model.name] for model in topic.learnt]
             found[EXAMPLES] = {f"≈{test.model.name}": test.odds(page) for test in tests}
@@ -161,8 +169,15 @@ class TopicTest:
 
     def verdict(self, url: str, signs: Signs, media: Sequence[MediaResource]) -> Verdict:
         """Return the verdict on the page at `url` with these `signs`, if it holds `media`."""
-        topic = self._topic_of(url)
         wanted = tuple(resource for resource in media if resource.kind in self.kinds)
+        if any(medium.is_listed for medium in wanted):
+            each = [self._verdict(url, signs, (medium,)) for medium in wanted]
+            own = tuple(verdict.media[0] for verdict in each if verdict.relevant)
+            wanted = own or max(each, key=lambda verdict: verdict.score).media
+        return self._verdict(url, signs, wanted)
+
+    def _verdict(self, url: str, signs: Signs, wanted: tuple[MediaResource, ...]) -> Verdict:
+        topic = self._topic_of(url)
         texts = "\n".join(dict.fromkeys(resource.text for resource in wanted))
         words, found = topic.by_words, signs
         if words and texts.strip():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mmcrawl.page import LinkGroup, MediaResource, Page
+from mmcrawl.page.lists import read_feed
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest
 from mmcrawl.topic import Topic, load_topic, topic_from_keywords
 from tests.tables import each
@@ -197,3 +198,19 @@ def test_three_times_in_a_title_is_not_worth_more():
 def test_the_media_judged_are_those_given_not_those_of_the_page():
     page = Page(URL, title="lens", media=(FILM,))
     assert not judge(page).relevant
+
+
+def test_each_episode_of_a_feed_is_judged_by_itself() -> None:
+    entries = "".join(
+        f"<item><title>{title}</title><enclosure type='audio/mpeg' url='/{n}.mp3'/></item>"
+        for n, title in enumerate(["How a lever works", "A cook talks about soup", "The lever"])
+    )
+    feed = f"<rss><channel><title>Radio</title>{entries}</channel></rss>"
+    page = read_feed(feed.encode(), "http://radio.test/feed").page
+    verdict = TopicTest(topic_from_keywords("lever"), {"audio"}).judge(page, page.media)
+    assert verdict.relevant
+    assert [one.text for one in verdict.media] == ["How a lever works", "The lever"]
+    none = TopicTest(topic_from_keywords("optics"), {"audio"}).judge(page, page.media)
+    assert not none.relevant
+    of_all = TopicTest(topic_from_keywords("radio"), {"audio"}).judge(page, page.media)
+    assert len(of_all.media) == 3

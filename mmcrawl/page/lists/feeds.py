@@ -190,7 +190,7 @@ def _media(
     for one, part in html:
         shown = media_in(part, "utf-8", _resolver_of(one, resolve).base)
         text = caption(title, "", date)
-        found += ((replace(medium, text=medium.text or text),) for medium in shown)
+        found += ((replace(medium, tag="enclosure", text=medium.text or text),) for medium in shown)
     return merged(found)[:_MOST_ENCLOSURES]
 
 
