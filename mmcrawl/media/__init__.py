@@ -7,6 +7,7 @@ their digest, so that equal files are kept once; the records are in an index bes
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
+    from mmcrawl.media.collector import Collector
     from mmcrawl.media.files import Begun, FolderFiles, MediaFiles, PartialFile, open_files
     from mmcrawl.media.index import PART, MediaFile, MediaIndex, State, Summary
     from mmcrawl.media.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of

@@ -72,6 +72,7 @@ class Collector:
         self._players = players
         self._at_players: deque[MediaFile] = deque()
         self.is_stopped = False
+        self._settled_before = 0
         self._owners = collection.folder / "owners"
         self.owner = f"{socket.gethostname()}-{secrets.token_hex(8)}"
         self._lock = FileLock(self._owners / self.owner, timeout=0, thread_local=False)
@@ -91,10 +92,18 @@ class Collector:
             if not _lives(self._owners / owner):
                 self._index.give_back(owner)
         self._index.again({State.SKIPPED, *again})
-        self._budget.used.update(self._index.summary().held_bytes)
+        summary = self._index.summary()
+        self._budget.used.update(summary.held_bytes)
+        self._settled_before = summary.settled
         if self._players is not None:
             held = self._index.files([State.HELD])
             self._players.used = sum(file.size for file in held if _not_fetched(file.url))
+
+    def progress(self) -> tuple[int, int]:
+        """Return how many addresses were settled since it began, and how many still wait."""
+        summary = self._index.summary()
+        settled = summary.settled - self._settled_before
+        return settled, sum(summary.addresses.values()) - summary.settled
 
     def add(self, media: Iterable[tuple[str, str, str]]) -> int:
         """Note addresses, their kinds and pages; return how many are new.

@@ -121,6 +121,11 @@ class Summary:
     def count(self, state: State) -> int:
         return self.addresses.get(state, 0)
 
+    @property
+    def settled(self) -> int:
+        """Addresses of which it is decided what has come of them."""
+        return sum(map(self.count, (State.HELD, State.FAILED, State.SKIPPED)))
+
 
 class MediaIndex:
     """The records of a collection. Safe to be used by several threads; writes are durable.

@@ -45,7 +45,7 @@ from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
-from mmcrawl.text.writing import size_of
+from mmcrawl.text.writing import size_of, time_left
 
 logger = logging.getLogger(__name__)
 
@@ -443,10 +443,19 @@ class CollectSpider(Args[CollectParams], Spider):
             logger.warning("%s", error)
 
     def _say_progress(self) -> None:
-        work, received = self._work, sum(download.size for download in self._downloads)
+        received = sum(download.size for download in self._downloads)
+        doing = f"{len(self._downloads)} in progress ({size_of(received)} received)"
+        in_thread(lambda: self._tell(doing))
+
+    def _tell(self, doing: str) -> None:
+        try:
+            settled, wait = self._work.progress()
+        except StoreError:  # who settles is told
+            return
+        pace = settled / (time.monotonic() - self._begun)
         logger.info(
-            f"{work.kept} files downloaded ({size_of(work.kept_bytes)}),"
-            f" {len(self._downloads)} in progress ({size_of(received)} received)"
+            f"{self._work.kept} files downloaded ({size_of(self._work.kept_bytes)}), {doing},"
+            f" {wait} not yet{f', {time_left(wait, pace)}' if wait and settled else ''}"
         )
 
     @property

@@ -51,6 +51,16 @@ def size_of(count: int) -> str:
     return f"{count} bytes"
 
 
+def time_left(count: int, per_second: float) -> str:
+    """Return how long what waits takes at a speed.
+
+    >>> time_left(600, 2.0), time_left(5, 2.0)
+    ('about 5 min left', 'less than 1 min left')
+    """
+    minutes = count / per_second / 60
+    return f"about {minutes:.0f} min left" if minutes >= 1 else "less than 1 min left"
+
+
 # -- the program ----------------------------------------------------------------------------------
 
 # `scrapy` in a project and `mmcrawl` elsewhere take the same commands. A sentence that names one is

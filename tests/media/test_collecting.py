@@ -6,10 +6,11 @@ import threading
 import zlib
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 
-from mmcrawl.media import State
+from mmcrawl.media import Budget, Collector, State, open_collection
 from tests.media.serving import Desk, MediaServer, Medium, film
 from tests.waiting import HANG
 
@@ -406,3 +407,16 @@ def test_a_page_in_place_of_a_film_gives_its_own_film(desk: Desk, server: MediaS
     assert (held.state, held.size, held.title) == (State.HELD, 900, "Lever")
     assert held.final_url == server.url("/up/Lever.webm")
     assert records["/view/none.webm"].reason == "it is text/html, no video"
+
+
+def test_what_is_settled_since_it_began_and_what_waits_is_known(tmp_path: Path) -> None:
+    collection = open_collection(f"sqlite:///{tmp_path / 'crawl.db'}", None)
+    collector = Collector(collection, Budget(), ["audio"])
+    collector.add((f"http://a.test/{n}.mp3", "audio", "http://a.test/") for n in range(4))
+    collector.begin()
+    assert collector.progress() == (0, 4)
+    for download in collector.take(2):
+        collector.settle(download, State.FAILED, "HTTP 404")
+    assert collector.progress() == (2, 2)
+    collector.leave()
+    collector.close()

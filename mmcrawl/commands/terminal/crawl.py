@@ -13,7 +13,7 @@ from rich.text import Text
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.text.writing import printable, size_of
+from mmcrawl.text.writing import printable, size_of, time_left
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
@@ -42,8 +42,7 @@ class Progress(Totals):
         left = self.waiting
         if self.most_pages:
             left = min(left, max(0, self.most_pages - self.pages))
-        minutes = left / self.pages_per_second / 60
-        return f"about {minutes:.0f} min left" if minutes >= 1 else "less than 1 min left"
+        return time_left(left, self.pages_per_second)
 
 
 @dataclass(frozen=True, slots=True)
