@@ -8,7 +8,9 @@ written in an order in which no crash loses anything:
 2. records, then the leases with which they count: from then on pages are crawled;
 3. messages that were taken in are removed.
 
-After that, now and then, it *looks*: at heartbeats and leases, to take what is its share.
+After that, now and then, it *looks*: at heartbeats and leases, to take what is its share, and at
+messages. Who has nothing to do looks at each turn, so it is only links of others beside links of
+its own that wait until it looks.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 2.0
+LOOK_SECONDS = 3.0
 IDLE_SECONDS = 0.25
 _TRUSTED = 0.8  # of a lease: for so long a worker that the store does not hear keeps its partitions
 _LONGEST_TURN = 4.0  # leases for which a worker that is in the midst of a turn counts as alive
@@ -220,6 +222,11 @@ class Exchange:
 
     # -- heartbeats -------------------------------------------------------------------------------
 
+    @property
+    def beat_seconds(self) -> float:
+        """Seconds between two heartbeats: several may be lost before a lease runs out."""
+        return self.rules.lease / 6
+
     def beat(self, now: float) -> None:
         """Tell the others that this worker is alive, also in the midst of a long turn."""
         hangs = now - self._began_at > _LONGEST_TURN * self.rules.lease
@@ -247,13 +254,13 @@ class Exchange:
         if has_looked:
             self._looked_at = began
             self._look(report, news, began)
+            news.messages = self._messages.receive(report.parts.keys() & self.leases.own.keys())
         if (report.wants or report.spare) and not self._is_over:
             parts = self.leases.own.keys()
             wants = {part: pages for part, pages in report.wants.items() if part in parts}
             spare = {part: pages for part, pages in report.spare.items() if part in parts}
             seen = self.seen.values()
             news.granted = self._budget.grant(self.leases.own, wants, spare, [*seen])
-        news.messages = self._messages.receive(report.parts.keys() & self.leases.own.keys())
         with self.changed:
             self.news, self.report = news, None
             if has_looked:
@@ -511,4 +518,4 @@ class Sender:
         with suppress(StoreError):  # which ends the turns as well
             while not self._exchange.ended:
                 self._exchange.beat(time.monotonic())
-                time.sleep(self._exchange.rules.lease / 8)
+                time.sleep(self._exchange.beat_seconds)

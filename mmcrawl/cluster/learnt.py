@@ -3,7 +3,7 @@
 * ``learnt``: ``JOB/WORKER``; ``token``, a random one each time, and ``bytes``.
 
 Each tells what it has learnt itself, all of it, in place of what it told before, when that has
-grown by a quarter. What a crawl knows is the sum of what its workers tell, those that are gone
+grown by half. What a crawl knows is the sum of what its workers tell, those that are gone
 included. So nothing is decided together: workers that have not heard of each other for a while
 order their links a little otherwise, that is all.
 """

@@ -13,7 +13,7 @@ from mmcrawl.scoring.base import NoLinks
 from mmcrawl.scoring.knowledge import Contribution
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-_FEWEST, _GROWTH = 50, 1.25  # pages, and times the pages, after which it is told anew
+_FEWEST, _GROWTH = 50, 1.5  # pages, and times the pages, after which it is told anew
 
 _MOST_WORDS = 200_000
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from mmcrawl.frontier.admission import REDIRECT
-from mmcrawl.frontier.records import Status
+from mmcrawl.frontier.records import LinkRecord, Status
 from mmcrawl.frontier.sqlite import SqliteFrontier
 
 logger = logging.getLogger(__name__)
@@ -27,21 +28,22 @@ def why_silent(frontier: SqliteFrontier, contents: Mapping[int, str]) -> list[st
     """
     if len(frontier) > _MOST_LINKS:
         return None
-    records = {link: frontier.record(link) for link in range(len(frontier))}
-    if any(record.status is Status.WAITING for record in records.values()):
-        return None
-    known = {link: frontier.known(link) for link in records}
+    known = {link: frontier.known(link) for link in range(len(frontier))}
     parents = {link: one.parent for link, one in known.items()}
+    record_of = cache(frontier.record)
+    for link in reversed(known):  # the last ones are seldom seeds, and tell at once
+        status, parent = record_of(link).status, parents[link]
+        if status is Status.WAITING:
+            return None
+        if not (status is Status.ERROR or parent is None or _leads_on(record_of(parent))):
+            return None
+    records = {link: record_of(link) for link in known}
     lines = []
     for link, record in records.items():
-        leads_on = record.error.startswith(REDIRECT)
         parent = parents[link]
-        is_seed = parent is None or records[parent].error.startswith(REDIRECT)
-        if not is_seed:
-            if record.status is not Status.ERROR:
-                return None
+        if parent is not None and not _leads_on(records[parent]):
             continue
-        if leads_on or record.error.startswith(_NO_LIST):
+        if _leads_on(record) or record.error.startswith(_NO_LIST):
             continue
         # Without a place on the page they are not of it: robots.txt, asked for sitemaps.
         below = [one for one, above in parents.items() if above == link and known[one].tag_path]
@@ -66,6 +68,10 @@ def name_silent(lines: Iterable[str]) -> None:
     """Say of each seed why it gave nothing."""
     for line in lines:
         logger.error("Nothing was found at the seed %s", line)
+
+
+def _leads_on(record: LinkRecord) -> bool:
+    return record.error.startswith(REDIRECT)
 
 
 def _first(parents: Mapping[int, int | None], link: int) -> int:

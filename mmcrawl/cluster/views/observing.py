@@ -21,7 +21,7 @@ from mmcrawl.crawl.reports import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.store.documents import below
 
-_SILENT_SECONDS = 6.0  # heartbeats come every 2 s; a busy machine is late now and then
+_SILENT_SECONDS = 6.0  # heartbeats come every 2.5 s; a busy machine is late now and then
 _RATE_SECONDS = 10.0
 _ENOUGH = 2  # looks at new numbers that a rate is made of, at least
 _RECENT_PAGES = 500  # of a partition, that its harvest rate is of
