@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ Floats = NDArray[Any]
 _LOOKED_AT = 50  # links of a block
 _LONGEST_ADDRESS = 300  # characters
 _DEEP = 3  # folders
+_PARTS = re.compile(r"(?:[a-zA-Z][\w+.-]*:)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.ASCII)
+_DIGIT = re.compile(r"\d")
 _FRONT = re.compile(r"/?(?:(?:index|default|home)\.\w{3,5})?", re.IGNORECASE)
 
 
@@ -62,13 +64,7 @@ class BlockLinks:
         self._nodes: list[int] = links[np.repeat(firsts, self.counts) + self.places].tolist()
         ends = np.repeat(stops, self.counts).tolist()
         self.texts = list(map(page.texts.of_link, self._nodes, ends))
-        self._resolve = Resolver(page.url, page.tree.encoding)
-        self._leads: dict[int, Lead] = {}
         self._words: dict[str, list[float]] = {}
-
-    def of(self, index: int) -> range:
-        """Return the numbers of the links of a block."""
-        return range(self._bounds[index], self._bounds[index + 1])
 
     def shares(self, values: Sequence[Any] | Floats) -> Floats:
         """Return the mean over the links of each block, of numbers or of rows of them; 0 of none.
@@ -95,32 +91,31 @@ class BlockLinks:
             known = self._words[kind] = self.shares(marks).tolist()
         return known
 
-    @property
-    def leads(self) -> Floats:
-        """Where each link leads, as rows of numbers: see :class:`Lead`."""
-        rows = list(map(self._lead, range(len(self._nodes))))
-        return np.array(rows, dtype=np.float64).reshape(-1, len(Lead._fields))
+    @cached_property
+    def _hrefs(self) -> list[str]:
+        attributes = self._page.tree.attributes
+        return [attributes(node).get("href", "").strip()[:_LONGEST_ADDRESS] for node in self._nodes]
 
-    def lead_to_front(self, index: int) -> bool:
-        """Whether a block is links to the site's front page, and the page another: its name."""
-        here, links = _address(self._page.url), self.of(index)
-        is_other = bool(self._page.url) and (here is None or not here.front)
-        return is_other and bool(links) and all(self._lead(i).front for i in links)
+    @cached_property
+    def leading(self) -> dict[str, Floats]:
+        """Of each block, the share of its links that lead where :class:`Lead` says, by name."""
+        here, resolve = _address(self._page.url), Resolver(self._page.url, self._page.tree.encoding)
+        known = {href: _lead(href, here, resolve) for href in dict.fromkeys(self._hrefs)}
+        rows = np.array([known[href] for href in self._hrefs]).reshape(-1, len(Lead._fields))
+        return dict(zip(Lead._fields, self.shares(rows).T, strict=True))
+
+    @cached_property
+    def lead_to_front(self) -> list[bool]:
+        """Whether each block is links to the site's front page, and the page another: its name."""
+        if not self._page.url or _address(self._page.url).front:
+            return [False] * len(self.counts)
+        marks: list[bool] = (self.leading["front"] == 1).tolist()
+        return marks
 
     def all_leave(self, index: int) -> bool:
         """Whether the links of a block lead to other sites; False if the page's is not known."""
-        here = self._page.host
-        return bool(here) and all(host_of(self._href(i)) not in ("", here) for i in self.of(index))
-
-    def _href(self, link: int) -> str:
-        return self._page.tree.attributes(self._nodes[link]).get("href", "").strip()
-
-    def _lead(self, link: int) -> Lead:
-        known = self._leads.get(link)
-        if known is None:
-            href = self._href(link)[:_LONGEST_ADDRESS]
-            known = self._leads[link] = _lead(href, self._page.url, self._resolve)
-        return known
+        here, own = self._page.host, self._hrefs[self._bounds[index] : self._bounds[index + 1]]
+        return bool(here) and all(host_of(href) not in ("", here) for href in own)
 
 
 class _Address(NamedTuple):
@@ -134,37 +129,29 @@ class _Address(NamedTuple):
 
 
 @lru_cache(maxsize=8_192)  # those of menus stand on all pages of a site
-def _address(url: str) -> _Address | None:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    host, path = parts.netloc, parts.path
+def _address(url: str) -> _Address:
+    host, path, query = _PARTS.match(url).groups("")  # type: ignore[union-attr] # it always does
     last = path.rstrip("/").rpartition("/")[2]
     return _Address(
         host,
         f"{path.rpartition('/')[0]}/" if path else "",
-        bool(host) and not parts.query and _FRONT.fullmatch(path) is not None,
+        bool(host) and not query and _FRONT.fullmatch(path) is not None,
         len(list(filter(None, path.split("/")))) >= _DEEP,
-        sum(map(str.isdigit, path + parts.query)) >= 4 or last.count("-") >= 3,
+        len(_DIGIT.findall(path + query)) >= 4 or last.count("-") >= 3,
     )
 
 
-def _lead(href: str, url: str, resolve: Resolver) -> Lead:
+def _lead(href: str, here: _Address, resolve: Resolver) -> Lead:
     if href.startswith("#"):
         return Lead(fragment=True)
     if href[:11].lower() == "javascript:":
         return Lead(script=True)
-    target = resolve(href)
-    here, there = _address(url), _address(unquote(href if target is None else target.url))
-    mail = href.startswith("mailto:")
-    if here is None or there is None:
-        return Lead(front=there is not None and there.front, mail=mail)
+    there = _address(unquote(resolve.address(href) or href))
     return Lead(
         elsewhere=here.host not in ("", there.host),
         front=there.front,
         deep=there.deep,
         numbered=there.numbered,
         same_folder=there.host == here.host and here.folder == there.folder != "",
-        mail=mail,
+        mail=href.startswith("mailto:"),
     )

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.block_links import Lead
 from mmcrawl.blocks.kinds import HAN_FACTOR
-from mmcrawl.blocks.layout.block_words import AREAS, holding, kinds_begun
+from mmcrawl.blocks.layout.block_words import AREAS
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
-from mmcrawl.blocks.page_blocks import PageBlocks
-from mmcrawl.text.words import HAN, has_han, unify
+from mmcrawl.blocks.page_blocks import READ, PageBlocks
+from mmcrawl.text.words import HAN, has_han
 
 Floats = NDArray[Any]
 Columns = dict[str, Floats]
@@ -65,19 +64,21 @@ FEATURES = (
 """Names of the columns."""
 
 _AREA_NUMBERS = {area: number for number, area in enumerate(("", *AREAS))}
+# Each alternative begins with a character of a few: others are passed over at once.
 _DATE = re.compile(
-    r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\b(?:19|20)\d\d\b"
-    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d|\bago\b|[天时分]前",
-    re.IGNORECASE,
+    r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|(?:19|20)(?<=\b..)\d\d\b"
 )
-_TIME = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]\.?m\b", re.IGNORECASE)
+_DATE_IN_WORDS = re.compile(
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?<=\b...)[a-z]*\.? \d"
+    r"|ago(?<=\b...)\b|[天时分]前"
+)
+_TIME = re.compile(r"\d{1,2}(?:(?<=\b\d)|(?<=\b\d\d))(?:[:.]\d\d| ?[ap]\.?m)\b")
 _AREAS_OF = {"comments": "comments", "more": "related", "noise": "noise", "copyright": "foot"}
 _FADING = 0.9  # of what was announced, a block
 _LONG_WORD = re.compile(rf"[^\W\d_{HAN}]{{4,64}}")
 _HAN_RUN = re.compile(rf"[{HAN}]+")
 _ANCHORS = 12  # links of a block whose terms are looked for
 _LONGEST_READ = 20_000  # characters
-_READ = 2000  # characters of a block
 _LONG_ANCHOR = 25  # characters
 _LONGEST_AGREEING = 300  # characters of a block that may be the title
 
@@ -90,19 +91,18 @@ def kind_features(blocks: PageBlocks) -> Floats:
     """
     count = len(blocks)
     texts, links = blocks.texts, blocks.links_in
-    plain = [unify(text[:_READ]) for text in texts]
     han = np.array([has_han(text) for text in texts], dtype=np.bool_)
-    begun = [kinds_begun(text) for text in texts]
+    begun = blocks.begun
     columns = {
         **_places(blocks),
         **_headline(blocks),
         **_sizes(blocks, han),
-        **_words([text[:_READ] for text in texts]),
+        **_words([text[:READ] for text in texts]),
         **_links(blocks),
         **_addresses(blocks),
         **_around(blocks, texts),
         **_named(blocks, begun),
-        **{f"holds_{kind}": np.array(holding(kind, plain)) for kind in _HOLDS},
+        **{f"holds_{kind}": np.array(blocks.holds(kind)) for kind in _HOLDS},
         **{f"links_{kind}": np.array(links.shares_of_words(kind)) for kind in _LINK_WORDS},
         **_since(blocks, begun),
     }
@@ -197,19 +197,20 @@ def _words(texts: Sequence[str]) -> Columns:
     follows = np.append((points[1:] == 0) | ((classes[1:] & _SPACE_OR_QUOTE) > 0), True)
     ends = ((classes & _FULL_STOP) > 0) | (((classes & _END) > 0) & follows)
     sizes, digits = np.array([max(len(text), 1) for text in texts]), counted((classes & _DIGIT) > 0)
-    numbers = digits > 0  # dates and times have some
-    dated = [
-        (any_digit or "前" in text or "ago" in text.lower()) and _DATE.search(text) is not None
-        for text, any_digit in zip(texts, numbers, strict=True)
-    ]
+    dated, timed = [], []
+    for text, any_digit in zip(map(str.lower, texts), (digits > 0).tolist(), strict=True):
+        in_words = any_digit or "前" in text or "ago" in text
+        dated.append(
+            (any_digit and _DATE.search(text) is not None)
+            or (in_words and _DATE_IN_WORDS.search(text) is not None)
+        )
+        timed.append(any_digit and _TIME.search(text) is not None)
     return {
         "sentences": np.log1p(counted(ends)),
         "digits": digits / sizes,
         "capitals": counted((classes & _CAPITAL) > 0) / sizes,
         "has_date": np.array(dated),
-        "has_time": np.array(
-            [n and _TIME.search(t) is not None for t, n in zip(texts, numbers, strict=True)]
-        ),
+        "has_time": np.array(timed),
         "questions": np.log1p(counted((classes & _QUESTION) > 0)),
         "words": np.log1p(counted(letters & ~np.append(False, letters[:-1]))),
     }
@@ -258,12 +259,11 @@ def _links(blocks: PageBlocks) -> Columns:
 def _addresses(blocks: PageBlocks) -> Columns:
     """Return where the links of a block lead, as shares of them, and how long their texts are."""
     links = blocks.links_in
-    shares = dict(zip(Lead._fields, links.shares(links.leads).T, strict=True))
-    front = [links.lead_to_front(index) for index in range(len(blocks))]
+    shares = links.leading
     long = [len(t) * (HAN_FACTOR if has_han(t) else 1) > _LONG_ANCHOR for t in links.texts]
     return {
         "leave": shares["elsewhere"],
-        "leads_to_front": np.array(front),
+        "leads_to_front": np.array(links.lead_to_front),
         "fragments": shares["fragment"],
         "scripts": shares["script"],
         "deep": shares["deep"],
@@ -278,20 +278,14 @@ def _around(blocks: PageBlocks, texts: Sequence[str]) -> Columns:
     around = [blocks.around(index) for index in range(len(blocks))]
     shapes = [blocks.shape(index) for index in range(len(blocks))]
     siblings, alike, same = Counter(around), Counter(shapes), Counter(texts)
-    rows = []
-    for index, text in enumerate(texts):
-        tags = blocks.tags_around(index)
-        rows.append(
-            (
-                log1p(siblings[around[index]]),
-                log1p(alike[shapes[index]]),
-                same[text] > 1 and blocks.chars[index] > 0,
-                not tags.isdisjoint(("li", "ul", "ol", "dl")),
-                not tags.isdisjoint(("td", "th")),
-                "p" in tags,
-            )
-        )
-    return _of_each(_AROUND, rows)
+    return {
+        "siblings": np.log1p([siblings[one] for one in around]),
+        "alike": np.log1p([alike[shape] for shape in shapes]),
+        "repeated": np.array([same[text] > 1 and text != "" for text in texts]),
+        "in_list": blocks.stands_in(("li", "ul", "ol", "dl")),
+        "in_table": blocks.stands_in(("td", "th")),
+        "in_paragraph": blocks.stands_in(("p",)),
+    }
 
 
 def _named(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:

@@ -136,17 +136,24 @@ class KindModel:
 def _in_order(own: Floats, follows: Floats) -> Floats:
     """Return the probabilities of each block among the others."""
     said, odds = np.maximum(own, _LEAST), np.exp(follows)
+    steps = said[:, :, None] * odds  # from what a block is to what the next one is
     before, behind = np.ones_like(said), np.ones_like(said)
-    # What all share does not matter: each row is scaled by its first, so that none gets too small.
-    for index in range(1, len(said)):
-        row = (before[index - 1] * said[index - 1]) @ odds
-        before[index] = row / row[0]
-    for index in range(len(said) - 2, -1, -1):
-        row = odds @ (said[index + 1] * behind[index + 1])
-        behind[index] = row / row[0]
+    before[1:] = _products(steps[:-1]).sum(axis=1)
+    back = odds * said[:, None, :]  # from what the next block is to what a block is
+    behind[:-1] = _products(back[:0:-1].transpose(0, 2, 1)).sum(axis=1)[::-1]
     found = said * before * behind
     result: Floats = found / found.sum(axis=1, keepdims=True)
     return result
+
+
+def _products(steps: Floats) -> Floats:
+    """Return of each matrix its product behind all before it, but for a factor, by doubling."""
+    products, reach = steps.copy(), 1
+    while reach < len(products):
+        products[reach:] = products[:-reach] @ products[reach:]
+        products /= products.max(axis=(1, 2), keepdims=True)
+        reach *= 2
+    return products
 
 
 def network_input(blocks: PageBlocks) -> Floats:

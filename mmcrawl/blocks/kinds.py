@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mmcrawl.blocks.layout.block_words import begins_with, holds, lists_of
+from mmcrawl.blocks.layout.block_words import begins_with, lists_of
 from mmcrawl.blocks.layout.features import PageFeatures
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import PageBlocks
@@ -166,12 +166,12 @@ def _worded_links(blocks: PageBlocks, index: int, heading: str) -> Judgement | N
         if blocks.share_of_words(kind, index) >= _ALL_WORDS:
             return name, _SURE
     if not _is_purpose(blocks, index, heading):
-        if begins_with("noise", heading) or begins_with("noise", text):
+        if begins_with("noise", heading) or "noise" in blocks.begun[index]:
             return "noise-links", _SURE
         if _is_partner_list(blocks, index):
             return "noise-links", _LIKELY
     named = own_tags or blocks.areas[index] in ("related", "tags")
-    if named or begins_with("related", heading) or begins_with("related", text):
+    if named or begins_with("related", heading) or "related" in blocks.begun[index]:
         return "related-links", _SURE
     return None
 
@@ -179,7 +179,7 @@ def _worded_links(blocks: PageBlocks, index: int, heading: str) -> Judgement | N
 def _text_block(blocks: PageBlocks, index: int) -> Judgement:
     """Judge text by its place and length."""
     text = blocks.texts[index]
-    if len(text) < LONGEST_HEADING and begins_with("advertisement", text):
+    if len(text) < LONGEST_HEADING and "advertisement" in blocks.begun[index]:
         return "advertisement", _LIKELY
     if is_byline(blocks, index) or blocks.is_forwarding:
         return "navigation", _LIKELY
@@ -232,9 +232,11 @@ def is_byline(blocks: PageBlocks, index: int) -> bool:
     distance, text = index - blocks.headline, blocks.texts[index]
     if blocks.headline < 0 or not 0 < distance <= _BYLINE_DISTANCE or len(text) > _BYLINE:
         return False
-    if _SENTENCE.search(text) or not holds("byline", text):
+    if _SENTENCE.search(text) or not blocks.holds("byline")[index]:
         return False
-    return bool(_DATE.search(text)) or (begins_with("byline", text) and bool(_NUMBER.search(text)))
+    return bool(_DATE.search(text)) or (
+        "byline" in blocks.begun[index] and bool(_NUMBER.search(text))
+    )
 
 
 def is_dated(blocks: PageBlocks, index: int) -> bool:
@@ -248,7 +250,7 @@ def _is_notice(blocks: PageBlocks, index: int) -> bool:
     if not 0 < blocks.chars[index] <= _LONGEST_NOTICE:
         return False
     at_end = blocks.areas[index] == "foot" or blocks.is_at_end(index)
-    return at_end and holds("copyright", blocks.texts[index])
+    return at_end and blocks.holds("copyright")[index]
 
 
 # ---------------------------------------------------------------- blocks among each other

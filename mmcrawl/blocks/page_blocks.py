@@ -8,20 +8,25 @@ is what stands in the same article, or between the headline and the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmcrawl.blocks.block_links import BlockLinks
-from mmcrawl.blocks.layout.block_words import TopicWords, begins_with, holds
+from mmcrawl.blocks.layout.block_words import TopicWords, begins_with, holding, kinds_begun
 from mmcrawl.blocks.layout.features import PageFeatures, is_topic_page
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.layout.measures import Sums
+from mmcrawl.text.words import unify
 
 LINK_TEXT_RATIO = 1.0
 """Characters of link text for each character of other text, below which a page is one of text."""
+
+READ = 2_000
+"""Characters of a block whose words are looked at."""
 
 _HEADINGS_LOOKED_AT = 20
 _RELATED = 0.5  # share of links that have a word of the topic
@@ -69,6 +74,7 @@ class PageBlocks:
         self._starts = np.array([block.start for block in blocks], dtype=np.int64)
         self._stops = np.array([block.stop for block in blocks], dtype=np.int64)
         self._counts: dict[str, list[int]] = {}
+        self._held_words: dict[str, list[bool]] = {}
         areas, measures = page.areas, page.measures
         self.links_in = BlockLinks(page, self._starts, self._stops)
         self.elements = list(map(areas.element, blocks))
@@ -166,18 +172,36 @@ class PageBlocks:
         """The page's, or ""."""
         return self._page.url
 
+    def holds(self, kind: str) -> list[bool]:
+        """Return whether each holds a word of the list of a kind in its first characters."""
+        known = self._held_words.get(kind)
+        if known is None:
+            known = self._held_words[kind] = holding(kind, self.plain)
+        return known
+
+    @cached_property
+    def begun(self) -> list[frozenset[str]]:
+        """The kinds with a word of whose list each block begins."""
+        return list(map(kinds_begun, self.texts))
+
+    @cached_property
+    def plain(self) -> list[str]:
+        """The texts in one spelling, cut after :data:`READ` characters."""
+        return [unify(text[:READ]) for text in self.texts]
+
     def shape(self, index: int) -> tuple[str, str]:
         """Return tag and class of a block's element: those of a list are alike."""
         element = self.elements[index]
         return self._tree.tags[element], self._tree.attributes(element).get("class", "")
 
-    def tags_around(self, index: int) -> set[str]:
-        """Return the tags of the block's element and of the three around it."""
-        node, found = self.elements[index], set[str]()
+    def stands_in(self, tags: Collection[str]) -> NDArray[np.bool_]:
+        """Return whether each one's element, or one of three around it, has one of some tags."""
+        wanted, parents = self._tree.having(tags), np.asarray(self._tree.parents)
+        node = np.array(self.elements, dtype=np.int64)
+        found = np.zeros(len(node), dtype=np.bool_)
         for _ in range(4):
-            if node > 0:
-                found.add(self._tree.tags[node])
-                node = self._tree.parents[node]
+            found |= wanted[node] & (node > 0)
+            node = np.maximum(parents[node], 0)
         return found
 
     @cached_property
@@ -209,9 +233,9 @@ class PageBlocks:
         for index, level in enumerate(self.levels):
             if not level or self._blocks[index].start >= self._middle.stop:
                 continue
-            if self.areas[index] not in ("", "content", "head") or self.links_in.lead_to_front(
-                index
-            ):
+            if self.areas[index] not in ("", "content", "head"):
+                continue
+            if self.links[index] and self.links_in.lead_to_front[index]:
                 continue
             score = {1: 2.0, 2: 1.0}.get(level, 0.5)
             score += 2 * self._page.headlines.agreement(self.texts[index])
@@ -236,7 +260,7 @@ class PageBlocks:
         """Name the foot of a page that no tag or class names, by its notice of rights."""
         for index in range(max(len(self) - _LAST, 1), len(self)):
             short = 0 < self.chars[index] <= _LONGEST_FOOT
-            if short and not self.areas[index] and holds("copyright", self.texts[index]):
+            if short and not self.areas[index] and self.holds("copyright")[index]:
                 self.areas[index] = "foot"
 
     def _headed_content(self, middle: int) -> int:

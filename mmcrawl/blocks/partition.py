@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from mmcrawl.blocks.kind_model import learnt_kinds
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
 from mmcrawl.blocks.layout.features import PageFeatures, block_features
@@ -66,9 +68,8 @@ class Block:
     @cached_property
     def nodes(self) -> range:
         """The nodes of the page's tree that begin inside of the block."""
-        starts = self.page.tree.starts
-        first = bisect_left(starts, self.start, 1)
-        return range(first, bisect_left(starts, self.end, first))
+        (nodes,) = self.page.ranges([self])
+        return nodes
 
     @cached_property
     def text(self) -> str:
@@ -192,38 +193,45 @@ class Partition:
     def _kinds(self) -> dict[int, BlockKind]:
         return self._learnt_kinds() if self.kinds == LEARNT else self._kinds_by_rules()
 
+    def ranges(self, blocks: Sequence[Block]) -> list[range]:
+        """Return the nodes that begin inside of each of some blocks."""
+        starts = np.asarray(self.tree.starts)[1:]
+        bounds = [[block.start for block in blocks], [block.end for block in blocks]]
+        firsts, stops = (np.searchsorted(starts, np.array(bounds)) + 1).tolist()
+        return list(map(range, firsts, stops))
+
     def _kinds_by_rules(self) -> dict[int, BlockKind]:
         # The blocks of one depth do not overlap: each is judged among its peers.
         kinds = {}
         blocks = list(self)
         for level in sorted({block.level for block in blocks}):
             peers = [b for b in blocks if b.level == level or (b.level < level and not b.children)]
-            found = block_kinds(self.facts, [b.nodes for b in peers])
+            found = block_kinds(self.facts, self.ranges(peers))
             kinds.update({id(b): k for b, k in zip(peers, found, strict=True) if b.level == level})
         return kinds
 
     def _learnt_kinds(self) -> dict[int, BlockKind]:
         # The model knows blocks without any inside. Others are what most of their text is.
         told = learnt_kinds if len(self.blocks) <= _MOST_LEARNT else block_kinds
-        found = told(self.facts, [block.nodes for block in self.blocks])
+        ranges = self.ranges(self.blocks)
+        found = told(self.facts, ranges)
         kinds = {id(block): kind for block, kind in zip(self.blocks, found, strict=True)}
-        held: dict[int, tuple[int, dict[str, float]]] = {}  # characters; sure ones of each kind
-        for block in reversed(list(self)):
-            size, sure = 0, dict[str, float]()
-            for child in block.children:
-                chars, own = held[id(child)]
-                size += chars
-                for name, count in own.items():
-                    sure[name] = sure.get(name, 0.0) + count
-            if block.children:
-                name = max(sure, key=sure.__getitem__)
-                kinds[id(block)] = BlockKind(name, sure[name] / size)
-            else:
-                first, after = block.nodes.start, block.nodes.stop
-                kind = kinds[id(block)]
-                size = 1 + self.facts.chars[after] - self.facts.chars[first]
-                sure = {kind.name: kind.score * size}
-            held[id(block)] = size, sure
+        around = [block for block in self if block.children]
+        if not around:
+            return kinds
+        names = sorted({kind.name for kind in found})
+        chars = np.array([1 + self.facts.chars[r.stop] - self.facts.chars[r.start] for r in ranges])
+        sure = np.zeros((len(ranges) + 1, len(names) + 1))  # running sums: of each kind, of all
+        sure[1:, -1] = chars
+        own = [names.index(kind.name) for kind in found]
+        sure[np.arange(1, len(sure)), own] = chars * [kind.score for kind in found]
+        np.cumsum(sure, axis=0, out=sure)
+        starts = [block.start for block in self.blocks]
+        for block in around:
+            first, after = bisect_left(starts, block.start), bisect_left(starts, block.end)
+            *shares, size = sure[after] - sure[first]
+            best = int(np.argmax(shares))
+            kinds[id(block)] = BlockKind(names[best], float(shares[best] / size))
         return kinds
 
 

@@ -163,6 +163,13 @@ class Resolver:
             return _resolved("", reference, self._encoding)
         return _resolve(self.base, reference, self._encoding)
 
+    def address(self, reference: str) -> str | None:
+        """Return the URL of a reference's target: quicker than to find out what that is."""
+        if self._folder and _PLAIN_PATH.fullmatch(reference):
+            return (self._origin if reference[0] == "/" else self._folder) + reference
+        target = self(reference)
+        return None if target is None else target.url
+
 
 def absolute_url(base: str, reference: str, encoding: str = "utf-8") -> str | None:
     """Return the address that browsers ask for, None for what they refuse.

@@ -48,7 +48,7 @@ _CONTAINERS = frozenset(
     table dialog noscript
     """.split()
 )
-_RANKS = {area: rank for rank, area in enumerate(AREAS)}
+_rank = (*AREAS, "").index  # of an area; that of none is the last
 _INSIDE_CONTENT_ONLY = frozenset({"content", "head"})
 _BOXES_OF_ARTICLES = frozenset({"advertisement", "related"})
 _BOXES_WITH_TEXT = frozenset({"advertisement", "comments", "foot", "head"})
@@ -111,8 +111,9 @@ class PageAreas:
         by_tag = _ROLES.get(attributes.get("role", ""), _TAGS.get(tag, ""))
         # The id of a heading is made of its words, whatever these are.
         key = "" if tag in HEADINGS else attributes.get("id", "")
-        by_class = area_of_names(f"{attributes.get('class', '')} {key}")
-        if by_tag and by_class and _RANKS[by_tag] <= _RANKS[by_class]:
+        named = area_of_names(attributes.get("class", "")), area_of_names(key)
+        by_class = min(named, key=_rank)
+        if by_tag and _rank(by_tag) <= _rank(by_class):
             by_class = ""
         return by_tag, by_class
 

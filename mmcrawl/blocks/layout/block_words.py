@@ -107,21 +107,22 @@ def kinds_begun(text: str) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def _kinds_begun(text: str) -> frozenset[str]:
     bare = _bare(text)
+    words = _by_first_characters()
     return frozenset(
         kind
-        for word, kind in _by_first_character().get(bare[:1], ())
+        for word, kind in (*words.get(bare[:1], ()), *words.get(bare[:2], ()))
         if bare.startswith(word)
         and not (word[-1].isascii() and "a" <= bare[len(word) :][:1] <= "z")
     )
 
 
 @cache
-def _by_first_character() -> dict[str, list[tuple[str, str]]]:
+def _by_first_characters() -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for kind in _BEGINNINGS:
         for word in _words(kind):
-            found[word[0]].append((word, kind))
-    return found
+            found[word[:2]].append((word, kind))
+    return dict(found)
 
 
 def lists_of(text: str) -> frozenset[str]:
