@@ -64,7 +64,7 @@ _SHOWN = ("stream", "first", "entries", "raw", "level", "size")  # of a segment 
 CONTENTS = Contents(
     "archive",
     "mmca",
-    5,
+    6,
     "archive_",
     (
         Table(

@@ -1,24 +1,20 @@
 """What the archive finds out about a body: whether it is a page, its language and encoding.
 
-And what is kept of a version beside its bytes and its row, and the version made of it again.
-
-A visit that found the same again came with headers of its own, of which few differ: a date, a
-cookie. Its *head* is compressed with the facts of the version as dictionary: some 50 bytes, and
-nothing where no header differs.
+And what is kept of a version beside its bytes and its row, and the version made of it again. A
+visit that found the same again came with headers of its own, its *head*.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from typing import Any
 
-from mmcrawl.archive.format.frames import compressed, decompressed_like
+from mmcrawl.archive.format.columns import Facts
+from mmcrawl.archive.format.columns import read as _read
+from mmcrawl.archive.format.columns import written as _written
 from mmcrawl.archive.format.head import Entry
 from mmcrawl.archive.index import VersionRow
 from mmcrawl.archive.model import Capture, Version
-from mmcrawl.errors import StoreError
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.page.tree import PageTree, read_tree
 from mmcrawl.text.patterns import linear
@@ -36,8 +32,6 @@ _HTML = linear(
     rb"""<!--.*?(?:-->|\Z)|(<html(?=[\s/>])(?:[^>"']++|"[^"]*+"?+|'[^']*+'?+)*+>)|<html(?=[\s/>]).*""",
     re.DOTALL | re.IGNORECASE,
 )
-_HEAD_LEVEL = 9  # of zstd
-_LARGEST_HEAD = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +104,7 @@ def written_head(capture: Capture, facts: bytes) -> bytes:
         facts: Of the version, as :func:`written_facts` wrote them.
     """
     head = [capture.reason, capture.content_type, [list(header) for header in capture.headers]]
-    if head == _head_of(_read(facts)):
-        return b""
-    return compressed(_written(head), _HEAD_LEVEL, checksum=True, like=facts)
+    return b"" if head == _head_of(_read(facts)) else _written(head)
 
 
 def is_read_alike(capture: Capture, facts: bytes) -> bool:
@@ -144,7 +136,7 @@ def as_version(url: str, row: VersionRow, entry: Entry, head: bytes | None = Non
     """
     facts = _read(entry.facts)
     _, _, language, encoding, method, level, _ = facts
-    reason, content_type, headers = _read_head(head, entry.facts) if head else _head_of(facts)
+    reason, content_type, headers = _read(head) if head else _head_of(facts)
     return Version(
         url=url,
         number=row.number,
@@ -185,30 +177,13 @@ def encoding_of(entry: Entry) -> str:
     return encoding
 
 
-def _head_of(facts: list[Any]) -> list[Any]:
+def _head_of(facts: Facts) -> Facts:
     return [facts[0], facts[1], facts[6]]
 
 
-def _read_head(head: bytes, facts: bytes) -> list[Any]:
-    return _read(decompressed_like(head, facts, _LARGEST_HEAD))
-
-
-def _as_headers(headers: list[Any]) -> tuple[tuple[str, str], ...]:
+def _as_headers(headers: Facts) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in headers)
 
 
 def _type_of(capture: Capture) -> str:
     return capture.media_type.partition(";")[0].strip().lower()
-
-
-def _written(facts: list[Any]) -> bytes:
-    text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _read(written: bytes) -> list[Any]:
-    try:
-        facts: list[Any] = json.loads(written.decode("utf-8", "surrogatepass"))
-    except ValueError as error:
-        raise StoreError(f"a head is damaged ({error})") from error
-    return facts

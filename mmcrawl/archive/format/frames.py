@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
-import numpy as np
-import numpy.typing as npt
 import zstandard
 
 from mmcrawl.errors import StoreError
@@ -82,21 +80,6 @@ def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: Lik
     return found
 
 
-def decompressed_like(frame: bytes, like: bytes, most: int) -> bytes:
-    """Return what was compressed with `like`, at most so many bytes.
-
-    Raises:
-        StoreError: the frame is damaged, or something else was compressed with it.
-    """
-    decompressor = _decompressor(like)
-    try:
-        if zstandard.frame_content_size(frame) > most:
-            raise StoreError("a compressed frame is damaged (its size)")
-        return decompressor.decompress(frame)
-    except zstandard.ZstdError as error:
-        raise StoreError(f"a compressed frame is damaged ({error})") from error
-
-
 def _decompressor(like: Like = b"") -> zstandard.ZstdDecompressor:
     return zstandard.ZstdDecompressor(_dictionary(like), max_window_size=1 << LARGEST_WINDOW)
 
@@ -111,24 +94,6 @@ def varints(numbers: Iterable[int]) -> bytes:
             rest >>= 7
         out.append(rest)
     return bytes(out)
-
-
-def all_varints(data: bytes) -> npt.NDArray[np.int64]:
-    """Return all numbers, each below 2^63, of what :func:`varints` wrote; fast for very many.
-
-    Raises:
-        StoreError: the data end within a number.
-    """
-    groups = np.frombuffer(data, np.uint8).astype(np.int64)
-    ends = np.flatnonzero(groups < 128)
-    if not len(groups):
-        return groups
-    if not len(ends) or ends[-1] != len(groups) - 1:
-        raise StoreError("numbers are damaged (they are cut off)")
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    places = np.arange(len(groups)) - np.repeat(starts, ends - starts + 1)
-    shifted: npt.NDArray[np.int64] = np.add.reduceat((groups & 127) << (7 * places), starts)
-    return shifted
 
 
 def read_varints(data: bytes, start: int = 0, count: int | None = None) -> tuple[list[int], int]:

@@ -2,8 +2,9 @@
 
 An :class:`Entry` is the record of one version or one visit: when it was made, what came with it,
 the digest of its body and how that is cut into blocks. The head of a segment keeps the entries by
-column: all headers, then all sizes of blocks, … Versions of one page differ little, so that the
-compression of the head as a whole is the delta coding; each entry can still be read by itself.
+column: all times, all values of one header, all sizes of blocks, … Versions of one page differ
+little, so that the compression of the head as a whole is the delta coding; each entry can still be
+read by itself.
 
 The bodies stand in the data of the segment, in the order of their entries, as one frame of zstd.
 Equal ones stand there once.
@@ -20,7 +21,13 @@ from typing import Any
 import numpy as np
 
 from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.format.frames import Like, all_varints, compressed, decompressed, varints
+from mmcrawl.archive.format.columns import (
+    HeaderColumns,
+    in_columns,
+    packed_numbers,
+    unpacked_numbers,
+)
+from mmcrawl.archive.format.frames import Like, compressed, decompressed
 from mmcrawl.archive.index import Segment
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.errors import StoreError
@@ -28,13 +35,18 @@ from mmcrawl.errors import StoreError
 GONE, VERSION, CUT, VISIT, HEADED = range(5)
 """Kinds of entries: purged; a version without and with blocks; a visit without and with headers."""
 
-_FORMAT = 7
+_FORMAT = 8
 _HEAD = struct.Struct("<BIII")
 _SIZE = struct.Struct("<I")
-_IDENTITY = struct.Struct("<QIHBd")
+_AS_TIME, _AS_NUMBER = struct.Struct("<d"), struct.Struct("<q")  # the bits of a time
 _NOT_CUT = BlockColumns(*[b""] * 8)
-_CELLS = 4 + len(_NOT_CUT)
-_DIGESTS, _LEVELS, _MARKS = 2, 6, -1
+# Rows of numbers: these, the lengths of cells, and one for each column of headers.
+_URL, _NUMBER, _STATUS, _KIND, _TIME, _SIZE_OF, _TWIN, _SHAPE = range(8)
+_LENGTHS = 8
+_FACTS, _MARKS = 0, 8  # cells of an entry; those of blocks between them
+_CELLS = 9
+_HEADERS = _LENGTHS + _CELLS
+_DIGEST = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +123,47 @@ def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
     needed = {entry.url for entry in entries if entry.kind != GONE}
     urls = {str(number): url for number, url in sorted(about.urls.items()) if number in needed}
     told = [about.stream, about.number, about.first, about.level, urls, about.base]
-    what = json.dumps(told).encode()
-    rows = [_cells(entry) for entry in entries]
-    columns = [b"".join(column) for column in zip(*rows, strict=True)]
-    lengths = varints(len(cell) for row in rows for cell in row)
-    head = _HEAD.pack(_FORMAT, len(rows), len(lengths), len(what))
-    body = b"".join([head, lengths, what, *columns])
+    columns, shapes, texts, numbers = in_columns(
+        [entry.facts for entry in entries], [int(entry.time) for entry in entries]
+    )
+    rows = [
+        _row(entry, shape, twin)
+        for entry, shape, twin in zip(entries, shapes, _twins(entries), strict=True)
+    ]
+    cells = [
+        (b"" if shape >= 0 else entry.facts, *(entry.columns or _NOT_CUT))
+        for entry, shape in zip(entries, shapes, strict=True)
+    ]
+    matrix = np.array(rows, np.int64).reshape(-1, _LENGTHS).T
+    lengths = np.array([[len(cell) for cell in one] for one in cells], np.int64)
+    of_headers = np.array(numbers, np.int64).reshape(-1, len(entries))
+    widths, planes = packed_numbers(
+        np.concatenate((matrix, lengths.reshape(-1, _CELLS).T, of_headers))
+    )
+    what = json.dumps([*told, columns.shapes, columns.names, columns.dates, widths]).encode()
+    body = b"".join(
+        [
+            _HEAD.pack(_FORMAT, len(entries), len(what), len(planes)),
+            *(what, planes),
+            *(entry.digest for entry in entries if entry.is_version),
+            *(cell for column in zip(*cells, strict=True) for cell in column),
+            *(text for column in texts for text in column),
+        ]
+    )
     return _SIZE.pack(len(body)) + compressed(body, level, checksum=True)
 
 
-def _cells(entry: Entry) -> tuple[bytes, ...]:
-    identity = _IDENTITY.pack(entry.url, entry.number, entry.status, entry.kind, entry.time)
-    size = varints([entry.size]) if entry.is_version else b""
-    return (identity, entry.facts, entry.digest, size, *(entry.columns or _NOT_CUT))
+def _row(entry: Entry, shape: int, twin: int) -> tuple[int, ...]:
+    (time,) = _AS_NUMBER.unpack(_AS_TIME.pack(entry.time))
+    size = entry.size if entry.is_version else 0
+    return entry.url, entry.number, entry.status, entry.kind, time, size, twin, shape
+
+
+def _twins(entries: Sequence[Entry]) -> Iterator[int]:
+    """Yield how far before each entry the one with the same body is, 0 for none."""
+    known: dict[bytes, int] = {}
+    for index, entry in enumerate(entries):
+        yield index - known.setdefault(entry.digest, index) if entry.is_version else 0
 
 
 class Head:
@@ -135,39 +175,36 @@ class Head:
     """
 
     def __init__(self, body: bytes) -> None:
-        form, count, lengths_size, what_size = _HEAD.unpack_from(body)
-        self._count: int = count
+        form, count, what_size, planes_size = _HEAD.unpack_from(body)
         if form != _FORMAT:
             raise StoreError("a segment was written by another version of mmcrawl")
-        position = _HEAD.size + lengths_size
-        lengths = all_varints(body[_HEAD.size : position]).reshape(self._count, _CELLS).T
-        self.about = _read_about(body[position : position + what_size])
-        position += what_size
+        start = _HEAD.size + what_size
+        stream, number, first, level, urls, base, *columns, widths = json.loads(
+            body[_HEAD.size : start]
+        )
+        self.about = About(
+            stream, number, first, level, {int(n): url for n, url in urls.items()}, base
+        )
+        self._count: int = count
         self._body = body
-        ends = np.concatenate(([position], position + np.cumsum(lengths.ravel())))
-        if int(ends[-1]) != len(body):
+        self._columns = HeaderColumns(*columns)
+        self._rows = unpacked_numbers(body[start : start + planes_size], widths, count)
+        kinds = self._rows[_KIND]
+        is_version = (kinds == VERSION) | (kinds == CUT)
+        start += planes_size
+        self._digests = start + _DIGEST * np.cumsum(is_version)  # where each ends
+        start += _DIGEST * int(np.count_nonzero(is_version))
+        lengths = self._rows[_LENGTHS:].copy()
+        lengths[[_CELLS + number for number in self._columns.dates]] = 0
+        ends = start + np.cumsum(lengths)
+        if (int(ends[-1]) if len(ends) else start) != len(body) or lengths.min(initial=0) < 0:
             raise StoreError("a head is damaged (its lengths)")
-        self._cells = [
-            ends[column * self._count : (column + 1) * self._count + 1] for column in range(_CELLS)
-        ]
-        self._offsets, self.raw = self._places()
-
-    def _places(self) -> tuple[list[int], int]:
-        """Return where bodies begin, and all their bytes; equal ones stand there once."""
-        offsets, known, at = [], dict[bytes, int](), 0
-        body, digests, sizes = self._body, self._cells[_DIGESTS], self._cells[_DIGESTS + 1]
-        written = all_varints(body[int(sizes[0]) : int(sizes[-1])]).tolist()
-        of_versions = iter(written)
-        for index in range(self._count):
-            digest = body[digests[index] : digests[index + 1]]
-            if sizes[index] == sizes[index + 1]:
-                offsets.append(at)
-                continue
-            size = next(of_versions)
-            offsets.append(known.setdefault(digest, at))
-            if offsets[-1] == at:
-                at += size
-        return offsets, at
+        self._ends = ends.reshape(lengths.shape)
+        self._lengths = lengths
+        sizes = np.where(self._rows[_TWIN] == 0, self._rows[_SIZE_OF], 0)
+        self._offsets = np.cumsum(sizes) - sizes
+        self._offsets = self._offsets[np.arange(count) - self._rows[_TWIN]]
+        self.raw = int(sizes.sum())
 
     def __len__(self) -> int:
         return self._count
@@ -175,45 +212,49 @@ class Head:
     @property
     def weight(self) -> int:
         """Bytes that it takes in memory, roughly."""
-        return len(self._body) + (40 + 8 * _CELLS) * self._count
+        return len(self._body) + 3 * self._rows.nbytes
 
     def span(self, index: int, entry: Entry) -> tuple[int, int]:
         """Return where the body of an entry begins and ends."""
-        return self._offsets[index], self._offsets[index] + entry.size
+        start = int(self._offsets[index])
+        return start, start + entry.size
 
     def entry(self, index: int) -> Entry:
         """Return an entry."""
-        cells = [self._body[ends[index] : ends[index + 1]] for ends in self._cells]
-        url, number, status, kind, time = _IDENTITY.unpack(cells[0])
-        size = int(all_varints(cells[3])[0]) if cells[3] else 0
-        columns = BlockColumns(*cells[4:]) if kind == CUT else None
-        return Entry(kind, url, number, time, status, cells[1], cells[2], size, columns)
+        return self._entry(index, self._rows[:, index].tolist())
 
     def entries(self) -> Iterator[Entry]:
         """Yield all entries in order."""
-        return (self.entry(index) for index in range(self._count))
+        return (self._entry(index, row) for index, row in enumerate(self._rows.T.tolist()))
+
+    def _entry(self, index: int, row: list[int]) -> Entry:
+        (time,) = _AS_TIME.unpack(_AS_NUMBER.pack(row[_TIME]))
+        ends, lengths = self._ends[:, index].tolist(), self._lengths[:, index].tolist()
+        cells = [self._body[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+        facts, shape = cells[_FACTS], row[_SHAPE]
+        if shape >= 0:
+            facts = self._columns.facts(shape, int(time), cells[_CELLS:], row[_HEADERS:])
+        kind = row[_KIND]
+        end = int(self._digests[index])
+        return Entry(
+            kind,
+            *(row[_URL], row[_NUMBER], time, row[_STATUS], facts),
+            digest=self._body[end - _DIGEST : end] if kind in (VERSION, CUT) else b"",
+            size=row[_SIZE_OF],
+            columns=BlockColumns(*cells[1:_CELLS]) if kind == CUT else None,
+        )
 
     def kinds(self) -> list[int]:
         """Return the kinds of all entries in order."""
-        size = _IDENTITY.size
-        start = int(self._cells[0][0])
-        return [
-            _IDENTITY.unpack_from(self._body, start + size * index)[3]
-            for index in range(self._count)
-        ]
+        kinds: list[int] = self._rows[_KIND].tolist()
+        return kinds
 
     def marked(self, mark: bytes) -> Iterator[int]:
         """Yield the entries that may have a block whose digest begins so, by index."""
-        for index, kind in enumerate(self.kinds()):
-            if kind == CUT:
-                first, end = self._cells[_MARKS][index : index + 2]
-                if self._body.find(mark, first, end) >= 0:
-                    yield index
-
-
-def _read_about(written: bytes) -> About:
-    stream, number, first, level, urls, base = json.loads(written)
-    return About(stream, number, first, level, {int(n): url for n, url in urls.items()}, base)
+        for index in np.flatnonzero(self._rows[_KIND] == CUT).tolist():
+            end = int(self._ends[_MARKS][index])
+            if self._body.find(mark, end - int(self._lengths[_MARKS][index]), end) >= 0:
+                yield index
 
 
 def read_head(frame: bytes) -> Head:
@@ -225,7 +266,7 @@ def read_head(frame: bytes) -> Head:
     try:
         (size,) = _SIZE.unpack_from(frame)
         return Head(decompressed(frame[_SIZE.size :], size))
-    except (struct.error, ValueError, TypeError, IndexError, StopIteration) as error:
+    except (struct.error, ValueError, TypeError, IndexError) as error:
         raise StoreError(f"a head is damaged ({error})") from error
 
 
@@ -247,11 +288,9 @@ def packed(
         head_level, level: Of zstd, for the head and the bodies.
         like: The dictionary of these.
     """
-    known: set[bytes] = set()
     content = bytearray()
-    for entry, body in zip(entries, bodies, strict=True):
-        if entry.is_version and entry.digest not in known:
-            known.add(entry.digest)
+    for entry, body, twin in zip(entries, bodies, _twins(entries), strict=True):
+        if entry.is_version and not twin:
             content += body
     head = written_head(about, entries, head_level)
     data = compressed(content, level, like=like) if content else b""
