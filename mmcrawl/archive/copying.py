@@ -18,19 +18,13 @@ _MOST_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class ArchiveCopy:
-    """What copying came to.
+    """What copying came to."""
 
-    Attributes:
-        urls, versions, visits: What the target holds of what the source holds.
-        copied: Visits that were written now; the others were there.
-        problems: What could not be copied, a sentence each.
-    """
-
-    urls: int
+    urls: int  # what the target holds of what the source holds
     versions: int
     visits: int
-    copied: int
-    problems: tuple[str, ...]
+    copied: int  # visits that were written now; the others were there
+    problems: tuple[str, ...]  # what could not be copied, a sentence each
 
 
 def copy_archive(

@@ -171,21 +171,13 @@ class UrlRow:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """A version; what else is known of it stands in its record.
+    """A version; what else is known of it stands in its record."""
 
-    Attributes:
-        url: Number of the URL.
-        number: From 1.
-        time: Unix seconds.
-        status: HTTP status.
-        at: Place of its record.
-    """
-
-    url: int
-    number: int
-    time: float
-    status: int
-    at: int
+    url: int  # number of the URL
+    number: int  # from 1
+    time: float  # Unix seconds
+    status: int  # HTTP status
+    at: int  # place of its record
 
     @property
     def key(self) -> int:
@@ -200,23 +192,14 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class VisitRow:
-    """A visit that found what was known.
+    """A visit that found what was known."""
 
-    Attributes:
-        url: Number of the URL.
-        time: Unix seconds.
-        version: Number of the version that it found, which may have been captured later.
-        status: HTTP status of the answer.
-        at: Place of its record.
-        headed: Whether it came with headers other than those that were known.
-    """
-
-    url: int
-    time: float
-    version: int
-    status: int
-    at: int
-    headed: bool
+    url: int  # number of the URL
+    time: float  # Unix seconds
+    version: int  # number of the version that it found, which may have been captured later
+    status: int  # HTTP status of the answer
+    at: int  # place of its record
+    headed: bool  # whether it came with headers other than those that were known
 
     @property
     def document(self) -> dict[str, Any]:
@@ -228,24 +211,15 @@ class VisitRow:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What is known of a segment without reading it.
+    """What is known of a segment without reading it."""
 
-    Attributes:
-        key: Its name, which no other ever has.
-        stream: Its stream.
-        first, entries: The number of its first record, and how many it has.
-        raw: Bytes of the bodies before compression.
-        level: zstd level; 0 in the tail of a stream, which is still to be sealed.
-        size: Bytes of head and data as stored.
-    """
-
-    key: str
-    stream: int
-    first: int
-    entries: int
-    raw: int
-    level: int
-    size: int
+    key: str  # its name, which no other ever has
+    stream: int  # its stream
+    first: int  # the number of its first record
+    entries: int  # how many it has
+    raw: int  # bytes of the bodies before compression
+    level: int  # zstd level; 0 in the tail of a stream, which is still to be sealed
+    size: int  # bytes of head and data as stored
 
     @staticmethod
     def new_key(stream: int, first: int) -> str:

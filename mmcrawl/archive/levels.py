@@ -60,17 +60,11 @@ class History(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LevelChoice:
-    """The level for the next version of a URL.
+    """The level for the next version of a URL."""
 
-    Attributes:
-        level: To cut at, from 1; 0 for what is no page.
-        before: Level of the last version, or the default for a first visit.
-        reason: Why, as a sentence.
-    """
-
-    level: int
-    before: int
-    reason: str
+    level: int  # to cut at, from 1; 0 for what is no page
+    before: int  # level of the last version, or the default for a first visit
+    reason: str  # why, as a sentence
 
     @property
     def is_new(self) -> bool:

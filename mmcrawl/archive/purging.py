@@ -31,19 +31,12 @@ _LOOK = 0.2  # seconds between two attempts
 
 @dataclass(frozen=True, slots=True)
 class _Leaving:
-    """What a purge takes from a URL.
+    """What a purge takes from a URL."""
 
-    Attributes:
-        url: Its row.
-        versions: Which go.
-        visits: Places of the visits that found one of these.
-        all: Whether nothing is left.
-    """
-
-    url: UrlRow
-    versions: list[VersionRow]
-    visits: list[int]
-    all: bool
+    url: UrlRow  # its row
+    versions: list[VersionRow]  # which go
+    visits: list[int]  # places of the visits that found one of these
+    all: bool  # whether nothing is left
 
 
 def purge(index: Index, reader: Reader, urls: Iterable[UrlRow], before: float | None) -> Purged:

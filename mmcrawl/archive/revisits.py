@@ -75,21 +75,13 @@ class RevisitRules:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """When a URL is to be visited again.
+    """When a URL is to be visited again."""
 
-    Attributes:
-        url: As stored.
-        last_visit: Unix seconds.
-        rate: Changes a day; None if it was visited once.
-        next_visit: Unix seconds.
-        why: A sentence.
-    """
-
-    url: str
-    last_visit: float
-    rate: float | None
-    next_visit: float
-    why: str
+    url: str  # as stored
+    last_visit: float  # unix seconds
+    rate: float | None  # changes a day; None if it was visited once
+    next_visit: float  # unix seconds
+    why: str  # a sentence
 
 
 def due(

@@ -41,18 +41,12 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class WatchedChange:
-    """A visit that found watched blocks changed.
+    """A visit that found watched blocks changed."""
 
-    Attributes:
-        time: Of the visit, in Unix seconds.
-        old, new: The version before and the one that was found.
-        blocks: Those that came, went or changed, each with its words.
-    """
-
-    time: float
-    old: Version
-    new: Version
-    blocks: tuple[BlockChange, ...]
+    time: float  # of the visit, in Unix seconds
+    old: Version  # the version before
+    new: Version  # the one that was found
+    blocks: tuple[BlockChange, ...]  # those that came, went or changed, each with its words
 
     @property
     def url(self) -> str:

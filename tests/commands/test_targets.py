@@ -28,6 +28,7 @@ CASES = {
     "works -o": "works export --to csv -o thesis.txt",
 }
 MORE = (  # of several kinds in one command, what holds files, and what is no archive
+    "archive export-warc free.warc -a archive=a.db",  # whose index would be free.cdxj
     "archive export-parquet folder -a archive=a.db",
     "archive copy thesis.txt -a archive=a.db",
     "archive import-warc page.html -a archive=thesis.txt",
@@ -43,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with open_archive("sqlite:///a.db") as archive:
         archive.store(Capture("http://h.test/", b"<p>lens", 1.0, content_type="text/html"))
     (tmp_path / "folder").mkdir()
-    for name in ("thesis.txt", "thesis.svg", "thesis.topic.json", "folder/thesis.txt"):
+    for name in ("thesis.txt", "thesis.svg", "thesis.topic.json", "free.cdxj", "folder/thesis.txt"):
         (tmp_path / name).write_bytes(THESIS)
     (tmp_path / "page.html").write_bytes(b"<title>Lens</title><h1>Optics</h1><p>A lens refracts.")
     (tmp_path / "seeds.txt").write_bytes(b"http://127.0.0.1:9/\n")
@@ -61,7 +62,7 @@ def test_a_file_of_somebody_else_stays(line, folder, capsys):
     assert run(line) in (1, 2)
     said = capsys.readouterr().err
     assert re.search(r"thesis|free|folder", said), said
-    names = ("thesis.txt", "thesis.svg", "thesis.topic.json", "folder/thesis.txt")
+    names = ("thesis.txt", "thesis.svg", "thesis.topic.json", "free.cdxj", "folder/thesis.txt")
     assert {(folder / name).read_bytes() for name in names} == {THESIS}
     assert len(list((folder / "folder").iterdir())) == 1
 

@@ -47,19 +47,12 @@ Cut: TypeAlias = Callable[[Capture, str, str, int], BlockColumns | None]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A visit that is to be stored.
+    """A visit that is to be stored."""
 
-    Attributes:
-        index: Its number in the batch.
-        visit: What was found.
-        digest: SHA-256 of the body; b"" if there is none.
-        method, level: How the page is to be cut; None as the version before.
-    """
-
-    index: int
-    visit: Capture | Unchanged
-    digest: bytes = b""
-    method: str | None = None
+    index: int  # its number in the batch
+    visit: Capture | Unchanged  # what was found
+    digest: bytes = b""  # SHA-256 of the body; b"" if there is none
+    method: str | None = None  # how the page is to be cut; None as the version before
     level: int | None = None
 
     def cut_by(self, capture: Capture, method: str, level: int) -> tuple[str, int]:
@@ -77,24 +70,16 @@ class Item:
 
 
 class Known(NamedTuple):
-    """A version to compare with.
+    """A version to compare with."""
 
-    Attributes:
-        number, time, status: Of the version.
-        digest: Of its body.
-        location: Where it leads, if it is a redirect.
-        method, level: How it is cut; "" and 0 if it is no page.
-        at: Place of its record; -1 if the batch adds it.
-    """
-
-    number: int
+    number: int  # of the version
     time: float
     status: int
-    digest: bytes
-    location: str
-    method: str
+    digest: bytes  # of its body
+    location: str  # where it leads, if it is a redirect
+    method: str  # how it is cut; "" and 0 if it is no page
     level: int
-    at: int = -1
+    at: int = -1  # place of its record; -1 if the batch adds it
 
 
 @dataclass(slots=True)

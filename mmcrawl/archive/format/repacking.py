@@ -16,16 +16,11 @@ _LARGEST = 4 << 20  # bytes of each that are compressed
 
 @dataclass(frozen=True, slots=True)
 class RepackEstimate:
-    """What compressing would take and gain.
+    """What compressing would take and gain."""
 
-    Attributes:
-        before, after: Bytes of the segments that would be compressed, now and then.
-        seconds: Of one core.
-    """
-
-    before: int
-    after: int
-    seconds: float
+    before: int  # bytes of the segments that would be compressed
+    after: int  # of what is made of them
+    seconds: float  # of one core
 
 
 def estimate(reader: Reader, segments: Sequence[Segment], level: int) -> RepackEstimate:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import RENDERED, Version, as_unix_time
 from mmcrawl.archive.warc.heads import is_http
-from mmcrawl.archive.warc.wacz import wacz_in
+from mmcrawl.archive.warc.wacz import index_beside, index_of, wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
 from mmcrawl.page.structured import title_in
@@ -68,6 +68,7 @@ class WarcExport:
     revisits: int  # of visits and versions whose body stands in another record
     failures: int  # notes of visits that got no page
     size: int  # of the file in bytes
+    index: Path | None  # its CDXJ; None for a WACZ
     problems: tuple[str, ...]  # what could not be written, a sentence each
 
 
@@ -82,6 +83,8 @@ def export_warc(
     gzip: bool = True,
 ) -> WarcExport:
     """Write an archive, or a part of it, as a WARC 1.1 file; as a WACZ if its name ends so.
+
+    Its index, in the format CDXJ, is put beside it: ``all.cdxj`` beside ``all.warc.gz``.
 
     A version is a ``response``; one whose body stands in the file already, and a visit that found
     it again, is a ``revisit``. A visit that failed, or found again that a page is gone, is
@@ -117,9 +120,13 @@ def export_warc(
             for one in urls:
                 export.write_url(one)
             export.writer.write_info(0.0)  # where nothing else was written
-        return WarcExport(
-            path, **export.counts, size=path.stat().st_size, problems=tuple(export.problems)
-        )
+        index = None
+        if path.suffix.lower() != ".wacz":  # which has its index inside
+            index = index_beside(path)
+            with _moved_when_complete(index) as lines:
+                lines.writelines(index_of(path))
+        size, problems = path.stat().st_size, tuple(export.problems)
+        return WarcExport(path, **export.counts, size=size, index=index, problems=problems)
     except OSError as error:
         reason = error.strerror or error
         raise StoreError(f"the WARC file '{path}' cannot be written: {reason}") from error

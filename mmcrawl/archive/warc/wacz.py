@@ -57,7 +57,7 @@ def wacz_in(stream: BinaryIO, title: str, time: float) -> Iterator[Wacz]:
             yield wacz
             wacz.records.write_info(time)
         with parts[_INDEX].open("wb") as index:
-            index.writelines(_index_of(parts[_WARC]))
+            index.writelines(index_of(parts[_WARC]))
         with ZipFile(stream, "w") as archive:
             resources = [_added(archive, *part) for part in parts.items()]
             package = {
@@ -87,7 +87,12 @@ def _added(archive: ZipFile, path: str, part: Path) -> dict[str, object]:
     return {"name": part.name, "path": path, "hash": f"sha256:{digest}", "bytes": info.file_size}
 
 
-def _index_of(warc: Path) -> Iterator[bytes]:
+def index_beside(path: Path) -> Path:
+    """Return where the index of a WARC file is: ``all.cdxj`` beside ``all.warc.gz``."""
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(".warc") + ".cdxj")
+
+
+def index_of(warc: Path) -> Iterator[bytes]:
     """Yield a line of CDXJ for each record that can be replayed, sorted by their bytes.
 
     They wait in a file that SQLite makes for itself, and sorts: they may be more than memory holds.
@@ -109,7 +114,7 @@ def _index_of(warc: Path) -> Iterator[bytes]:
                 "digest": fields.get("WARC-Payload-Digest"),
                 "length": str(records.get_record_length()),
                 "offset": str(records.get_record_offset()),
-                "filename": Path(_WARC).name,
+                "filename": warc.name,
             }
             stamp = "".join(filter(str.isdigit, fields.get("WARC-Date")[:19]))
             line = f"{sort_key(facts['url'])} {stamp} {json.dumps(facts)}\n"

@@ -3,6 +3,7 @@
 import os
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -265,28 +266,33 @@ def _export_warc(archive: Archive, options: Options, console: Console) -> int:
         gzip=not path.lower().endswith(".warc"),
     )
     if options[JSON]:
-        print(as_json(asdict(report) | {"path": str(report.path)}))
+        index = str(report.index) if report.index else None
+        print(as_json(asdict(report) | {"path": str(report.path), "index": index}))
     else:
         failures = f" {report.failures:,} failed visits," if report.failures else ""
         line = (
             f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
             f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
+            + (f"; index {report.index.name}" if report.index else "")
         )
         print_line(console, printable(line))
     return print_problems(report.problems)
 
 
 def _check_export(options: Options) -> None:
+    from mmcrawl.archive.warc.wacz import index_beside
+
     since, until = options[SINCE], options[UNTIL]
     if since is not None and until is not None and since >= until:
         raise ValueError(f"--since {as_text(since)} is not before --until {as_text(until)}")
-    path = os.path.expanduser(options.args[0])
-    new_file(path, "export-warc", overwrite=options[OVERWRITE])
+    path = Path(os.path.expanduser(options.args[0]))
+    for made in (path, *([] if path.suffix.lower() == ".wacz" else [index_beside(path)])):
+        new_file(str(made), "export-warc", overwrite=options[OVERWRITE])
 
 
 EXPORT_WARC = ArchiveSubcommand(
     "export-warc",
-    "write a WARC file, or a WACZ by its name",
+    "write a WARC file with its CDXJ, or a WACZ by its name",
     "FILE [--host H] [--url URL] [--since T] [--until T]",
     (1, 1),
     options=(HOST, URL, SINCE, UNTIL, OVERWRITE, JSON),

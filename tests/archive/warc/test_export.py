@@ -1,7 +1,9 @@
 import gzip
+import json
 import os
 import re
 import tempfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,23 @@ def test_a_type_that_was_given_is_the_header(archive: Archive, tmp_path: Path) -
     with again(tmp_path / "all.warc") as other:
         kinds = [other.get(url).header("content-type") for url in (URL, f"{URL}/none")]
     assert kinds == ["text/html;charset=gbk", "text/plain"]
+
+
+def test_the_index_beside_leads_to_each_record(archive: Archive, tmp_path: Path) -> None:
+    for number in range(3):
+        archive.store(capture(PAGE, TIME + number, f"{URL}{number}"))
+    for name in ("all.warc.gz", "all.warc"):
+        done = export_warc(archive, tmp_path / name, gzip=name.endswith(".gz"))
+        assert done.index == tmp_path / "all.cdxj"
+        content = (tmp_path / name).read_bytes()
+        lines = done.index.read_text().splitlines()
+        for number, line in enumerate(lines):
+            facts = json.loads(line.split(" ", 2)[2])
+            begin = int(facts["offset"])
+            (record,) = ArchiveIterator(BytesIO(content[begin:][: int(facts["length"])]))
+            assert record.rec_headers.get_header("WARC-Target-URI") == f"{URL}{number}"
+            assert facts["filename"] == name
+        assert len(lines) == 3
 
 
 def test_an_export_is_the_same_for_the_same_archive(archive: Archive, tmp_path: Path) -> None:
