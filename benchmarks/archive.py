@@ -1,13 +1,13 @@
 """The archive on series of versions, beside other ways to keep them.
 
-    python benchmarks/archive.py FOLDER [--only archive,warc] [--web | --history 'docs/*.xml']
+    python benchmarks/archive.py FOLDER… [--only archive,warc] [--web]
 
 FOLDER holds a folder for each page with its versions as `<unix time>.html`, or is a folder (or the
 variable MMCRAWL_CORPORA) with `series/` or `series.tar.zst` in it. All pages are stored in the
 order of time, as a crawl would, each version durable before the next. With `--web`, it is a stored
-web: each of its files that begins as markup does is a page, and has one version. With
-`--history`, it is a git repository, and its files that the pattern names have the versions that
-were committed.
+web: each of its files that begins as markup does is a page, and has one version. With a pattern
+behind a colon, `repo:docs/*.xml`, it is a git repository, and its files that the pattern names have
+the versions that were committed.
 
 * archive: with the layout and the labelled blocks of every version, sealed as it was written;
   `given` the same, where pages come with their blocks, as from a crawl that has cut them;
@@ -417,19 +417,15 @@ def cells(result: Result, raw: int) -> Iterator[str]:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "folder",
-        type=Path,
-        nargs="?",
-        default=os.environ.get("MMCRAWL_CORPORA"),
-        help="folder with the series (default: the variable MMCRAWL_CORPORA)",
+        "folders",
+        nargs="*",
+        default=list(filter(None, [os.environ.get("MMCRAWL_CORPORA")])),
+        help="folders with series (default: the variable MMCRAWL_CORPORA), or repositories",
     )
     parser.add_argument("--only", default=",".join(WAYS), help="ways, parted by ,")
     parser.add_argument("--web", action="store_true", help="the folder is a stored web")
-    parser.add_argument(
-        "--history", metavar="PATHS", help="the folder is a git repository; which files of it"
-    )
     given = parser.parse_args()
-    if given.folder is None:
+    if not given.folders:
         parser.error("name the folder of the series, or set MMCRAWL_CORPORA")
     if unknown := set(given.only.split(",")) - set(WAYS):
         parser.error(f"no such way: {', '.join(sorted(unknown))}; there are {', '.join(WAYS)}")
@@ -438,24 +434,30 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     given = arguments()
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            folder = Path(given.folder)
-            if given.history is not None:
-                events = history(folder, given.history, Path(scratch))
-            else:
-                events = web(folder) if given.web else events_in(series(folder, Path(scratch)))
-        except FileNotFoundError as error:
-            print(f"{error}.", file=sys.stderr)
-            return 2
-        raw = sum(event.path.stat().st_size for event in events)
-        pages = len({event.url for event in events})
-        print(f"{len(events)} versions of {pages} pages, {raw / 1e6:.0f} MB")
-        print(f"{'':<10}" + "".join(f"{name:>11}" for name in MEASURES))
-        for name in given.only.split(","):
-            row = "".join(f"{cell:>11}" for cell in cells(measured(name, events), raw))
-            print(f"{name:<10}{row}", flush=True)
+    for named in given.folders:
+        name, _, paths = named.partition(":")
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(name)
+            try:
+                if paths:
+                    events = history(folder, paths, Path(scratch))
+                else:
+                    events = web(folder) if given.web else events_in(series(folder, Path(scratch)))
+            except FileNotFoundError as error:
+                print(f"{error}.", file=sys.stderr)
+                return 2
+            table(paths or folder.name, events, given.only.split(","))
     return 0
+
+
+def table(title: str, events: list[Event], ways: list[str]) -> None:
+    raw = sum(event.path.stat().st_size for event in events)
+    pages = len({event.url for event in events})
+    print(f"{title}: {len(events)} versions of {pages} pages, {raw / 1e6:.0f} MB")
+    print(f"{'':<10}" + "".join(f"{name:>11}" for name in MEASURES))
+    for name in ways:
+        row = "".join(f"{cell:>11}" for cell in cells(measured(name, events), raw))
+        print(f"{name:<10}{row}", flush=True)
 
 
 if __name__ == "__main__":
