@@ -172,7 +172,7 @@ class SimulatedGang(Gang):
         worker.job._mixture.hear(told.hear({}), as_own=False)
         began = time.process_time()
         [stored] = Logs(shared).read([largest])
-        deque(worker.job._take(stored, told.taught.get(part, 0)), maxlen=0)
+        deque(worker.job._take(stored, told.learnt_links.get(part, 0)), maxlen=0)
         seconds = time.process_time() - began
         job = worker.job.parts.jobs[part]
         size = (largest.size + largest.log) / 1e6

@@ -130,7 +130,7 @@ CRAWL = [
     ),
     (
         crawl(seeds=""),
-        "seeds: there are none; they may be a seed file, a URL, or URLs parted by co",
+        "seeds: there are none; they may be a seed file, a URL, or URLs separated by co",
     ),
     (
         crawl(web="/no/such/folder"),

@@ -301,7 +301,7 @@ class Archive:
         """Examine everything: each version is rebuilt and compared with its digest.
 
         Args:
-            repair: Make the index right where it is not as records have it, and remove leftovers if
+            repair: Make the index right where it is not as records have it, and remove orphans if
                 nothing else is damaged. What cannot be made good is a fault this once, and known
                 from then on.
         """

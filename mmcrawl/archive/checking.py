@@ -2,7 +2,7 @@
 
 A record without a row is a version or a visit whose row was lost, or what a process left that died
 before it wrote the row. Where its URL is said to have been seen by then, it is the first, a fault;
-else the second, a leftover. Either way a repair writes the row: the page was captured then.
+else the second, an orphan. Either way a repair writes the row: the page was captured then.
 
 Two processes may have written a version of one number at once. Of one, the row was refused: that
 record is dead, and its page was written again with another number.
@@ -88,7 +88,7 @@ class Checker:
             versions=self._read,
             segments=self._segments,
             faults=tuple(self._faults),
-            leftovers=self._left,
+            orphans=self._left,
             removed=removed,
             completed=self._completed,
         )
@@ -218,7 +218,7 @@ class Checker:
     # -- rows ---------------------------------------------------------------------------------
 
     def _compare(self) -> int:
-        """Compare the index with the records; return how many leftovers were removed."""
+        """Compare the index with the records; return how many orphans were removed."""
         index = self._index
         self._reader = Reader(index)  # what was purged since the records were read is asked for
         rows, bad = _rows(index.store.range("url"), index.read_url)
@@ -234,12 +234,12 @@ class Checker:
         for key in index.damaged_changes():
             self._tell(f"what was noted of two versions was altered ({key})")
             self._delete("change", [key])
-        leftovers = len(self._replaced) + len(self._dead)
+        orphans = len(self._replaced) + len(self._dead)
         if self._repair and all(fault.repaired for fault in self._faults):
             index.remove_segments(self._replaced)
             forget_records(index, Reader(index), self._dead)
-            return leftovers
-        self._left += leftovers
+            return orphans
+        self._left += orphans
         return 0
 
     def _put(self, table: str, documents: dict[Any, Any]) -> None:
@@ -263,10 +263,10 @@ class Checker:
         found: dict[int, VersionRow]
         found, bad = _rows(index.store.range("version"), index.read_version)
         last = {row.id: row.last for row in self._urls.values()}
-        twins: defaultdict[tuple[int, float, bytes], set[int]] = defaultdict(set)
+        copies: defaultdict[tuple[int, float, bytes], set[int]] = defaultdict(set)
         for key, records in self._records.items():
             for row, digest in records:
-                twins[row.url, row.time, digest].add(key)
+                copies[row.url, row.time, digest].add(key)
         right: dict[int, VersionRow] = {}
         wrong: dict[int, VersionRow] = {}
         for key, records in self._records.items():
@@ -274,12 +274,12 @@ class Checker:
             mine = next((one.row for one in records if was and one.row.at == was.at), None)
             if was is None and all(map(self._is_gone, (one.row for one in records))):
                 continue
-            if mine is None and was is not None and self._is_elsewhere(was, records, twins):
+            if mine is None and was is not None and self._is_elsewhere(was, records, copies):
                 right[key] = was  # told below if its record is damaged; the others are dead
                 found[key] = was
             elif mine is None:
-                alone = [r.row for r in records if len(twins[r.row.url, r.row.time, r.digest]) < 2]
-                if not alone and was is None and self._is_written_again(records, twins):
+                alone = [r.row for r in records if len(copies[r.row.url, r.row.time, r.digest]) < 2]
+                if not alone and was is None and self._is_written_again(records, copies):
                     self._dead |= {one.row.at for one in records}
                     continue
                 mine = (alone or [one.row for one in records])[0]
@@ -305,19 +305,19 @@ class Checker:
         self,
         row: VersionRow,
         records: list[_Record],
-        twins: dict[tuple[int, float, bytes], set[int]],
+        copies: dict[tuple[int, float, bytes], set[int]],
     ) -> bool:
         """Return whether the record of a row is none of those with its number, but was not read."""
         if not self._is_hidden(row):
             return False
-        return self._is_written_again(records, twins) or self._why_unreadable(row) is None
+        return self._is_written_again(records, copies) or self._why_unreadable(row) is None
 
     def _is_written_again(
-        self, records: list[_Record], twins: dict[tuple[int, float, bytes], set[int]]
+        self, records: list[_Record], copies: dict[tuple[int, float, bytes], set[int]]
     ) -> bool:
         """Return whether all records of a number stand there with another number, too."""
         return all(
-            any(key > row.key for key in twins[row.url, row.time, digest])
+            any(key > row.key for key in copies[row.url, row.time, digest])
             for row, digest in records
         )
 

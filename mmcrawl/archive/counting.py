@@ -27,7 +27,7 @@ def stats_of(index: Index, reader: Reader) -> ArchiveStats:
     for name in of_url.values():
         hosts[name][0] += 1
     blocks, layouts = _Distinct(), _Distinct()
-    uncut = raw = 0
+    unsegmented = raw = 0
     for segments in index.all_segments():
         for segment in standing(segments)[0]:
             raw += segment.raw
@@ -37,7 +37,7 @@ def stats_of(index: Index, reader: Reader) -> ArchiveStats:
                 counted = hosts[host]
                 counted[1] += 1
                 counted[2] += entry.size
-                uncut += entry.kind != CUT and bool(cut_by(entry)[0])
+                unsegmented += entry.kind != CUT and bool(cut_by(entry)[0])
                 if entry.columns is not None:
                     outline: Outline = entry.columns.outline()
                     blocks.add(map(_key, outline.marks, outline.sizes))
@@ -51,7 +51,7 @@ def stats_of(index: Index, reader: Reader) -> ArchiveStats:
         distinct_blocks=blocks.distinct,
         layouts=layouts.count,
         distinct_layouts=layouts.distinct,
-        uncut=uncut,
+        unsegmented=unsegmented,
         raw_bytes=sum(size for _, _, size in hosts.values()),
         kept_bytes=raw,
         stored_bytes=index.store.size(),

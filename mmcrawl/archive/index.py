@@ -9,7 +9,7 @@ where, and can be made again from them (:mod:`mmcrawl.archive.checking`).
 * ``stream``: by name, a host or ``#`` and the number of a URL; the next free place.
 * ``segment``: records that follow each other in a stream, with the bodies of the versions, as
   :mod:`mmcrawl.archive.format.head` writes them. What is large stands in pieces in ``part``.
-* ``claim``: segments that a process is about to put another one in place of.
+* ``reservation``: segments that a process is about to put another one in place of.
 * ``change``: kinds of blocks that were found changed between two versions; found again if lost.
 * ``counter``: the next numbers of URLs and of streams. ``loss``: what a repair could not make good.
 
@@ -93,7 +93,7 @@ CONTENTS = Contents(
             (("stream", "first"), ("level",)),
         ),
         Table("part", BLOB),
-        Table("claim", {"heir": str}),
+        Table("reservation", {"heir": str}),
         Table("change", {"kinds": str}),
         Table("counter", {"next": int}),
         Table("loss", {"found": float}),
@@ -488,8 +488,8 @@ class Index:
     ) -> bool:
         """Put one segment in place of others with the same records.
 
-        The claims see to it that of two processes that do so at once only one does. One that was
-        held up for so long that it was taken for dead finds its claims gone, and takes back what it
+        Reservations let only one of two processes do so at once. One that was held up for so long
+        that it was taken for dead finds its reservations gone, and takes back what it
         wrote.
 
         Args:
@@ -504,28 +504,30 @@ class Index:
         heir = packed[0].key
         keys = [segment.key for segment in (*old, *([base] if base is not None else []))]
         with self.writing():
-            taken = self.store.insert_new("claim", {key: {"heir": heir} for key in keys})
+            taken = self.store.insert_new("reservation", {key: {"heir": heir} for key in keys})
             there = {segment.key for segment in self._segments((KEY, "in", keys))}
             if taken or len(there) < len(keys) or not still():
-                self._give_up_claims(keys, taken, heir)
+                self._give_up_reservations(keys, taken, heir)
                 return False
             self.add_segments([packed])
-            claims = self.store.get("claim", keys)
-            if {claim["heir"] for claim in claims.values()} != {heir} or len(claims) < len(keys):
+            reservations = self.store.get("reservation", keys)
+            if {reservation["heir"] for reservation in reservations.values()} != {heir} or len(
+                reservations
+            ) < len(keys):
                 self.remove_segments([packed[0]])
-                self._give_up_claims(keys, (), heir)
+                self._give_up_reservations(keys, (), heir)
                 return False
             self.remove_segments(old)
-            self.store.delete("claim", (KEY, "in", keys), ("heir", "=", heir))
+            self.store.delete("reservation", (KEY, "in", keys), ("heir", "=", heir))
             return True
 
-    def _give_up_claims(self, keys: Sequence[str], taken: Collection[str], heir: str) -> None:
-        """Take back claims, and those of a process that surely died."""
-        self.store.delete("claim", (KEY, "in", keys), ("heir", "=", heir))
-        others = {str(row["heir"]) for row in self.store.get("claim", list(taken)).values()}
+    def _give_up_reservations(self, keys: Sequence[str], taken: Collection[str], heir: str) -> None:
+        """Take back reservations, and those of a process that surely died."""
+        self.store.delete("reservation", (KEY, "in", keys), ("heir", "=", heir))
+        others = {str(row["heir"]) for row in self.store.get("reservation", list(taken)).values()}
         for other in others:
             if _age(other) > _CLAIMED:
-                self.store.delete("claim", (KEY, "in", list(taken)), ("heir", "=", other))
+                self.store.delete("reservation", (KEY, "in", list(taken)), ("heir", "=", other))
 
     def remove_segments(self, segments: Sequence[Segment]) -> None:
         """Remove segments, and their pieces after them."""

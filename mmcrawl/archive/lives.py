@@ -62,14 +62,14 @@ class BlockLife:
         size: In bytes.
         kinds: What it is, the most common first: it may be another among other blocks.
         pages: By URL.
-        uncut: Pages of which no blocks are kept: it may be on these too.
+        unsegmented: Pages of which no blocks are kept: it may be on these too.
     """
 
     digest: str
     size: int
     kinds: tuple[str, ...]
     pages: tuple[BlockPage, ...]
-    uncut: int
+    unsegmented: int
 
     @property
     def hosts(self) -> int:
@@ -122,33 +122,37 @@ def life_of(index: Index, reader: Reader, digits: str) -> BlockLife:
             " `scrapy archive show URL --blocks` shows them"
         )
     blocks: dict[str, list[_Found]] = {}
-    uncut = 0
+    unsegmented = 0
     for stream in index.streams():
         some, left = _blocks_in(index, reader, stream, digits)
-        uncut += left
+        unsegmented += left
         for version, block in some:
             blocks.setdefault(block.digest, []).append((version, block))
     if len(blocks) != 1:
-        raise StoreError(_not_one(index, digits, sorted(blocks), uncut))
+        raise StoreError(_not_one(index, digits, sorted(blocks), unsegmented))
     ((digest, found),) = blocks.items()
     block = found[0][1]
     kinds = Counter(block.kind for _, block in found)
     pages = _pages(index, found)
     return BlockLife(
-        digest, block.end - block.start, tuple(k for k, _ in kinds.most_common()), pages, uncut
+        digest,
+        block.end - block.start,
+        tuple(k for k, _ in kinds.most_common()),
+        pages,
+        unsegmented,
     )
 
 
 def _blocks_in(index: Index, reader: Reader, stream: int, digits: str) -> tuple[list[_Found], int]:
     """Return the blocks of a stream whose digests begin so, and how many pages are not cut."""
     found: list[_Found] = []
-    uncut = 0
+    unsegmented = 0
     try:
         for segment in index.segments([stream]).get(stream, []):
-            uncut += _search(index, reader, segment, digits, found)
+            unsegmented += _search(index, reader, segment, digits, found)
     except GoneError:  # replaced by another process meanwhile
         return _blocks_in(index, reader, stream, digits)
-    return found, uncut
+    return found, unsegmented
 
 
 def _search(
@@ -158,27 +162,27 @@ def _search(
     marked = set(head.marked(bytes.fromhex(digits[:LEAST_DIGITS])))
     if not marked and VERSION not in head.kinds():
         return 0
-    uncut = 0
+    unsegmented = 0
     for n, (entry, version) in live_versions(index, segment, head).items():
         if entry.columns is None:
-            uncut += bool(cut_by(entry)[0])
+            unsegmented += bool(cut_by(entry)[0])
         elif n in marked:
             body = reader.body(segment, n, entry)
             blocks = entry.columns.read(body, encoding_of(entry))
             found += [(version, block) for block in blocks if block.digest.startswith(digits)]
-    return uncut
+    return unsegmented
 
 
-def _not_one(index: Index, digits: str, digests: Sequence[str], uncut: int) -> str:
+def _not_one(index: Index, digits: str, digests: Sequence[str], unsegmented: int) -> str:
     if digests:
         more = ", …" if len(digests) > _SHOWN else ""
         return (
             f"{len(digests)} blocks begin so: {', '.join(digests[:_SHOWN])}{more}; give more digits"
         )
     missing = f"there is no block {digits} in archive {index.name}"
-    if not uncut:
+    if not unsegmented:
         return missing
-    return f"{missing}; the blocks of {uncut} pages are not kept: `scrapy archive seal` keeps them"
+    return f"{missing}; {unsegmented} pages have no kept blocks: `scrapy archive seal` keeps them"
 
 
 def _pages(index: Index, found: Sequence[_Found]) -> tuple[BlockPage, ...]:

@@ -240,10 +240,10 @@ class CheckReport:
         urls, versions, segments: How many were examined; versions were rebuilt and compared with
             their digests.
         faults: What was found, damaged segments and then the versions they touch.
-        leftovers: What an interrupted write left behind, or one that goes on now in another
+        orphans: What an interrupted write left behind, or one that goes on now in another
             process; harmless.
-        removed: Leftovers that the repair removed.
-        completed: Leftovers that the repair completed: records without a row, and URLs whose last
+        removed: Orphans that the repair removed.
+        completed: Orphans that the repair completed: records without a row, and URLs whose last
             visits were not noted.
         known: What an earlier repair could not make good, a sentence each; no fault any more.
     """
@@ -252,7 +252,7 @@ class CheckReport:
     versions: int
     segments: int
     faults: tuple[Fault, ...]
-    leftovers: int = 0
+    orphans: int = 0
     removed: int = 0
     completed: int = 0
     known: tuple[str, ...] = ()
@@ -281,7 +281,7 @@ class ArchiveStats:
         visits: Requests noted, those that found a new version included.
         blocks, layouts: Of all versions whose blocks are kept, nested ones included.
         distinct_blocks, distinct_layouts: Different ones of them.
-        uncut: Pages whose blocks are cut whenever they are asked for, until
+        unsegmented: Pages whose blocks are cut whenever they are asked for, until
             :meth:`Archive.pack` keeps them: not counted before.
         raw_bytes: Of all bodies, as received.
         kept_bytes: Of the bodies that segments hold, before compression: equal ones once each.
@@ -296,7 +296,7 @@ class ArchiveStats:
     distinct_blocks: int
     layouts: int
     distinct_layouts: int
-    uncut: int
+    unsegmented: int
     raw_bytes: int
     kept_bytes: int
     stored_bytes: int

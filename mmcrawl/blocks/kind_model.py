@@ -78,8 +78,8 @@ class Networks:
         # loops: that takes several times the CPU, and much longer where the cores have other work.
         parts = [values[at : at + _ROWS] @ self.hidden for at in range(0, len(values), _ROWS)]
         active = np.maximum(np.concatenate(parts) + self.hidden_bias, 0)
-        parted = active.reshape(len(values), networks, units).transpose(1, 0, 2)
-        odds = parted @ self.out + self.out_bias[:, None, :]
+        separated = active.reshape(len(values), networks, units).transpose(1, 0, 2)
+        odds = separated @ self.out + self.out_bias[:, None, :]
         odds = np.exp(odds - odds.max(axis=2, keepdims=True))
         result: Floats = (odds / odds.sum(axis=2, keepdims=True)).mean(axis=0)
         return result

@@ -10,7 +10,7 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.browse.app import create_app, server_of
     from mmcrawl.browse.arguments import Problem
-    from mmcrawl.browse.catalogue import Catalogue
+    from mmcrawl.browse.catalogue import WorksOfStore
     from mmcrawl.browse.context import Context, Limits, Options, Pool, open_context
     from mmcrawl.browse.figures import growth_of, months_of, timeline_of
     from mmcrawl.browse.runs import CrawlRuns, CrawlWatch, kind_of_error

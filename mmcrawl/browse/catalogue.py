@@ -18,7 +18,7 @@ from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.media.parts import Collection, folder_of, open_collection
 from mmcrawl.store.uris import is_server
 from mmcrawl.text.words import unify
-from mmcrawl.works.catalogue import Shelf, open_shelf
+from mmcrawl.works.catalogue import Catalogue, open_catalogue
 from mmcrawl.works.model import Work
 
 FACETS = ("kind", "topic", "level", "language", "licence", "held")
@@ -84,7 +84,7 @@ class Entry:
         )
 
 
-class Catalogue:
+class WorksOfStore:
     """The works of a crawl store. Any thread may ask it.
 
     Args:
@@ -118,12 +118,12 @@ class Catalogue:
     # -- what is kept ---------------------------------------------------------------------------
 
     @contextmanager
-    def shelf(self) -> Iterator[Shelf]:
+    def open(self) -> Iterator[Catalogue]:
         """Open where works are kept."""
         if not self.is_there:
             raise Problem(404, "works")
-        with open_shelf(self.store, self.folder, create=False) as shelf:
-            yield shelf
+        with open_catalogue(self.store, self.folder, create=False) as records:
+            yield records
 
     @contextmanager
     def collection(self) -> Iterator[Collection | None]:
@@ -143,8 +143,8 @@ class Catalogue:
         if not is_server(self.store) and not (self.folder / "works.db").is_file():
             return False
         try:
-            with open_shelf(self.store, self.folder, create=False) as shelf:
-                return shelf.is_described
+            with open_catalogue(self.store, self.folder, create=False) as records:
+                return records.is_described
         except StoreError:
             return not is_server(self.store)  # a file that is damaged is told of when it is read
 
@@ -154,10 +154,10 @@ class Catalogue:
 
     def every(self) -> tuple[int, Sequence[Entry]]:
         """Return the revision of the works, and all of them, also hidden ones."""
-        with self._lock, self.shelf() as shelf:
-            revision = shelf.revision()
+        with self._lock, self.open() as records:
+            revision = records.revision()
             if revision != self._revision:
-                self._entries = tuple(map(Entry.of, shelf.works(hidden=True)))
+                self._entries = tuple(map(Entry.of, records.works(hidden=True)))
                 self._at = _by_place(self._entries)
                 self._revision = revision
             return self._revision, self._entries

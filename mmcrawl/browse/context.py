@@ -26,7 +26,7 @@ from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.browse.arguments import Arguments, Form, Problem
-from mmcrawl.browse.catalogue import Catalogue
+from mmcrawl.browse.catalogue import WorksOfStore
 from mmcrawl.browse.figures import Surveyor
 from mmcrawl.browse.learning import TopicDesk
 from mmcrawl.browse.runs import CrawlRuns
@@ -203,7 +203,7 @@ class Context:
     limits: Limits = field(default_factory=Limits)
     pool: Pool = field(init=False)
     surveyor: Surveyor = field(init=False)
-    catalogue: Catalogue = field(init=False)
+    catalogue: WorksOfStore = field(init=False)
     runs: CrawlRuns = field(init=False)
     topics: TopicDesk = field(init=False)
     form_key: str = field(init=False)
@@ -211,7 +211,7 @@ class Context:
     def __post_init__(self) -> None:
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
-        self.catalogue = Catalogue(self.options.store, self.options.media)
+        self.catalogue = WorksOfStore(self.options.store, self.options.media)
         self.runs = CrawlRuns(self.catalogue, self.uri, self.options.ruffle)
         self.topics = TopicDesk(self.catalogue, self.archive, self.uri)
         self._secret = self.options.token.encode() or secrets.token_bytes(16)

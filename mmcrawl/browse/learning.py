@@ -12,7 +12,7 @@ from threading import Lock
 from mmcrawl.archive.archive import Archive
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem
-from mmcrawl.browse.catalogue import Catalogue
+from mmcrawl.browse.catalogue import WorksOfStore
 from mmcrawl.errors import MissingStoreError, TopicError
 from mmcrawl.learning.examples import TellingWord, read_examples, sampled, telling_words
 from mmcrawl.scoring.relevance import LearntTest
@@ -27,7 +27,7 @@ from mmcrawl.topic.loading import (
 )
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.topic.topic import Concept
-from mmcrawl.works.catalogue import Shelf, open_shelf
+from mmcrawl.works.catalogue import Catalogue, open_catalogue
 from mmcrawl.works.collections import Mark, Marks, Suggestion, Suggestions
 
 OFFERED = 10
@@ -58,7 +58,7 @@ class Candidate:
 class TopicDesk:
     """Topics that are learnt from marked pages. Any thread may ask it."""
 
-    def __init__(self, catalogue: Catalogue, archive: Archive, uri: str) -> None:
+    def __init__(self, catalogue: WorksOfStore, archive: Archive, uri: str) -> None:
         self._catalogue, self._archive, self._uri = catalogue, archive, uri
         self._lock = Lock()
         self._learning: dict[str, subprocess.Popen[bytes]] = {}
@@ -100,12 +100,12 @@ class TopicDesk:
 
     def mark(self, name: str, url: str, *, is_good: bool | None) -> None:
         """Mark a page, or take its mark back with None."""
-        with self._shelf_to_write() as shelf:
+        with self._to_write() as records:
             try:
                 learnt_file(name)
             except TopicError as error:
                 raise Problem(400, "entry", error=error) from error
-            Marks(shelf).put(name, url, is_good=is_good)
+            Marks(records).put(name, url, is_good=is_good)
 
     def keep_words(self, name: str, text: str) -> None:
         """Write a topic of words, see :func:`mmcrawl.topic.page_model.keep_words`."""
@@ -116,18 +116,18 @@ class TopicDesk:
 
     def suggestions(self) -> list[Suggestion]:
         """Return the words that were handed in and wait to be decided, the oldest first."""
-        with self._shelf() as shelf:
-            return Suggestions(shelf).waiting() if shelf else []
+        with self._to_read() as records:
+            return Suggestions(records).waiting() if records else []
 
     def suggest(self, topic: str, concepts: Iterable[Concept], by: str) -> int:
         """Keep words that are handed in for a topic; return how many concepts of them are new."""
-        with self._shelf_to_write() as shelf:
-            return Suggestions(shelf).put(topic, concepts, by)
+        with self._to_write() as records:
+            return Suggestions(records).put(topic, concepts, by)
 
     def decide(self, id_: str, *, accepted: bool) -> None:
         """Take what was handed in into its topic, or decline it."""
-        with self._shelf_to_write() as shelf, self._lock:
-            suggestions = Suggestions(shelf)
+        with self._to_write() as records, self._lock:
+            suggestions = Suggestions(records)
             if accepted:
                 wanted = next((one for one in suggestions.waiting() if one.id == id_), None)
                 if wanted is not None:  # the words first: what is decided is not asked again
@@ -216,27 +216,27 @@ class TopicDesk:
     @contextmanager
     def _marks(self) -> Iterator[Marks | None]:
         """Open the marks; None if there are none."""
-        with self._shelf() as shelf:
-            yield Marks(shelf) if shelf else None
+        with self._to_read() as records:
+            yield Marks(records) if records else None
 
     @contextmanager
-    def _shelf(self) -> Iterator[Shelf | None]:
+    def _to_read(self) -> Iterator[Catalogue | None]:
         """Open what is kept beside the crawl, None if nothing is."""
         if not self.can_mark:
             yield None
             return
         try:
-            shelf = open_shelf(self._catalogue.store, self._catalogue.folder, create=False)
+            records = open_catalogue(self._catalogue.store, self._catalogue.folder, create=False)
         except MissingStoreError:
             yield None
             return
-        with shelf:
-            yield shelf
+        with records:
+            yield records
 
-    def _shelf_to_write(self) -> Shelf:
+    def _to_write(self) -> Catalogue:
         if not self.can_mark:
             raise Problem(400, "unmarked")
-        return open_shelf(self._catalogue.store, self._catalogue.folder)
+        return open_catalogue(self._catalogue.store, self._catalogue.folder)
 
 
 def _spread(candidates: Iterator[Candidate]) -> list[Candidate]:

@@ -114,8 +114,8 @@ def _answer(context: Context, request: Request, pairs: list[tuple[str, str]]) ->
     try:
         verb = _checked(given, len(pairs))
         if catalogue.is_there:
-            with catalogue.shelf() as shelf:
-                said = _Provider(base, *catalogue.every(), shelf.works_of).answer(verb, given)
+            with catalogue.open() as records:
+                said = _Provider(base, *catalogue.every(), records.works_of).answer(verb, given)
         else:
             said = _Provider(base, 0, (), lambda _: []).answer(verb, given)
         for name, value in given.items():

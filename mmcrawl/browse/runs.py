@@ -20,14 +20,14 @@ from pydantic import ValidationError
 
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem, wrong_entry
-from mmcrawl.browse.catalogue import Catalogue
+from mmcrawl.browse.catalogue import WorksOfStore
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import explain
 from mmcrawl.errors import MmcrawlError, SeedError, TopicError
 from mmcrawl.frontier.admission import REDIRECT, TRAP
+from mmcrawl.frontier.aliases import ALIAS
 from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.reading import JOB_SHIFT
-from mmcrawl.frontier.twins import TWIN
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.store.uris import file_of, is_server
 from mmcrawl.text.media_kinds import KINDS
@@ -54,7 +54,7 @@ _ERROR_KINDS = (
 
 _KINDS = {
     "trap": re.escape(TRAP),
-    "twin": re.escape(TWIN),
+    "alias": re.escape(ALIAS),
     "moved": re.escape(REDIRECT),
     "robots": r"forbidden by robots\.txt",
     "gone": "HTTP 4(04|10)",
@@ -69,7 +69,7 @@ _KINDS = {
     "address": "bad address",
 }
 _KIND = re.compile("|".join(f"(?P<{name}>{begin})" for name, begin in _KINDS.items()))
-_SKIPPED = frozenset(("trap", "twin", "moved", "robots"))
+_SKIPPED = frozenset(("trap", "alias", "moved", "robots"))
 
 
 def kind_of_error(reason: str) -> str:
@@ -265,7 +265,7 @@ class Stick:
 class CrawlRuns:
     """Starts and stops crawls of the store that is browsed. When one ends, works are described."""
 
-    def __init__(self, catalogue: Catalogue, archive: str, ruffle: Path | None = None) -> None:
+    def __init__(self, catalogue: WorksOfStore, archive: str, ruffle: Path | None = None) -> None:
         self._catalogue, self._archive = catalogue, archive
         self._settings = ["-s", f"MMCRAWL_RUFFLE={ruffle}"] if ruffle else []
         self._running: dict[str, subprocess.Popen[bytes]] = {}

@@ -55,7 +55,7 @@ _TABLES = (
     _Table("link", ("id",), by_job=False),
     _Table("page", ("id",), by_job=False),
     _Table("section", ("job", "name")),
-    _Table("sighting", ("job", "section", "url")),
+    _Table("section_media", ("job", "section", "url")),
     _Table("site_wide", ("job", "url")),
     _Table("listed", ("job", "key"), left_out=("id",)),
     _Table("listed_media", ("job", "key", "url")),

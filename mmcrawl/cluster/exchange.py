@@ -397,7 +397,7 @@ class Exchange:
             taken = self.leases.take(wanted[first : first + _AT_ONCE])
             for stored in self._logs.read(taken) if taken else ():
                 if not stored.fault:
-                    told = self._learnt.taught.get(stored.lease.part, 0)
+                    told = self._learnt.learnt_links.get(stored.lease.part, 0)
                     news.taken.append((stored, told))
                 elif self._is_still_own(stored.lease):
                     self._quarantine(stored.lease, stored.fault)
@@ -478,10 +478,10 @@ class Sender:
         self,
         exchange: Exchange,
         *,
-        news: Callable[[], object],
+        updated: Callable[[], object],
         failed: Callable[[StoreError], object],
     ) -> None:
-        self._exchange, self._news, self._failed = exchange, news, failed
+        self._exchange, self._updated, self._failed = exchange, updated, failed
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="mmcrawl-turns", daemon=True)
         self._thread.start()
@@ -503,7 +503,7 @@ class Sender:
                         exchange.changed.wait(exchange.pause)
                 if not self._stopping.is_set():
                     exchange.turn()
-                    self._news()
+                    self._updated()
         except StoreError as error:
             self._fail(error)
         except Exception as error:

@@ -22,7 +22,7 @@ from bson.errors import BSONError
 from mmcrawl.cluster.packing import packed, unpacked
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.frontier.findings import PatternRecord
-from mmcrawl.scoring.knowledge import Contribution
+from mmcrawl.scoring.link_model import Contribution
 
 logger = logging.getLogger(__name__)
 
@@ -37,18 +37,18 @@ class Learnt:
         pages: so many pages it was learnt from.
         words: how many of them hold each word.
         largest: the largest similarities, by which others are scaled.
-        knowledge: of links; None for algorithms that have none to share.
-        taught: so many links of each part had ended when it was learnt.
-        absorbed: workers whose knowledge this one holds as its own.
+        link_model: of links; None for algorithms that have none to share.
+        learnt_links: so many links of each part had ended when it was learnt.
+        merged: workers whose contribution this one holds as its own.
         patterns: of the sites of its parts.
     """
 
     pages: int = 0
     words: Mapping[str, int] = field(default_factory=dict)
     largest: tuple[float, ...] = ()
-    knowledge: Contribution | None = None
-    taught: Mapping[int, int] = field(default_factory=dict)
-    absorbed: tuple[str, ...] = ()
+    link_model: Contribution | None = None
+    learnt_links: Mapping[int, int] = field(default_factory=dict)
+    merged: tuple[str, ...] = ()
     patterns: tuple[PatternRecord, ...] = ()
 
     def encode(self) -> bytes:
@@ -57,9 +57,9 @@ class Learnt:
             "pages": self.pages,
             "words": list(self.words.items()),
             "largest": self.largest,
-            "knowledge": None if self.knowledge is None else self.knowledge.encode(),
-            "taught": list(self.taught.items()),
-            "absorbed": self.absorbed,
+            "link_model": None if self.link_model is None else self.link_model.encode(),
+            "learnt_links": list(self.learnt_links.items()),
+            "merged": self.merged,
             "patterns": [astuple(pattern) for pattern in self.patterns],
         }
         return packed(bson.encode(plain))
@@ -73,14 +73,14 @@ class Learnt:
         """
         try:
             plain = bson.decode(unpacked(data))
-            knowledge = plain["knowledge"]
+            link_model = plain["link_model"]
             return cls(
                 int(plain["pages"]),
                 {str(word): int(count) for word, count in plain["words"]},
                 tuple(map(float, plain["largest"])),
-                None if knowledge is None else Contribution.decode(knowledge),
-                {int(part): int(settled) for part, settled in plain["taught"]},
-                tuple(map(str, plain["absorbed"])),
+                None if link_model is None else Contribution.decode(link_model),
+                {int(part): int(settled) for part, settled in plain["learnt_links"]},
+                tuple(map(str, plain["merged"])),
                 tuple(PatternRecord(*values) for values in plain["patterns"]),
             )
         except (ValueError, BSONError, LookupError, TypeError) as error:
@@ -109,7 +109,7 @@ class LearntStore:
 
     Attributes:
         token: of what it told last, "" if that is nothing.
-        taught: so many links of each part had ended when somebody learnt from it last.
+        learnt_links: so many links of each part had ended when somebody learnt from it last.
         has_begun: what was told before this worker came is known.
     """
 
@@ -117,13 +117,13 @@ class LearntStore:
         self._documents = documents
         self._name = name
         self._tokens: dict[str, str] = {}
-        self._absorbed: set[str] = set()
+        self._merged: set[str] = set()
         self.token = ""
-        self.taught: dict[int, int] = {}
+        self.learnt_links: dict[int, int] = {}
         self.has_begun = False
 
     def publish(self, learnt: Learnt) -> None:
-        """Tell what this worker learnt; what it has absorbed need not be told any more."""
+        """Tell what this worker learnt; what it has merged need not be told any more."""
         token = secrets.token_hex(4)
         row = {"token": token, "bytes": learnt.encode()}
         if len(row["bytes"]) > _MOST_BYTES:
@@ -131,7 +131,7 @@ class LearntStore:
             return
         self._documents.put("learnt", self._name, row)
         self.token = token
-        self._documents.delete("learnt", learnt.absorbed)
+        self._documents.delete("learnt", learnt.merged)
 
     def hear(self, tokens: Mapping[str, str]) -> dict[str, Learnt]:
         """Return what others learnt that was not heard yet, by their names.
@@ -157,10 +157,10 @@ class LearntStore:
                 learnt = Learnt.decode(row["bytes"])
             except ValueError:  # the crawl goes on without it
                 continue
-            self._absorbed.update(learnt.absorbed)
+            self._merged.update(learnt.merged)
             heard[name] = learnt
-            for part, settled in learnt.taught.items():
-                self.taught[part] = max(settled, self.taught.get(part, 0))
-        for name in self._absorbed | {self._name}:
+            for part, settled in learnt.learnt_links.items():
+                self.learnt_links[part] = max(settled, self.learnt_links.get(part, 0))
+        for name in self._merged | {self._name}:
             heard.pop(name, None)
         return heard

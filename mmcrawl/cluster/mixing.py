@@ -10,7 +10,7 @@ from mmcrawl.cluster.learnt import Learnt
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.scoring.base import NoLinks
-from mmcrawl.scoring.knowledge import Contribution
+from mmcrawl.scoring.link_model import Contribution
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 _FEWEST, _GROWTH = 50, 1.5  # pages, and times the pages, after which it is told anew
@@ -27,14 +27,14 @@ class Mixture:
         siblings: among so many parts memory is divided.
 
     Attributes:
-        knowledge: of links, which the parts learn into; None for algorithms that share none.
+        link_model: of links, which the parts learn into; None for algorithms that share none.
     """
 
     def __init__(self, crawl: CrawlParts, similarity: LinkSimilarity, siblings: int) -> None:
         self._similarity = similarity
-        self.knowledge = crawl.scorer(NoLinks(), similarity).knowledge
-        if self.knowledge is not None:
-            self.knowledge.begin_sharing(siblings)
+        self.link_model = crawl.scorer(NoLinks(), similarity).link_model
+        if self.link_model is not None:
+            self.link_model.begin_sharing(siblings)
         self._own = Learnt()
         self._words: Counter[str] = Counter()
         self._told_at = 0
@@ -59,30 +59,30 @@ class Mixture:
             news: by their names.
             as_own: tell it on as this worker's: those that learnt it are no more.
         """
-        absorbed = {name for learnt in news.values() for name in learnt.absorbed}
-        # What others have absorbed comes with what they tell.
-        heard = {name: Learnt() for name in absorbed & self._heard.keys()} | dict(news)
+        merged = {name for learnt in news.values() for name in learnt.merged}
+        # What others have merged comes with what they tell.
+        heard = {name: Learnt() for name in merged & self._heard.keys()} | dict(news)
         for name, learnt in heard.items():
             self._similarity.add(learnt.pages, learnt.words, learnt.largest)
             if as_own:
-                self._absorb(name, learnt)
+                self._merge(name, learnt)
             else:
                 self._replace(name, learnt)
         self._told_at = max(self._told_at, self._own.pages)
 
-    def _absorb(self, name: str, learnt: Learnt) -> None:
+    def _merge(self, name: str, learnt: Learnt) -> None:
         self._words.update(learnt.words)
-        pages, absorbed = self._own.pages + learnt.pages, (*self._own.absorbed, name)
-        self._own = replace(self._own, pages=pages, absorbed=absorbed)
-        if self.knowledge is not None:
-            self.knowledge.absorb(learnt.knowledge or Contribution.none())
+        pages, merged = self._own.pages + learnt.pages, (*self._own.merged, name)
+        self._own = replace(self._own, pages=pages, merged=merged)
+        if self.link_model is not None:
+            self.link_model.merge(learnt.link_model or Contribution.none())
 
     def _replace(self, name: str, learnt: Learnt) -> None:
         old = self._heard.get(name, Learnt())
         self._similarity.add(-old.pages, {word: -count for word, count in old.words.items()})
         self._heard[name] = learnt
-        if self.knowledge is not None:
-            self.knowledge.hear({name: learnt.knowledge or Contribution.none()})
+        if self.link_model is not None:
+            self.link_model.hear({name: learnt.link_model or Contribution.none()})
 
     def told(self, jobs: Mapping[int, CrawlJob], settled: Mapping[int, int]) -> Learnt:
         """Return what this worker has learnt, and the patterns.
@@ -96,7 +96,7 @@ class Mixture:
             self._own,
             words=dict(self._words),
             largest=self._similarity.largest,
-            knowledge=None if self.knowledge is None else self.knowledge.contribution(),
-            taught=dict(settled),
+            link_model=None if self.link_model is None else self.link_model.contribution(),
+            learnt_links=dict(settled),
             patterns=tuple(one for job in jobs.values() for one in job.scorer.patterns()),
         )

@@ -25,14 +25,14 @@ from mmcrawl.cluster.messages import Outbox
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.partition import PageElsewhere, Partition
 from mmcrawl.crawl.parts import CrawlParts
-from mmcrawl.crawl.portion import PageElsewhere, Portion
 from mmcrawl.crawl.reports import Reporter, Totals
 from mmcrawl.crawl.silent import why_silent
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.store import open_store
-from mmcrawl.scoring.knowledge import Knowledge
+from mmcrawl.scoring.link_model import LinkModel
 
 FOLDER = "mmcrawl-"
 """What names of temporary folders begin with; the process that made it follows."""
@@ -50,7 +50,7 @@ class OwnParts:
         shared: tells how media pages are published, and the name of the job.
         crawl: what the crawl is made of.
         reporter: makes the reports of its pages.
-        knowledge: that the parts learn into, if the algorithm has any.
+        link_model: that the parts learn into, if the algorithm has any.
         rules: how the crawl is shared.
         clock: seconds, monotonic.
 
@@ -72,13 +72,13 @@ class OwnParts:
         shared: SharedStore,
         crawl: CrawlParts,
         reporter: Reporter,
-        knowledge: Knowledge | None,
+        link_model: LinkModel | None,
         *,
         rules: Rules,
         clock: Callable[[], float],
     ) -> None:
         self._shared, self._crawl, self._reporter = shared, crawl, reporter
-        self._knowledge, self._rules, self._clock = knowledge, rules, clock
+        self._link_model, self._rules, self._clock = link_model, rules, clock
         self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
         self._file = Path(self._folder.name, "crawl.db")
         self._store = open_store(f"sqlite:///{self._file}")
@@ -135,7 +135,7 @@ class OwnParts:
 
     # -- parts that come and go -----------------------------------------------------------------
 
-    def take(self, stored: Stored, taught: int) -> Iterator[None]:
+    def take(self, stored: Stored, learnt_links: int) -> Iterator[None]:
         """Make a partition from what the shared store has of it, little by little.
 
         Raises:
@@ -146,9 +146,9 @@ class OwnParts:
             for rows in stored.decoded():
                 self._changes.put(part, [rows])
                 yield
-            job = self._made(part, taught)
+            job = self._made(part, learnt_links)
             for told in job.begin():
-                self._settled = {part: max(told, taught)}
+                self._settled = {part: max(told, learnt_links)}
                 yield
             self._settled = {}
             self.jobs[part] = job
@@ -166,21 +166,21 @@ class OwnParts:
             self.jobs[part] = job
         return self.jobs[part]
 
-    def _made(self, part: int, taught: int = 0) -> CrawlJob:
+    def _made(self, part: int, learnt_links: int = 0) -> CrawlJob:
         """Return the crawl of a part, which is still to be begun."""
-        portion = Portion(
+        partition = Partition(
             sites=self.sites,
             elsewhere=lambda url: self._rules.part_of(url) != part,
             siblings=SIBLINGS,
-            knowledge=self._knowledge,
-            taught=taught,
+            link_model=self._link_model,
+            learnt_links=learnt_links,
         )
         job = self._crawl.job(
             self._store,
             self._store.begin(part, f"{self._shared.job.name}/{part}", {}),
             reporter=self._reporter,
             seeds=self.seeds.get(part, ()),
-            portion=portion,
+            partition=partition,
         )
         job.findings.changed = set()
         return job

@@ -88,7 +88,7 @@ class SharedJob:
         self._reporter = crawl.reporter()
         self._mixture = Mixture(crawl, self._reporter.similarity, SIBLINGS)
         self.parts = OwnParts(
-            shared, crawl, self._reporter, self._mixture.knowledge, rules=rules, clock=clock
+            shared, crawl, self._reporter, self._mixture.link_model, rules=rules, clock=clock
         )
         self.exchange = Exchange(shared, name, rules, self.parts.seeds.keys(), clock)
         self._recent = RecentHarvest()
@@ -199,13 +199,13 @@ class SharedJob:
     def watch(
         self,
         *,
-        news: Callable[[], object],
+        updated: Callable[[], object],
         stopped: Callable[[str], object],
         failed: Callable[[StoreError], object],
         left_alone: Callable[[], bool] = lambda: False,
         contents: Mapping[int, str],
     ) -> None:
-        """Join the crawl. `news` and `failed` are called from another thread.
+        """Join the crawl. `updated` and `failed` are called from another thread.
 
         `left_alone` tells whether all that waits is of hosts that need not be asked soon,
         `contents` what pages without links and media consist of.
@@ -217,7 +217,7 @@ class SharedJob:
             self._broken = True
             failed(error)
 
-        self._sender = Sender(self.exchange, news=news, failed=broken)
+        self._sender = Sender(self.exchange, updated=updated, failed=broken)
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best link of this worker's partitions whose host is `ready`."""
@@ -392,8 +392,8 @@ class SharedJob:
         for part in news.lost:
             self._taking = deque(one for one in self._taking if one[0] != part)
             self.parts.forget(part)
-        for stored, taught in news.taken:
-            self._taking.append((stored.lease.part, self._take(stored, taught)))
+        for stored, learnt_links in news.taken:
+            self._taking.append((stored.lease.part, self._take(stored, learnt_links)))
         for name, (part, pages) in news.messages.items():
             self._receive(name, part, pages)
         for part, granted in news.granted.items():
@@ -412,11 +412,11 @@ class SharedJob:
             name_silent(news.over.silent)
             self._stopped(news.over.reason)
 
-    def _take(self, stored: Stored, taught: int) -> Generator[None]:
+    def _take(self, stored: Stored, learnt_links: int) -> Generator[None]:
         """Take a partition over, little by little; one that cannot be read is left alone."""
         part = stored.lease.part
         try:
-            yield from self.parts.take(stored, taught)
+            yield from self.parts.take(stored, learnt_links)
         except (ValueError, LookupError, OverflowError, sqlite3.Error, StoreError) as error:
             raise_if_fatal(error)
             self.parts.forget(part)

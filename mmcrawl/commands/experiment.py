@@ -29,7 +29,7 @@ from mmcrawl.experiment.plan import (
     algorithms_of,
 )
 from mmcrawl.experiment.presets import CRAWLS, LABELLED, yang2009
-from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
+from mmcrawl.experiment.presets.tables import PaperTable, reserve, write_tables
 from mmcrawl.experiment.presets.yang2009 import ALGORITHMS
 from mmcrawl.experiment.results import Change, Comparison, compare
 from mmcrawl.scoring.registry import algorithm_names
@@ -146,7 +146,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _on_webs(plans: dict[Path, Plan], opts: argparse.Namespace, do: Callable[..., Outcome]) -> None:
     """Do a preset on several webs, each in a folder of its own, and show what it came to on all."""
-    claim(opts.out, others=[folder.name for folder in plans])
+    reserve(opts.out, others=[folder.name for folder in plans])
     outcomes = (do(plan, folder) for folder, plan in plans.items())
     _show([yang2009.over_webs(opts.web, outcomes)], opts.out)
 
@@ -185,7 +185,7 @@ def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
     preset = import_module(f"mmcrawl.experiment.presets.{opts.preset}")
 
     def measure() -> None:
-        claim(opts.out)
+        reserve(opts.out)
         try:
             with steps(Console(stderr=True)) as told:
                 _show(preset.tables(data, told), opts.out)

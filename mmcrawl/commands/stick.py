@@ -33,7 +33,7 @@ from mmcrawl.errors import CollectionError, MmcrawlError
 from mmcrawl.media.parts import folder_of
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.text.writing import program, size_of
-from mmcrawl.works.catalogue import open_shelf
+from mmcrawl.works.catalogue import open_catalogue
 from mmcrawl.works.collections import Marks
 from mmcrawl.works.model import Work
 
@@ -119,9 +119,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
             if code and not (code == 1 and words[1:2] == ["export"]):
                 self.say(f"ended while {doing}; when that is mended, the same command goes on")
                 return code
-        with open_shelf(store, folder_of(store, self.setting("MMCRAWL_MEDIA"))) as shelf:
-            works, found = list(shelf.works()), FoundMedia(store, job)
-            marked = {mark.url for mark in Marks(shelf).of(found.near_name)}
+        with open_catalogue(store, folder_of(store, self.setting("MMCRAWL_MEDIA"))) as catalogue:
+            works, found = list(catalogue.works()), FoundMedia(store, job)
+            marked = {mark.url for mark in Marks(catalogue).of(found.near_name)}
         near = found.near_misses(self.setting("MMCRAWL_TOPIC_THRESHOLD"), marked)
         facts = closing_facts(works, len(near), flash=bool(self.setting("MMCRAWL_RUFFLE")))
         (work / f"{job}.json").write_text(json.dumps(facts), encoding="utf-8")

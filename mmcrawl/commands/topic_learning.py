@@ -38,7 +38,7 @@ from mmcrawl.media.parts import folder_of
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
 from mmcrawl.topic.page_model import PageModel
-from mmcrawl.works.catalogue import open_shelf
+from mmcrawl.works.catalogue import open_catalogue
 from mmcrawl.works.collections import Marks
 
 _UNLABELLED = 200
@@ -93,14 +93,14 @@ def learning(
     new_file(opts.output, "-o", overwrite=opts.overwrite, is_ours=_is_learnt)
     if not opts.good and not opts.marks:
         raise MmcrawlError("--good PAGES is missing: pages that are right; or --marks")
-    shelf = None
+    catalogue = None
     if opts.marks:
         store = store_named(opts.store)
-        shelf = store, folder_of(store, value_of(settings, "MMCRAWL_MEDIA"))
+        catalogue = store, folder_of(store, value_of(settings, "MMCRAWL_MEDIA"))
 
     def do() -> None:
         former = PageModel.load(path) if opts.marks and path.is_file() else None
-        named = _with_marks(name, shelf, former, opts) if shelf else (opts.good, opts.bad)
+        named = _with_marks(name, catalogue, former, opts) if catalogue else (opts.good, opts.bad)
         lesson = _learnt(name, named, opts, settings, say=say, most=most)
         lesson.model.save(path)
         console_of().print(lesson_shown(lesson, path, name))
@@ -171,7 +171,7 @@ def _drawn(archive: Archive | None, most: int, right: Examples) -> list[Example]
 
 
 def _with_marks(
-    name: str, shelf: tuple[str, Path], former: PageModel | None, opts: argparse.Namespace
+    name: str, catalogue: tuple[str, Path], former: PageModel | None, opts: argparse.Namespace
 ) -> tuple[list[str], list[str]]:
     """Return the examples, those the topic was learnt from before, and the pages that are marked.
 
@@ -181,7 +181,7 @@ def _with_marks(
     if former is not None:
         good, bad = [*good, *former.good], [*bad, *former.bad]
     try:
-        with open_shelf(*shelf, create=False) as opened:
+        with open_catalogue(*catalogue, create=False) as opened:
             marks = {mark.url: mark.is_good for mark in Marks(opened).of(name)}
     except MissingStoreError:
         marks = {}

@@ -43,7 +43,7 @@ from mmcrawl.media.parts import Collection as MediaCollection
 from mmcrawl.media.parts import folder_of, held_parts, open_collection
 from mmcrawl.store.uris import file_of
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.works.catalogue import Shelf, open_shelf
+from mmcrawl.works.catalogue import Catalogue, open_catalogue
 from mmcrawl.works.collections import Collection, Collections
 from mmcrawl.works.corrections import FIELDS, read_corrections
 from mmcrawl.works.describing import Sources, describe, found_pages
@@ -125,14 +125,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
             pages = list(found_pages(records, opened, problem=self.say))
             works = describe(pages, _sources(held))
         self.exitcode = 0  # pages that cannot be read are named, and described all the same
-        with self._shelf(store, create=True) as shelf:
-            shelf.describe(works)
-            table = described_table(list(shelf.works()), len(pages), shelf.name)
+        with self._catalogue(store, create=True) as catalogue:
+            catalogue.describe(works)
+            table = described_table(list(catalogue.works()), len(pages), catalogue.name)
         console_of().print(table)
 
     def _list(self, store: str, opts: argparse.Namespace, most: int) -> None:
-        with self._shelf(store) as shelf:
-            works = [work for work in shelf.works() if _is_like(work.title, opts.match)]
+        with self._catalogue(store) as catalogue:
+            works = [work for work in catalogue.works() if _is_like(work.title, opts.match)]
         shown = works[:most] if most else works
         if opts.json:
             for work in shown:
@@ -143,8 +143,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
             print(f"{len(shown):,} of {len(works):,} works; --limit 0 shows all")
 
     def _show(self, store: str, opts: argparse.Namespace, id_: str) -> None:
-        with self._shelf(store) as shelf:
-            work = shelf.find(id_)
+        with self._catalogue(store) as catalogue:
+            work = catalogue.find(id_)
         if opts.json:
             print(_as_json(work.as_plain()))
         else:
@@ -152,18 +152,18 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _correct(self, store: str, name: str) -> None:
         lines = _lines_of(name)
-        with self._shelf(store) as shelf:
-            number = shelf.correct(read_corrections(lines, name))
+        with self._catalogue(store) as catalogue:
+            number = catalogue.correct(read_corrections(lines, name))
         print(f"corrected works: {number:,}")
 
     def _corrections(self, store: str) -> None:
-        with self._shelf(store) as shelf:
-            for work, values in sorted(shelf.corrections().items()):
+        with self._catalogue(store) as catalogue:
+            for work, values in sorted(catalogue.corrections().items()):
                 print(_as_json({"work": work, **values}))
 
     def _collections(self, store: str) -> None:
-        with self._shelf(store) as shelf:
-            console_of().print(collections_table(Collections(shelf).all()))
+        with self._catalogue(store) as catalogue:
+            console_of().print(collections_table(Collections(catalogue).all()))
 
     def _export(
         self, store: str, opts: argparse.Namespace, archive: str | None
@@ -177,14 +177,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
         def do() -> int:
             with (
-                self._shelf(store) as shelf,
+                self._catalogue(store) as catalogue,
                 self._collection(store) as held,
                 self._pages(archive) as page_at,
             ):
-                name, works = _name_of(store), shelf.works()
+                name, works = _name_of(store), catalogue.works()
                 if opts.collection:
-                    found = Collections(shelf).find(opts.collection)
-                    name, works = found.name, Collections(shelf).works(found)
+                    found = Collections(catalogue).find(opts.collection)
+                    name, works = found.name, Collections(catalogue).works(found)
                 chosen = (work for work in works if _is_like(work.title, opts.match))
                 ruffle = ruffle_folder(self.setting("MMCRAWL_RUFFLE"))
                 shipment = Shipment(chosen, name, time=time.time(), ruffle=ruffle, page_at=page_at)
@@ -204,9 +204,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     # -- what they work on --------------------------------------------------------------------
 
-    def _shelf(self, store: str, *, create: bool = False) -> Shelf:
+    def _catalogue(self, store: str, *, create: bool = False) -> Catalogue:
         folder = folder_of(store, self.setting("MMCRAWL_MEDIA"))
-        return open_shelf(store, folder, create=create)
+        return open_catalogue(store, folder, create=create)
 
     @contextmanager
     def _collection(self, store: str) -> Iterator[MediaCollection | None]:

@@ -19,8 +19,8 @@ with lazy_imports(__name__):
     from mmcrawl.crawl.job import CrawlJob
     from mmcrawl.crawl.listed import place_of
     from mmcrawl.crawl.params import DEMO_TOPIC, FocusedParams
+    from mmcrawl.crawl.partition import PageElsewhere
     from mmcrawl.crawl.parts import CrawlParts
-    from mmcrawl.crawl.portion import PageElsewhere
     from mmcrawl.crawl.reading import PageReader, ReadPage, ReceivedPage, read_page
     from mmcrawl.crawl.reports import FetchedPage, PageReport, Reporter, Totals, settle
     from mmcrawl.crawl.rules_file import read_rules, rules_text

@@ -12,6 +12,7 @@ from typing import Any
 
 from mmcrawl.crawl.listed import ListedLinks
 from mmcrawl.frontier.admission import REDIRECT, Admission, Sites
+from mmcrawl.frontier.aliases import ALIAS, Aliases
 from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.ranking import ALL, Ranking
@@ -19,11 +20,10 @@ from mmcrawl.frontier.reading import LinkTable, PastFailure, PastPage
 from mmcrawl.frontier.records import LinkScores
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
-from mmcrawl.frontier.twins import TWIN, Twins
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.model import MOVE
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
-from mmcrawl.scoring.knowledge import Knowledge
+from mmcrawl.scoring.link_model import LinkModel
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -80,10 +80,10 @@ def recall(
     scorer: Scorer,
     admission: Admission,
     moved: MovedSeeds,
-    twins: Twins,
+    aliases: Aliases,
     *,
     listed: ListedLinks,
-    taught: int | None = None,
+    learnt_links: int | None = None,
 ) -> Iterator[int]:
     """Bring algorithm and bounds to where they stood when the job was left, little by little.
 
@@ -92,33 +92,33 @@ def recall(
 
     Args:
         frontier: knows what became of links.
-        scorer, admission, moved, twins, listed: new ones.
-        taught: for a part that is taken over: of so many links that had ended the knowledge of the
-            algorithm was learnt already.
+        scorer, admission, moved, aliases, listed: new ones.
+        learnt_links: for a partition that is taken over: how many of its ended links the model
+            learnt from already.
 
     Yields:
         How many of the links that have ended the algorithm was told of.
     """
-    told = LastScores(scorer) if taught is not None and scorer.knowledge is None else scorer
-    scorer.silent = taught is not None and scorer.knowledge is not None
+    told = LastScores(scorer) if learnt_links is not None and scorer.link_model is None else scorer
+    scorer.silent = learnt_links is not None and scorer.link_model is not None
     try:
         for past in retold(frontier, told, moved.test):
             if isinstance(told, LastScores) and len(told) > _LINKS_AT_ONCE:
                 frontier.apply(told.take())
-            _recall_bounds(past, frontier, admission, moved, twins, listed=listed)
-            if scorer.knowledge is not None:
-                scorer.knowledge.teaching = True  # for others, whose turn it may be
+            _recall_bounds(past, frontier, admission, moved, aliases, listed=listed)
+            if scorer.link_model is not None:
+                scorer.link_model.is_learning = True  # for others, whose turn it may be
             yield past.settled - 1
-            if scorer.knowledge is not None:
-                scorer.knowledge.teaching = past.settled > (taught or 0)
+            if scorer.link_model is not None:
+                scorer.link_model.is_learning = past.settled > (learnt_links or 0)
     finally:
-        if scorer.knowledge is not None:
-            scorer.knowledge.teaching = True
+        if scorer.link_model is not None:
+            scorer.link_model.is_learning = True
     waiting = frontier.each_waiting()
     scorer.silent = False
     while some := list(islice(waiting, _SCORED_AT_ONCE)):
         scores = told.added(some)
-        if taught is not None and told is scorer:
+        if learnt_links is not None and told is scorer:
             frontier.apply(scores)
         yield frontier.settled
     if isinstance(told, LastScores):
@@ -130,13 +130,13 @@ def _recall_bounds(
     frontier: SqliteFrontier,
     admission: Admission,
     moved: MovedSeeds,
-    twins: Twins,
+    aliases: Aliases,
     *,
     listed: ListedLinks,
 ) -> None:
     """Count a link that ended against the bounds of the crawl."""
     if isinstance(past, PastFailure):
-        if past.error != TWIN:
+        if past.error != ALIAS:
             admission.failed(past.url, past.error)
         if past.error.startswith(REDIRECT):
             moved.follow(past.id, past.error.removeprefix(REDIRECT))
@@ -147,7 +147,7 @@ def _recall_bounds(
                 moved.follow(past.id, target.url, stays=True)
         admission.crawled(past.url, relevant=past.relevant)
         listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
-        twins.learn_parameters(past.id, frontier.url(past.id))
+        aliases.learn_parameters(past.id, frontier.url(past.id))
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
@@ -262,11 +262,11 @@ class Overheard(Scorer):
         raise NotImplementedError
 
     @property
-    def knowledge(self) -> Knowledge | None:
-        return self.scorer.knowledge
+    def link_model(self) -> LinkModel | None:
+        return self.scorer.link_model
 
-    def adopt(self, knowledge: Knowledge) -> None:
-        self.scorer.adopt(knowledge)
+    def load_model(self, link_model: LinkModel) -> None:
+        self.scorer.load_model(link_model)
 
     def added(self, links: Iterable[int]) -> LinkScores:
         return self._heard(self.scorer.added(links))
@@ -319,7 +319,7 @@ def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:
         page: with the links on it that belong here.
     """
     scorer.added(())  # a failure told before is learnt
-    with scorer.knowledge.untaught() if scorer.knowledge is not None else nullcontext():
+    with scorer.link_model.without_learning() if scorer.link_model is not None else nullcontext():
         scorer.added([page.id])
         scorer.started(page.id)
         return scores_after(scorer, page)
@@ -341,7 +341,7 @@ def _recall_failure(
         target = links.lookup(past.error.removeprefix(REDIRECT))
     parent = past.id if target is None else links.known(target).parent
     was_known = target not in {None, past.id} and (parent is None or parent in settled)
-    if past.error == TWIN or was_known:
+    if past.error == ALIAS or was_known:
         scorer.repeated(past.id)
         return
     scorer.failed(past.id)

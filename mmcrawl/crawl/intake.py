@@ -13,10 +13,10 @@ from operator import attrgetter
 from mmcrawl.crawl.listed import ListedLinks
 from mmcrawl.crawl.reports import PageReport
 from mmcrawl.frontier.admission import Admission
-from mmcrawl.frontier.findings import Findings, MediaPageRecord, Sightings
+from mmcrawl.frontier.aliases import BEHIND, Aliases
+from mmcrawl.frontier.findings import BoilerplateMedia, Findings, MediaPageRecord
 from mmcrawl.frontier.records import KnownLink, NewLink, PageRecord
 from mmcrawl.frontier.sqlite import SqliteFrontier
-from mmcrawl.frontier.twins import BEHIND, Twins
 from mmcrawl.page.lists.playlists import may_be_playlist
 from mmcrawl.page.model import (
     LISTED,
@@ -45,7 +45,7 @@ class LinkIntake:
         frontier: where they go.
         admission: tells which may be followed.
         scorer: tells what their own words say.
-        twins: tells which may be other addresses of links that are there.
+        aliases: tells which may be other addresses of links that are there.
         obey_nofollow: leave links alone that the page asks not to follow.
 
     Attributes:
@@ -58,14 +58,14 @@ class LinkIntake:
         frontier: SqliteFrontier,
         admission: Admission,
         scorer: Scorer,
-        twins: Twins,
+        aliases: Aliases,
         *,
         obey_nofollow: bool,
     ) -> None:
         self._frontier = frontier
         self._admission = admission
         self._scorer = scorer
-        self._twins = twins
+        self._aliases = aliases
         self.listed = ListedLinks(frontier.store, frontier.job)
         self._obey_nofollow = obey_nofollow
         self.refused: Counter[str] = Counter()
@@ -183,11 +183,11 @@ class LinkIntake:
         return found + self._added(new, parent)
 
     def _added(self, new: Sequence[NewLink], parent: int) -> list[int]:
-        """Add links that were not known; those that may be twins come behind the others."""
-        may_be_known = self._twins.known(link.url for link in new)
+        """Add links that were not known; those that may be aliases come behind the others."""
+        may_be_known = self._aliases.known(link.url for link in new)
         links = [
-            replace(link, priority=BEHIND) if twin else link
-            for link, twin in zip(new, may_be_known, strict=True)
+            replace(link, priority=BEHIND) if alias else link
+            for link, alias in zip(new, may_be_known, strict=True)
         ]
         return [number for number, _ in self._frontier.add(links, parent)]
 
@@ -241,16 +241,20 @@ class Judge:
 
     Args:
         test: tells of a page by itself whether it is relevant.
-        sightings: knows the media that stand on most pages of a site.
+        boilerplate: knows the media that stand on most pages of a site.
         frontier: knows the pages that were found before.
         findings: the media pages so far.
     """
 
     def __init__(
-        self, test: TopicTest, sightings: Sightings, frontier: SqliteFrontier, findings: Findings
+        self,
+        test: TopicTest,
+        boilerplate: BoilerplateMedia,
+        frontier: SqliteFrontier,
+        findings: Findings,
     ) -> None:
         self._test = test
-        self._sightings = sightings
+        self._boilerplate = boilerplate
         self._frontier = frontier
         self._findings = findings
 
@@ -262,8 +266,8 @@ class Judge:
         Site-wide media do not count, and a page whose bytes were found at another address of its
         host is not found again.
         """
-        own = [resource for resource in media if resource.url not in self._sightings]
-        return self._but_for_twins(self._test.verdict(url, signs, own), url, digest)
+        own = [resource for resource in media if resource.url not in self._boilerplate]
+        return self._but_for_aliases(self._test.verdict(url, signs, own), url, digest)
 
     def confirmed(self, verdict: Verdict | None, report: PageReport) -> Verdict:
         """Return a verdict as it stands when the page is taken in; it is passed if it was not yet.
@@ -274,9 +278,9 @@ class Judge:
         url = report.page.url
         if verdict is not None and not verdict.relevant:
             return verdict
-        if verdict is None or any(media.url in self._sightings for media in verdict.media):
+        if verdict is None or any(media.url in self._boilerplate for media in verdict.media):
             return self.verdict(url, report.signs, report.page.media, report.digest)
-        return self._but_for_twins(verdict, url, report.digest)
+        return self._but_for_aliases(verdict, url, report.digest)
 
     def on_its_page(self, found: MediaPageRecord, led_by: Linking | None) -> MediaPageRecord:
         """Return what was found as it is to be kept: a medium that was an answer as one of the page
@@ -316,24 +320,24 @@ class Judge:
                 lost += [] if number is None else [number]
         return lost
 
-    def _but_for_twins(self, verdict: Verdict, url: str, digest: int) -> Verdict:
-        twin = self._frontier.twin(url, digest) if verdict.relevant else None
-        return replace(verdict, relevant=False, twin=twin) if twin else verdict
+    def _but_for_aliases(self, verdict: Verdict, url: str, digest: int) -> Verdict:
+        alias = self._frontier.alias(url, digest) if verdict.relevant else None
+        return replace(verdict, relevant=False, alias=alias) if alias else verdict
 
     def see(self, page: Page, digest: int) -> list[int]:
         """Count the media of a page; take those that turn out to be site-wide from media pages.
 
-        Pages left with none are taken back; their links are returned. The twin of a relevant page
+        Pages left with none are taken back; their links are returned. The alias of a relevant page
         is not counted: its media would seem to stand on many pages.
         """
-        if self._frontier.twin(page.url, digest):
+        if self._frontier.alias(page.url, digest):
             return []
         wanted = {r.url: r.kind for r in page.media if r.kind in self._test.kinds}
         animations = {url for url, kind in wanted.items() if kind == ANIMATION}
-        site_wide = self._sightings.add(page.url, wanted, animations)
+        site_wide = self._boilerplate.add(page.url, wanted, animations)
         lost = []
         for record in self._findings.pages_showing(site_wide) if site_wide else ():
-            left = tuple(r for r in record.resources if r.url not in self._sightings)
+            left = tuple(r for r in record.resources if r.url not in self._boilerplate)
             if left:
                 self._findings.add_media_page(record.with_resources(left))
                 continue

@@ -20,7 +20,7 @@ from mmcrawl.crawl.history import (
 )
 from mmcrawl.crawl.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawl.listed import LinksBehind
-from mmcrawl.crawl.portion import PageElsewhere, Portion
+from mmcrawl.crawl.partition import PageElsewhere, Partition
 from mmcrawl.crawl.reports import (
     HARVEST_PAGES,
     FetchedPage,
@@ -31,12 +31,18 @@ from mmcrawl.crawl.reports import (
 )
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
-from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss, PatternRecord, Sightings
+from mmcrawl.frontier.aliases import ALIAS, BEHIND, Aliases
+from mmcrawl.frontier.findings import (
+    BoilerplateMedia,
+    Findings,
+    MediaPageRecord,
+    NearMiss,
+    PatternRecord,
+)
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.records import NewLink, PageRecord, Status, WaitingLink
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
-from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
 from mmcrawl.page.dynamic import promises_media
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_PLAYLIST, LISTED_PATHS, SHOWN_PLAYLIST, Linking, Page
@@ -66,7 +72,7 @@ class CrawlJob:
         obey_nofollow: leave links alone that the page asks not to follow.
         links: which are to be followed, see `SqliteFrontier`. A job may go on with others.
         rules: which links come first, and which never. A job may go on with others.
-        portion: what makes it a part of a larger crawl, if it is one. Words of pages, and what is
+        partition: what makes it a part of a larger crawl, if it is one. Words of pages, and what is
             noted of rules, are kept by who has all parts.
 
     Attributes:
@@ -89,7 +95,7 @@ class CrawlJob:
         obey_nofollow: bool = True,
         links: str = ALL,
         rules: PinnedRules | None = None,
-        portion: Portion | None = None,
+        partition: Partition | None = None,
     ) -> None:
         self.store = store
         self.job = job
@@ -98,36 +104,36 @@ class CrawlJob:
             job,
             links,
             rules.weight_of if rules else None,
-            elsewhere=portion.elsewhere if portion else None,
-            siblings=portion.siblings if portion else 1,
+            elsewhere=partition.elsewhere if partition else None,
+            siblings=partition.siblings if partition else 1,
         )
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
-        self._is_part = portion is not None
-        self._is_elsewhere = portion.elsewhere if portion else lambda url: False
-        if portion is not None and portion.knowledge is not None:
-            self.scorer.adopt(portion.knowledge)
+        self._is_part = partition is not None
+        self._is_elsewhere = partition.elsewhere if partition else lambda url: False
+        if partition is not None and partition.link_model is not None:
+            self.scorer.load_model(partition.link_model)
         self.interrupted = False
         self.reporter = reporter
         seeds = [reporter.real(seed) for seed in seeds]
-        self._admission = Admission(limits, portion.sites if portion else seeds)
+        self._admission = Admission(limits, partition.sites if partition else seeds)
         self.moved_seeds = MovedSeeds(self.frontier, self._admission.sites, reporter.test)
-        self._twins = Twins(self.frontier)
+        self._aliases = Aliases(self.frontier)
         self._intake = LinkIntake(
-            self.frontier, self._admission, self.scorer, self._twins, obey_nofollow=obey_nofollow
+            self.frontier, self._admission, self.scorer, self._aliases, obey_nofollow=obey_nofollow
         )
         self._listed = self._intake.listed
         self.refused = self._intake.refused
         self._test, self._similarity = reporter.test, reporter.similarity
-        self._judge = Judge(self._test, Sightings(store, job), self.frontier, self.findings)
+        self._judge = Judge(self._test, BoilerplateMedia(store, job), self.frontier, self.findings)
         self._patterns = self.findings.patterns()
         self._recent = RecentHarvest()
-        if portion is None and self.frontier.pages <= _PAGES_LOOKED_THROUGH:
+        if partition is None and self.frontier.pages <= _PAGES_LOOKED_THROUGH:
             self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
         self._behind = LinksBehind(self.frontier, self._admission)
         self._rules, self._links = rules or PinnedRules(), links
-        self._seeds, self._taught = seeds, portion.taught if portion else None
-        if portion is None:
+        self._seeds, self._learnt_links = seeds, partition.learnt_links if partition else None
+        if partition is None:
             deque(self.begin(), maxlen=0)
 
     def begin(self) -> Iterator[int]:
@@ -136,7 +142,7 @@ class CrawlJob:
         Yields:
             How many of the links that have ended the algorithm knows of.
         """
-        yield from self._recall(self._seeds, self._taught)
+        yield from self._recall(self._seeds, self._learnt_links)
         self._add([seed_link(seed) for seed in self._seeds], None)
         self._follow_listed()
         self.commit()
@@ -229,7 +235,7 @@ class CrawlJob:
     def watch(
         self,
         *,
-        news: Callable[[], object],
+        updated: Callable[[], object],
         stopped: Callable[[str], object],
         failed: Callable[[StoreError], object],
         left_alone: Callable[[], bool],
@@ -343,7 +349,7 @@ class CrawlJob:
                 self.moved_seeds.follow(link, target.url, stays=True)
         links = self._intake.take(report, link, requests, verdict.media if verdict.relevant else ())
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
-        self._twins.crawled(link, self.frontier.url(link))
+        self._aliases.crawled(link, self.frontier.url(link))
         if self._admission.crawled(page.url, relevant=verdict.relevant):
             self._behind.lift()
         has_media, on_topic = bool(verdict.media), self._test.on_topic(page.url, verdict.score)
@@ -399,7 +405,7 @@ class CrawlJob:
         `requests` are links the spider asked for all the same.
         """
         self.frontier.fail(link, reason)
-        if reason == TWIN:
+        if reason == ALIAS:
             self.frontier.apply(self.scorer.repeated(link))
             return
         self._admission.failed(self.frontier.url(link), reason)
@@ -481,14 +487,14 @@ class CrawlJob:
 
     def _pointless(self, link: WaitingLink) -> str | None:
         """Return why a link is not worth fetching, None if it is."""
-        if link.request is None and self._twins.was_fetched(link.id, link.url):
-            return TWIN
+        if link.request is None and self._aliases.was_fetched(link.id, link.url):
+            return ALIAS
         return self._admission.exhausted(link.url)
 
     def _bring_forward(self, link: int) -> None:
-        """Let the twins of a link that led to no page wait in their own right."""
-        for twin in self._twins.left(link, self.frontier.url(link)):
-            self.frontier.prioritise(twin, 0, instead_of=BEHIND)
+        """Let the aliases of a link that led to no page wait in their own right."""
+        for alias in self._aliases.left(link, self.frontier.url(link)):
+            self.frontier.prioritise(alias, 0, instead_of=BEHIND)
 
     def _add(self, links: Sequence[NewLink], parent: int | None) -> list[int]:
         new = [number for number, is_new in self.frontier.add(links, parent) if is_new]
@@ -521,12 +527,14 @@ class CrawlJob:
         memory = {"similarity": self._similarity.state()} | noted(self._rules, self._links)
         self.store.remember(self.job.number, memory)
 
-    def _recall(self, seeds: Sequence[str], taught: int | None) -> Iterator[int]:
+    def _recall(self, seeds: Sequence[str], learnt_links: int | None) -> Iterator[int]:
         """Bring all to where the job was left, but for rules and links, which are as given now."""
         if not self._is_part:
             recall_words(self.store, self.job, self._similarity)
-        known = self._admission, self.moved_seeds, self._twins
-        yield from recall(self.frontier, self.scorer, *known, listed=self._listed, taught=taught)
+        known = self._admission, self.moved_seeds, self._aliases
+        yield from recall(
+            self.frontier, self.scorer, *known, listed=self._listed, learnt_links=learnt_links
+        )
         self.frontier.apply(self.scorer.added(self.frontier.held()))
         if self._is_part:
             return

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.portion import Portion
+from mmcrawl.crawl.partition import Partition
 from mmcrawl.crawl.reports import Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import Limits
@@ -144,7 +144,7 @@ class CrawlParts:
         *,
         reporter: Reporter | None = None,
         seeds: Sequence[str] | None = None,
-        portion: Portion | None = None,
+        partition: Partition | None = None,
     ) -> CrawlJob:
         """Return the crawl over a store.
 
@@ -152,7 +152,7 @@ class CrawlParts:
             store, job: where it is kept.
             reporter: makes the reports of its pages; None for one of its own.
             seeds: where it starts, if not at all seeds.
-            portion: what makes it a part of a larger crawl, if it is one.
+            partition: what makes it a part of a larger crawl, if it is one.
         """
         reporter = reporter or self.reporter()
         similarity = reporter.similarity
@@ -166,5 +166,5 @@ class CrawlParts:
             obey_nofollow=self.obey_nofollow,
             links=self.links,
             rules=self.rules,
-            portion=portion,
+            partition=partition,
         )

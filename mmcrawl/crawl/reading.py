@@ -139,7 +139,7 @@ class PageReader:
 def read_page(received: ReceivedPage, method: str | None = None) -> ReadPage:
     """Read a page, and cut it if there is a method, from one tree.
 
-    A page that a method fails at, as one of another package may, is left uncut.
+    A page that a method fails at, as one of another package may, is left unsegmented.
     """
     tree = page_tree(received.body, received.content_type)
     page = page_of(tree, received.url, received.refresh)

@@ -118,7 +118,7 @@ class Seed:
 
 
 def read_seeds(text: str) -> list[Seed]:
-    """Return the seeds that `text` names: a file, a URL, or several URLs parted by commas.
+    """Return the seeds that `text` names: a file, a URL, or several URLs separated by commas.
 
     In a file, a line holds a URL and, after white space, a topic if it is not that of the crawl;
     `#` at the start of a line or after white space begins a comment. `http://` may be left out. It

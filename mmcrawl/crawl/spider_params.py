@@ -95,7 +95,7 @@ def parse_kinds(text: str) -> list[str]:
     """Return the media kinds that `text` names, in English or Chinese; ValueError for an unknown.
 
     Args:
-        text: Names, parted by commas (also ， and 、).
+        text: Names, separated by commas (also ， and 、).
 
     >>> parse_kinds("swf, video"), parse_kinds("视频、仿真")
     (['video', 'animation'], ['video', 'simulation'])
@@ -115,17 +115,17 @@ def _kinds_in_words() -> str:
 
 _WHOLE = "it may be a whole number from 0"
 _MAY_BE: dict[str, Callable[[], str]] = {
-    "discover": lambda: "it may be sitemap, feeds, oembed, cdx, parted by commas, or none",
+    "discover": lambda: "it may be sitemap, feeds, oembed, cdx, separated by commas, or none",
     "expand": lambda: "it may be all, on-topic, or score:S with S from 0 to 1",
     "links": lambda: "it may be all or related",
-    "media": lambda: f"it may be any of {_kinds_in_words()}, parted by commas",
+    "media": lambda: f"it may be any of {_kinds_in_words()}, separated by commas",
     "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
-    "download": lambda: f"it may be any of {_kinds_in_words()}, parted by commas, or all",
-    "kinds": lambda: f"it may be any of {_kinds_in_words()}, parted by commas, or all",
+    "download": lambda: f"it may be any of {_kinds_in_words()}, separated by commas, or all",
+    "kinds": lambda: f"it may be any of {_kinds_in_words()}, separated by commas, or all",
     "again": lambda: "it may be failed or held",
     "render": lambda: "it may be playwright or playwright-all",
-    "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
+    "seeds": lambda: "they may be a seed file, a URL, or URLs separated by commas",
     "sites": lambda: "it may be hosts, domains or anywhere",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
     "web": lambda: (

@@ -22,5 +22,5 @@ with lazy_imports(__name__):
     from mmcrawl.engine.middlewares import BoundedCookieJar, CookiesMiddleware
     from mmcrawl.engine.requests import as_json, from_json
     from mmcrawl.engine.scheduler import FocusedScheduler
-    from mmcrawl.engine.threads import News
+    from mmcrawl.engine.threads import Completions
     from mmcrawl.engine.window import Window

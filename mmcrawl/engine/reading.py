@@ -11,7 +11,7 @@ from mmcrawl.archive.model import Capture, PageBlocks
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.crawl.reading import PageReader, ReadPage, ReceivedPage
 from mmcrawl.engine.items import BlockSource, ItemBlock, PageItem
-from mmcrawl.engine.threads import News, has_another_core
+from mmcrawl.engine.threads import Completions, has_another_core
 from mmcrawl.settings import value_of
 
 
@@ -22,14 +22,14 @@ class PageReading:
     MMCRAWL_BLOCKS=off no page is cut; one of more than 4 MB, which would keep others waiting, and
     one that cannot be cut go on without blocks.
 
-    Stats: `mmcrawl/blocks/` `pages` that were cut, `blocks` of them, `uncut` pages.
+    Stats: `mmcrawl/blocks/` `pages` that were cut, `blocks` of them, `unsegmented` pages.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         method: str = value_of(crawler.settings, "MMCRAWL_BLOCKS") or DEFAULT_METHOD
         self._method = None if method == "off" else method
         self._reader = PageReader(self._method, beside=has_another_core())
-        self._news: News[ReadPage] = News()
+        self._completions: Completions[ReadPage] = Completions()
         self._stats = crawler.stats
         crawler.signals.connect(self._close, signals.spider_closed)
 
@@ -38,7 +38,7 @@ class PageReading:
 
     async def read(self, received: ReceivedPage) -> ReadPage:
         """Return a page once it is read."""
-        return await maybe_deferred_to_future(self._news.of(self._reader.read(received)))
+        return await maybe_deferred_to_future(self._completions.of(self._reader.read(received)))
 
     def item(
         self, read: ReadPage, status: int, capture: Capture, rendered: Capture | None
@@ -57,6 +57,6 @@ class PageReading:
         if read.blocks is not None:
             source = BlockSource(seen.body, encoding)
             item.blocks = tuple([ItemBlock.of(block, source) for block in read.blocks])
-        self._stats.inc_value(f"mmcrawl/blocks/{'uncut' if item.blocks is None else 'pages'}")
+        self._stats.inc_value(f"mmcrawl/blocks/{'unsegmented' if item.blocks is None else 'pages'}")
         self._stats.inc_value("mmcrawl/blocks/blocks", len(item.blocks or ()))
         return item

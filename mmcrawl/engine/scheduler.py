@@ -104,7 +104,7 @@ class FocusedScheduler(BaseScheduler):
             self._close_at_once(ended or "already_finished")
             return
         self.job.watch(
-            news=in_reactor(self._hosts.ask),
+            updated=in_reactor(self._hosts.ask),
             stopped=in_reactor(self._close),
             failed=in_reactor(self.give_up),
             left_alone=lambda: self.only_left_alone,

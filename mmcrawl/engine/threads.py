@@ -46,7 +46,7 @@ def in_reactor(call: Callable[P, object]) -> Callable[P, None]:
     return hand_over
 
 
-class News(Generic[T]):
+class Completions(Generic[T]):
     """Brings what a thread says of futures to the reactor's, all that is new at a time."""
 
     def __init__(self) -> None:

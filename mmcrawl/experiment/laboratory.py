@@ -255,11 +255,11 @@ def output_folder(out: Path, plan: Plan) -> Iterator[None]:
             " --out"
         ) from error
     with held:
-        _claim(out, plan)
+        _reserve(out, plan)
         yield
 
 
-def _claim(out: Path, plan: Plan) -> None:
+def _reserve(out: Path, plan: Plan) -> None:
     new = json.loads(json.dumps(plan.identity()))
     try:
         old = dict(json.loads((out / _PLAN).read_text(encoding="utf-8")))

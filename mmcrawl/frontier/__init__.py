@@ -7,13 +7,14 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.frontier.admission import REDIRECT, TRAP, Admission, Limits
+    from mmcrawl.frontier.aliases import ALIAS, Aliases, alias_key
     from mmcrawl.frontier.database import SCHEMA_VERSION, damaged
     from mmcrawl.frontier.findings import (
+        BoilerplateMedia,
         Findings,
         MediaPageRecord,
         NearMiss,
         PatternRecord,
-        Sightings,
     )
     from mmcrawl.frontier.interlink import InterLink
     from mmcrawl.frontier.order import PendingOrder
@@ -31,7 +32,6 @@ with lazy_imports(__name__):
     )
     from mmcrawl.frontier.sqlite import SqliteFrontier
     from mmcrawl.frontier.store import Job, SqliteStore, open_store
-    from mmcrawl.frontier.twins import TWIN, Twins, twin_key
     from mmcrawl.frontier.urls import (
         PrivateHosts,
         canonical,
@@ -48,6 +48,7 @@ __all__ = [
     "HELD",
     "TRAP",
     "Admission",
+    "BoilerplateMedia",
     "Findings",
     "Job",
     "KnownLink",
@@ -63,7 +64,6 @@ __all__ = [
     "PatternRecord",
     "PendingOrder",
     "PrivateHosts",
-    "Sightings",
     "SqliteFrontier",
     "SqliteStore",
     "Status",

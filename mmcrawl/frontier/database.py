@@ -25,7 +25,7 @@ from mmcrawl.store.sqlite_files import (
     why_not,
 )
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 SCHEMA = """
 CREATE TABLE job (
@@ -47,10 +47,10 @@ CREATE TABLE link (
     logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
     priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
     group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER,
-    block TEXT NOT NULL DEFAULT '', tag_path TEXT NOT NULL DEFAULT '', twin_key INTEGER
+    block TEXT NOT NULL DEFAULT '', tag_path TEXT NOT NULL DEFAULT '', alias_key INTEGER
 ) STRICT;
 CREATE INDEX link_key ON link (key);
-CREATE INDEX link_twin_key ON link (twin_key) WHERE twin_key IS NOT NULL;
+CREATE INDEX link_alias_key ON link (alias_key) WHERE alias_key IS NOT NULL;
 CREATE TABLE page (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL,
     keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
@@ -91,7 +91,7 @@ CREATE TABLE followed (
 CREATE TABLE section (
     job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
 ) WITHOUT ROWID, STRICT;
-CREATE TABLE sighting (
+CREATE TABLE section_media (
     job INTEGER NOT NULL, section TEXT NOT NULL, url TEXT NOT NULL, pages INTEGER NOT NULL,
     PRIMARY KEY (job, section, url)
 ) WITHOUT ROWID, STRICT;
@@ -121,7 +121,7 @@ NEW_PAGE = (
 )
 NEW_LINK = (
     "INSERT INTO link (id, key, host, path, status, score, structure, parent, content,"  # noqa: S608
-    f" {', '.join(_LINK_COLUMNS)}, error, twin_key)"
+    f" {', '.join(_LINK_COLUMNS)}, error, alias_key)"
     " VALUES (?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 

@@ -319,7 +319,7 @@ _DEEPEST = 8  # sections of a page; directories can be nested without end
 _FOR_ALL_MEDIA = 2  # sections: the host and the first directory
 
 
-class Sightings:
+class BoilerplateMedia:
     """On how many pages of each section a resource was seen; durable with the next commit."""
 
     def __init__(self, store: SqliteStore, job: Job) -> None:
@@ -356,7 +356,7 @@ class Sightings:
                     if resource in self._site_wide:
                         continue
                     seen = db.execute(
-                        "INSERT INTO sighting VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET"
+                        "INSERT INTO section_media VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET"
                         " pages = pages + 1 RETURNING pages",
                         (self._job, section, resource),
                     ).fetchone()[0]

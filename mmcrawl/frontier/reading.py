@@ -134,36 +134,36 @@ class LinkTable:
         return "" if row is None else str(row[0])
 
     def alike(self, key: int, most: int) -> list[int]:
-        """Return the first links with a certain `twin_key`."""
+        """Return the first links with a certain `alias_key`."""
         rows = self.store.db.execute(
-            "SELECT id FROM link WHERE twin_key = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?",
+            "SELECT id FROM link WHERE alias_key = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?",
             (key, *self._ours, most),
         )
         return [row[0] - self._base for row in rows]
 
-    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
-        """Return those of some `twin_key`s that links have."""
+    def known_alias_keys(self, keys: Sequence[int]) -> set[int]:
+        """Return those of some `alias_key`s that links have."""
         known: set[int] = set()
         for first in range(0, len(keys), _KEYS_AT_ONCE):
             some = keys[first : first + _KEYS_AT_ONCE]
             marks = ", ".join("?" * len(some))
             rows = self.store.db.execute(
-                f"SELECT twin_key FROM link WHERE twin_key IN ({marks}) AND id >= ? AND id < ?",  # noqa: S608
+                f"SELECT alias_key FROM link WHERE alias_key IN ({marks}) AND id >= ? AND id < ?",  # noqa: S608
                 (*some, *self._ours),
             )
             known.update(row[0] for row in rows)
         return known
 
     def fetched_alike(self) -> list[int]:
-        """Return the `twin_key`s that several links have of which a page was fetched."""
+        """Return the `alias_key`s that several links have of which a page was fetched."""
         rows = self.store.db.execute(
-            "SELECT twin_key FROM page JOIN link USING (id) WHERE id >= ? AND id < ?"
-            " AND twin_key IS NOT NULL GROUP BY twin_key HAVING count(*) > 1",
+            "SELECT alias_key FROM page JOIN link USING (id) WHERE id >= ? AND id < ?"
+            " AND alias_key IS NOT NULL GROUP BY alias_key HAVING count(*) > 1",
             self._ours,
         )
         return [row[0] for row in rows]
 
-    def twin(self, page: str, digest: int) -> str | None:
+    def alias(self, page: str, digest: int) -> str | None:
         """Return the address of a relevant page with this digest, other than `page` itself."""
         row = self.store.db.execute(
             "SELECT url FROM page WHERE digest = ? AND url <> ? AND relevant"

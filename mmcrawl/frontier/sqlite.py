@@ -16,6 +16,7 @@ from array import array
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 
+from mmcrawl.frontier.aliases import alias_key
 from mmcrawl.frontier.database import NEW_LINK, NEW_PAGE, link_values, page_values
 from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.order import PendingOrder
@@ -31,7 +32,6 @@ from mmcrawl.frontier.records import (
     WaitingLink,
 )
 from mmcrawl.frontier.store import Job, SqliteStore
-from mmcrawl.frontier.twins import twin_key
 from mmcrawl.frontier.urls import split_origin, url_key
 
 _RECENT_KEYS = 50_000  # of links that were looked for last
@@ -395,7 +395,7 @@ class SqliteFrontier(InterLink):
             new.content_score,
             *link_values(new),
             new.refused,
-            None if new.refused else twin_key(new.url),
+            None if new.refused else alias_key(new.url),
         )
 
     def _key(self, link: NewLink) -> int | None:

@@ -39,7 +39,7 @@ class Link:
             a feed names.
         group: Index into :attr:`Page.groups`, or -1 for a link that stands in none (a frame).
         nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
-        tag_path: The innermost elements it stands in and its own, outermost first, parted by
+        tag_path: The innermost elements it stands in and its own, outermost first, separated by
             spaces: ``div#side ul.menu li a``, numbers in names written as 0; at most 8 of them.
         block: Kind of the block it stands in (see `mmcrawl.blocks.KINDS`); "" where the page was
             not cut into blocks.

@@ -34,7 +34,7 @@ class RunTexts:
     """The texts of the runs of a page.
 
     Args:
-        joined: The texts, parted by NUL, which is in none of them.
+        joined: The texts, separated by NUL, which is in none of them.
         count: How many there are.
     """
 
@@ -93,7 +93,7 @@ class RunTexts:
         """Yield ranges of texts, each of about so many characters as are looked at at once.
 
         Args:
-            bounds: Where they may be parted, if not between any two texts.
+            bounds: Where they may be separated, if not between any two texts.
         """
         first = 0
         while first < len(self):
@@ -112,10 +112,10 @@ class RunTexts:
         for these in self.slices():
             _, places, runs, _ = self.ink(these)
             runs = runs - these.start
-            parted = (np.diff(places) > 1) & (runs[1:] == runs[:-1])
+            separated = (np.diff(places) > 1) & (runs[1:] == runs[:-1])
             lengths[these.start : these.stop] = np.bincount(
                 runs, minlength=len(these)
-            ) + np.bincount(runs[1:][parted], minlength=len(these))
+            ) + np.bincount(runs[1:][separated], minlength=len(these))
         return lengths
 
 

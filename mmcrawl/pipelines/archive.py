@@ -18,7 +18,7 @@ from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.engine.crawls import Configuration
 from mmcrawl.engine.items import PageItem, VisitItem
 from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of
-from mmcrawl.engine.threads import News, has_another_core, in_thread
+from mmcrawl.engine.threads import Completions, has_another_core, in_thread
 from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class ArchivePipeline:
         self._intake: Intake | None = None
         most = crawler.settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE")
         self._room = PageSemaphore(_MOST_PAGES, most)
-        self._news: News[Stored] = News()
+        self._completions: Completions[Stored] = Completions()
         self._failed = False
 
     @classmethod
@@ -82,7 +82,7 @@ class ArchivePipeline:
         for one in visits:
             size = len(one.body) if isinstance(one, Capture) else 0
             await maybe_deferred_to_future(self._room.enter(size))
-            storing = self._news.of(self._intake.put(one))
+            storing = self._completions.of(self._intake.put(one))
             storing.addCallbacks(self._count, self._fail, callbackArgs=(one,))
             storing.addBoth(self._leave, size)
             if self._is_passed_on(item, storing):

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _SETTINGS = {
-    # Ranks are hundreds of small, equal steps: edges are never parted anew, and never so few that
-    # they are sent to all machines.
+    # Ranks are hundreds of small, equal steps: edges are not partitioned again, and never so few
+    # that they are sent to all machines.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -193,7 +193,7 @@ def _surfer(spark: SparkSession, edges: DataFrame, epsilon: float, partitions: i
 
     Besides those of the graph, each node has an edge to itself of weight 0 that is marked `own`:
     so each is in every result, and its rank before the step comes along in the same pass. A step
-    is one join and one sum; edges stay where they are, parted by source.
+    is one join and one sum; edges stay where they are, separated by source.
     """
     share = "weight / sum(weight) OVER (PARTITION BY source) AS weight"
     own = spark.sql("SELECT id, id, 0D, 1D FROM pages")

@@ -11,7 +11,6 @@ with lazy_imports(__name__):
     from mmcrawl.scoring.breadth import Breadth
     from mmcrawl.scoring.evidence import COLUMNS, Evidence, prior_of, shipped_prior
     from mmcrawl.scoring.feature_rows import FeatureRows
-    from mmcrawl.scoring.knowledge import Contribution, Knowledge, OnlineLogisticModel
     from mmcrawl.scoring.learned import Learned
     from mmcrawl.scoring.link_features import (
         BITS,
@@ -24,6 +23,7 @@ with lazy_imports(__name__):
         link_features,
         link_flags,
     )
+    from mmcrawl.scoring.link_model import Contribution, LinkModel, OnlineLogisticModel
     from mmcrawl.scoring.page_features import page_terms
     from mmcrawl.scoring.patterns import (
         ANY,

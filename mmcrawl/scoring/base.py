@@ -17,7 +17,7 @@ from mmcrawl.frontier.reading import PastPage
 from mmcrawl.frontier.records import KnownLink, LinkScores
 
 if TYPE_CHECKING:
-    from mmcrawl.scoring.knowledge import Knowledge
+    from mmcrawl.scoring.link_model import LinkModel
 
 logger = logging.getLogger(__name__)
 
@@ -129,8 +129,8 @@ class Scorer(Protocol):
         name: what it is called.
         random: chance plays a part in its scores; it has a keyword parameter `seed`, 0 by default,
             and with the same seed comes to the same scores.
-        silent: while this is set, nobody wants the scores it answers with. One that has `knowledge`
-            is asked for those of all waiting links afterwards, as if they had been `added`.
+        silent: while this is set, its answers are not used. An algorithm with a `link_model` is
+            asked for the scores of all waiting links afterwards, as if they had been `added`.
     """
 
     name: ClassVar[str]
@@ -167,7 +167,7 @@ class Scorer(Protocol):
         return NO_SCORES
 
     def repeated(self, link: int) -> LinkScores:
-        """Note that a link is another address of one that is known, by a redirect or as its twin.
+        """Note that a link is another address of one that is known, by a redirect or as its alias.
 
         That tells nothing of links like it: it is neither a page nor a failure.
         """
@@ -182,12 +182,12 @@ class Scorer(Protocol):
         return {}
 
     @property
-    def knowledge(self) -> "Knowledge | None":
+    def link_model(self) -> "LinkModel | None":
         """What it learns that holds for other parts of the same crawl too, if there is any."""
         return None
 
-    def adopt(self, knowledge: "Knowledge") -> None:
-        """Learn into the `knowledge` of another part; called before anything else is told."""
+    def load_model(self, link_model: "LinkModel") -> None:
+        """Learn into the `link_model` of another part; called before anything else is told."""
 
     def patterns(self) -> list[PatternRecord]:
         """Return what was learnt of the sites, empty for algorithms that learn no patterns."""

@@ -31,7 +31,7 @@ from mmcrawl.scoring.base import (
     join,
     scores_of,
 )
-from mmcrawl.scoring.knowledge import Knowledge
+from mmcrawl.scoring.link_model import LinkModel
 from mmcrawl.scoring.prospects import FIT, NOVELTY, VARIANCE, Prospects, grown
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -130,13 +130,13 @@ class Learned(Scorer):
         return self._prospects.parts(link, lookahead=self._lookahead, novelty=self._novelty)
 
     @property
-    def knowledge(self) -> Knowledge:
+    def link_model(self) -> LinkModel:
         """What was learnt beyond single links."""
-        return self._prospects.knowledge
+        return self._prospects.link_model
 
-    def adopt(self, knowledge: Knowledge) -> None:
-        """Learn into the knowledge of another part of the crawl."""
-        self._prospects.adopt(knowledge)
+    def load_model(self, link_model: LinkModel) -> None:
+        """Learn into the model of another part of the crawl."""
+        self._prospects.load_model(link_model)
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from mmcrawl.scoring.base import CrawledPage, LinkSource
 from mmcrawl.scoring.evidence import COLUMNS, Prior, Rows, shipped_prior
 from mmcrawl.scoring.feature_rows import IN_MEMORY, FeatureRows
-from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.link_features import WIDTH, Origin, link_features, link_flags
+from mmcrawl.scoring.link_model import LinkModel
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
 VARIANCE = 0.03
@@ -57,7 +57,7 @@ class Prospects:
 
     Attributes:
         prior: other weights of the evidence than those shipped, for who trains them.
-        knowledge: what was learnt beyond single links.
+        link_model: what was learnt beyond single links.
     """
 
     prior: ClassVar[Prior | None] = None
@@ -73,18 +73,18 @@ class Prospects:
         self._source = source
         self._kinds = frozenset(kinds)
         self._for_relevance, self._for_yield = self.prior or shipped_prior()
-        self.knowledge = Knowledge(fit=fit, variance=variance, in_memory=IN_MEMORY)
-        self._features = FeatureRows(WIDTH, self.knowledge.in_memory)
+        self.link_model = LinkModel(fit=fit, variance=variance, in_memory=IN_MEMORY)
+        self._features = FeatureRows(WIDTH, self.link_model.in_memory)
         self._flags = np.zeros(1024, dtype=np.uint8)
         self._linked = np.zeros(1024, dtype=np.float32)
         self._outcome = bytearray()
         self._failure = _NONE
         self._origin, self._origin_of = Origin(), (-1, _NO_PAGE)
 
-    def adopt(self, knowledge: Knowledge) -> None:
+    def load_model(self, link_model: LinkModel) -> None:
         """Learn into what others learn into as well; to be called before anything is told."""
-        self.knowledge = knowledge
-        self._features = FeatureRows(WIDTH, knowledge.in_memory)
+        self.link_model = link_model
+        self._features = FeatureRows(WIDTH, link_model.in_memory)
 
     def register(self, link: int) -> None:
         """Make a new link known; the target of a redirect is, before anything else is told."""
@@ -128,15 +128,17 @@ class Prospects:
         again, which never knew it as such, scores them a little lower.
         """
         self.learn_failure()
-        if self._outcome[page] <= _RELEVANT or not self.knowledge.teaching:  # not learnt as such
+        if (
+            self._outcome[page] <= _RELEVANT or not self.link_model.is_learning
+        ):  # not learnt as such
             return
         self._outcome[page] -= _RELEVANT
         link, parent = page, self._page_above(page)
         led = None if parent < 0 else self._features.row(parent)
         while link != parent:
             row = self._features.row(link)
-            self.knowledge.evidence.take_back(row, led)
-            self.knowledge.model.learn(row, self._expected(link), False)
+            self.link_model.evidence.take_back(row, led)
+            self.link_model.model.learn(row, self._expected(link), False)
             link, led = self._parent(link), None
 
     def worth(
@@ -180,13 +182,13 @@ class Prospects:
         """Return P(relevant), what links lead to, novelty and what seeds are worth more."""
         rows = self._features.rows(ids)
         columns = self._columns_of(ids, rows)
-        log_odds = columns @ self._for_relevance + self.knowledge.model.log_odds(rows)
+        log_odds = columns @ self._for_relevance + self.link_model.model.log_odds(rows)
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
         tried = (
             novelty
             * _FEW_FINDS
-            / (_FEW_FINDS + self.knowledge.evidence.found(rows))
+            / (_FEW_FINDS + self.link_model.evidence.found(rows))
             * columns[:, _NEW]
         )
         seeds = _SEED_SCORE * columns[:, _SEED]
@@ -209,16 +211,16 @@ class Prospects:
 
     def _learn(self, link: int, relevant: bool) -> None:
         """Learn what a link led to, and so did those that redirected to it."""
-        if not self.knowledge.teaching:
+        if not self.link_model.is_learning:
             return
         page = self._page_above(link)
         while link != page:
             row = self._features.row(link)
-            self.knowledge.model.learn(row, self._expected(link), relevant)
-            self.knowledge.evidence.fetched(row, relevant)
+            self.link_model.model.learn(row, self._expected(link), relevant)
+            self.link_model.evidence.fetched(row, relevant)
             link = self._parent(link)
         if page >= 0 and relevant:
-            self.knowledge.evidence.led(self._features.row(page))
+            self.link_model.evidence.led(self._features.row(page))
 
     def _parent(self, link: int) -> int:
         """Return the page that a link was first found on, or what redirected to it; -1 for none."""
@@ -238,7 +240,7 @@ class Prospects:
         return float((self.columns(ids) @ self._for_relevance)[0])
 
     def _columns_of(self, ids: Ids, rows: Rows) -> NDArray[np.float32]:
-        return self.knowledge.evidence.columns(rows, self._flags[ids], self._linked[ids])
+        return self.link_model.evidence.columns(rows, self._flags[ids], self._linked[ids])
 
 
 def _outcome(page: CrawledPage) -> int:

@@ -77,7 +77,7 @@ class Verdict:
         media: the wanted media the page holds.
         evidence: for each concept found, how much it adds; of a large topic the first adds less.
         places: for each concept found, the fields it stands in.
-        twin: address under which the very same page was found before, which makes this one
+        alias: address under which the very same page was found before, which makes this one
             irrelevant whatever it holds; "" mostly.
         signs: what was read on the page apart from its media.
     """
@@ -88,7 +88,7 @@ class Verdict:
     media: tuple[MediaResource, ...]
     evidence: dict[str, float]
     places: dict[str, tuple[str, ...]]
-    twin: str = ""
+    alias: str = ""
     signs: Signs = field(default_factory=dict, repr=False, compare=False)
 
     @property

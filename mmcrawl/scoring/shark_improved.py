@@ -214,7 +214,7 @@ class SharkImproved(Scorer):
         for link in (page.id, *page.links):
             self._register(link)
         self._settle(page.id, _CRAWLED)
-        self._adopt(page.id)
+        self._inherit_parents(page.id)
         is_good = page.relevant if self._with_media else page.on_topic
         number = self._pages.add(page.id, is_good, page.topic_score)
         self._page[page.id] = number
@@ -277,7 +277,7 @@ class SharkImproved(Scorer):
         self._state[link] = state
         self._settled += 1
 
-    def _adopt(self, link: int) -> None:
+    def _inherit_parents(self, link: int) -> None:
         """Make a page that a redirect led to a child of the pages that hold the redirect."""
         origin = self._source.known(link).parent
         if origin is None or self._state_of(origin) != _FAILED:

@@ -221,7 +221,7 @@ _NONE = np.empty(0, dtype=np.int64)
 class LinkOrder:
     """What decides between links. It is told all that happens; the default makes nothing of it."""
 
-    def news(self) -> None:
+    def begin(self) -> None:
         """Note that something is told next that is not the target of a redirect."""
 
     def registered(self, site: Site, link: int, known: KnownLink) -> None:
@@ -305,7 +305,7 @@ class LearntOrder(LinkOrder):
         self.prospects = Prospects(source, kinds=kinds)
         self._worth, self._novelty, self._lift, self._s = worth, novelty, lift, s
 
-    def news(self) -> None:
+    def begin(self) -> None:
         self.prospects.learn_failure()
 
     def registered(self, site: Site, link: int, known: KnownLink) -> None:

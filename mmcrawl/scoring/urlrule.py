@@ -51,7 +51,7 @@ from mmcrawl.scoring.base import (
     join,
     scores_of,
 )
-from mmcrawl.scoring.knowledge import Knowledge
+from mmcrawl.scoring.link_model import LinkModel
 from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
 from mmcrawl.scoring.prospects import AT_ONCE, NOVELTY
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -127,12 +127,12 @@ class PatternSearch(Scorer):
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider."""
         ids = self._register(list(links))
-        self._order.news()
+        self._order.begin()
         return self._scores_of(np.concatenate([ids, self._order.freed()]))
 
     def started(self, link: int) -> LinkScores:
         """Count a fetch."""
-        self._order.news()
+        self._order.begin()
         self._register([link])
         if self._links.state[link] == WAITING:
             self._site(link).fetched_since_rescore += 1
@@ -396,10 +396,10 @@ class UrlRule(PatternSearch):
         super().__init__(source, similarity, order, d=d, beta=beta, alpha=alpha, m=m, near=near)
 
     @property
-    def knowledge(self) -> Knowledge:
+    def link_model(self) -> LinkModel:
         """What was learnt beyond single links."""
-        return self._prospects.knowledge
+        return self._prospects.link_model
 
-    def adopt(self, knowledge: Knowledge) -> None:
-        """Learn into the knowledge of another part of the crawl."""
-        self._prospects.adopt(knowledge)
+    def load_model(self, link_model: LinkModel) -> None:
+        """Learn into the model of another part of the crawl."""
+        self._prospects.load_model(link_model)

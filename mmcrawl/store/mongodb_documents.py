@@ -87,7 +87,7 @@ class MongoStore:
     def insert_new(self, table: str, documents: Mapping[Any, Document]) -> set[Any]:
         return {
             some[index][0]
-            for some in _portions(list(documents.items()))
+            for some in _batches(list(documents.items()))
             for index in self._inserted(table, some)
         }
 
@@ -175,7 +175,7 @@ class MongoStore:
         return explained(f"{self._contents.noun} {self._server.name}")
 
 
-def _portions(whole: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def _batches(whole: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (whole[start : start + AT_ONCE] for start in range(0, len(whole), AT_ONCE))
 
 

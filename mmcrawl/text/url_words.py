@@ -34,7 +34,7 @@ _LEAST_MEAN_LENGTH = 3.5  # of the words of a cut; below it, letters by chance m
 def split_url(url: str) -> tuple[str, ...]:
     """The words of a URL, in order and in lower case; no URL makes it fail.
 
-    Words are parted by delimiters, capitals, letter–digit borders, and, where they are run
+    Words are separated by delimiters, capitals, letter–digit borders, and, where they are run
     together, by the table of URL words. Percent codes are read as UTF-8 or else as GBK; Han
     characters are segmented. Left out: ``www`` and the public suffix of the host, the file
     extension, numbers, single letters, session ids, and the words of ``url_words/noise.txt``.

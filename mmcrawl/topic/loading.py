@@ -68,7 +68,7 @@ def parse_toml(data: bytes, file: str) -> Topic:
 
 
 def parse_plain(data: bytes, file: str, name: str) -> Topic:
-    """The topic of a plain-text file: one concept a line, equivalents parted by ``|`` or a tab.
+    """The topic of a plain-text file: one concept a line, equivalents separated by ``|`` or a tab.
 
     What follows a ``#`` at the start of a line or after a blank is a comment. Raises
     :class:`~mmcrawl.errors.TopicError` with file and line.
@@ -242,7 +242,7 @@ def load_topic(name_or_path: str) -> Topic:
 
 
 def load_topics(names: str) -> Topic:
-    """One topic that holds the concepts of several, their names or paths parted by commas.
+    """One topic that holds the concepts of several, their names or paths separated by commas.
 
     Raises :class:`~mmcrawl.errors.TopicError` as :func:`load_topic` does.
     """
@@ -255,7 +255,7 @@ def load_topics(names: str) -> Topic:
 def topic_from_keywords(keywords: str) -> Topic:
     """A topic of a few words, one concept each: ``光学, refraction``.
 
-    Words are parted by commas (also ， and 、), semicolons or line ends; ``光学|optics`` makes one
+    Commas (also ， and 、), semicolons or line ends separate words; ``光学|optics`` makes one
     concept; `ANYTHING` alone is every topic.
     Raises :class:`~mmcrawl.errors.TopicError` if there is none.
     """

@@ -1,16 +1,16 @@
 """Works: a record for each recording, film or animation that was found, not for each address.
 
-A page *mentions* addresses of media (:mod:`.mentions`) and says who made it, when, and under which
-licence (:mod:`.works_page`, :mod:`.licences`). Mentions of one work are grouped (:mod:`.grouping`)
-and described (:mod:`.describing`). The :mod:`.catalogue` keeps them, with what an editor corrected
-(:mod:`.corrections`) and the collections people make of them (:mod:`.collections`), in a file or a
-database; :mod:`.exporting` writes them in the formats that others take.
+A page names addresses of media (:mod:`.occurrences`) and says who made it, when, and under which
+licence (:mod:`.works_page`, :mod:`.licences`). Occurrences of one work are grouped
+(:mod:`.grouping`) and described (:mod:`.describing`). The :mod:`.catalogue` keeps them with an
+editor's corrections (:mod:`.corrections`) and collections (:mod:`.collections`), in a file or a
+database; :mod:`.exporting` writes them in formats of others.
 """
 
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.works.catalogue import COLLECTIONS, Shelf, open_shelf
+    from mmcrawl.works.catalogue import COLLECTIONS, Catalogue, open_catalogue
     from mmcrawl.works.collections import (
         BEST,
         Collections,
@@ -23,9 +23,9 @@ with lazy_imports(__name__):
     from mmcrawl.works.describing import FoundPage, Sources, describe
     from mmcrawl.works.licences import best_first, licence_of_url, licences_in_text
     from mmcrawl.works.model import (
+        Appearance,
         Evidence,
         Licence,
-        Sighting,
         Subtitles,
         Work,
         WorkFile,

@@ -123,7 +123,7 @@ _STATE = "works"
 _NOTHING: Document = {"number": 0, "revision": 0}
 
 
-def open_shelf(store: str, folder: Path, *, create: bool = True) -> "Shelf":
+def open_catalogue(store: str, folder: Path, *, create: bool = True) -> "Catalogue":
     """Open the works of a crawl.
 
     Args:
@@ -132,10 +132,10 @@ def open_shelf(store: str, folder: Path, *, create: bool = True) -> "Shelf":
         create: Whether it is made where there is none.
     """
     path = None if is_server(store) else folder / "works.db"
-    return Shelf(open_documents(_CONTENTS, store, path, create=create))
+    return Catalogue(open_documents(_CONTENTS, store, path, create=create))
 
 
-class Shelf:
+class Catalogue:
     """Works and corrections. Methods raise StoreError where they cannot be read or written.
 
     Attributes:
@@ -297,13 +297,13 @@ class Shelf:
         now = time.time()
         named, taken = [], set()
         # A work that has most of the files of a former one is that one.
-        claims = [
+        candidates = [
             (-sum(before.get(key) == id_ for key in keys), number, id_)
             for number, (_, keys) in enumerate(found)
             for id_ in {before[key] for key in keys if key in before}
         ]
         given: dict[int, str] = {}
-        for _, number, id_ in sorted(claims):
+        for _, number, id_ in sorted(candidates):
             if number not in given and id_ not in taken:
                 given[number] = id_
                 taken.add(id_)

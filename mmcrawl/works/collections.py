@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from mmcrawl.errors import CollectionError, EntryError, MissingRecordError, TopicError
 from mmcrawl.topic.topic import Concept
-from mmcrawl.works.catalogue import COLLECTIONS, MARKS, SUGGESTIONS, Record, Shelf
+from mmcrawl.works.catalogue import COLLECTIONS, MARKS, SUGGESTIONS, Catalogue, Record
 from mmcrawl.works.model import Work
 
 BEST = 5
@@ -60,17 +60,19 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Collections:
-    """The collections of a shelf.
+    """The collections of a catalogue.
 
     What is wrong is an EntryError, or a MissingRecordError where a collection or a work in it is
     not there; nothing changes then.
     """
 
-    shelf: Shelf
+    catalogue: Catalogue
     _now: Callable[[], float] = field(default=time.time)
 
     def all(self) -> list[Collection]:
-        found = (Collection.from_record(*one) for one in self.shelf.records(COLLECTIONS).items())
+        found = (
+            Collection.from_record(*one) for one in self.catalogue.records(COLLECTIONS).items()
+        )
         return sorted(found, key=lambda each: (each.name.casefold(), each.id))
 
     def find(self, name: str) -> Collection:
@@ -86,9 +88,9 @@ class Collections:
 
     def works(self, collection: Collection) -> Iterator[Work]:
         """Yield its works as they are now, with what is said of them there, in their order."""
-        corrections = self.shelf.corrections()
+        corrections = self.catalogue.corrections()
         for member in collection.members:
-            work = self.shelf.find_with(member.work, corrections)
+            work = self.catalogue.find_with(member.work, corrections)
             if work is not None:
                 yield replace(work, tags=member.tags, note=member.note, rating=member.rating)
 
@@ -96,12 +98,12 @@ class Collections:
         """Make one of some works; return its id."""
         id_ = secrets.token_hex(4)
         made = _checked(Collection(id_, name, members=tuple(map(Member, dict.fromkeys(works)))))
-        self.shelf.change(COLLECTIONS, lambda _: {id_: self._record(made)})
+        self.catalogue.change(COLLECTIONS, lambda _: {id_: self._record(made)})
         return id_
 
     def delete(self, id_: str) -> None:
         self.find(id_)
-        self.shelf.change(COLLECTIONS, lambda _: {id_: {}})
+        self.catalogue.change(COLLECTIONS, lambda _: {id_: {}})
 
     def rename(self, id_: str, name: str | None = None, note: str | None = None) -> None:
         self._change(
@@ -161,7 +163,7 @@ class Collections:
                 return {}
             return {id_: self._record(_checked(change(Collection.from_record(id_, before[id_]))))}
 
-        self.shelf.change(COLLECTIONS, changed)
+        self.catalogue.change(COLLECTIONS, changed)
 
     def _record(self, collection: Collection) -> Record:
         record = asdict(replace(collection, changed_at=self._now()))
@@ -216,24 +218,24 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks of a shelf. Of two marks of a page for a topic the later one counts."""
+    """The marks of a catalogue. Of two marks of a page for a topic the later one counts."""
 
-    shelf: Shelf
+    catalogue: Catalogue
     _now: Callable[[], float] = field(default=time.time)
 
     def of(self, topic: str) -> list[Mark]:
         """Return the marks for a topic, the latest first."""
-        found = (_mark_of(record) for record in self.shelf.records(MARKS).values())
+        found = (_mark_of(record) for record in self.catalogue.records(MARKS).values())
         own = [mark for mark in found if mark.topic == topic]
         return sorted(own, key=lambda mark: (-mark.marked_at, mark.url))
 
     def of_page(self, url: str) -> dict[str, bool]:
         """Return for which topics a page is marked, and whether as right."""
-        found = (_mark_of(record) for record in self.shelf.records(MARKS).values())
+        found = (_mark_of(record) for record in self.catalogue.records(MARKS).values())
         return {mark.topic: mark.is_good for mark in found if mark.url == url}
 
     def topics(self) -> list[str]:
-        return sorted({str(record["topic"]) for record in self.shelf.records(MARKS).values()})
+        return sorted({str(record["topic"]) for record in self.catalogue.records(MARKS).values()})
 
     def put(self, topic: str, url: str, *, is_good: bool | None) -> None:
         """Mark a page, or take its mark back with None."""
@@ -247,7 +249,7 @@ class Marks:
         def change(_: Mapping[str, Record]) -> dict[str, Record]:
             return {id_: record}
 
-        self.shelf.change(MARKS, change)
+        self.catalogue.change(MARKS, change)
 
 
 def _mark_of(record: Record) -> Mark:
@@ -286,14 +288,14 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """The suggestions of a shelf."""
+    """The suggestions of a catalogue."""
 
-    shelf: Shelf
+    catalogue: Catalogue
     _now: Callable[[], float] = field(default=time.time)
 
     def waiting(self) -> list[Suggestion]:
         """Return those that nothing is decided of, the oldest first."""
-        found = map(_from_record, self.shelf.records(SUGGESTIONS).values())
+        found = map(_from_record, self.catalogue.records(SUGGESTIONS).values())
         return sorted((one for one in found if one.accepted is None), key=lambda one: one.at)
 
     def put(self, topic: str, concepts: Iterable[Concept], by: str = "") -> int:
@@ -313,7 +315,7 @@ class Suggestions:
                 raise TopicError(f"{wait} suggestions wait to be decided; come back later")
             return new
 
-        self.shelf.change(SUGGESTIONS, change)
+        self.catalogue.change(SUGGESTIONS, change)
         return len(new)
 
     def decide(self, id_: str, *, accepted: bool) -> Suggestion:
@@ -328,7 +330,7 @@ class Suggestions:
             gone = sorted(old, reverse=True)[MOST_DECIDED - 1 :]
             return {i: {} for _, i in gone} | {id_: asdict(decided[0])}
 
-        self.shelf.change(SUGGESTIONS, change)
+        self.catalogue.change(SUGGESTIONS, change)
         return decided[0]
 
 

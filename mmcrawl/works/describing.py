@@ -14,10 +14,10 @@ from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.text.writing import xml_text
-from mmcrawl.works.grouping import SiteTitles, choose_titles, group_mentions
+from mmcrawl.works.grouping import SiteTitles, choose_titles, group_occurrences
 from mmcrawl.works.licences import RESERVED, best_first, licences_in_text
-from mmcrawl.works.mentions import Mention, mentions_of
-from mmcrawl.works.model import Evidence, Licence, Sighting, Work, WorkFile
+from mmcrawl.works.model import Appearance, Evidence, Licence, Work, WorkFile
+from mmcrawl.works.occurrences import Occurrence, occurrences_of
 from mmcrawl.works.values import is_file, is_hosted, level_of_topic, title_of_file
 from mmcrawl.works.works_page import FileTags, WorksPage, read_works_page
 
@@ -52,8 +52,8 @@ class Sources:
 def describe(pages: Iterable[FoundPage], sources: Sources) -> list[tuple[Work, tuple[str, ...]]]:
     """Return the works of some pages, each with the keys of its files.
 
-    Their ids are made from the first key; a `Shelf` gives those it knows their former ones. Kept in
-    memory is what the pages tell, some kilobytes each.
+    Their ids are made from the first key; a `Catalogue` keeps the ids of works it knows. Memory
+    holds what the pages say, some kilobytes each.
     """
     return _Describer(list(pages), sources).works()
 
@@ -63,7 +63,7 @@ class _Group:
     """A work in the making."""
 
     keys: list[str]
-    mentions: list[tuple[FoundPage, Mention]] = field(default_factory=list)
+    occurrences: list[tuple[FoundPage, Occurrence]] = field(default_factory=list)
     tags: FileTags = field(default_factory=FileTags)
     files: list[WorkFile] = field(default_factory=list)
 
@@ -73,25 +73,25 @@ class _Describer:
         self._pages, self._sources = pages, sources
         self._held: dict[str, MediaFile] = {}
         for page in pages:
-            for mention in page.facts.mentions:
-                if mention.key not in self._held and (known := sources.file_of(mention.url)):
-                    self._held[mention.key] = known
+            for occurrence in page.facts.occurrences:
+                if occurrence.key not in self._held and (known := sources.file_of(occurrence.url)):
+                    self._held[occurrence.key] = known
         self._sites = SiteTitles((host_of(p.record.url), p.facts.title) for p in pages)
         digests = {key: file.digest for key, file in self._held.items() if file.digest}
-        found = group_mentions([page.facts.mentions for page in pages], digests)
+        found = group_occurrences([page.facts.occurrences for page in pages], digests)
         self._groups = [_Group(keys) for keys in found]
         of_key = {key: group for group in self._groups for key in group.keys}
         self._works_on: Counter[str] = Counter()
         for page in pages:
-            shown = {id(of_key[mention.key]) for mention in page.facts.mentions}
+            shown = {id(of_key[occurrence.key]) for occurrence in page.facts.occurrences}
             self._works_on[page.record.url] = len(shown)
-            for mention in page.facts.mentions:
-                of_key[mention.key].mentions.append((page, mention))
+            for occurrence in page.facts.occurrences:
+                of_key[occurrence.key].occurrences.append((page, occurrence))
 
     def works(self) -> list[tuple[Work, tuple[str, ...]]]:
         for group in self._groups:
             # A page of one work tells more of it than a list.
-            group.mentions.sort(key=lambda said: self._works_on[said[0].record.url])
+            group.occurrences.sort(key=lambda said: self._works_on[said[0].record.url])
             group.files = self._files(group)
         titles = choose_titles([self._title_candidates(group) for group in self._groups])
         return [
@@ -102,10 +102,10 @@ class _Describer:
     def _files(self, group: _Group) -> list[WorkFile]:
         files: dict[str, WorkFile] = {}
         seen: set[str] = set()
-        for _, mention in group.mentions:
-            if mention.key in files:
+        for _, occurrence in group.occurrences:
+            if occurrence.key in files:
                 continue
-            held = self._held.get(mention.key)
+            held = self._held.get(occurrence.key)
             tags = FileTags()
             if held is not None and held.digest:
                 if held.digest in seen:
@@ -113,12 +113,14 @@ class _Describer:
                 seen.add(held.digest)
                 tags = self._sources.tags_of(held.digest) if self._sources.tags_of else tags
                 group.tags = group.tags if group.tags != FileTags() else tags
-            files[mention.key] = WorkFile(
-                url=mention.url,
-                kind=mention.kind,
-                mime=(held.content_type if held else "") or mention.mime or _mime(mention.url),
-                size=(held.size if held else 0) or mention.size,
-                duration=tags.duration or mention.duration,
+            files[occurrence.key] = WorkFile(
+                url=occurrence.url,
+                kind=occurrence.kind,
+                mime=(held.content_type if held else "")
+                or occurrence.mime
+                or _mime(occurrence.url),
+                size=(held.size if held else 0) or occurrence.size,
+                duration=tags.duration or occurrence.duration,
                 digest=held.digest if held else "",
                 state=str(held.state) if held else "",
                 reason=held.reason if held else "",
@@ -129,8 +131,8 @@ class _Describer:
         )
 
     def _title_candidates(self, group: _Group) -> list[tuple[str, str]]:
-        found = list(chain.from_iterable(mention.titles for _, mention in group.mentions))
-        for page, _ in group.mentions[:_MOST_PAGES]:
+        found = list(chain.from_iterable(occurrence.titles for _, occurrence in group.occurrences))
+        for page, _ in group.occurrences[:_MOST_PAGES]:
             host = host_of(page.record.url)
             for source, text in (("headline", page.facts.headline), ("page", page.facts.title)):
                 found.append((source, self._sites.without_name(host, text)))
@@ -141,44 +143,46 @@ class _Describer:
         return [(source, said) for source, text in found if (said := xml_text(text))]
 
     def _work(self, group: _Group, title: str, source: str) -> Work:
-        mentions = [mention for _, mention in group.mentions]
+        occurrences = [occurrence for _, occurrence in group.occurrences]
         alone = [
-            page.facts for page, _ in group.mentions if self._works_on[page.record.url] <= _OF_PAGE
+            page.facts
+            for page, _ in group.occurrences
+            if self._works_on[page.record.url] <= _OF_PAGE
         ]
-        pages = [page.facts for page, _ in group.mentions]
-        topic = _first(page.topic for page, _ in group.mentions)
+        pages = [page.facts for page, _ in group.occurrences]
+        topic = _first(page.topic for page, _ in group.occurrences)
         return Work(
             id=sha256(min(group.keys).encode(errors="surrogatepass")).hexdigest()[:16],
             title=title or group.files[0].url,
             title_source=source,
             kind=_kind(group.files),
             files=tuple(group.files),
-            pages=self._sightings(group),
-            caption=_first(m.caption for m in mentions)
+            pages=self._appearances(group),
+            caption=_first(m.caption for m in occurrences)
             or _first(p.facts.description for p in alone)
-            or _first(m.beside for m in mentions if m.beside not in title),
-            poster=_first(m.poster for m in mentions) or _first(p.facts.image for p in alone),
-            subtitles=tuple(dict.fromkeys(chain.from_iterable(m.subtitles for m in mentions))),
+            or _first(m.beside for m in occurrences if m.beside not in title),
+            poster=_first(m.poster for m in occurrences) or _first(p.facts.image for p in alone),
+            subtitles=tuple(dict.fromkeys(chain.from_iterable(m.subtitles for m in occurrences))),
             topic=topic,
             level=_first(p.level for p in pages) or level_of_topic(topic),
-            languages=_languages(group, mentions, pages),
-            creator=_first(m.creator for m in mentions)
+            languages=_languages(group, occurrences, pages),
+            creator=_first(m.creator for m in occurrences)
             or group.tags.creator
             or _first(p.creator for p in alone),
-            date=_first(m.date for m in mentions)
+            date=_first(m.date for m in occurrences)
             or _first(p.date for p in alone)
             or group.tags.date,
             licences=self._licences(group),
         )
 
     def _licences(self, group: _Group) -> tuple[Licence, ...]:
-        beside = chain.from_iterable(mention.licences for _, mention in group.mentions)
+        beside = chain.from_iterable(occurrence.licences for _, occurrence in group.occurrences)
         # Of a player of another site, the foot of the page does not reserve the rights.
         of_pages = (
             licence
-            for page, mention in group.mentions
+            for page, occurrence in group.occurrences
             for licence in page.facts.licences
-            if licence.code != RESERVED or not is_hosted(mention.url)
+            if licence.code != RESERVED or not is_hosted(occurrence.url)
         )
         in_file = (
             Licence(code, url, Evidence("tag", said, "medium"))
@@ -186,14 +190,14 @@ class _Describer:
         )
         return best_first([*in_file, *beside, *of_pages])
 
-    def _sightings(self, group: _Group) -> tuple[Sighting, ...]:
-        found: dict[str, Sighting] = {}
-        for page, mention in group.mentions:
+    def _appearances(self, group: _Group) -> tuple[Appearance, ...]:
+        found: dict[str, Appearance] = {}
+        for page, occurrence in group.occurrences:
             record = page.record
             known = found.get(record.url)
-            if known is None or (mention.block and not known.block):
-                found[record.url] = Sighting(
-                    record.url, page.facts.title, mention.block, record.visited_at
+            if known is None or (occurrence.block and not known.block):
+                found[record.url] = Appearance(
+                    record.url, page.facts.title, occurrence.block, record.visited_at
                 )
         return tuple(found.values())[:_MOST_PAGES]
 
@@ -213,10 +217,10 @@ def _kind(files: Sequence[WorkFile]) -> str:
 
 
 def _languages(
-    group: _Group, mentions: Iterable[Mention], pages: Iterable[WorksPage]
+    group: _Group, occurrences: Iterable[Occurrence], pages: Iterable[WorksPage]
 ) -> tuple[str, ...]:
     """Return what is said of the work itself, or else the languages of its pages."""
-    own = [mention.language for mention in mentions] + [group.tags.language]
+    own = [occurrence.language for occurrence in occurrences] + [group.tags.language]
     found = dict.fromkeys(filter(None, own)) or dict.fromkeys(
         filter(None, (page.language for page in pages))
     )
@@ -271,5 +275,5 @@ def _archived_facts(record: MediaPageRecord, archive: Archive) -> WorksPage | No
 
 
 def _noted_facts(record: MediaPageRecord) -> WorksPage:
-    mentions = mentions_of(record.resources[:_MOST_RESOURCES])
-    return WorksPage(record.url, record.title, mentions=tuple(mentions.values()))
+    occurrences = occurrences_of(record.resources[:_MOST_RESOURCES])
+    return WorksPage(record.url, record.title, occurrences=tuple(occurrences.values()))

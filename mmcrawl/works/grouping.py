@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from mmcrawl.page.media import EXTENSION_PATTERN
 from mmcrawl.text.words import HAN, unify
-from mmcrawl.works.mentions import Mention
+from mmcrawl.works.occurrences import Occurrence
 from mmcrawl.works.values import is_file, is_generic, stem_of
 
 WEIGHTS: Mapping[str, float] = {
@@ -193,12 +193,12 @@ class _Groups:
             self._around[key] = first
 
 
-def group_mentions(
-    pages: Sequence[Sequence[Mention]], digests: Mapping[str, str]
+def group_occurrences(
+    pages: Sequence[Sequence[Occurrence]], digests: Mapping[str, str]
 ) -> list[list[str]]:
     """Return the works: of each the keys of its files, in the order they were found."""
     groups = _Groups()
-    urls = {mention.key: mention.url for page in pages for mention in page}
+    urls = {occurrence.key: occurrence.url for page in pages for occurrence in page}
     _join_formats(groups, urls)
     _join_equal(groups, ((digests[key], key) for key in urls if key in digests))
     _join_mirrors(groups, urls)
@@ -228,13 +228,13 @@ def _join_formats(groups: _Groups, urls: Mapping[str, str]) -> None:
     _join_equal(groups, ((stem, key) for stem, key in stems if stem[1]))
 
 
-def _join_players(groups: _Groups, page: Sequence[Mention]) -> None:
+def _join_players(groups: _Groups, page: Sequence[Occurrence]) -> None:
     """Join the sources of one player, and the addresses that are of one medium there."""
     _join_equal(groups, ((m.player, m.key) for m in page if m.player))
     _join_equal(groups, ((m.medium, m.key) for m in page if m.medium))
 
 
-def _join_rows(groups: _Groups, page: Sequence[Mention]) -> None:
+def _join_rows(groups: _Groups, page: Sequence[Occurrence]) -> None:
     """Join files of one telling name in one line of a page, wherever they are kept."""
     stems = ((m, stem_of(m.url)[1]) for m in page if m.row)
     _join_equal(
@@ -242,7 +242,7 @@ def _join_rows(groups: _Groups, page: Sequence[Mention]) -> None:
     )
 
 
-def _join_lone_player(groups: _Groups, page: Sequence[Mention]) -> None:
+def _join_lone_player(groups: _Groups, page: Sequence[Occurrence]) -> None:
     """Join the only player of a hosted item on a page with the files of the same item.
 
     On archive.org, an item is a directory; so it is only where all files of it are one work.
@@ -251,7 +251,7 @@ def _join_lone_player(groups: _Groups, page: Sequence[Mention]) -> None:
         if not player.key.startswith(_ITEM) or is_file(player.url):
             continue
         inside = f"{_ITEM}download/{player.key.removeprefix(_ITEM)}/"
-        files = [mention.key for mention in page if mention.key.startswith(inside)]
+        files = [occurrence.key for occurrence in page if occurrence.key.startswith(inside)]
         if len({groups.of(key) for key in files}) == 1:
             groups.join([player.key, *files])
 

@@ -158,7 +158,7 @@ _SCORES = {
     "text": 0.6,
 }
 _FOOT = frozenset({"copyright", "navigation", "noise-links", "small", ""})
-# What says that something is licensed, and that it is but a picture or a mention.
+# What says that something is licensed, and that it is but a picture or an occurrence.
 _LICENSES = re.compile(
     r"licen[sc]ed|(?:under|is|sous|con|com|sob)\s+(?:an?|the|une|uma|la|licen)\b|licence|license"
     r"|unless otherwise|except where|采用|授权|许可|发布|本站|本作品|本文|本博客|网站内容|文章"

@@ -88,7 +88,7 @@ class WorkFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class Appearance:
     """A page that shows the work: its address and title, the kind of block, and Unix time."""
 
     url: str
@@ -125,7 +125,7 @@ class Work:
     title_source: str
     kind: str
     files: tuple[WorkFile, ...]
-    pages: tuple[Sighting, ...] = ()
+    pages: tuple[Appearance, ...] = ()
     caption: str = ""
     poster: str = ""
     subtitles: tuple[Subtitles, ...] = ()
@@ -163,7 +163,7 @@ class Work:
         )
         made = {
             "files": tuple(WorkFile(**one) for one in plain["files"]),
-            "pages": tuple(Sighting(**one) for one in plain["pages"]),
+            "pages": tuple(Appearance(**one) for one in plain["pages"]),
             "subtitles": tuple(Subtitles(**one) for one in plain["subtitles"]),
             "licences": tuple(licences),
             "languages": tuple(plain["languages"]),

@@ -16,8 +16,8 @@ from mmcrawl.media.swf.reading import read_swf
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.structured import Declared
 from mmcrawl.works.licences import LicenceReader, declared_licences
-from mmcrawl.works.mentions import Mention, MentionReader
 from mmcrawl.works.model import Licence
+from mmcrawl.works.occurrences import Occurrence, OccurrenceReader
 from mmcrawl.works.values import date_in, language_of, language_tag, level_of_texts
 
 _LONGEST = 200
@@ -158,7 +158,7 @@ class WorksPage:
     language: str = ""
     level: str = ""
     licences: tuple[Licence, ...] = ()
-    mentions: tuple[Mention, ...] = ()
+    occurrences: tuple[Occurrence, ...] = ()
     facts: PageFacts = field(default_factory=PageFacts)
 
     @property
@@ -176,7 +176,7 @@ def read_works_page(page: Partition, url: str, resources: Iterable[MediaResource
     """Return what a page tells of the works on it."""
     lines, said = PageLines.of(page.tree, page.measures), Declared(page.tree)
     licences = LicenceReader(page, lines, url)
-    mentions = MentionReader(page, lines, url, licences).read(resources, said.things)
+    occurrences = OccurrenceReader(page, lines, url, licences).read(resources, said.things)
     headline = _headline(page, said)
     facts = page_facts(said, lines, title=headline, url=url)
     outer = [thing for thing, around in said.things if not around]
@@ -189,7 +189,7 @@ def read_works_page(page: Partition, url: str, resources: Iterable[MediaResource
         language=language_of(facts.language, " ".join(lines.texts)),
         level=level_of_texts([*filter(None, stated), headline, said.title, *keywords]),
         licences=(*declared_licences(outer, said, url), *licences.of_page()),
-        mentions=tuple(mentions),
+        occurrences=tuple(occurrences),
         facts=facts,
     )
 

@@ -53,7 +53,7 @@ def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mmcrawl.archive.format.sealing.CLOSED", 60_000)
     monkeypatch.setattr("mmcrawl.archive.format.sealing.LARGEST_SEGMENT", 90_000)
     monkeypatch.setattr("mmcrawl.archive.format.sealing.TAIL", 30_000)
-    monkeypatch.setattr("mmcrawl.archive.format.writing.LARGEST_PACK", 30_000)
+    monkeypatch.setattr("mmcrawl.archive.format.writing.LARGEST_BATCH", 30_000)
 
 
 LESSON = """<!DOCTYPE html><html lang="en"><head><title>{head}</title></head><body>

@@ -164,7 +164,7 @@ def test_a_number_that_another_took_first_is_not_overwritten(uri, page, monkeypa
             6.0: numbers[2],
         }
         report = archive.check()
-        assert (report.faults, report.leftovers) == ((), 0)  # nothing had been written yet
+        assert (report.faults, report.orphans) == ((), 0)  # nothing had been written yet
 
 
 STORE = """

@@ -54,7 +54,7 @@ def test_a_page_is_cut_once_when_it_is_stored(archive, page, cuts):
         body = archive.rebuild(version).body
         for block in blocks:
             assert block.digest == sha256(body[block.start : block.end]).hexdigest()[:16]
-    assert (archive.stats().uncut, archive.stats().layouts) == (0, 2)
+    assert (archive.stats().unsegmented, archive.stats().layouts) == (0, 2)
     assert len(cuts) == 2
 
 
@@ -123,9 +123,9 @@ def test_a_page_that_cannot_be_cut_is_stored_all_the_same(
         version = archive.store(page()).version
     assert f"The blocks of {URL} are not kept" in caplog.text
     assert archive.rebuild(version) == page()
-    assert archive.stats().uncut == 1
+    assert archive.stats().unsegmented == 1
     archive.pack()
-    assert archive.stats().uncut == 0
+    assert archive.stats().unsegmented == 0
 
 
 @pytest.mark.parametrize("keep", [True, False])
@@ -149,24 +149,24 @@ def test_who_stores_for_a_crawl_keeps_blocks_or_none(uri, page, kind, keep):
 def test_a_page_that_was_not_cut_is_told_and_cut_by_pack(archive, uri, page):
     for time, text in ((1.0, "one"), (2.0, "two, at < its & place")):
         archive.store(page(text, time=time))
-    with open_archive(uri, keep_blocks=False) as uncut:
-        uncut.store(page("three", time=3.0))
+    with open_archive(uri, keep_blocks=False) as unsegmented:
+        unsegmented.store(page("three", time=3.0))
     versions = archive.versions(URL)
     blocks = [archive.blocks_of(version) for version in versions]
     for version, found in zip(versions, blocks, strict=True):
-        uncut = ArchivedPage(version, archive.rebuild(version).body)
-        assert found == uncut.blocks
+        unsegmented = ArchivedPage(version, archive.rebuild(version).body)
+        assert found == unsegmented.blocks
     assert [archive.page(version).kept is None for version in versions] == [False, False, True]
     stats = archive.stats()
-    assert (stats.layouts, stats.distinct_layouts, stats.uncut) == (2, 1, 1)
+    assert (stats.layouts, stats.distinct_layouts, stats.unsegmented) == (2, 1, 1)
     life = archive.block(blocks[0][0].digest)
-    assert (life.pages[0].versions, life.uncut) == ((1, 2), 1)
+    assert (life.pages[0].versions, life.unsegmented) == ((1, 2), 1)
     assert [each.blocks is None for each in archive.anew(URL)] == [False, False, True]
     assert archive.check().clean
     archive.store(page("four", time=4.0))
     archive.pack()
     assert [archive.blocks_of(version) for version in versions] == blocks
-    assert archive.stats().uncut == 0
+    assert archive.stats().unsegmented == 0
     assert archive.check().clean
     for row in archive._index.versions(1):
         assert archive._reader.entry(row).columns.marks

@@ -297,7 +297,7 @@ def test_a_check_of_a_sound_archive_is_clean(archive, page):
     for _ in range(2):
         report = archive.check()
         assert report.clean
-        assert (report.faults, report.leftovers, report.versions, report.urls) == ((), 0, 9, 3)
+        assert (report.faults, report.orphans, report.versions, report.urls) == ((), 0, 9, 3)
         archive.pack()
 
 
@@ -318,7 +318,7 @@ def test_purging_removes_versions_and_gives_space_back(archive, page):
     assert archive.purge(host="b.test").versions == 12
     assert archive.hosts() == ["a.test"]
     report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 0)
+    assert (report.faults, report.orphans) == ((), 0)
     found = [archive.rebuild(v) for v in archive.versions("http://a.test/")]
     assert found == mine[6:]
     archive.store_many(series(12, url="http://b.test/"))

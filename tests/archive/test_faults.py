@@ -97,7 +97,7 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path):
     assert len(said) > KILLS
     with open_archive(f"sqlite:///{path}") as archive:
         report = archive.check()
-        assert (report.faults, report.leftovers) == ((), 0)
+        assert (report.faults, report.orphans) == ((), 0)
         for url, n in said:
             assert archive.rebuild(archive.get(url, float(n))).body == body(int(n))
         archive.pack()

@@ -164,11 +164,11 @@ def test_killed_at_any_write_all_that_was_acknowledged_is_there(opened, tmp_path
             assert after.check().faults == (), left
         after.check(repair=True)
         report = after.check()
-        assert (report.faults, report.leftovers) == ((), 0), left
+        assert (report.faults, report.orphans) == ((), 0), left
         assert_acknowledged(after, gone)
         work(after, tmp_path)
         report = after.check()
-        assert (report.faults, report.leftovers) == ((), 0), left
+        assert (report.faults, report.orphans) == ((), 0), left
         assert_acknowledged(after, gone)
         assert work is not purges or not after.known([URLS[0]])
     assert left > 4

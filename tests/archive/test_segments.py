@@ -34,7 +34,7 @@ def write(uri, versions, first=1.0):
 
 def assert_holds(archive, captures):
     report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 0)
+    assert (report.faults, report.orphans) == ((), 0)
     for each in captures:
         assert archive.rebuild(archive.get(each.url, at=each.time)).body == each.body
 
@@ -217,16 +217,16 @@ def test_two_processes_that_replace_the_same_segments(uri):
         (segment,) = segments_of(archive)
         packs = archive._index.heads([segment])[segment.key], archive._index.data(segment)
         key = segment.key[:-1] + ("0" if segment.key[-1] != "0" else "1")
-        archive._index.store.insert_new("claim", {segment.key: {"heir": key}})
+        archive._index.store.insert_new("reservation", {segment.key: {"heir": key}})
         other.repack(3)
         assert segments_of(other) == [segment]  # another process is at it
         old = f"00000001/00000000/{0:08x}000000"
-        archive._index.store.put("claim", {segment.key: {"heir": old}})
+        archive._index.store.put("reservation", {segment.key: {"heir": old}})
         other.repack(3)  # which died long ago
         other.repack(3)
         assert [one.level for one in segments_of(other)] == [3]
         archive._index.add_segments([(segment, *packs)])  # as if it was not removed
         report = archive.check()
-        assert (report.faults, report.leftovers) == ((), 1)
+        assert (report.faults, report.orphans) == ((), 1)
         assert archive.check(repair=True).removed == 1
         assert_holds(archive, stored)

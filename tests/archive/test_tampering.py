@@ -289,7 +289,7 @@ def test_a_segment_that_is_gone_is_told_by_all_that_it_had(path, table):
         assert archive.check().clean
 
 
-def test_a_lost_version_is_never_removed_as_a_leftover(path):
+def test_a_lost_version_is_never_removed_as_an_orphan(path):
     with sqlite3.connect(path) as db:
         db.execute(f"DELETE FROM version WHERE {KEY_B} AND key % 8 = 6")
         db.execute(DAMAGE)

@@ -1,4 +1,4 @@
-"""The lines of a page, and the text of blocks and links: where words are parted, and where not."""
+"""The lines of a page, and the text of blocks and links: where words are separated."""
 
 from mmcrawl.blocks import Block, Partition, read_tree
 from mmcrawl.blocks.layout import Measures, PageLines, PageText

@@ -30,11 +30,11 @@ def test_windows_of_tokens_make_no_difference(monkeypatch, html, size):
     whole = read_tree(body, encoding="utf-8")
     with monkeypatch.context() as patched:
         patched.setattr(tokens, "_WINDOW", size)
-        parted = read_tree(body, encoding="utf-8")
+        separated = read_tree(body, encoding="utf-8")
         assert b"".join(token for some in tokens.windows(body, 0) for token in some) == body
-    assert parted.tags == whole.tags
+    assert separated.tags == whole.tags
     for column in COLUMNS:
-        assert getattr(parted, column) == getattr(whole, column)
+        assert getattr(separated, column) == getattr(whole, column)
 
 
 @unpatched
@@ -53,9 +53,9 @@ def test_slices_of_lines_make_no_difference(monkeypatch, html, size):
     with monkeypatch.context() as patched:
         patched.setattr(line_texts, "SLICE", size)
         patched.setattr(line_features, "SLICE", size)
-        parted = read()
-        np.testing.assert_allclose(parted.matrix, whole.matrix, rtol=1e-6)
-    assert parted.best == whole.best
+        separated = read()
+        np.testing.assert_allclose(separated.matrix, whole.matrix, rtol=1e-6)
+    assert separated.best == whole.best
 
 
 @each("piece", ["<tr><td>12<td>345</tr>\n", "a<br>", "<p>A lever lifts.</p>\n"])

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, Limits, programs
-from tests.browse.shelf import browsing, fill
+from tests.browse.catalogue import browsing, fill
 from tests.browse.works import keep_works
 from tests.waiting import HANG
 from tests.warm import starts_warm

@@ -13,7 +13,7 @@ from mmcrawl.cluster import open_shared_store
 from mmcrawl.crawl import Totals
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource
-from tests.browse.shelf import FILM, START, browsing, fill
+from tests.browse.catalogue import FILM, START, browsing, fill
 from tests.cluster.memory import made_lease
 from tests.databases import mongodb_uri
 from tests.tables import each
@@ -114,7 +114,7 @@ def test_a_crawl_that_is_not_there_is_said(client: TestClient) -> None:
     "reason, kind",
     [
         ("trap: host has its share", "trap"),
-        ("another address of a page that was fetched", "twin"),
+        ("another address of a page that was fetched", "alias"),
         ("redirects to http://h.test/", "moved"),
         ("forbidden by robots.txt", "robots"),
         ("HTTP 410", "gone"),

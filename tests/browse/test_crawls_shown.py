@@ -11,7 +11,7 @@ from mmcrawl.browse import CrawlWatch, Options, reports_in
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource
-from tests.browse.shelf import FILM, START, browsing, fill
+from tests.browse.catalogue import FILM, START, browsing, fill
 from tests.tables import each
 
 FOUND = MediaPageRecord(

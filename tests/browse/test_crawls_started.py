@@ -10,7 +10,7 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Catalogue, Context, CrawlRuns, Options
-from tests.browse.shelf import browsing, fill
+from tests.browse.catalogue import browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.serving import Answer, Request, Server
 from tests.tables import each

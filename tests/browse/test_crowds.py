@@ -13,7 +13,7 @@ import pytest
 
 from mmcrawl.archive import Capture
 from mmcrawl.browse import Limits, create_app, open_context, server_of
-from tests.browse.shelf import fill
+from tests.browse.catalogue import fill
 from tests.tables import each
 from tests.waiting import HANG
 
@@ -56,7 +56,7 @@ class Served:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     large = Capture(LARGE, bytes(range(32, 127)) * (SIZE // 95), 1_700_000_000.0, headers=PLAIN)
-    uri = fill(tmp_path_factory.mktemp("shelf"), iter([large]))
+    uri = fill(tmp_path_factory.mktemp("catalogue"), iter([large]))
     limits = Limits(arriving=ARRIVING, connections=200, connections_each=50)
     with (
         socket.create_server(("127.0.0.1", 0), backlog=1024) as listener,

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, Options
 from mmcrawl.media import folder_of
-from mmcrawl.works import Collections, Work, open_shelf
-from tests.browse.shelf import browsing
+from mmcrawl.works import Collections, Work, open_catalogue
+from tests.browse.catalogue import browsing
 from tests.browse.works import TONE, WAVES, key_of, store_of
 from tests.waiting import HANG
 
@@ -40,8 +40,8 @@ def send(client: TestClient, path: str, **form: str) -> str:
 
 def found(tmp_path: Path, id_: str) -> Work:
     store = store_of(tmp_path)
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        return shelf.find(id_)
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        return catalogue.find(id_)
 
 
 def headings(client: TestClient, to: str) -> list[str]:
@@ -71,8 +71,8 @@ def test_of_two_who_describe_a_collection_neither_takes_back_what_the_other_said
     send(client, "/collection", **one | {"name": "Monday", "do": "rename"})
     send(client, "/collection", **other | {"note": "of term 2", "do": "rename"})
     store = store_of(tmp_path)
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        (collection,) = Collections(shelf).all()
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        (collection,) = Collections(catalogue).all()
     assert (collection.name, collection.note) == ("Monday", "of term 2")
     (member,) = collection.members
     assert (member.tags, member.note, member.rating) == (("tides",), "for Monday", 3)
@@ -120,8 +120,8 @@ def test_a_value_that_cannot_be_kept_is_told_in_the_language_of_the_form(
 
 def test_a_work_with_what_no_encoding_has_is_shown(client: TestClient, tmp_path: Path) -> None:
     store = store_of(tmp_path)
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        shelf.describe([(replace(TONE, title="a\ud800b", caption="\udfff"), ("x",))])
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        catalogue.describe([(replace(TONE, title="a\ud800b", caption="\udfff"), ("x",))])
     for path in ("/works", f"/work?id={TONE.id}"):
         assert client.get(path).status_code == 200
 

@@ -9,10 +9,10 @@ import pytest
 
 from mmcrawl.browse import create_app, open_context
 from mmcrawl.media import folder_of
-from mmcrawl.works import open_shelf
+from mmcrawl.works import open_catalogue
+from tests.browse.catalogue import fill
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
-from tests.browse.shelf import fill
 from tests.browse.works import WAVES, keep_works, store_of
 from tests.waiting import HANG
 
@@ -65,8 +65,8 @@ def test_an_editor_corrects_and_collects(browser: Any, origin: str, tmp_path: Pa
     assert urlsplit(browser.current_url).path == "/collection"
     assert browser.find_element("css selector", "ol h2").text == "1. Wellen"
     store = store_of(tmp_path)
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        assert shelf.find(WAVES.id).title == "Wellen"
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        assert catalogue.find(WAVES.id).title == "Wellen"
 
 
 def test_a_form_is_sent_once_however_often_it_is_pressed(browser: Any, origin: str) -> None:

@@ -7,7 +7,7 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture
-from tests.browse.shelf import START, browsing, fill
+from tests.browse.catalogue import START, browsing, fill
 from tests.tables import each
 
 _TYPE = ("Content-Type", "text/html; charset=utf-8")

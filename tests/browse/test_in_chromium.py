@@ -11,10 +11,10 @@ import pytest
 
 from mmcrawl.browse import Options, create_app, open_context
 from mmcrawl.media import folder_of
-from mmcrawl.works import COLLECTIONS, Member, Suggestions, open_shelf
+from mmcrawl.works import COLLECTIONS, Member, Suggestions, open_catalogue
+from tests.browse.catalogue import FILM, LEVER, fill
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
-from tests.browse.shelf import FILM, LEVER, fill
 from tests.browse.test_crawls_shown import crawl, report
 from tests.browse.works import RIPPLES, WAVES, keep_works
 from tests.tables import each
@@ -109,17 +109,17 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("shelf")
+    folder = tmp_path_factory.mktemp("catalogue")
     rows = [{"label": "urlrule", "fetched": {"mean": 120.0}, "recall": {"mean": 0.5}}]
     report(folder / "reports" / "one", {"experiment": {"web": "demo"}, "algorithms": rows})
     uri, port = fill(folder), free_port()
     options = Options(store=crawl(folder), reports=(folder / "reports",), port=port)
     keep_works(folder)
-    with open_shelf(options.store, folder_of(options.store, None)) as shelf:
+    with open_catalogue(options.store, folder_of(options.store, None)) as catalogue:
         members = [asdict(Member(WAVES.id, ("tides",), "for Friday", 4)), asdict(Member("gone"))]
         record = {"name": "Friday", "note": "", "members": members, "changed_at": 0.0}
-        shelf.change(COLLECTIONS, lambda _: {"5eed5eed": record})
-        Suggestions(shelf).put("physics-senior", [("折射", "refraction")], "Li")
+        catalogue.change(COLLECTIONS, lambda _: {"5eed5eed": record})
+        Suggestions(catalogue).put("physics-senior", [("折射", "refraction")], "Li")
     with open_context(uri, options=options) as context:
         context.surveyor.survey(context.archive.counts())
         with served(create_app(context), port) as origin:

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Search
 from mmcrawl.browse import open_context
-from tests.browse.shelf import client_of, fill
+from tests.browse.catalogue import client_of, fill
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, Options, create_app, oai
 from mmcrawl.media import folder_of
-from mmcrawl.works import Correction, Work, open_shelf
+from mmcrawl.works import Correction, Work, open_catalogue
+from tests.browse.catalogue import browsing, fill
 from tests.browse.serving import free_port, served
-from tests.browse.shelf import browsing, fill
 from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, store_of
 from tests.tables import each
 from tests.waiting import HANG
@@ -40,8 +40,8 @@ def harvester(with_works: tuple[TestClient, Context]) -> Iterator[Scythe]:
 
 def correct(folder: Path, work: Work, **values: Any) -> None:
     store = store_of(folder)
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        shelf.correct([Correction(work.id, values)])
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        catalogue.correct([Correction(work.id, values)])
 
 
 def asked(client: TestClient, **arguments: str) -> etree._Element:

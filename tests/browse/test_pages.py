@@ -13,19 +13,19 @@ from starlette.testclient import TestClient
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse import Context, Options
 from mmcrawl.rank import RankedPages, find_duplicates, save_duplicates, save_ranks
-from tests.browse.shelf import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
+from tests.browse.catalogue import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
 from tests.tables import each
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Context]]:
-    with browsing(fill(tmp_path_factory.mktemp("shelf"))) as both:
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Context]]:
+    with browsing(fill(tmp_path_factory.mktemp("catalogue"))) as both:
         yield both
 
 
 @pytest.fixture(scope="module")
-def kept_client(shelf: tuple[TestClient, Context]) -> TestClient:
-    return shelf[0]
+def kept_client(catalogue: tuple[TestClient, Context]) -> TestClient:
+    return catalogue[0]
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_the_interface_speaks_the_language_of_its_reader(client: TestClient) -> 
 
 def test_what_is_stored_later_is_counted_and_found(tmp_path: Path) -> None:
     from mmcrawl.archive import Capture
-    from tests.browse.shelf import HTML
+    from tests.browse.catalogue import HTML
 
     uri = fill(tmp_path)
     with browsing(uri) as (client, context):

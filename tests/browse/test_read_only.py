@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 from mmcrawl.browse import Options
 from mmcrawl.media import folder_of
 from mmcrawl.store import sqlite_files
-from mmcrawl.works import open_shelf
-from tests.browse.shelf import browsing, fill
+from mmcrawl.works import open_catalogue
+from tests.browse.catalogue import browsing, fill
 from tests.browse.test_crawls_shown import crawl
 from tests.browse.works import MOVIE, WAVES, keep_works, key_of
 
@@ -61,5 +61,5 @@ def test_what_would_write_there_is_a_sentence(client: TestClient, tmp_path: Path
         assert answer.status_code == 503, path
         assert "read-only" in answer.text, path
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
-    with open_shelf(store, folder_of(store, None), create=False) as found:
+    with open_catalogue(store, folder_of(store, None), create=False) as found:
         assert found.find(WAVES.id).title == WAVES.title

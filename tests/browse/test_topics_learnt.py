@@ -14,8 +14,8 @@ from mmcrawl.archive import Capture
 from mmcrawl.browse import Options
 from mmcrawl.media import folder_of
 from mmcrawl.topic import PageModel, load_topic
-from mmcrawl.works import Marks, open_shelf
-from tests.browse.shelf import HTML, START, browsing, fill
+from mmcrawl.works import Marks, open_catalogue
+from tests.browse.catalogue import HTML, START, browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.tables import each
 from tests.waiting import HANG
@@ -115,12 +115,12 @@ def test_a_page_is_marked_where_it_is_shown_and_the_mark_is_taken_back(client, t
     shown = html.document_fromstring(client.get("/page", params={"url": address(3)}).text)
     assert shown.xpath("//details/p[starts-with(., '✓')]/a/bdi/text()") == ["fiddles"]
     store = store_of(tmp_path)
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        assert [(m.url, m.is_good) for m in Marks(shelf).of("fiddles")] == [(address(3), True)]
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        assert [(m.url, m.is_good) for m in Marks(catalogue).of("fiddles")] == [(address(3), True)]
         post(client, "/topic/mark", topic="fiddles", url=address(3), mark="bad")
-        assert [m.is_good for m in Marks(shelf).of("fiddles")] == [False]
+        assert [m.is_good for m in Marks(catalogue).of("fiddles")] == [False]
         post(client, "/topic/mark", topic="fiddles", url=address(3), mark="none")
-        assert not Marks(shelf).of("fiddles")
+        assert not Marks(catalogue).of("fiddles")
 
 
 @each("name", ["../x", "a/b", "", "physics-senior", ".hidden", "x.json", "a b"])

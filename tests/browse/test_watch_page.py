@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from mmcrawl.archive import open_archive
 from mmcrawl.browse.views import versions as module
 from tests.archive.conftest import lesson, opened_uri
-from tests.browse.shelf import DAY, LEVER, START, browsing, captures
+from tests.browse.catalogue import DAY, LEVER, START, browsing, captures
 from tests.tables import each
 
 OTHER = "http://optics.test/lens.html"

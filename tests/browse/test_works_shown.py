@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, Options
 from mmcrawl.media import folder_of, has_pictures
-from mmcrawl.works import Collections, Work, open_shelf
-from tests.browse.shelf import browsing, fill
+from mmcrawl.works import Collections, Work, open_catalogue
+from tests.browse.catalogue import browsing, fill
 from tests.browse.works import (
     MOVIE,
     PART,
@@ -50,8 +50,8 @@ def post(client: TestClient, path: str, **form: str) -> str:
 
 def work_of(client: TestClient, id_: str, tmp_path: Path) -> Work:
     store = store_of(tmp_path)
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        return shelf.find(id_)
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        return catalogue.find(id_)
 
 
 # -- shown --------------------------------------------------------------------------------------
@@ -294,8 +294,8 @@ def test_a_damaged_file_of_works_is_a_sentence(tmp_path: Path) -> None:
 def test_what_another_process_describes_is_shown(client: TestClient, tmp_path: Path) -> None:
     assert TONE.title in titles(client)
     store = store_of(tmp_path)
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        shelf.describe([(WAVES, ("x",))])
-        Collections(shelf).create("Elsewhere")
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        catalogue.describe([(WAVES, ("x",))])
+        Collections(catalogue).create("Elsewhere")
     assert titles(client) == [WAVES.title]
     assert "Elsewhere" in client.get("/collections").text

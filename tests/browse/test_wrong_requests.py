@@ -12,14 +12,14 @@ from starlette.testclient import TestClient
 import mmcrawl.browse
 from mmcrawl.browse import Limits
 from mmcrawl.errors import StoreError
-from tests.browse.shelf import FILM, LEVER, browsing, client_of, fill
+from tests.browse.catalogue import FILM, LEVER, browsing, client_of, fill
 from tests.tables import each
 from tests.waiting import HANG
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with browsing(fill(tmp_path_factory.mktemp("shelf"))) as (client, _):
+    with browsing(fill(tmp_path_factory.mktemp("catalogue"))) as (client, _):
         yield client
 
 

@@ -10,14 +10,14 @@ from starlette.testclient import TestClient
 from mmcrawl.browse import Options
 from mmcrawl.media import SWF, MediaFile, State, folder_of, open_collection
 from mmcrawl.replay import DemoWeb
-from mmcrawl.works import Evidence, Licence, Sighting, Work, WorkFile, open_shelf
-from tests.browse.shelf import FILM
+from mmcrawl.works import Appearance, Evidence, Licence, Work, WorkFile, open_catalogue
+from tests.browse.catalogue import FILM
 from tests.media.animations import animation
 
 MOVIE = DemoWeb().get("http://app.demo.test/media/standing-waves.mp4").body
 RIPPLE = animation("Ripples", loads=["parts/two.swf"])
 PART = animation("Two")
-PAGE = Sighting(FILM, "Waves", "topic", 1_700_000_000.0)
+PAGE = Appearance(FILM, "Waves", "topic", 1_700_000_000.0)
 BY = Licence("CC-BY-4.0", "https://creativecommons.org/licenses/by/4.0/", Evidence("text", "CC BY"))
 
 
@@ -89,9 +89,9 @@ def keep_works(folder: Path) -> Options:
             said = {"digest": digest(data), "size": len(data), "content_type": mime}
             settled.append(replace(one, state=State.HELD, **said))
         assert collection.index.settle(settled, "me") == 3
-    with open_shelf(store, folder_of(store, None)) as shelf:
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
         works = (WAVES, RIPPLES, TONE)
-        shelf.describe([(work, (work.files[0].url,)) for work in works])
+        catalogue.describe([(work, (work.files[0].url,)) for work in works])
     return Options(store=store)
 
 

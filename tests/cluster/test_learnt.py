@@ -20,12 +20,12 @@ PATTERNS = st.builds(PatternRecord, st.text(), st.text(), COUNTS, COUNTS, COUNTS
     pages=COUNTS,
     words=st.dictionaries(st.text(), COUNTS),
     largest=st.lists(st.floats(0, 9), max_size=3).map(tuple),
-    taught=st.dictionaries(st.integers(0, 1_023), COUNTS),
-    absorbed=st.lists(st.text(), max_size=2).map(tuple),
+    learnt_links=st.dictionaries(st.integers(0, 1_023), COUNTS),
+    merged=st.lists(st.text(), max_size=2).map(tuple),
     patterns=st.lists(PATTERNS, max_size=2).map(tuple),
 )
-def test_it_is_read_as_it_was_told(*, pages, words, largest, taught, absorbed, patterns):
-    learnt = Learnt(pages, words, largest, None, taught, absorbed, patterns)
+def test_it_is_read_as_it_was_told(*, pages, words, largest, learnt_links, merged, patterns):
+    learnt = Learnt(pages, words, largest, None, learnt_links, merged, patterns)
     assert Learnt.decode(learnt.encode()) == learnt
 
 
@@ -66,8 +66,8 @@ def test_each_hears_what_is_new(store, told):
 def test_what_was_absorbed_is_not_heard_besides(store, told):
     told("ann", Learnt(1))
     told("bob", Learnt(2))
-    told("bob", Learnt(3, absorbed=("ann",)))
-    assert LearntStore(store, "cat").hear({}) == {"bob": Learnt(3, absorbed=("ann",))}
+    told("bob", Learnt(3, merged=("ann",)))
+    assert LearntStore(store, "cat").hear({}) == {"bob": Learnt(3, merged=("ann",))}
     assert len(store.all("learnt")) == 1
 
 
@@ -87,7 +87,7 @@ def test_what_another_one_absorbed_is_counted_once():
     job = gang.join().job
     similarity = job._reporter.similarity
     direct = gang.join().job
-    ann, both = Learnt(2, {"lens": 2}), Learnt(5, {"lens": 3}, absorbed=("ann",))
+    ann, both = Learnt(2, {"lens": 2}), Learnt(5, {"lens": 3}, merged=("ann",))
     job._mixture.hear({"ann": ann}, as_own=False)
     job._mixture.hear({"bob": both}, as_own=False)
     direct._mixture.hear({"bob": both}, as_own=False)

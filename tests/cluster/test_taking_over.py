@@ -25,7 +25,7 @@ def scores(worker: Worker) -> dict[str, float]:
 
 @each("algo, most", [("shark", 1e-9), ("topicrank", 1e-9), ("hits", 1e-9), ("learned", 0.05)])
 def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> None:
-    """Logs have older ones; what other parts taught meanwhile counts for all at once."""
+    """Logs have older ones; what other parts learnt_links meanwhile counts for all at once."""
     gang = Gang(MadeWeb(3, 40), Rules(parts=16, lease=4.0, rest=0.0), algo=algo)
     first = gang.join()
     for _ in range(12):

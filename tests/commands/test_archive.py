@@ -238,17 +238,18 @@ def test_numbers_and_a_check(run):
 
 
 @pytest.mark.parametrize(
-    ("setting", "method", "uncut"), [(None, "bwap", 0), ("spcola", "spcola", 0), ("off", "bwap", 4)]
+    ("setting", "method", "unsegmented"),
+    [(None, "bwap", 0), ("spcola", "spcola", 0), ("off", "bwap", 4)],
 )
-def test_pages_of_warc_files_are_cut_as_those_of_a_crawl(run, setting, method, uncut):
+def test_pages_of_warc_files_are_cut_as_those_of_a_crawl(run, setting, method, unsegmented):
     run("export-warc", "all.warc.gz")
     settings = {} if setting is None else {"MMCRAWL_BLOCKS": setting}
     assert run("import-warc", "all.warc.gz", "-a", "archive=copy.db", **settings).code == 0
     with open_archive("sqlite:///copy.db", read_only=True) as archive:
         pages = [version for version in archive.all_versions() if version.encoding]
         assert {version.method for version in pages} == {method}
-        assert archive.stats().uncut == uncut
-        assert [archive.page(version).kept is None for version in pages] == [bool(uncut)] * 4
+        assert archive.stats().unsegmented == unsegmented
+        assert [archive.page(version).kept is None for version in pages] == [bool(unsegmented)] * 4
 
 
 def test_a_method_that_is_none_takes_nothing_in(run: Run) -> None:

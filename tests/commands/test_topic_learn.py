@@ -10,7 +10,7 @@ import pytest
 from mmcrawl.archive import open_archive
 from mmcrawl.learning import sampled
 from mmcrawl.media import folder_of
-from mmcrawl.works import Marks, open_shelf
+from mmcrawl.works import Marks, open_catalogue
 from tests.commands.running import ran
 from tests.programs import run
 from tests.topic.test_learning import BAD, GOOD, markup
@@ -141,15 +141,15 @@ def test_marks_teach_and_outweigh_what_was_said(crawled: Path) -> None:
     with open_archive(f"sqlite:///{crawled / 'one-archive.db'}", read_only=True) as archive:
         wrong = [example.name for example in sampled(archive, 12, without=right)]
     store = f"sqlite:///{crawled / 'one.db'}"
-    with open_shelf(store, folder_of(store, None)) as shelf:
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
         for url in right[:8]:
-            Marks(shelf).put("m", url, is_good=True)
+            Marks(catalogue).put("m", url, is_good=True)
         for url in wrong:
-            Marks(shelf).put("m", url, is_good=False)
+            Marks(catalogue).put("m", url, is_good=False)
     made = topic("learn", "m", "--marks", "-a", "store=one.db", cwd=crawled)
     assert made.returncode == 0, made.stderr
-    with open_shelf(store, folder_of(store, None)) as shelf:
-        Marks(shelf).put("m", right[0], is_good=False)
+    with open_catalogue(store, folder_of(store, None)) as catalogue:
+        Marks(catalogue).put("m", right[0], is_good=False)
     again = topic("learn", "m", "--marks", "-a", "store=one.db", cwd=crawled)
     assert again.returncode == 0, again.stderr
     facts = json.loads((crawled / "topics" / "m.json").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ import pytest
 from mutagen.wave import WAVE
 
 from mmcrawl.media import MediaFile, MediaIndex, State, media_beside, open_collection
-from mmcrawl.works import Collections, open_shelf
+from mmcrawl.works import Collections, open_catalogue
 from tests.commands.running import ran
 from tests.programs import typed
 from tests.warm import python
@@ -153,9 +153,9 @@ def test_the_file_of_a_crawl_stands_for_its_archive(crawl: Path) -> None:
 def test_a_collection_is_listed_and_exported_in_its_order(crawl: Path, tmp_path: Path) -> None:
     scrapy(crawl, "works", "describe")
     store = f"sqlite:///{crawl / 'crawl.db'}"
-    with open_shelf(store, media_beside(store)) as shelf:
-        ids = [work.id for work in shelf.works()][:2][::-1]
-        Collections(shelf).create("For Friday", ids)
+    with open_catalogue(store, media_beside(store)) as catalogue:
+        ids = [work.id for work in catalogue.works()][:2][::-1]
+        Collections(catalogue).create("For Friday", ids)
     assert "For Friday" in scrapy(crawl, "works", "collections")
     target = tmp_path / "friday.jsonl"
     words = ("--to", "jsonl", "--collection", "For Friday", "-o", str(target))

@@ -10,7 +10,7 @@ import pytest
 
 from mmcrawl.crawl import CrawlJob, FetchedPage
 from mmcrawl.frontier import (
-    TWIN,
+    ALIAS,
     Findings,
     Limits,
     LinkScores,
@@ -446,11 +446,11 @@ def test_a_trap_left_behind_is_drained_in_portions(opened: Any) -> None:
     web = {SEED: page(*(f"/n/{n}" for n in range(450)))}
     web |= dict.fromkeys((f"{SEED}n/{n}" for n in range(450)), "-")
     crawl(job, web, most=3)
-    portions = []
+    batches = []
     while job.frontier.ready:
         assert job.next() is None
-        portions.append(job.interrupted)
-    assert portions == [True, True, False]
+        batches.append(job.interrupted)
+    assert batches == [True, True, False]
 
 
 def test_a_barren_area_falls_behind_and_a_find_brings_it_forward(opened: Any) -> None:
@@ -638,7 +638,7 @@ def test_other_addresses_of_known_links_come_last_and_are_left_out_once_they_pro
     taken = crawl(job, mirrored(5))
     plain = [f"{SEED}p{n}" for n in range(5)]
     assert taken == [SEED, *plain, f"{SEED}p0/", f"{SEED}p1/"]
-    assert job.frontier.errors() == {TWIN: 3}
+    assert job.frontier.errors() == {ALIAS: 3}
 
 
 def test_a_page_that_only_its_other_address_leads_to_is_fetched_in_its_turn(opened: Any) -> None:
@@ -648,7 +648,7 @@ def test_a_page_that_only_its_other_address_leads_to_is_fetched_in_its_turn(open
     assert media_pages(job) == {f"{SEED}a/": [f"{SEED}a/f.mp4"]}
 
 
-def test_a_request_of_the_spider_keeps_its_priority_when_its_twin_fails(opened: Any) -> None:
+def test_a_request_of_the_spider_keeps_its_priority_when_its_alias_fails(opened: Any) -> None:
     job = opened()
     fetch(job, {SEED: page("a", "b", "c")}, job.next())
     asked = NewLink(f"{SEED}z", priority=3), NewLink(f"{SEED}a/", priority=3)
@@ -674,7 +674,7 @@ def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followe
     job.add([NewLink(f"{SEED}old")])
     assert job.redirected(job.next().id, NewLink(f"{SEED}p2/"))
     assert job.next() is None
-    assert job.frontier.errors() == {TWIN: 1}
+    assert job.frontier.errors() == {ALIAS: 1}
 
 
 @pytest.mark.parametrize("algo", ["breadth", "learned", "urlrule"])
@@ -721,7 +721,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return told
 
 
-def test_a_twin_ends_without_teaching_the_algorithm_anything(opened, tmp_path, ends):
+def test_a_alias_ends_without_teaching_the_algorithm_anything(opened, tmp_path, ends):
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     job = opened(store)
     crawl(job, mirrored(4))

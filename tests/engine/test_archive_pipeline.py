@@ -29,7 +29,7 @@ from mmcrawl.archive import (
     Visited,
     open_archive,
 )
-from mmcrawl.engine import News
+from mmcrawl.engine import Completions
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
 from mmcrawl.pipelines import PageSemaphore
@@ -581,10 +581,10 @@ def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(monkeypatc
     calls: list[Any] = []
     reactor = SimpleNamespace(callFromThread=calls.append)
     monkeypatch.setattr(twisted.internet, "reactor", reactor, raising=False)
-    news, told = News(), []
+    completions, told = Completions(), []
     futures: list[Future[Stored]] = [Future() for _ in range(10)]
     for number, future in enumerate(futures):
-        news.of(future).addBoth(lambda _, number=number: told.append(number))
+        completions.of(future).addBoth(lambda _, number=number: told.append(number))
     for future in futures[:5]:
         future.set_result(Stored(None))
     futures[5].set_exception(StoreError("full"))

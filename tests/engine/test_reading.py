@@ -54,7 +54,7 @@ def test_the_order_of_links_goes_by_their_blocks(tools: Tools) -> None:
     server, again = tools.serve(), str(tools.folder() / "crawl.db")
     server.pages["/"] = WITH_ADVERTISEMENT
     crawl = {"seeds": server.url(), "settings": ON}
-    cut, uncut, _, _ = tools.crawl(
+    cut, unsegmented, _, _ = tools.crawl(
         crawl,
         crawl | {"settings": ON | {"MMCRAWL_BLOCKS": "off"}},
         crawl | {"links": "related", "store": again},
@@ -69,7 +69,7 @@ def test_the_order_of_links_goes_by_their_blocks(tools: Tools) -> None:
     kinds = stored_blocks(cut.store)
     found = [kinds[path] for path in ("/oar", "/home", "/buy")]
     assert found == ["topic", "navigation", "advertisement"]
-    assert set(stored_blocks(uncut.store).values()) == {""}
+    assert set(stored_blocks(unsegmented.store).values()) == {""}
 
 
 # -- every crawl ----------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(tools, tmp_path
         assert (version.method, tuple(kept or ())) == (method, read.blocks)
 
 
-def test_very_large_pages_go_on_uncut(tools: Tools) -> None:
+def test_very_large_pages_go_on_unsegmented(tools: Tools) -> None:
     pages = {"/": PAGE + " " * (4 << 20), "/oar": PAGE}
     (_, large, _), *others = seen_by_the_next_pipeline(tools, pages)
     assert large is None
@@ -198,7 +198,7 @@ def test_the_tree_of_a_page_is_built_once(monkeypatch):
     assert built == [PAGE.encode()]
 
 
-def test_a_page_that_a_method_fails_at_is_named_and_goes_on_uncut(caplog, monkeypatch):
+def test_a_page_that_a_method_fails_at_is_named_and_goes_on_unsegmented(caplog, monkeypatch):
     def failing(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
@@ -234,7 +234,9 @@ class Killed(ChildProcess):
         super().send(question, bodies)
 
 
-def test_when_the_process_dies_one_page_goes_on_uncut_and_the_others_are_cut(caplog, monkeypatch):
+def test_when_the_process_dies_one_page_goes_on_unsegmented_and_the_others_are_cut(
+    caplog, monkeypatch
+):
     monkeypatch.setattr("mmcrawl.crawl.reading.ChildProcess", Killed)
     reader = PageReader("bwap")
     waiting = [reader.read(received(n)) for n in range(6)]

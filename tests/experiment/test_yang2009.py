@@ -12,8 +12,8 @@ from mmcrawl.experiment.presets import (
     LAYERS,
     PUBLISHED_CRAWLS,
     PaperTable,
-    claim,
     over_webs,
+    reserve,
     webs_of,
     write_tables,
 )
@@ -153,7 +153,7 @@ def test_a_web_without_relevant_pages_has_no_tables(tmp_path: Path, laboratory: 
 
 def test_tables_are_written_for_programs_people_and_papers(tmp_path: Path) -> None:
     table = PaperTable("A", ("row", "a|b"), (("x_1 & 2", "50.0%"), ("\\~^", "–")), "A note.")
-    claim(tmp_path / "new")
+    reserve(tmp_path / "new")
     page = write_tables([table], tmp_path / "new")
     rows = "| row | a\\|b |\n| --- | ---: |\n| x_1 & 2 | 50.0% |\n| \\~^ | – |\n"
     assert page.read_text() == f"## A\n\n{rows}\nA note.\n"
@@ -170,10 +170,10 @@ def test_tables_are_written_for_programs_people_and_papers(tmp_path: Path) -> No
         "% A note.",
     ]
     assert '"rows"' in (tmp_path / "new" / "tables.json").read_text()
-    claim(tmp_path / "new")  # once more, over the tables of before
+    reserve(tmp_path / "new")  # once more, over the tables of before
 
 
 def test_a_folder_with_other_files_gets_no_tables(tmp_path: Path) -> None:
     (tmp_path / "homework.txt").write_text("mine")
     with pytest.raises(ExperimentError, match=r"holds other files \(homework.txt\)"):
-        claim(tmp_path)
+        reserve(tmp_path)

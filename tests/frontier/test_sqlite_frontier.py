@@ -276,15 +276,15 @@ def test_history_is_told_in_the_order_in_which_pages_were_crawled(frontier):
     assert list(frontier.outlinks(0)) == []
 
 
-def test_the_twin_of_a_page_is_another_page_of_the_same_bytes(frontier):
+def test_the_alias_of_a_page_is_another_page_of_the_same_bytes(frontier):
     one, other = add(frontier, "/a", "/c")
     crawl(frontier, one, digest=77, relevant=True)
     crawl(frontier, other, digest=79, relevant=False)
-    assert frontier.twin(f"{H}/b", 77) == f"{H}/a"
-    assert frontier.twin(f"{H}/b", 79) is None
-    assert frontier.twin(f"{H}/a", 77) is None
-    assert frontier.twin(f"{H}/b", 78) is None
-    assert frontier.twin(f"{H}/b", 0) is None
+    assert frontier.alias(f"{H}/b", 77) == f"{H}/a"
+    assert frontier.alias(f"{H}/b", 79) is None
+    assert frontier.alias(f"{H}/a", 77) is None
+    assert frontier.alias(f"{H}/b", 78) is None
+    assert frontier.alias(f"{H}/b", 0) is None
 
 
 def test_scoring_is_told_what_is_known_of_a_link(frontier):
@@ -314,7 +314,7 @@ def test_two_jobs_of_a_store_know_nothing_of_each_other(store):
     crawl(one, 0, digest=5)
     assert (len(one), one.pages, one.waiting()) == (2, 1, [1])
     assert (len(two), two.pages, two.waiting()) == (2, 0, [0, 1])
-    assert two.twin(f"{H}/b", 5) is None
+    assert two.alias(f"{H}/b", 5) is None
     assert list(two.history()) == []
     assert (one.url(0), two.url(0)) == (f"{H}/x", "http://other.test/")
     assert two.without_parent() == [0, 1]

@@ -168,7 +168,7 @@ def test_a_read_only_file_is_refused_and_stays_as_it_was(unprivileged):
     ("change", "told"),
     [
         ("ALTER TABLE link ADD COLUMN more TEXT", "its tables are not those of mmcrawl"),
-        ("DROP TABLE sighting", "its tables are not those of mmcrawl"),
+        ("DROP TABLE section_media", "its tables are not those of mmcrawl"),
         ("UPDATE link SET settled = 9223372036854775807", "numbers out of range"),
         ("UPDATE link SET physical_layer = -5", "numbers out of range"),
         ("UPDATE link SET content = 9e999", "numbers out of range"),

@@ -19,7 +19,7 @@ from mmcrawl.experiment import read_pages
 from mmcrawl.frontier import database
 from mmcrawl.media import MediaIndex
 from mmcrawl.store import sqlite_files
-from mmcrawl.works import open_shelf
+from mmcrawl.works import open_catalogue
 from tests.tables import each
 
 KIND = sqlite_files.FileKind("archive", "mmca", 1, "")
@@ -29,7 +29,7 @@ FILES: dict[str, tuple[str, str, Callable[[Path], Any]]] = {
     "crawl": ("a.db", "link", database.connect),
     "search": ("a.db", "page", index.Index),
     "media": ("index.db", "file", lambda path: MediaIndex("sqlite:///crawl.db", path.parent)),
-    "works": ("works.db", "work", lambda path: open_shelf("sqlite:///crawl.db", path.parent)),
+    "works": ("works.db", "work", lambda path: open_catalogue("sqlite:///crawl.db", path.parent)),
 }
 READERS: dict[str, Callable[[Path], Any]] = {
     "archive": lambda path: open_archive(f"sqlite:///{path}", read_only=True),

@@ -34,7 +34,7 @@ from tests.waiting import HANG
 
 FIELDS = {"url": str, "time": float, "status": int, "digest": bytes, "facts": dict}
 CONTENTS = Contents(
-    "shelf of pages",
+    "catalogue of pages",
     "mmtt",
     3,
     "pages_",
@@ -289,7 +289,9 @@ def test_of_two_processes_none_loses_anything_and_a_kill_leaves_whole_documents(
 
 
 def test_a_store_that_is_not_there_is_not_made_to_be_read(opener: Opener, tmp_path: Path) -> None:
-    with pytest.raises(MissingStoreError, match=r"no shelf of pages .*none\.db; make one first"):
+    with pytest.raises(
+        MissingStoreError, match=r"no catalogue of pages .*none\.db; make one first"
+    ):
         open_documents(CONTENTS, "", tmp_path / "none.db", create=False)
     if isinstance(opener(), MemoryStore):
         return
@@ -302,7 +304,7 @@ def test_a_store_that_is_not_there_is_not_made_to_be_read(opener: Opener, tmp_pa
     "statement, says",
     [
         ("PRAGMA user_version = 2", r"an older version of mmcrawl \(schema 2, this one has 3\)"),
-        ("PRAGMA application_id = 7", "is not a shelf of pages of mmcrawl; name another file"),
+        ("PRAGMA application_id = 7", "is not a catalogue of pages of mmcrawl; name another file"),
         ("ALTER TABLE page ADD COLUMN more TEXT", "tables are not those of mmcrawl"),
         ("INSERT INTO page VALUES ('a', '', 0, 0, x'', '{')", "damaged .*; restore it from a copy"),
     ],
@@ -324,7 +326,7 @@ def test_a_file_that_is_none_of_ours_is_a_sentence(
 def test_a_text_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "pages.db"
     path.write_bytes(b"no database at all, but a text of mine" * 50)
-    with pytest.raises(StoreError, match="is not a shelf of pages of mmcrawl"):
+    with pytest.raises(StoreError, match="is not a catalogue of pages of mmcrawl"):
         open_documents(CONTENTS, "", path)
     assert path.read_bytes().startswith(b"no database")
 

@@ -45,14 +45,17 @@ def refusal(uri: str) -> str:
     [
         ("mongodb://me:s3cret@127.0.0.1:9", "names no database"),
         ("mongodb://me:s3cret@127.0.0.1:9/a.b", "has a dot"),
-        ("mongodb://me:p@s3cret@127.0.0.1:9/a", "the URI of the shelf of pages is not understood"),
+        (
+            "mongodb://me:p@s3cret@127.0.0.1:9/a",
+            "the URI of the catalogue of pages is not understood",
+        ),
         ("mongodb://me:p/s3cret@127.0.0.1:9/a", "not understood"),
         ("mongodb://me:9:s3cret/a", "not understood"),
         ("mongodb://[::1/a", "not understood"),
         ("mongodb:///a", "not understood"),
         (
             "mongodb://me:s3cret@127.0.0.1:9/a?serverSelectionTimeoutMS=50",
-            "shelf of pages mongodb://127.0.0.1:9/a cannot be reached",
+            "catalogue of pages mongodb://127.0.0.1:9/a cannot be reached",
         ),
     ],
 )
@@ -82,11 +85,11 @@ def test_what_others_keep_and_another_schema_are_left_alone(
     database: Database[dict[str, Any]], uri: str
 ) -> None:
     database["pages_films"].insert_one({"_id": 1})
-    assert "is not a shelf of pages of mmcrawl; name another database" in refusal(uri)
+    assert "is not a catalogue of pages of mmcrawl; name another database" in refusal(uri)
     database.drop_collection("pages_films")
     about = database["pages_about"]
     about.insert_one({"_id": "schema", "films": 7})
-    assert "is not a shelf of pages of mmcrawl" in refusal(uri)
+    assert "is not a catalogue of pages of mmcrawl" in refusal(uri)
     assert "pages_page" not in database.list_collection_names()
     about.drop()
     open_documents(CONTENTS, uri, None).close()

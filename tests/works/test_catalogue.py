@@ -11,15 +11,15 @@ import pytest
 
 from mmcrawl.errors import CollectionError, MissingRecordError, StoreError, TopicError
 from mmcrawl.works import (
+    Catalogue,
     Evidence,
     Licence,
     Marks,
-    Shelf,
     Suggestion,
     Suggestions,
     Work,
     WorkFile,
-    open_shelf,
+    open_catalogue,
     read_corrections,
 )
 from tests.tables import each
@@ -33,113 +33,115 @@ def work(*names: str, title: str = "Levers") -> tuple[Work, tuple[str, ...]]:
 
 
 @pytest.fixture
-def shelf(opener: Callable[[], Shelf]) -> Iterator[Shelf]:
-    """An empty shelf."""
+def catalogue(opener: Callable[[], Catalogue]) -> Iterator[Catalogue]:
+    """An empty catalogue."""
     with opener() as opened:
         yield opened
 
 
-def corrections(shelf: Shelf, *said: dict[str, object]) -> int:
-    return shelf.correct(read_corrections(map(json.dumps, said), "said.jsonl"))
+def corrections(catalogue: Catalogue, *said: dict[str, object]) -> int:
+    return catalogue.correct(read_corrections(map(json.dumps, said), "said.jsonl"))
 
 
 def test_works_are_kept_in_their_order_with_all_they_have(
-    shelf: Shelf, opener: Callable[[], Shelf]
+    catalogue: Catalogue, opener: Callable[[], Catalogue]
 ) -> None:
     licence = Licence("CC-BY-4.0", "http://l", Evidence("text", "under CC BY"), 0.6)
     first, keys = work("b", title="杠杆 \ud800")
     first = replace(first, licences=(licence,), languages=("zh",))
     second, others = work("a")
-    assert shelf.describe([(first, keys), (second, others)]) == 2
+    assert catalogue.describe([(first, keys), (second, others)]) == 2
     with opener() as again:
         assert [replace(each, changed_at=0) for each in again.works()] == [first, second]
         assert replace(again.find(second.id), changed_at=0) == second
         assert time.time() - 60 < again.find(second.id).changed_at <= time.time()
 
 
-def test_describing_anew_replaces_works_and_keeps_their_ids(shelf: Shelf) -> None:
-    shelf.describe([work("b", "c"), work("x")])
-    before = [each.id for each in shelf.works()]
-    shelf.describe([work("x"), work("a", "b", "c", title="More")])
-    assert [(each.id, each.title) for each in shelf.works()] == [
+def test_describing_anew_replaces_works_and_keeps_their_ids(catalogue: Catalogue) -> None:
+    catalogue.describe([work("b", "c"), work("x")])
+    before = [each.id for each in catalogue.works()]
+    catalogue.describe([work("x"), work("a", "b", "c", title="More")])
+    assert [(each.id, each.title) for each in catalogue.works()] == [
         (before[1], "Levers"),
         (before[0], "More"),
     ]
 
 
-def test_of_a_work_that_falls_apart_the_larger_part_keeps_the_id(shelf: Shelf) -> None:
-    shelf.describe([work("a", "b", "c")])
-    (before,) = (each.id for each in shelf.works())
-    shelf.describe([work("a"), work("b", "c")])
-    small, large = shelf.works()
+def test_of_a_work_that_falls_apart_the_larger_part_keeps_the_id(catalogue: Catalogue) -> None:
+    catalogue.describe([work("a", "b", "c")])
+    (before,) = (each.id for each in catalogue.works())
+    catalogue.describe([work("a"), work("b", "c")])
+    small, large = catalogue.works()
     assert large.id == before
     assert small.id != before
 
 
-def test_corrections_win_over_what_is_found_anew(shelf: Shelf) -> None:
-    shelf.describe([work("a")])
-    (found,) = shelf.works()
-    assert corrections(shelf, {"work": found.id, "title": "Pulleys", "level": "primary"}) == 1
-    shelf.describe([work("a", title="Wheels")])
-    (now,) = shelf.works()
+def test_corrections_win_over_what_is_found_anew(catalogue: Catalogue) -> None:
+    catalogue.describe([work("a")])
+    (found,) = catalogue.works()
+    assert corrections(catalogue, {"work": found.id, "title": "Pulleys", "level": "primary"}) == 1
+    catalogue.describe([work("a", title="Wheels")])
+    (now,) = catalogue.works()
     assert (now.title, now.title_source, now.level) == ("Pulleys", "editor", "primary")
     assert now.corrected == ("level", "title")
-    corrections(shelf, {"work": found.id, "title": None})
-    (now,) = shelf.works()
+    corrections(catalogue, {"work": found.id, "title": None})
+    (now,) = catalogue.works()
     assert (now.title, now.level, now.corrected) == ("Wheels", "primary", ("level",))
 
 
-def test_corrections_follow_a_work_into_the_one_it_is_part_of(shelf: Shelf) -> None:
-    shelf.describe([work("a"), work("b", "c")])
-    part, whole = (each.id for each in shelf.works())
+def test_corrections_follow_a_work_into_the_one_it_is_part_of(catalogue: Catalogue) -> None:
+    catalogue.describe([work("a"), work("b", "c")])
+    part, whole = (each.id for each in catalogue.works())
     said = {"work": part, "creator": "Ann", "title": "Of the part"}
-    corrections(shelf, said, {"work": whole, "title": "Of the whole"})
-    shelf.describe([work("a", "b", "c")])
-    (now,) = shelf.works()
+    corrections(catalogue, said, {"work": whole, "title": "Of the whole"})
+    catalogue.describe([work("a", "b", "c")])
+    (now,) = catalogue.works()
     assert (now.id, now.title, now.creator) == (whole, "Of the whole", "Ann")
-    assert set(shelf.corrections()) == {whole}
+    assert set(catalogue.corrections()) == {whole}
 
 
-def test_corrections_of_works_that_are_gone_wait_for_them(shelf: Shelf) -> None:
-    shelf.describe([work("a")])
-    (found,) = shelf.works()
-    corrections(shelf, {"work": found.id, "title": "Pulleys"})
-    shelf.describe([])
-    assert list(shelf.works()) == []
-    shelf.describe([work("a")])
-    assert [each.title for each in shelf.works()] == ["Pulleys"]
+def test_corrections_of_works_that_are_gone_wait_for_them(catalogue: Catalogue) -> None:
+    catalogue.describe([work("a")])
+    (found,) = catalogue.works()
+    corrections(catalogue, {"work": found.id, "title": "Pulleys"})
+    catalogue.describe([])
+    assert list(catalogue.works()) == []
+    catalogue.describe([work("a")])
+    assert [each.title for each in catalogue.works()] == ["Pulleys"]
 
 
-def test_a_work_changes_when_it_is_found_otherwise_or_corrected(shelf: Shelf) -> None:
-    shelf.describe([work("a"), work("b")])
-    first, second = shelf.works()
-    shelf.describe([work("a"), work("b", title="Pulleys")])
-    same, other = shelf.works()
+def test_a_work_changes_when_it_is_found_otherwise_or_corrected(catalogue: Catalogue) -> None:
+    catalogue.describe([work("a"), work("b")])
+    first, second = catalogue.works()
+    catalogue.describe([work("a"), work("b", title="Pulleys")])
+    same, other = catalogue.works()
     assert same == first
     assert other.changed_at > second.changed_at
-    corrections(shelf, {"work": first.id, "title": "Wheels"})
-    corrected, still = shelf.works()
+    corrections(catalogue, {"work": first.id, "title": "Wheels"})
+    corrected, still = catalogue.works()
     assert corrected.changed_at > other.changed_at
     assert still == other
 
 
 def test_the_revision_grows_with_whatever_is_written(
-    shelf: Shelf, opener: Callable[[], Shelf]
+    catalogue: Catalogue, opener: Callable[[], Catalogue]
 ) -> None:
-    numbers = [shelf.revision()]
-    shelf.describe([work("a")])
-    numbers.append(shelf.revision())
-    (found,) = shelf.works()
-    corrections(shelf, {"work": found.id, "title": "Wheels"})
-    numbers.append(shelf.revision())
+    numbers = [catalogue.revision()]
+    catalogue.describe([work("a")])
+    numbers.append(catalogue.revision())
+    (found,) = catalogue.works()
+    corrections(catalogue, {"work": found.id, "title": "Wheels"})
+    numbers.append(catalogue.revision())
     assert numbers == sorted(set(numbers))
     with opener() as other:
         assert other.revision() == numbers[-1]
 
 
-def test_of_two_editors_at_once_neither_is_lost(shelf: Shelf, opener: Callable[[], Shelf]) -> None:
-    shelf.describe([work("a")])
-    (found,) = shelf.works()
+def test_of_two_editors_at_once_neither_is_lost(
+    catalogue: Catalogue, opener: Callable[[], Catalogue]
+) -> None:
+    catalogue.describe([work("a")])
+    (found,) = catalogue.works()
 
     def correct(number: int) -> None:
         with opener() as own:
@@ -149,25 +151,25 @@ def test_of_two_editors_at_once_neither_is_lost(shelf: Shelf, opener: Callable[[
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(correct, range(4)))
-    (now,) = shelf.works()
+    (now,) = catalogue.works()
     assert now.corrected == ("caption", "creator", "title", "topic")
     assert (now.title, now.caption) == ("title 9", "caption 9")
 
 
-def test_an_editor_says_licence_language_and_what_is_to_be_hidden(shelf: Shelf) -> None:
-    shelf.describe([work("a"), work("b")])
-    first, second = (each.id for each in shelf.works())
+def test_an_editor_says_licence_language_and_what_is_to_be_hidden(catalogue: Catalogue) -> None:
+    catalogue.describe([work("a"), work("b")])
+    first, second = (each.id for each in catalogue.works())
     corrections(
-        shelf,
+        catalogue,
         {"work": first, "licence": "CC-BY-SA-4.0", "languages": ["zh_cn"], "date": "2012-03"},
         {"work": second, "hidden": True},
     )
-    (now,) = shelf.works()
+    (now,) = catalogue.works()
     assert now.languages == ("zh-CN",)
     assert now.licence is not None
     assert now.licence.code == "CC-BY-SA-4.0"
     assert now.licence.evidence.source == "editor"
-    assert shelf.find(second).id == second
+    assert catalogue.find(second).id == second
 
 
 @each(
@@ -185,31 +187,31 @@ def test_an_editor_says_licence_language_and_what_is_to_be_hidden(shelf: Shelf) 
     ],
 )
 def test_a_wrong_correction_is_named_and_nothing_changes(
-    shelf: Shelf, line: str, says: str
+    catalogue: Catalogue, line: str, says: str
 ) -> None:
-    shelf.describe([work("a")])
-    (found,) = shelf.works()
+    catalogue.describe([work("a")])
+    (found,) = catalogue.works()
     good = json.dumps({"work": found.id, "title": "Pulleys"})
     lines = [line] if says == "line 1" else [good, line]
     with pytest.raises(CollectionError, match=says):
-        shelf.correct(read_corrections(lines, "said.jsonl"))
-    assert list(shelf.works()) == [found]
+        catalogue.correct(read_corrections(lines, "said.jsonl"))
+    assert list(catalogue.works()) == [found]
 
 
 def test_there_are_no_works_before_they_are_described(store: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="works describe"):
-        open_shelf(store, tmp_path / "crawl-media", create=False)
+        open_catalogue(store, tmp_path / "crawl-media", create=False)
 
 
 def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> None:
     times = iter((1.0, 2.0, 3.0))
-    with open_shelf(store, tmp_path / "crawl-media") as shelf:
-        marks = Marks(shelf, lambda: next(times))
+    with open_catalogue(store, tmp_path / "crawl-media") as catalogue:
+        marks = Marks(catalogue, lambda: next(times))
         marks.put("fiddles", "http://h.test/a", is_good=True)
         marks.put("fiddles", "http://h.test/b", is_good=False)
         marks.put("drums", "http://h.test/a", is_good=False)
-    with open_shelf(store, tmp_path / "crawl-media") as shelf:
-        marks = Marks(shelf)
+    with open_catalogue(store, tmp_path / "crawl-media") as catalogue:
+        marks = Marks(catalogue)
         assert [(mark.url, mark.is_good) for mark in marks.of("fiddles")] == [
             ("http://h.test/b", False),
             ("http://h.test/a", True),
@@ -225,15 +227,15 @@ def test_suggestions_wait_until_they_are_decided_once(
     store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = iter(range(9))
-    with open_shelf(store, tmp_path / "crawl-media") as shelf:
-        assert Suggestions(shelf).waiting() == []
-        suggestions = Suggestions(shelf, lambda: next(times))
+    with open_catalogue(store, tmp_path / "crawl-media") as catalogue:
+        assert Suggestions(catalogue).waiting() == []
+        suggestions = Suggestions(catalogue, lambda: next(times))
         assert suggestions.put("optics", [("折射", "refraction"), ("lens",)], "Li") == 2
         assert suggestions.put("optics", [("Refraction", "折射"), ("prism",)]) == 1
         assert suggestions.put("drums", [("lens",)]) == 1
-    with open_shelf(store, tmp_path / "crawl-media", create=False) as shelf:
-        assert not shelf.is_described
-        suggestions = Suggestions(shelf)
+    with open_catalogue(store, tmp_path / "crawl-media", create=False) as catalogue:
+        assert not catalogue.is_described
+        suggestions = Suggestions(catalogue)
         waiting = suggestions.waiting()
         first = Suggestion("optics", ("折射", "refraction"), "Li", 0)
         assert waiting[0] == first

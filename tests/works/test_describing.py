@@ -218,7 +218,7 @@ def test_no_page_makes_reading_fail(html: str) -> None:
     body = html.encode()
     media = parse_page(body, url).media
     read = read_works_page(partition(body, url=url), url, media)
-    assert len(read.mentions) <= sum(1 + len(one.others) for one in media)
+    assert len(read.occurrences) <= sum(1 + len(one.others) for one in media)
 
 
 def seconds_for(number: int) -> float:
@@ -241,7 +241,7 @@ def test_what_is_deep_is_read_in_time() -> None:
     deep = "<div itemscope itemprop=video>" * 3_000 + "<a href=a.mp3>x</a>"
     nested = "[" * 100_000
     read = facts(f"<script type=application/ld+json>{nested}</script>{deep}")
-    assert len(read.mentions) == 1
+    assert len(read.occurrences) == 1
 
 
 def test_what_a_link_asks_for_and_a_number_are_no_titles() -> None:

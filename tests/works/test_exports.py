@@ -26,7 +26,7 @@ from pyld import jsonld
 
 from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.media import SWF, HeldPart
-from mmcrawl.works import Evidence, Licence, Sighting, Subtitles, Work, WorkFile
+from mmcrawl.works import Appearance, Evidence, Licence, Subtitles, Work, WorkFile
 from mmcrawl.works.exporting import (
     CONTEXT,
     Shipment,
@@ -44,7 +44,7 @@ MOVIE = b"not really an animation"
 MOVIE_DIGEST = sha256(MOVIE).hexdigest()
 DAMAGED = "d" * 64
 FORMULA = '=HYPERLINK("http://evil.test","x")'
-PAGE = Sighting("http://h.test/课.html", "杠杆课", "topic", 1_700_000_000.0)
+PAGE = Appearance("http://h.test/课.html", "杠杆课", "topic", 1_700_000_000.0)
 LICENCE = Licence(
     "CC-BY-SA-4.0",
     "https://creativecommons.org/licenses/by-sa/4.0/",
@@ -417,7 +417,7 @@ def hostile_works() -> tuple[list[Work], dict[str, bytes]]:
         )
         texts = dict.fromkeys(("title", "creator", "caption", "topic", "level", "date"), name)
         lists = {"languages": (name,), "tags": (name,), "subtitles": (Subtitles(address, name),)}
-        pages = (Sighting(address, name, name, 1_700_000_000.0),)
+        pages = (Appearance(address, name, name, 1_700_000_000.0),)
         whole: dict[str, Any] = {"id": f"{number:016x}", "files": made, "pages": pages}
         works.append(replace(LEVERS, **whole, **texts, **lists))
     return works, files

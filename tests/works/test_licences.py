@@ -93,7 +93,7 @@ def test_what_is_said_beside_a_medium_wins_over_the_page() -> None:
         </figcaption></figure>{TEXT}
         <figure><video src="two.mp4"></video><figcaption>Two</figcaption></figure>{TEXT}
         <footer>© 2020 School. All rights reserved.</footer>"""
-    one, two = facts(html).mentions
+    one, two = facts(html).occurrences
     assert [licence.code for licence in best_first(one.licences)] == ["CC-BY-SA-4.0"]
     assert one.licences[0].evidence.scope == "medium"
     assert two.licences == ()

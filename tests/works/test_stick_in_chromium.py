@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mmcrawl.media import SWF
-from mmcrawl.works import Evidence, Licence, Sighting, Work, WorkFile
+from mmcrawl.works import Appearance, Evidence, Licence, Work, WorkFile
 from mmcrawl.works.exporting import Shipment, exporter_named
 from tests.browse.chromium import chromium, needs_chromium
 from tests.waiting import HANG
@@ -37,7 +37,7 @@ window.RufflePlayer.newest = () => ({ createPlayer: () => {
 def work(number: int) -> Work:
     file = WorkFile(f"http://h.test/{number}.swf", "animation", SWF, len(MOVIE), 0, DIGEST, "held")
     title = f"{LESSONS[number % 3]} {number} <img src=x onerror=alert(1)>"
-    page = Sighting(f"http://h.test/{number // 9}", "课")
+    page = Appearance(f"http://h.test/{number // 9}", "课")
     topic = "physics-senior"
     return Work(f"{number:016x}", title, "page", "animation", (file,), (page,), topic=topic)
 

@@ -16,7 +16,7 @@ from mmcrawl.blocks.kinds import KEPT
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _FEWEST = 10  # of each version of a front page
-_WORDS, _CHARACTERS = 4, 12  # of a link at least; the latter where words are not parted
+_WORDS, _CHARACTERS = 4, 12  # of a link at least; the latter where words are not separated
 _LONGEST, _LARGEST = 200, 100  # characters and nodes; what is more was never ended
 
 

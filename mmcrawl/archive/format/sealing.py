@@ -263,7 +263,7 @@ class Sealer:
             StoreError: a segment is damaged, or the store fails; nothing is lost.
         """
         with suppress(GoneError):  # another process seals the same stream
-            for segments in _portions(self._segments(stream), whole=whole):
+            for segments in _batches(self._segments(stream), whole=whole):
                 raw = sum(segment.raw for segment in segments)
                 base = self._base_for(segments[0]) if ending or raw >= CLOSED else None
                 self._put(segments, SEALED_LEVEL, base)
@@ -402,7 +402,7 @@ def _prove(made: Packed, old: Segment, like: Like) -> None:
             )
 
 
-def _portions(segments: Sequence[Segment], *, whole: bool) -> Iterator[list[Segment]]:
+def _batches(segments: Sequence[Segment], *, whole: bool) -> Iterator[list[Segment]]:
     """Yield the segments to be put together: those of the tail, and what they are as large as.
 
     A number that was reserved by a process that died leaves a gap, which ends a segment.
@@ -430,13 +430,13 @@ def _cut_up(run: Sequence[Segment], *, whole: bool) -> Iterator[list[Segment]]:
             break
         first -= 1
         raw += run[first].raw
-    portion: list[Segment] = []
+    batch: list[Segment] = []
     raw = 0
     for segment in run[first:]:
-        if portion and raw + segment.raw > LARGEST_SEGMENT:
-            yield portion
-            portion, raw = [], 0
-        portion.append(segment)
+        if batch and raw + segment.raw > LARGEST_SEGMENT:
+            yield batch
+            batch, raw = [], 0
+        batch.append(segment)
         raw += segment.raw
-    if any(not segment.level for segment in portion):
-        yield portion
+    if any(not segment.level for segment in batch):
+        yield batch

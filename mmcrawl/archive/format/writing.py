@@ -33,7 +33,7 @@ from mmcrawl.archive.model import Capture, Stored, Unchanged, why_refused
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.errors import StoreError
 
-LARGEST_PACK = 4 << 20
+LARGEST_BATCH = 4 << 20
 """Bytes that versions share a segment of a tail up to."""
 
 _ATTEMPTS = 200
@@ -271,7 +271,7 @@ def _parts(placed: Sequence[_Placed]) -> Iterator[list[_Placed]]:
     part: list[_Placed] = []
     raw = 0
     for one in placed:
-        if part and raw + one.entry.size > LARGEST_PACK:
+        if part and raw + one.entry.size > LARGEST_BATCH:
             yield part
             part, raw = [], 0
         part.append(one)

@@ -182,9 +182,9 @@ def _joined(
     fronts = starts[:-1][spaced[these]] - 1
     blank[fronts[fronts >= 0]] = True
     before = np.cumsum(blank, dtype=np.int32)[places]
-    parted = ends_line | (before[1:] != before[:-1])
+    separated = ends_line | (before[1:] != before[:-1])
     at = np.arange(len(points), dtype=np.int32)
-    at[1:] += np.cumsum(parted, dtype=np.int32)
+    at[1:] += np.cumsum(separated, dtype=np.int32)
     joined = np.full(at[-1] + 2 if len(at) else 0, _SPACE, dtype="<u4")
     joined[at] = points
     joined[at[1:][ends_line] - 1] = _LINE_END
@@ -200,7 +200,7 @@ LONGEST_LINK_TEXT = 300
 class PageText:
     """The visible text of any part of a page, white space collapsed.
 
-    Inline elements do not part words; lines are parted by a space. The runs of text are read once,
+    Inline elements separate no words; a space separates lines. The runs of text are read once,
     each with the space before it: the text of a part is that of its runs, put together.
 
     Args:

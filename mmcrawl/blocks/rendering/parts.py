@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 SOFT_HYPHEN = "\xad"
-"""Where a word may be parted; nothing that is read or looked for."""
+"""Where a word may be separated; nothing that is read or looked for."""
 
 Style = Literal["strong", "emphasis", "code", "deleted", "superscript", "subscript"]
 

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, Response
 
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
-from mmcrawl.browse.catalogue import Catalogue, asked, chosen
+from mmcrawl.browse.catalogue import WorksOfStore, asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.errors import EntryError, MissingRecordError
@@ -57,7 +57,7 @@ class Export:
 class Exports:
     """Makes exports, and knows those that were made. Any thread may ask it."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: WorksOfStore) -> None:
         self._catalogue = catalogue
         self._known: dict[tuple[str, str], Export] = {}  # by collection and format
         self._running: dict[tuple[str, str], subprocess.Popen[bytes]] = {}
@@ -247,9 +247,9 @@ class CollectionViews:
     @contextmanager
     def _opened(self) -> Iterator[Collections]:
         """Give the collections; what is wrong with a form is a Problem."""
-        with self.context.catalogue.shelf() as shelf:
+        with self.context.catalogue.open() as records:
             try:
-                yield Collections(shelf)
+                yield Collections(records)
             except MissingRecordError:
                 raise Problem(404, "collection") from None
             except EntryError as error:

@@ -19,7 +19,7 @@ from mmcrawl.browse.text import address
 from mmcrawl.errors import EntryError, MissingRecordError
 from mmcrawl.media.files import FolderFiles, MediaFiles
 from mmcrawl.media.parts import SWF, has_pictures, held_parts, picture_of
-from mmcrawl.works.catalogue import Shelf
+from mmcrawl.works.catalogue import Catalogue
 from mmcrawl.works.collections import Collections
 from mmcrawl.works.corrections import FIELDS, Correction, checked
 from mmcrawl.works.exporting.article import PLAYED, coins
@@ -32,7 +32,7 @@ _LANGUAGES, _LICENCE, _HIDDEN = "languages", "licence", "hidden"
 _EDITED = tuple(name for name in FIELDS if name not in ("poster", _HIDDEN))
 _LONGEST = 10_000
 _SEPARATORS = re.compile("[,，、;；]")
-_PORTION = 1 << 18  # bytes
+_BATCH = 1 << 18  # bytes
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
@@ -75,8 +75,8 @@ class WorkViews:
             if len(choices := self._choices(arguments, name, values.most_common(), given)) > 1
             or name in wanted
         ]
-        with catalogue.shelf() as shelf:
-            collections = Collections(shelf).all()
+        with catalogue.open() as records:
+            collections = Collections(records).all()
         return page(
             arguments,
             "works",
@@ -95,10 +95,10 @@ class WorkViews:
 
     def work(self, arguments: Arguments) -> Response:
         """Show all that is known of a work, and play it."""
-        with self.context.catalogue.shelf() as shelf:
-            work = _work(shelf, arguments.text("id", longest=100))
-            found = shelf.row(work.id) or {}
-            collections = Collections(shelf).all()
+        with self.context.catalogue.open() as records:
+            work = _work(records, arguments.text("id", longest=100))
+            found = records.row(work.id) or {}
+            collections = Collections(records).all()
         inside = [one for one in collections if any(m.work == work.id for m in one.members)]
         archived = {one.url for one in work.pages if self.context.archive.visits(one.url)}
         player = _player(work, self.context.options.ruffle is not None)
@@ -122,8 +122,8 @@ class WorkViews:
         )
 
     def picture(self, arguments: Arguments) -> Response:
-        with self.context.catalogue.shelf() as shelf:
-            work = _work(shelf, arguments.text("id", longest=100))
+        with self.context.catalogue.open() as records:
+            work = _work(records, arguments.text("id", longest=100))
         films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
         with self.context.catalogue.collection() as collection:
             for film in films:
@@ -136,8 +136,8 @@ class WorkViews:
     def file(self, request: Request) -> Response:
         """Answer with the bytes of a file that is kept, or of one that an animation loads."""
         id_, number = request.path_params["id"], request.path_params["number"]
-        with self.context.catalogue.shelf() as shelf:
-            work = _work(shelf, id_)
+        with self.context.catalogue.open() as records:
+            work = _work(records, id_)
         if number >= len(work.files) or not work.files[number].digest:
             raise Problem(404, "file")
         file = work.files[number]
@@ -167,14 +167,14 @@ class WorkViews:
 
     def correct(self, form: Form) -> str:
         id_ = form.text("id", longest=100)
-        with self.context.catalogue.shelf() as shelf:
-            work = _work(shelf, id_)
+        with self.context.catalogue.open() as records:
+            work = _work(records, id_)
             try:
                 values = _corrections(form, work)
             except EntryError as error:
                 raise wrong_entry(error.field, error) from error
             if values:
-                shelf.correct([Correction(id_, values)])
+                records.correct([Correction(id_, values)])
         return form.to("/work", id=id_)
 
     # -------------------------------------------------------------------------------------------
@@ -202,9 +202,9 @@ class WorkViews:
         return found
 
 
-def _work(shelf: Shelf, id_: str) -> Work:
+def _work(records: Catalogue, id_: str) -> Work:
     try:
-        return shelf.find(id_)
+        return records.find(id_)
     except MissingRecordError:
         raise Problem(404, "work", id=id_) from None
 
@@ -278,7 +278,7 @@ def kept_file(
         return FileResponse(files.path(digest), media_type=media_type, headers=headers)
     source = files.open(digest)
     if not size:
-        return StreamingResponse(_portions(source), media_type=media_type, headers=headers)
+        return StreamingResponse(_batches(source), media_type=media_type, headers=headers)
     headers["Accept-Ranges"] = "bytes"
     part = _part(wanted, size)
     if part is not None and not part:
@@ -290,7 +290,7 @@ def kept_file(
     if status == 206:
         headers["Content-Range"] = f"bytes {part[0]}-{part[-1]}/{size}"
     source.seek(part.start)
-    return StreamingResponse(_portions(source, len(part)), status, headers, media_type)
+    return StreamingResponse(_batches(source, len(part)), status, headers, media_type)
 
 
 def _part(wanted: str, size: int) -> range | None:
@@ -306,9 +306,9 @@ def _part(wanted: str, size: int) -> range | None:
     return range(max(0, size - int(last)), size) if last and not first else None
 
 
-def _portions(source: BinaryIO, left: int | None = None) -> Iterator[bytes]:
+def _batches(source: BinaryIO, left: int | None = None) -> Iterator[bytes]:
     """Yield the bytes of an opened file, or so many of them; close it."""
     with source:
-        while portion := source.read(_PORTION if left is None else min(left, _PORTION)):
-            yield portion
-            left = None if left is None else left - len(portion)
+        while batch := source.read(_BATCH if left is None else min(left, _BATCH)):
+            yield batch
+            left = None if left is None else left - len(batch)

@@ -8,7 +8,7 @@ from typing import Any
 
 from mmcrawl.cluster.store import is_shared, open_shared_store
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.findings import Findings, MediaPageRecord, NearMiss, Sightings
+from mmcrawl.frontier.findings import BoilerplateMedia, Findings, MediaPageRecord, NearMiss
 from mmcrawl.frontier.store import Job, open_store
 
 
@@ -105,7 +105,7 @@ class FoundMedia:
         """
         kinds = str(self.jobs[0].arguments["media"]).split(",")
         with open_store(self._uri) as store:
-            site_wide = Sightings(store, self.jobs[0])
+            site_wide = BoilerplateMedia(store, self.jobs[0])
             own = (one for one in page.resources if one.kind in kinds and one.url not in site_wide)
             Findings(store, self.jobs[0]).take_near_miss(page.with_resources(tuple(own)))
             store.commit()

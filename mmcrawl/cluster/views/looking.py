@@ -138,15 +138,15 @@ def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
         return
     crawl = CrawlParts.told(arguments, {})
     reporter = crawl.reporter()
-    knowledge = None
+    link_model = None
     for (part,) in store.db.execute("SELECT DISTINCT job FROM host ORDER BY job").fetchall():
         links = LinkTable(store, part)
         scorer = crawl.scorer(links, reporter.similarity)
-        if knowledge is None:
-            knowledge = scorer.knowledge
+        if link_model is None:
+            link_model = scorer.link_model
         else:
-            scorer.adopt(knowledge)
-        if knowledge is None and part not in waits:
+            scorer.load_model(link_model)
+        if link_model is None and part not in waits:
             continue
         told = LastScores(scorer)
         for _ in retold(links, told, reporter.test):

@@ -116,9 +116,9 @@ def _tables(stats: ArchiveStats) -> RenderableType:
 
 def _blocks(stats: ArchiveStats) -> str:
     kept = _found_again(stats.blocks, stats.distinct_blocks)
-    if not stats.uncut:
+    if not stats.unsegmented:
         return kept
-    pages = "1 page" if stats.uncut == 1 else f"{stats.uncut:,} pages"
+    pages = "1 page" if stats.unsegmented == 1 else f"{stats.unsegmented:,} pages"
     known = f"{kept}, and those of {pages}" if stats.blocks else f"those of {pages}"
     return as_called(f"{known} that are cut on demand; `scrapy archive seal` keeps and counts them")
 

@@ -205,9 +205,10 @@ def _block(archive: Archive, options: Options, console: Console) -> int:
     else:
         for line in _lines(life, page):
             print_line(console, line)
-        if life.uncut:
+        if life.unsegmented:
             complain(
-                "archive", f"{life.uncut} pages were not looked at: `scrapy archive seal` cuts them"
+                "archive",
+                f"{life.unsegmented} pages were not looked at: `scrapy archive seal` cuts them",
             )
     return 0
 

@@ -59,10 +59,10 @@ def _text(report: CheckReport) -> RenderableType:
         lines.append(Text.assemble((state, style), (printable(fault.what), style)))
     harmless = "harmless; --repair removes or completes them" if report.clean else "harmless"
     done = ((report.removed, "removed"), (report.completed, "completed: versions again"))
-    for count, what in ((report.leftovers, harmless), *done):
+    for count, what in ((report.orphans, harmless), *done):
         if count:
-            leftovers = "1 leftover" if count == 1 else f"{count} leftovers"
-            lines.append(Text(f"{leftovers} of interrupted writes: {what}", "dim"))
+            orphans = "1 orphan" if count == 1 else f"{count} orphans"
+            lines.append(Text(f"{orphans} of interrupted writes: {what}", "dim"))
     if report.known:
         what = "cannot be made good, as --repair has told; --json names them"
         lines.append(Text(f"{len(report.known)} known: {what}", "dim"))
@@ -128,7 +128,7 @@ LEVEL = Option("--level", "of zstd, 1 to 19 (default: 19)", _LEVEL, "N", _level)
 
 
 def _seal(archive: Archive, options: Options, console: Console) -> int:
-    """Do what closing does, also where a process was killed before it; cut what is uncut."""
+    """Do what closing does, also where a process was killed before it; cut what is unsegmented."""
     _tell(archive.seal_estimate(), "what is not sealed", options, console)
     before = archive.stats().stored_bytes
     archive.pack()

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 _PANEL_SECONDS = 0.5
 _LINE_SECONDS = 10.0
 _RATE_SECONDS = 10.0
-_NOT_HAD = {
+_NOT_DOWNLOADED = {
     "nothing_fetched": "Nothing could be fetched; ",
     "hosts_unreachable": "The links that wait are of hosts whose robots.txt cannot be had; ",
 }
@@ -219,8 +219,8 @@ def _ending(  # noqa: PLR0911 - one for each reason
     again = "run the same command to go on" if kept else "it was kept in memory only"
     if afresh:
         again = "the same command begins anew"
-    if reason in _NOT_HAD:
-        return _NOT_HAD[reason] + (
+    if reason in _NOT_DOWNLOADED:
+        return _NOT_DOWNLOADED[reason] + (
             "run the same command to try again." if kept else "see the reasons above."
         )
     if reason == "nothing_found":

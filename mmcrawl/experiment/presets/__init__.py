@@ -42,7 +42,7 @@ with lazy_imports(__name__):
     from mmcrawl.experiment.presets.quark import tables as quark_tables
     from mmcrawl.experiment.presets.song2008 import CASES, WAYS, judged
     from mmcrawl.experiment.presets.song2008 import tables as song2008_tables
-    from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
+    from mmcrawl.experiment.presets.tables import PaperTable, reserve, write_tables
     from mmcrawl.experiment.presets.wang2012 import (
         MEASURES,
         PUBLISHED,

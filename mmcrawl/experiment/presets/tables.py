@@ -36,7 +36,7 @@ def percent(share: float | None) -> str:
     return "–" if share is None or isnan(share) else f"{share:.1%}"
 
 
-def claim(out: Path, others: Sequence[str] = ()) -> None:
+def reserve(out: Path, others: Sequence[str] = ()) -> None:
     """Make the folder that tables go to, or take one that held tables of before.
 
     Raises:

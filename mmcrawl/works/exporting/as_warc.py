@@ -13,7 +13,7 @@ from mmcrawl.archive.warc.wacz import wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
 from mmcrawl.works.exporting.exporter import Shipment, checked_file, whole_file
-from mmcrawl.works.model import Sighting, Work
+from mmcrawl.works.model import Appearance, Work
 
 
 class AsWarc:
@@ -62,7 +62,7 @@ class _Export:
                 for part in self._shipment.parts_of(file):
                     self._resource(part.url, part.digest, part.mime, time)
 
-    def _page(self, page: Sighting) -> float:
+    def _page(self, page: Appearance) -> float:
         """Write a page, unless it was; return the time at which it is replayed."""
         if page.url not in self._pages:
             capture = self._archived(page.url)

@@ -36,7 +36,7 @@ _RESERVED = re.compile(
 )
 _LONGEST = 150  # bytes of a name, without its suffix: file systems take 255
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")
-_PORTION = 1 << 20  # bytes
+_BATCH = 1 << 20  # bytes
 
 
 class HeldFiles:
@@ -47,7 +47,7 @@ class HeldFiles:
 
     Args:
         shipment: Opens them.
-        create: Opens a new file by its path, parted by slashes.
+        create: Opens a new file by its path, separated by slashes.
         there: The digest of each file that is there from before and is not copied again, by path.
 
     Attributes:
@@ -105,7 +105,7 @@ class HeldFiles:
                 checked_file(self._shipment, digest) as source,
                 self._create(path) as target,
             ):
-                shutil.copyfileobj(source, target, _PORTION)
+                shutil.copyfileobj(source, target, _BATCH)
         except StoreError as error:
             self.missing.append(f"{url}: {error}")
             return False
@@ -124,8 +124,8 @@ def checked_file(shipment: Shipment, digest: str) -> Iterator[BinaryIO]:
     """
     with shipment.open_file(digest) as source:
         found = sha256()
-        while portion := source.read(_PORTION):
-            found.update(portion)
+        while batch := source.read(_BATCH):
+            found.update(batch)
         if found.hexdigest() != digest:
             raise StoreError(
                 f"file {digest} is damaged; restore it from a copy, or remove it and fetch it again"

@@ -69,7 +69,7 @@ def test_a_writer_that_sleeps_while_another_purges_leaves_nothing_damaged(uri, m
         assert archive.store_many([again, Capture("http://b.test/", body, 2.0)])
         assert archive.check().faults == ()
         archive.check(repair=True)
-        assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+        assert (archive.check().faults, archive.check().orphans) == ((), 0)
         (version,) = archive.versions("http://a.test/")
         assert archive.rebuild(version) == again
         assert archive.rebuild(archive.get("http://b.test/")).body == body
@@ -108,7 +108,7 @@ def test_two_processes_store_in_one_archive_until_they_are_killed(uri):
         assert {random.Random(n).randbytes(20_000) + b"x" for n in range(last[0] + 1)} <= both
         assert {random.Random(n).randbytes(20_000) + b"y" for n in range(last[1] + 1)} <= both
         assert archive.check(repair=True).faults == ()
-        assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+        assert (archive.check().faults, archive.check().orphans) == ((), 0)
 
 
 # -- a server that comes and goes -------------------------------------------------------------

@@ -77,10 +77,10 @@ def test_a_lost_last_row_is_completed(filled, database):
     database["archive_url"].update_one({"_id": URLS[0]}, {"$set": behind})
     with open_archive(filled) as archive:
         report = archive.check()  # as if its process had died before it was written
-        assert (report.faults, report.leftovers) == ((), 3)
+        assert (report.faults, report.orphans) == ((), 3)
         report = archive.check(repair=True)
         assert (report.faults, report.removed, report.completed) == ((), 0, 3)
-        assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+        assert (archive.check().faults, archive.check().orphans) == ((), 0)
         assert archive.rebuild(archive.version(URLS[0], 12)).body == body(URLS[0], 11)
 
 
@@ -197,7 +197,7 @@ def test_every_tampering_is_told_or_harmless(whole, how, table, name):
         try:
             with open_archive(uri) as archive:
                 report = archive.check()
-                assert is_harmless or report.faults or report.leftovers
+                assert is_harmless or report.faults or report.orphans
                 if is_harmless:
                     assert everything(archive) == before
         except StoreError:
@@ -230,7 +230,7 @@ def test_a_flipped_bit_of_a_document_is_told_or_changes_nothing(whole, seed):
         try:
             with open_archive(uri) as archive:
                 report = archive.check()
-                if not (report.faults or report.leftovers):
+                if not (report.faults or report.orphans):
                     assert everything(archive) == before
         except StoreError:
             pass  # told when it is read

@@ -4,26 +4,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mmcrawl.frontier.admission import Sites
-from mmcrawl.scoring.knowledge import Knowledge
+from mmcrawl.scoring.link_model import LinkModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Portion:
+class Partition:
     """What makes a crawl a part of a larger one, which is divided by hosts.
 
     Attributes:
         sites: of the whole crawl.
         elsewhere: tells of an address whether it belongs to another part.
         siblings: among so many parts of a process memory is divided.
-        knowledge: what the parts of a process learn into; None for a first one.
-        taught: of so many links of this part that had ended it was learnt already.
+        link_model: what the parts of a process learn into; None for a first one.
+        learnt_links: how many ended links of this partition the model learnt from already.
     """
 
     sites: Sites
     elsewhere: Callable[[str], bool]
     siblings: int
-    knowledge: Knowledge | None = None
-    taught: int = 0
+    link_model: LinkModel | None = None
+    learnt_links: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,32 +38,32 @@ def die_after_the_segment(archive: Archive, body: bytes, number: int, time: floa
 
 
 @pytest.mark.parametrize("sealed", [False, True])
-def test_a_record_without_a_row_is_a_leftover_and_a_repair_completes_it(archive, sealed):
+def test_a_record_without_a_row_is_an_orphan_and_a_repair_completes_it(archive, sealed):
     before = archive.store(Capture(URL, noise(1), 1.0)).version
     die_after_the_segment(archive, noise(2), 2)
     if sealed:
         archive.pack()
     report = archive.check()
     assert report.faults == ()
-    assert report.leftovers > 0
+    assert report.orphans > 0
     report = archive.check(repair=True)
     assert (report.faults, report.removed) == ((), 0)
     assert report.completed > 0
     assert archive.rebuild(archive.version(URL, 2)).body == noise(2)
     assert archive.rebuild(before).body == noise(1)
     report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 0)
+    assert (report.faults, report.orphans) == ((), 0)
     assert archive.store(Capture(URL, noise(3), 9.0)).version.number == 3
 
 
-def test_a_number_that_another_took_is_a_leftover_that_goes(archive):
+def test_a_number_that_another_took_is_an_orphan_that_goes(archive):
     archive.store(Capture(URL, noise(1), 1.0))
     after = archive.store(Capture(URL, noise(3), 2.0)).version
     die_after_the_segment(archive, noise(2), after.number)
     report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 1)
+    assert (report.faults, report.orphans) == ((), 1)
     assert archive.check(repair=True).removed == 1
-    assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+    assert (archive.check().faults, archive.check().orphans) == ((), 0)
     assert archive.stats().kept_bytes == 40_000
     assert archive.rebuild(after).body == noise(3)
 
@@ -73,12 +73,12 @@ def test_a_store_that_died_before_it_noted_how_a_url_stands(archive):
     row = archive._index.url(URL)
     archive.store(Capture(URL, noise(2), 2.0))
     archive._index.put_url(row)
-    assert archive.check().leftovers == 1
+    assert archive.check().orphans == 1
     assert archive.store(Capture(URL, noise(3), 3.0)).version.number == 3
     report = archive.check()
     assert report.faults == ()
     archive.check(repair=True)
-    assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+    assert (archive.check().faults, archive.check().orphans) == ((), 0)
     assert [archive.rebuild(v).body for v in archive.versions(URL)] == [*map(noise, (1, 2, 3))]
 
 
@@ -89,9 +89,9 @@ def test_a_purge_that_died_is_finished_by_a_repair(archive, page):
     archive.purge(url=URL, before=3.0)
     archive._index.add_versions([row])  # as if it had not come to that
     report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 1)
+    assert (report.faults, report.orphans) == ((), 1)
     archive.check(repair=True)
-    assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+    assert (archive.check().faults, archive.check().orphans) == ((), 0)
     assert [version.number for version in archive.versions(URL)] == [2]
 
 
@@ -109,7 +109,7 @@ def test_a_purge_of_a_host_that_died_is_no_damage(archive, monkeypatch, step):
             archive.purge(host="h.test")
     assert archive.check().faults == ()
     assert archive.check(repair=True).faults == ()
-    assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+    assert (archive.check().faults, archive.check().orphans) == ((), 0)
     assert archive.counts()["versions"] in (1, 3)  # a transaction takes the purge back
 
 
@@ -121,10 +121,10 @@ def test_what_was_purged_does_not_come_back_from_segments_that_a_process_left(ar
     left = dict(store.range("segment"))
     archive.pack()
     store.insert_new("segment", left)  # as if it had died before it removed them
-    assert archive.check().leftovers > 0
+    assert archive.check().orphans > 0
     assert archive.purge(host="h.test").versions == 2
     archive.check(repair=True)
-    assert (archive.check().faults, archive.check().leftovers) == ((), 0)
+    assert (archive.check().faults, archive.check().orphans) == ((), 0)
     assert [*archive.urls()] == ["http://g.test/"]
 
 
@@ -142,7 +142,7 @@ def test_a_purge_takes_over_what_a_process_that_died_was_about_to_replace(archiv
     archive.store(Capture(URL, noise(1), 1.0))
     store = archive._index.store
     died = f"{1:08x}/{0:08x}/{int(time.time()) - 100:08x}abcdef"
-    store.insert_new("claim", {key: {"heir": died} for key, _ in store.range("segment")})
+    store.insert_new("reservation", {key: {"heir": died} for key, _ in store.range("segment")})
     assert archive.purge(host="h.test").versions == 1
     assert archive.check().faults == ()
 
@@ -156,7 +156,7 @@ def test_who_was_taken_for_dead_takes_back_what_it_wrote(archive, monkeypatch):
 
     def held_up(self, made):
         add(self, made)
-        index.store.delete("claim")
+        index.store.delete("reservation")
 
     with monkeypatch.context() as context:
         context.setattr(type(index), "add_segments", held_up)
@@ -164,7 +164,7 @@ def test_who_was_taken_for_dead_takes_back_what_it_wrote(archive, monkeypatch):
     assert len(next(index.all_segments())) == 2
     archive.pack()
     report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 0)
+    assert (report.faults, report.orphans) == ((), 0)
 
 
 @pytest.mark.parametrize("host", ["h.test", "g.test"])
@@ -184,7 +184,7 @@ def test_what_is_purged_while_a_repair_reads_stays_purged(archive, monkeypatch, 
     assert [*archive.hosts()] == [name for name in ("g.test", "h.test") if name != host]
     assert archive.counts()["versions"] == 1
     report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 0)
+    assert (report.faults, report.orphans) == ((), 0)
 
 
 def test_a_visit_that_was_never_acknowledged_is_no_fault_though_a_later_one_is_noted(archive):
@@ -193,7 +193,7 @@ def test_a_visit_that_was_never_acknowledged_is_no_fault_though_a_later_one_is_n
     archive._index.store.delete("visit", ("time", "=", 2.0))  # its process died before it wrote it
     archive.note_unchanged(URL, 3.0)
     report = archive.check()
-    assert (report.faults, report.leftovers) == ((), 1)
+    assert (report.faults, report.orphans) == ((), 1)
     assert archive.check(repair=True).completed == 1
     assert [visit.time for visit in archive.visits(URL)] == [1.0, 2.0, 3.0]
 
@@ -225,7 +225,7 @@ def test_nothing_is_removed_beside_damage(archive):
     damage(archive, next(archive._index.all_segments())[0], "data")
     report = archive.check(repair=True)
     assert not report.clean
-    assert (report.leftovers, report.removed) == (1, 0)
+    assert (report.orphans, report.removed) == (1, 0)
 
 
 def test_a_damaged_head_hides_no_other_version_of_its_url(archive, tmp_path):

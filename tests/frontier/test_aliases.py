@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from time import process_time
 
-from mmcrawl.frontier import Twins, twin_key
+from mmcrawl.frontier import Aliases, alias_key
 from tests.tables import each
 
 
@@ -18,15 +18,15 @@ class Links:
 
     def alike(self, key: int, most: int) -> list[int]:
         while self._read < len(self.pages):
-            self._by_key[twin_key(self.pages[self._read][0])].append(self._read)
+            self._by_key[alias_key(self.pages[self._read][0])].append(self._read)
             self._read += 1
         return self._by_key[key][:most]
 
-    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
+    def known_alias_keys(self, keys: Sequence[int]) -> set[int]:
         return {key for key in keys if self.alike(key, 1)}
 
     def fetched_alike(self) -> list[int]:
-        keys = Counter(twin_key(url) for url, digest in self.pages if digest is not None)
+        keys = Counter(alias_key(url) for url, digest in self.pages if digest is not None)
         return [key for key, count in keys.items() if count > 1]
 
     def lookup(self, url: str) -> int | None:
@@ -50,8 +50,8 @@ class Links:
         "https://www.h.test/A/B/Default.aspx",
     ],
 )
-def test_addresses_that_servers_often_answer_alike_may_be_twins(other: str) -> None:
-    assert Twins(Links(("http://h.test/a/b", None))).known([other]) == [True]
+def test_addresses_that_servers_often_answer_alike_may_be_aliases(other: str) -> None:
+    assert Aliases(Links(("http://h.test/a/b", None))).known([other]) == [True]
 
 
 @each(
@@ -64,12 +64,12 @@ def test_addresses_that_servers_often_answer_alike_may_be_twins(other: str) -> N
         "http://h.test/a/b/main.html",
     ],
 )
-def test_other_addresses_are_no_twins(other: str) -> None:
-    assert Twins(Links(("http://h.test/a/b", None))).known([other]) == [False]
+def test_other_addresses_are_no_aliases(other: str) -> None:
+    assert Aliases(Links(("http://h.test/a/b", None))).known([other]) == [False]
 
 
-def test_of_two_new_addresses_the_second_may_be_the_twin() -> None:
-    assert Twins(Links()).known(["http://h.test/a", "http://h.test/b", "http://h.test/a/"]) == [
+def test_of_two_new_addresses_the_second_may_be_the_alias() -> None:
+    assert Aliases(Links()).known(["http://h.test/a", "http://h.test/b", "http://h.test/a/"]) == [
         False,
         False,
         True,
@@ -85,57 +85,57 @@ def pairs(*digests: tuple[int | None, int | None], host: str = "h.test") -> Link
 
 
 def test_a_difference_means_nothing_after_two_pairs_of_equal_pages() -> None:
-    assert not Twins(pairs((1, 1), (2, None))).was_fetched(3, "http://h.test/1/")
-    assert Twins(pairs((1, 1), (2, 2), (3, None))).was_fetched(5, "http://h.test/2/")
+    assert not Aliases(pairs((1, 1), (2, None))).was_fetched(3, "http://h.test/1/")
+    assert Aliases(pairs((1, 1), (2, 2), (3, None))).was_fetched(5, "http://h.test/2/")
 
 
 def test_pages_that_differ_tell_that_the_difference_matters() -> None:
     links = pairs((1, 1), (2, 2), (3, 4), (5, None))
-    assert not Twins(links).was_fetched(7, "http://h.test/3/")
+    assert not Aliases(links).was_fetched(7, "http://h.test/3/")
 
 
 def test_what_was_not_taken_tells_nothing() -> None:
-    assert not Twins(pairs((0, 0), (0, 0), (3, None))).was_fetched(5, "http://h.test/2/")
+    assert not Aliases(pairs((0, 0), (0, 0), (3, None))).was_fetched(5, "http://h.test/2/")
 
 
-def test_a_twin_without_a_page_does_not_stand_for_another() -> None:
-    assert not Twins(pairs((1, 1), (2, 2), (None, None))).was_fetched(5, "http://h.test/2/")
+def test_a_alias_without_a_page_does_not_stand_for_another() -> None:
+    assert not Aliases(pairs((1, 1), (2, 2), (None, None))).was_fetched(5, "http://h.test/2/")
 
 
 def test_each_difference_is_learnt_for_itself_and_for_each_host() -> None:
     links = pairs((1, 1), (2, 2), (3, None))
     links.pages += [("https://h.test/2", None), ("http://g.test/2", 3), ("http://g.test/2/", None)]
-    twins = Twins(links)
-    assert not twins.was_fetched(6, "https://h.test/2")
-    assert not twins.was_fetched(8, "http://g.test/2/")
+    aliases = Aliases(links)
+    assert not aliases.was_fetched(6, "https://h.test/2")
+    assert not aliases.was_fetched(8, "http://g.test/2/")
 
 
 def test_what_is_learnt_while_crawling_is_what_is_known_when_it_goes_on() -> None:
     links = pairs((None, None), (None, None), (None, None))
-    twins = Twins(links)
+    aliases = Aliases(links)
     for link, digest in enumerate((1, 2, 3, 1, 2)):
         links.pages[link] = (links.url(link), digest)
-        twins.crawled(link, links.url(link))
-    for found in (twins, Twins(links)):
+        aliases.crawled(link, links.url(link))
+    for found in (aliases, Aliases(links)):
         assert found.was_fetched(5, "http://h.test/2/")
 
 
-def test_the_twins_of_a_link_without_a_page_are_those_left() -> None:
+def test_the_aliases_of_a_link_without_a_page_are_those_left() -> None:
     links = Links(("http://h.test/a", None), ("https://h.test/a", None), ("http://h.test/a/", 7))
-    assert Twins(links).left(0, "http://h.test/a") == [1]
+    assert Aliases(links).left(0, "http://h.test/a") == [1]
 
 
 def test_a_path_spelt_in_thousands_of_ways_is_compared_with_a_few() -> None:
     spelt = [f"http://h.test/{n:015b}".replace("1", "a").replace("0", "A") for n in range(20_000)]
     links = Links()
-    twins = Twins(links)
+    aliases = Aliases(links)
     began = process_time()
-    assert sum(twins.known(spelt)) == len(spelt) - 1
+    assert sum(aliases.known(spelt)) == len(spelt) - 1
     links.pages += [(url, 7) for url in spelt]
     for link, url in enumerate(spelt):
-        twins.crawled(link, url)
+        aliases.crawled(link, url)
     assert process_time() - began < 10  # each with each would take a thousand times as long
-    assert twins.was_fetched(19_999, spelt[-1])
+    assert aliases.was_fetched(19_999, spelt[-1])
 
 
 def test_a_slash_that_means_nothing_does_not_say_that_case_means_nothing() -> None:
@@ -147,20 +147,20 @@ def test_a_slash_that_means_nothing_does_not_say_that_case_means_nothing() -> No
         ("http://h.test/c", 3),
         ("http://h.test/C/", None),
     )
-    assert not Twins(links).was_fetched(5, "http://h.test/C/")
+    assert not Aliases(links).was_fetched(5, "http://h.test/C/")
 
 
 def fetched(*pages: tuple[str, int]) -> Callable[[str], bool]:
     """Tell of another address whether its page is known, after some were fetched in this order."""
     links = Links(*((f"http://h.test/{path}", digest) for path, digest in pages))
-    twins = Twins(links)
+    aliases = Aliases(links)
     for link in range(len(pages)):
-        twins.crawled(link, links.url(link))
+        aliases.crawled(link, links.url(link))
 
     def known(path: str) -> bool:
         links.pages.append((f"http://h.test/{path}", None))
         number = len(links.pages)
-        return twins.was_fetched(number + (number % 16 == 0), f"http://h.test/{path}")
+        return aliases.was_fetched(number + (number % 16 == 0), f"http://h.test/{path}")
 
     return known
 
@@ -210,10 +210,12 @@ def test_now_and_then_it_is_seen_whether_a_parameter_still_means_nothing() -> No
             for query in ("", "?from=x")
         )
     )
-    twins = Twins(links)
+    aliases = Aliases(links)
     for link in range(len(links.pages)):
-        twins.crawled(link, links.url(link))
-    answers = [twins.was_fetched(link, f"http://h.test/c?from={link}") for link in range(100, 148)]
+        aliases.crawled(link, links.url(link))
+    answers = [
+        aliases.was_fetched(link, f"http://h.test/c?from={link}") for link in range(100, 148)
+    ]
     assert answers.count(False) == 3
 
 
@@ -228,11 +230,11 @@ def test_what_parameters_mean_is_learnt_again_as_it_was() -> None:
     pages = ("a?s=1", "a", "b?s=1", "b", "c", "d", "d?s=1", "e", "e?s=1")
     fetched = [f"http://h.test/{page}" for page in pages]
     links = Links(*((url, None) for url in [*fetched, "http://h.test/c?s=1"]))
-    live = Twins(links)
+    live = Aliases(links)
     for number, url in enumerate(fetched):
         links.pages[number] = url, ord(url[14])
         live.crawled(number, url)
-    again = Twins(links)
+    again = Aliases(links)
     for number, url in enumerate(fetched):
         again.learn_parameters(number, url)
     last = len(fetched)

@@ -1,8 +1,8 @@
 """Addresses that may lead to one page: `http` and `https`, with and without `www.`, an index file,
 a slash at the end, in other case.
 
-On some sites half of all links are such twins. Which of these differences mean nothing is learnt
-for each host, from pages that were fetched under two addresses. A link that may be a twin of
+On some sites half of all links are such aliases. Which of these differences mean nothing is learnt
+for each host, from pages that were fetched under two addresses. A link that may be an alias of
 another comes behind all others, and is not fetched at all once its page was, and pages under
 addresses that differ so were the same on its host.
 
@@ -24,15 +24,15 @@ from urllib.parse import urlsplit
 from mmcrawl.frontier.urls import RANDOM_ID, canonical, hash64
 
 BEHIND = -1
-"""Priority of a link that may be a twin."""
+"""Priority of a link that may be an alias."""
 
-TWIN = "another address of a page that was fetched"
+ALIAS = "another address of a page that was fetched"
 """Why a link is not fetched."""
 
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php\d?|aspx?|jsp|cgi|shtml)\Z", re.I)
 _ENOUGH = 2  # pairs: one may be the same by chance, as two empty pages are
 _SURE = 0.9
-_MOST = 16  # twins of one page that are compared: a site can spell a path in thousands of ways
+_MOST = 16  # aliases of one page that are compared: a site can spell a path in thousands of ways
 _MOST_PARAMETERS = 8  # of an address with more, all are left out, and none alone
 # Of so many links that differ in parameters only, one is fetched all the same; of ever more the
 # more often it brought nothing: a page may name a hundred addresses with new ids.
@@ -47,13 +47,13 @@ class Links(Protocol):
     """The links of a crawl (the frontier)."""
 
     def alike(self, key: int, most: int) -> list[int]:
-        """Return the first links with a certain `twin_key`."""
+        """Return the first links with a certain `alias_key`."""
 
-    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
-        """Return those of some `twin_key`s that links have."""
+    def known_alias_keys(self, keys: Sequence[int]) -> set[int]:
+        """Return those of some `alias_key`s that links have."""
 
     def fetched_alike(self) -> list[int]:
-        """Return the `twin_key`s that several links have of which a page was fetched."""
+        """Return the `alias_key`s that several links have of which a page was fetched."""
 
     def lookup(self, url: str) -> int | None:
         """Return the link that an address is, None if it was never seen."""
@@ -66,7 +66,7 @@ class Links(Protocol):
 
 
 def _parts(url: str) -> tuple[str, str, bool, bool, bool, bool]:
-    """Return host and rest without what twins differ in, and four of the differences."""
+    """Return host and rest without what aliases differ in, and four of the differences."""
     scheme, host, path, query, _ = urlsplit(canonical(url))
     plain = host.removeprefix("www.")
     short = _INDEX.sub("/", path)
@@ -75,7 +75,7 @@ def _parts(url: str) -> tuple[str, str, bool, bool, bool, bool]:
 
 
 def _difference(one: str, other: str) -> tuple[str, Kind]:
-    """Return the host of two twins, and in what their addresses differ."""
+    """Return the host of two aliases, and in what their addresses differ."""
     host, rest, *marks = _parts(one)
     _, other_rest, *other_marks = _parts(other)
     differences = (a != b for a, b in zip(marks, other_marks, strict=True))
@@ -83,7 +83,7 @@ def _difference(one: str, other: str) -> tuple[str, Kind]:
 
 
 @lru_cache(maxsize=16_384)  # a link is looked up, and added
-def twin_key(url: str) -> int:
+def alias_key(url: str) -> int:
     """Return what the addresses share that may lead to one page, as a number."""
     host, rest, *_ = _parts(url)
     return hash64(f"{host}{rest.lower()}")
@@ -116,11 +116,10 @@ def _varieties(url: str) -> Iterator[tuple[tuple[str, str], str, int]]:
         yield (_parts(url)[0], names), rest, hash64(f"{names} {rest}")
 
 
-class Twins:
+class Aliases:
     """What is known of the addresses of a crawl.
 
-    Links are named by their numbers in the frontier. Of several twins the one that was found first
-    stands for all.
+    Links are named by their numbers in the frontier. The first of several aliases stands for all.
 
     Args:
         links: the links of a crawl, with their addresses and what tells them apart.
@@ -137,9 +136,9 @@ class Twins:
                 self._compare(one, other)
 
     def known(self, urls: Iterable[str]) -> list[bool]:
-        """Tell of each of some new addresses whether it may be a twin, also of one before it."""
-        keys = [twin_key(url) for url in urls]
-        known = self._links.known_twin_keys(keys)
+        """Tell of each of some new addresses whether it may be an alias, also of one before it."""
+        keys = [alias_key(url) for url in urls]
+        known = self._links.known_alias_keys(keys)
         answers = []
         for key in keys:
             answers.append(key in known)
@@ -148,10 +147,10 @@ class Twins:
 
     def crawled(self, link: int, url: str) -> None:
         """Learn from a page that was fetched."""
-        group = self._links.alike(twin_key(url), _MOST)
-        for twin in group if link in group else ():
-            if twin != link:
-                self._compare(twin, link)
+        group = self._links.alike(alias_key(url), _MOST)
+        for alias in group if link in group else ():
+            if alias != link:
+                self._compare(alias, link)
         self.learn_parameters(link, url)
 
     def learn_parameters(self, link: int, url: str) -> None:
@@ -167,16 +166,16 @@ class Twins:
         self._seen.add(link)
 
     def left(self, link: int, url: str) -> list[int]:
-        """Return the twins of a link that led to no page: each may be the address of one."""
-        twins = (twin for twin in self._links.alike(twin_key(url), _MOST) if twin != link)
-        return [twin for twin in twins if self._links.digest(twin) is None]
+        """Return the aliases of a link that led to no page: each may be the address of one."""
+        aliases = (alias for alias in self._links.alike(alias_key(url), _MOST) if alias != link)
+        return [alias for alias in aliases if self._links.digest(alias) is None]
 
     def was_fetched(self, link: int, url: str) -> bool:
         """Tell whether the page of a link was fetched under another address, as far as is known."""
         return any(
-            self._mean_nothing(*_difference(self._links.url(twin), url))
-            for twin in self._links.alike(twin_key(url), _MOST)
-            if twin != link and self._links.digest(twin) is not None
+            self._mean_nothing(*_difference(self._links.url(alias), url))
+            for alias in self._links.alike(alias_key(url), _MOST)
+            if alias != link and self._links.digest(alias) is not None
         ) or self._differs_in_parameters(link, url)
 
     def _differs_in_parameters(self, link: int, url: str) -> bool:
@@ -198,7 +197,7 @@ class Twins:
         return [digest for digest in digests if digest]
 
     def _compare(self, one: int, other: int) -> None:
-        """Count two pages that may be twins as the same, or as different."""
+        """Count two pages that may be aliases as the same, or as different."""
         digests = self._links.digest(one), self._links.digest(other)
         if all(digests):  # 0 if it was not taken
             difference = _difference(self._links.url(one), self._links.url(other))

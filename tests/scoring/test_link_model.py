@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring import BITS, UNITS, Contribution, Knowledge
+from mmcrawl.scoring import BITS, UNITS, Contribution, LinkModel
 from tests.tables import each
 
 FEATURES = st.lists(st.integers(1, 12), min_size=len(UNITS), max_size=len(UNITS))
@@ -17,29 +17,29 @@ LESSONS = st.lists(st.lists(OUTCOMES, max_size=8), min_size=1, max_size=4)
 def _small():
     """Have few features: there is room for a million otherwise."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("knowledge", "evidence"):
+        for module in ("link_model", "evidence"):
             patch.setattr(f"mmcrawl.scoring.{module}.BITS", 5)
-        patch.setattr("mmcrawl.scoring.knowledge.fit_features", lambda: {3: 1.0, 5: 0.5})
+        patch.setattr("mmcrawl.scoring.link_model.fit_features", lambda: {3: 1.0, 5: 0.5})
         yield
 
 
 def new():
-    knowledge = Knowledge(fit=2.0, variance=0.5, in_memory=100)
-    knowledge.begin_sharing(4)
-    return knowledge
+    link_model = LinkModel(fit=2.0, variance=0.5, in_memory=100)
+    link_model.begin_sharing(4)
+    return link_model
 
 
-def learn(knowledge, outcomes):
+def learn(link_model, outcomes):
     for features, relevant, led in outcomes:
         row = np.array(features, dtype=np.uint32)
-        knowledge.model.learn(row, 0.0, relevant)
-        knowledge.evidence.fetched(row, relevant)
+        link_model.model.learn(row, 0.0, relevant)
+        link_model.evidence.fetched(row, relevant)
         if led:
-            knowledge.evidence.led(row)
+            link_model.evidence.led(row)
 
 
-def natural(knowledge):
-    return np.concatenate([knowledge.evidence.counts, knowledge.model.natural()], axis=1)
+def natural(link_model):
+    return np.concatenate([link_model.evidence.counts, link_model.model.natural()], axis=1)
 
 
 def same(one, other):
@@ -89,7 +89,7 @@ def test_what_is_absorbed_is_told_as_ones_own(outcomes, more):
     learn(gone, outcomes)
     learn(heir, more)
     direct.hear({"gone": gone.contribution(), "heir": heir.contribution()})
-    heir.absorb(gone.contribution())
+    heir.merge(gone.contribution())
     third.hear({"heir": heir.contribution()})
     same(third, direct)
 

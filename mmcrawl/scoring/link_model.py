@@ -1,10 +1,10 @@
 """What search by prospects learns beyond single links, as several crawls can have in common.
 
-The parts of one crawl that a process works on learn into one `Knowledge`. Processes tell each other
+The parts of one crawl that a process works on learn into one `LinkModel`. Processes tell each other
 what each has added to it, its *contribution*: of every feature the counts of the evidence, and the
 precision of its weight and the product of precision and mean. These add up, whoever found them, in
 whatever order: for normal variables of their own the product of several likelihoods is a sum of
-such numbers. So knowledge is the prior, and the sum of all contributions.
+such numbers. So link_model is the prior, and the sum of all contributions.
 """
 
 import zlib
@@ -140,7 +140,7 @@ class Contribution:
         return cls(rows[0], np.ascontiguousarray(sums))
 
 
-class Knowledge:
+class LinkModel:
     """Evidence by unit, and the online model that corrects it.
 
     Args:
@@ -149,8 +149,7 @@ class Knowledge:
         in_memory: links of a crawl whose features are in memory, the first ones.
 
     Attributes:
-        teaching: whether outcomes are learnt. They are not while a history is told that others have
-            learnt from.
+        is_learning: whether outcomes are learnt; false during a history that others learnt from.
     """
 
     def __init__(self, *, fit: float, variance: float, in_memory: int) -> None:
@@ -159,7 +158,7 @@ class Knowledge:
         for number, share in fit_features().items():
             self.model.expect(number, fit * share)
         self.in_memory = in_memory
-        self.teaching = True
+        self.is_learning = True
         self._others: dict[str, Contribution] = {}
         self._base: Sums = np.zeros((0, _COLUMNS), dtype=np.float32)
 
@@ -173,13 +172,13 @@ class Knowledge:
         self._base = self._columns()
 
     @contextmanager
-    def untaught(self) -> Iterator[None]:
+    def without_learning(self) -> Iterator[None]:
         """Learn nothing meanwhile."""
-        before, self.teaching = self.teaching, False
+        before, self.is_learning = self.is_learning, False
         try:
             yield
         finally:
-            self.teaching = before
+            self.is_learning = before
 
     def contribution(self) -> Contribution:
         """Return what was learnt here since `begin_sharing`."""
@@ -196,7 +195,7 @@ class Knowledge:
                 self._add(old, -1)
             self._others[name] = new
 
-    def absorb(self, one: Contribution) -> None:
+    def merge(self, one: Contribution) -> None:
         """Take over what another one contributed as if it had been learnt here."""
         self.evidence.add(one.features, one.sums[:, :_MODEL])
         self.model.add(one.features, one.sums[:, _MODEL:])
@@ -207,6 +206,6 @@ class Knowledge:
 
     def _add(self, one: Contribution, sign: int) -> None:
         own = self._columns(one.features) - self._base[one.features]
-        self.absorb(Contribution(one.features, sign * one.sums))
+        self.merge(Contribution(one.features, sign * one.sums))
         # So that rounding does not make what others learnt a contribution of this process.
         self._base[one.features] = self._columns(one.features) - own

@@ -38,7 +38,7 @@ _NAMES = ("title", "aria-label", "alt", "data-title")
 
 
 @dataclass(slots=True)
-class Mention:
+class Occurrence:
     """What a page says of an address of media; what it does not say is empty.
 
     Attributes:
@@ -83,18 +83,18 @@ class Mention:
             self.titles.append((source, text))
 
 
-def mentions_of(resources: Iterable[MediaResource]) -> dict[str, Mention]:
-    """Return a mention of each address of some media of a page, by its key, in their order."""
-    found: dict[str, Mention] = {}
+def occurrences_of(resources: Iterable[MediaResource]) -> dict[str, Occurrence]:
+    """Return an occurrence of each address of some media of a page, by its key, in their order."""
+    found: dict[str, Occurrence] = {}
     for number, one in enumerate(resources, 1):
         for url in (one.url, *one.others):
             key = work_key(url)
-            mention = found.setdefault(key, Mention(key, url, one.kind, one.tag, number))
-            mention.add_title("anchor" if one.tag in ("a", "area") else "player", one.text)
+            occurrence = found.setdefault(key, Occurrence(key, url, one.kind, one.tag, number))
+            occurrence.add_title("anchor" if one.tag in ("a", "area") else "player", one.text)
     return found
 
 
-class MentionReader:
+class OccurrenceReader:
     """Reads what a page says of its media."""
 
     def __init__(
@@ -110,9 +110,9 @@ class MentionReader:
 
     def read(
         self, resources: Iterable[MediaResource], items: Iterable[tuple[Thing, tuple[Thing, ...]]]
-    ) -> list[Mention]:
-        """Return a mention of each of some media of the page, in their order."""
-        found = mentions_of(resources)
+    ) -> list[Occurrence]:
+        """Return an occurrence of each of some media of the page, in their order."""
+        found = occurrences_of(resources)
         places = list(self._places(found))
         nodes = [node for node, _ in places]
         stems = (stem_of(found[key].url)[1] or key for _, key in places)
@@ -125,7 +125,7 @@ class MentionReader:
         self._note_items(found, items)
         return list(found.values())
 
-    def _places(self, known: Mapping[str, Mention]) -> Iterator[tuple[int, str]]:
+    def _places(self, known: Mapping[str, Occurrence]) -> Iterator[tuple[int, str]]:
         """Yield the elements that name media that are known, in order, and which."""
         tree = self._tree
         for node, tag in enumerate(tree.tags):
@@ -158,35 +158,35 @@ class MentionReader:
                 break
         return unit
 
-    def _note(self, mention: Mention, node: int, unit: int) -> None:
+    def _note(self, occurrence: Occurrence, node: int, unit: int) -> None:
         tree = self._tree
         tag, attributes = tree.tags[node], tree.attributes(node)
         owner = node
         if tag in ("source", "param", "embed"):
             owner = self._player_of(node) or node
         if tag == "source" and owner != node:
-            mention.player = owner
-        mention.row = mention.row or self._lines.container_of[node] or tree.parents[node]
-        mention.block = mention.block or self._licences.kind_of(node)
+            occurrence.player = owner
+        occurrence.row = occurrence.row or self._lines.container_of[node] or tree.parents[node]
+        occurrence.block = occurrence.block or self._licences.kind_of(node)
         mime = attributes.get("type", "").partition(";")[0].strip().lower()
-        mention.mime = mention.mime or (mime if "/" in mime else "")
-        mention.language = mention.language or language_tag(attributes.get("hreflang", ""))
+        occurrence.mime = occurrence.mime or (mime if "/" in mime else "")
+        occurrence.language = occurrence.language or language_tag(attributes.get("hreflang", ""))
         for one in {node, owner}:
             said = tree.attributes(one)
             source = "anchor" if tag in ("a", "area") else "player"
             for name in _NAMES:
-                mention.add_title(source, said.get(name, ""))
+                occurrence.add_title(source, said.get(name, ""))
         if tag in ("a", "area"):
-            mention.add_title("anchor", self._page.facts.texts.of_link(node, tree.after[node]))
+            occurrence.add_title("anchor", self._page.facts.texts.of_link(node, tree.after[node]))
         elif tree.tags[owner] in _PLAYERS:
-            self._note_player(mention, owner)
-        self._note_surroundings(mention, node, unit)
+            self._note_player(occurrence, owner)
+        self._note_surroundings(occurrence, node, unit)
 
-    def _note_player(self, mention: Mention, player: int) -> None:
+    def _note_player(self, occurrence: Occurrence, player: int) -> None:
         tree = self._tree
         attributes = tree.attributes(player)
-        mention.poster = mention.poster or self._address(attributes.get("poster", ""))
-        mention.subtitles = mention.subtitles or self._subtitles(player)
+        occurrence.poster = occurrence.poster or self._address(attributes.get("poster", ""))
+        occurrence.subtitles = occurrence.subtitles or self._subtitles(player)
 
     def _subtitles(self, player: int) -> tuple[Subtitles, ...]:
         if player not in self._tracks:
@@ -201,7 +201,7 @@ class MentionReader:
             self._tracks[player] = tuple(found[:_MOST_TRACKS])
         return self._tracks[player]
 
-    def _note_surroundings(self, mention: Mention, node: int, unit: int) -> None:
+    def _note_surroundings(self, occurrence: Occurrence, node: int, unit: int) -> None:
         tree, texts = self._tree, self._page.facts.texts
         around = node
         for _ in range(6):
@@ -212,20 +212,22 @@ class MentionReader:
                 for inner in range(around, tree.after[around]):
                     if tree.tags[inner] == "figcaption":
                         text = texts.of(range(inner, tree.after[inner]))
-                        mention.add_title("figcaption", text)
-                        mention.caption = mention.caption or text[:_LONGEST_CAPTION]
+                        occurrence.add_title("figcaption", text)
+                        occurrence.caption = occurrence.caption or text[:_LONGEST_CAPTION]
                 break
         for source, heading in self._headings_before(node, unit):
-            mention.add_title(source, texts.of(range(heading, tree.after[heading])))
+            occurrence.add_title(source, texts.of(range(heading, tree.after[heading])))
         if not unit:
             return
-        mention.licences = mention.licences or self._licences.beside(range(unit, tree.after[unit]))
+        occurrence.licences = occurrence.licences or self._licences.beside(
+            range(unit, tree.after[unit])
+        )
         text = texts.of(range(unit, tree.after[unit]))
         if len(text) <= _LONGEST_ROW:
-            mention.add_title("row", text)
-        mention.beside = mention.beside or text[:_LONGEST_CAPTION]
-        mention.duration = mention.duration or seconds_in(text)
-        mention.date = mention.date or self._time_in(unit)
+            occurrence.add_title("row", text)
+        occurrence.beside = occurrence.beside or text[:_LONGEST_CAPTION]
+        occurrence.duration = occurrence.duration or seconds_in(text)
+        occurrence.date = occurrence.date or self._time_in(unit)
 
     def _time_in(self, unit: int) -> str:
         """Return the first date that an element marks as such."""
@@ -254,30 +256,32 @@ class MentionReader:
         return 0
 
     def _note_items(
-        self, found: Mapping[str, Mention], items: Iterable[tuple[Thing, tuple[Thing, ...]]]
+        self, found: Mapping[str, Occurrence], items: Iterable[tuple[Thing, tuple[Thing, ...]]]
     ) -> None:
         for item, around in items:
             for address in item.texts("contenturl", "embedurl", "url"):
-                mention = found.get(work_key(self._address(address)))
-                if mention is not None:
-                    self._note_item(mention, item, around)
+                occurrence = found.get(work_key(self._address(address)))
+                if occurrence is not None:
+                    self._note_item(occurrence, item, around)
 
-    def _note_item(self, mention: Mention, item: Thing, around: tuple[Thing, ...]) -> None:
+    def _note_item(self, occurrence: Occurrence, item: Thing, around: tuple[Thing, ...]) -> None:
         wider = [item, *(one for one in reversed(around) if _is_of_one(one))]
         for one in wider:
-            mention.add_title("structured", one.text("name", "headline"))
-            mention.caption = mention.caption or one.text("description")[:_LONGEST_CAPTION]
-            mention.creator = mention.creator or one.text("author", "creator")
-            mention.date = mention.date or date_in(
+            occurrence.add_title("structured", one.text("name", "headline"))
+            occurrence.caption = occurrence.caption or one.text("description")[:_LONGEST_CAPTION]
+            occurrence.creator = occurrence.creator or one.text("author", "creator")
+            occurrence.date = occurrence.date or date_in(
                 one.text("uploaddate", "datepublished", "datecreated")
             )
-            mention.language = mention.language or language_tag(one.text("inlanguage"))
-            mention.duration = mention.duration or seconds_in(one.text("duration"))
-            mention.licences = (*mention.licences, *item_licences(one, self._url))
-        mention.poster = mention.poster or self._address(item.text("thumbnailurl", "thumbnail"))
-        mention.mime = mention.mime or item.text("encodingformat", "fileformat")
+            occurrence.language = occurrence.language or language_tag(one.text("inlanguage"))
+            occurrence.duration = occurrence.duration or seconds_in(one.text("duration"))
+            occurrence.licences = (*occurrence.licences, *item_licences(one, self._url))
+        occurrence.poster = occurrence.poster or self._address(
+            item.text("thumbnailurl", "thumbnail")
+        )
+        occurrence.mime = occurrence.mime or item.text("encodingformat", "fileformat")
         size = re.fullmatch(r"\d{1,15}", item.text("contentsize"))
-        mention.size = mention.size or (int(size[0]) if size else 0)
+        occurrence.size = occurrence.size or (int(size[0]) if size else 0)
 
     def _address(self, written: str) -> str:
         target = self._resolve(written) if written else None
