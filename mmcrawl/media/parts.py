@@ -84,9 +84,9 @@ def media_beside(store: str) -> Path:
     return path.with_name(path.stem + _BESIDE)
 
 
-_WIDTH = 320  # pixels
+_WIDTH = 480  # pixels
 _SECONDS = 10  # until ffmpeg is given up
-_FORMATS = "mov,matroska,avi,flv,asf,mpeg,mpegts,ogg,rm"
+_FORMATS = "mov,matroska,avi,flv,asf,mpeg,mpegts,ogg,rm,mp3,flac"
 """That ffmpeg may read: no playlists, which would lead it to other files."""
 
 
@@ -98,17 +98,24 @@ def picture_of(collection: Collection, digest: str) -> Path | None:
     """Return a JPEG picture of a film, None if none can be taken."""
     place = collection.folder / "pictures" / f"{digest}.jpg"
     if not place.exists():
-        if not isinstance(collection.files, FolderFiles) or not has_pictures():
+        if not isinstance(collection.files, FolderFiles):
             return None
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            _take(collection.files.path(digest), place)
+            take_picture(collection.files.path(digest), place)
         except OSError:  # there is no room for pictures, or they may not be written
             return None
-    return place if place.stat().st_size else None
+    return place if place.exists() and place.stat().st_size else None
 
 
-def _take(film: Path, place: Path) -> None:
+def take_picture(film: Path, place: Path, begin: float = 0.0) -> None:
+    """Write a JPEG picture of a film, or the cover of a sound; an empty file if there is none.
+
+    Args:
+        begin: seconds of the film that are passed over.
+    """
+    if not has_pictures():
+        return
     handle, name = mkstemp(suffix=".jpg", dir=place.parent)
     part = Path(name)
     try:
@@ -117,7 +124,7 @@ def _take(film: Path, place: Path) -> None:
                 [
                     *("ffmpeg", "-nostdin", "-v", "error", "-y"),
                     *("-protocol_whitelist", "file", "-format_whitelist", _FORMATS),
-                    *("-i", str(film), "-frames:v", "1"),
+                    *("-ss", f"{begin:.1f}", "-i", f"file:{film}", "-frames:v", "1"),
                     *("-vf", f"thumbnail=50,scale={_WIDTH}:-2", "-f", "image2", name),
                 ],
                 stdin=subprocess.DEVNULL,

@@ -54,11 +54,6 @@ RECORD = {"edition": int, "record": dict}
 """The fields of a table of records."""
 
 
-def records_of(store: Store, kind: str) -> dict[str, Record]:
-    """Return all records of a kind, by id."""
-    return {id_: document["record"] for id_, document in store.range(kind)}
-
-
 def change_records(store: Store, kind: str, change: Change) -> set[str]:
     """Change records of a kind; `change` may be called several times. Return their ids."""
     every: set[str] = set()
@@ -205,7 +200,8 @@ class Catalogue:
     # -- what people say ------------------------------------------------------------------------
 
     def records(self, kind: str) -> dict[str, Record]:
-        return records_of(self._store, kind)
+        """Return all records of a kind, by id."""
+        return {id_: document["record"] for id_, document in self._store.range(kind)}
 
     def change(self, kind: str, change: Change) -> None:
         """Change records of a kind, so that of two who do it at once neither is lost.

@@ -1,30 +1,41 @@
-"""A work as a piece of a web page, in Chinese and English, of which one is shown."""
+"""A work as a web page, in Chinese or English, as a reference, and as Dublin Core."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from mmcrawl.media.parts import SWF
 from mmcrawl.text.media_kinds import CHINESE
-from mmcrawl.text.writing import xml_text
+from mmcrawl.text.writing import size_of, xml_text
 from mmcrawl.works.exporting.exporter import Shipment, whole_file
 from mmcrawl.works.licences import RESERVED
 from mmcrawl.works.model import Work, WorkFile
 
-_TYPES = {"audio": "audioRecording", "video": "videoRecording"}
-_DCMI_TYPES = {
-    "audio": "Sound",
-    "video": "MovingImage",
-    "animation": "InteractiveResource",
-    "simulation": "InteractiveResource",
-    "document": "Text",
-    "package": "Software",
-    "image-animation": "MovingImage",
+
+class _Kind(NamedTuple):
+    """What a kind of works is called: in OpenURL, the DCMI Type Vocabulary, and RIS."""
+
+    openurl: str = "webpage"
+    dcmi: str = ""
+    ris: str = "MULTI"
+
+
+_KINDS = {
+    "audio": _Kind("audioRecording", "Sound", "SOUND"),
+    "video": _Kind("videoRecording", "MovingImage", "VIDEO"),
+    "animation": _Kind(dcmi="InteractiveResource"),
+    "simulation": _Kind(dcmi="InteractiveResource"),
+    "document": _Kind(dcmi="Text", ris="SLIDE"),
+    "package": _Kind(dcmi="Software", ris="COMP"),
+    "image-animation": _Kind(dcmi="MovingImage"),
 }
-"""Of the DCMI Type Vocabulary."""
-_RIS_TYPES = {"audio": "SOUND", "video": "VIDEO", "document": "SLIDE", "package": "COMP"}
+
+
+def _kind(work: Work) -> _Kind:
+    return _KINDS.get(work.kind, _Kind(dcmi=work.kind))
 
 
 def coins(work: Work) -> str:
@@ -33,7 +44,7 @@ def coins(work: Work) -> str:
     said = [
         ("ctx_ver", "Z39.88-2004"),
         ("rft_val_fmt", "info:ofi/fmt:kev:mtx:dc"),
-        ("rft.type", _TYPES.get(work.kind, "webpage")),
+        ("rft.type", _kind(work).openurl),
         ("rft.title", work.title),
         ("rft.creator", work.creator),
         ("rft.date", work.date),
@@ -63,7 +74,7 @@ def _terms(work: Work) -> Iterator[tuple[str, str]]:
     yield from (("language", language) for language in work.languages)
     yield from (("subject", subject) for subject in (work.topic, *work.tags))
     yield "audience", work.level
-    yield "type", _DCMI_TYPES.get(work.kind, work.kind)
+    yield "type", _kind(work).dcmi
     yield from (("format", mime) for mime in dict.fromkeys(file.mime for file in work.files))
     yield "extent", f"PT{work.duration:.0f}S" if work.duration else ""
     yield from (("identifier", file.url) for file in work.files)
@@ -89,7 +100,7 @@ class Ris:
 
 
 def _fields(work: Work) -> Iterator[tuple[str, str]]:
-    yield "TY", _RIS_TYPES.get(work.kind, "MULTI")
+    yield "TY", _kind(work).ris
     yield "ID", work.id
     yield "TI", work.title
     yield "AU", work.creator
@@ -109,7 +120,6 @@ def _line(text: str) -> str:
 
 
 LABELS: Mapping[str, tuple[str, str]] = {
-    "works": ("works", "件作品"),
     "not held": ("not on this medium; on the web:", "本介质上没有；网上地址："),
     "from": ("from", "来源"),
     **{kind: (kind.replace("-", " "), name) for kind, name in CHINESE.items()},
@@ -122,15 +132,13 @@ LABELS: Mapping[str, tuple[str, str]] = {
     "all-rights-reserved": ("all rights reserved", "版权所有"),
     "no licence": ("no licence is stated", "未注明许可"),
 }
-STYLE = """
+_STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem;color:#222}
 article{border-top:1px solid #ccc;padding:.6rem 0}h2{font-size:1.1rem;margin:.2rem 0}
 p{margin:.2rem 0;overflow-wrap:anywhere}small,.facts{color:#555}video,audio{max-width:100%}
-input{font:inherit;width:60%}html[lang=en] .zh,html[lang=zh] .en{display:none}
 @media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}small,.facts{color:#aaa}
 a{color:#8bf}}
 """
-"""How it looks; the language is that of the root element, both without one."""
 
 PLAYED = {
     *("audio/mpeg", "audio/mp4", "audio/aac", "audio/ogg", "audio/webm", "audio/wav"),
@@ -139,68 +147,54 @@ PLAYED = {
 """What browsers play."""
 
 
-def both(label: str) -> str:
-    """Return one of our labels in both languages, of which one is shown."""
-    english, chinese = LABELS[label]
-    return f'<span class="en">{english}</span><span class="zh">{chinese}</span>'
+def work_page(work: Work, copied: Sequence[tuple[WorkFile, str]], ruffle: str = "") -> bytes:
+    """Return a web page of a work, in its own language if that is Chinese, else in English.
 
+    Args:
+        copied: Its files with their paths; the best one is played if browsers play it.
+        ruffle: Address of Ruffle's program, "" if it is not there: it plays animations.
+    """
+    lang = "zh" if work.languages and work.languages[0].startswith("zh") else "en"
 
-def article(work: Work, copied: Sequence[tuple[WorkFile, str]]) -> str:
-    """Return a work with its files: a player for the best one if browsers play it, and links."""
-    parts = [f'<article id="{work.id}"><h2>{escape(work.title)}</h2>{coins(work)}']
-    facts = [both(work.kind) if work.kind in LABELS else escape(work.kind)]
-    facts += [both(work.level)] if work.level in LABELS else []
-    facts += [escape(fact) for fact in (work.creator, work.date, work.topic) if fact]
+    def said(label: str) -> str:
+        return LABELS.get(label, (label, label))[lang == "zh"]
+
+    facts = [said(work.kind), said(work.level), work.creator, work.date, work.topic]
     if work.duration:
         minutes, seconds = divmod(round(work.duration), 60)
         facts.append(f"{minutes}:{seconds:02}")
-    parts.append(f'<p class="facts">{" · ".join([*facts, _licence(work)])}</p>')
+    licence = escape(said("no licence"))
+    if one := work.licence:
+        licence = web_link(one.url, one.code) if one.url else escape(said(one.code))
+    plays = ruffle and any(file.mime == SWF for file, _ in copied[:1])
+    script = f'<script src="{quote(ruffle)}"></script>' if plays else ""
+    parts = [
+        f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(work.title)}</title>'
+        f"<style>{_STYLE}</style>{script}</head>"
+        f'<body><article id="{work.id}"><h2>{escape(work.title)}</h2>{coins(work)}'
+        f'<p class="facts">{" · ".join([*map(escape, filter(None, facts)), licence])}</p>'
+    ]
     for number, (file, path) in enumerate(copied):
         address = quote(path)
         if number == 0 and file.mime in PLAYED:
             tag = file.mime.partition("/")[0]
             parts.append(f'<{tag} controls preload="none" src="{address}"></{tag}>')
+        elif number == 0 and plays:
+            parts.append(
+                f'<object type="{SWF}" data="{address}" width="640" height="480">'
+                f'<param name="base" value="{address.rpartition("/")[0]}/"></object>'
+            )
         name = escape(path.rpartition("/")[2])
-        parts.append(f'<p><a href="{address}">{name}</a> ({_size(file.size)})</p>')
+        parts.append(f'<p><a href="{address}">{name}</a> ({size_of(file.size)})</p>')
     if not copied:
         links = ", ".join(web_link(file.url) for file in work.files[:5])
-        parts.append(f"<p>{both('not held')} {links}</p>")
+        parts.append(f"<p>{said('not held')} {links}</p>")
     if work.caption and work.caption != work.title:
         parts.append(f"<p>{escape(work.caption)}</p>")
     for page in work.pages[:1]:
-        parts.append(f"<p><small>{both('from')} {web_link(page.url, page.title)}</small></p>")
-    return "".join([*parts, "</article>\n"])
-
-
-def work_page(work: Work, copied: Sequence[tuple[WorkFile, str]], ruffle: str = "") -> bytes:
-    """Return a web page of a work, in its own language if that is Chinese, else in English.
-
-    Args:
-        ruffle: Address of Ruffle's program, "" if it is not there: it plays animations.
-    """
-    lang = "zh" if work.languages and work.languages[0].startswith("zh") else "en"
-    films = [path for file, path in copied if file.mime == SWF] if ruffle else []
-    script = f'<script src="{quote(ruffle)}"></script>' if films else ""
-    player = "".join(
-        f'<object type="{SWF}" data="{quote(film)}" width="640" height="480">'
-        f'<param name="base" value="{quote(film.rpartition("/")[0])}/"></object>'
-        for film in films[:1]
-    )
-    return (
-        f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width"><title>{escape(work.title)}</title>'
-        f"<style>{STYLE}</style>{script}</head>"
-        f"<body>{player}{article(work, copied)}</body></html>\n"
-    ).encode("utf-8", "replace")
-
-
-def _licence(work: Work) -> str:
-    licence = work.licence
-    if licence is None:
-        return both("no licence")
-    if licence.code in LABELS:
-        return both(licence.code)
-    return web_link(licence.url, licence.code) if licence.url else escape(licence.code)
+        parts.append(f"<p><small>{said('from')} {web_link(page.url, page.title)}</small></p>")
+    return "".join([*parts, "</article></body></html>\n"]).encode("utf-8", "replace")
 
 
 def web_link(url: str, text: str = "") -> str:
@@ -208,7 +202,3 @@ def web_link(url: str, text: str = "") -> str:
     shown = escape(text or url)
     web = url.lower().startswith(("http://", "https://", "ftp://"))
     return f'<a href="{escape(url)}">{shown}</a>' if web else shown
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:,.1f} kB"

@@ -8,8 +8,6 @@ there, and what is not named any more is removed last.
 import base64
 import gzip
 import json
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -21,7 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mmcrawl.errors import CollectionError, TopicError
-from mmcrawl.media.parts import SWF
+from mmcrawl.media.parts import SWF, take_picture
 from mmcrawl.text.words import unify
 from mmcrawl.text.writing import xml_text
 from mmcrawl.topic.loading import load_topics
@@ -33,7 +31,6 @@ from mmcrawl.works.model import Work, WorkFile
 
 _SUMS = "SHA256SUMS"
 _LONGEST = 400  # characters of a caption
-_POSTER_SECONDS = 20.0
 
 
 class Folder:
@@ -43,7 +40,7 @@ class Folder:
 
     def export(self, shipment: Shipment, target: Path) -> list[str]:
         with _opened(target) as folder:
-            return _Stick(shipment, folder).write()
+            return Stick(shipment, folder).write()
 
 
 @contextmanager
@@ -55,11 +52,19 @@ def _opened(target: Path) -> Iterator[Path]:
         yield folder
 
 
-class _Stick:
-    """Writes one folder."""
+class Stick:
+    """Writes one folder.
 
-    def __init__(self, shipment: Shipment, folder: Path) -> None:
-        self._shipment, self._folder = shipment, folder
+    Args:
+        is_local: Whether it is to be opened from file://, from which no script may read a file.
+
+    Attributes:
+        copied: The works, each with its files that are held and their paths.
+    """
+
+    def __init__(self, shipment: Shipment, folder: Path, *, is_local: bool = True) -> None:
+        self._shipment, self._folder, self._is_local = shipment, folder, is_local
+        self.copied: list[tuple[Work, list[tuple[WorkFile, str]]]] = []
         before = _sums_in(folder)
         there = {path: digest for path, digest in before.items() if (folder / path).is_file()}
         self._before, self._there = before, there
@@ -67,20 +72,19 @@ class _Stick:
         self._sums: dict[str, str] = {}
         self._topics: dict[str, Topic | None] = {}
         self._chapters: dict[tuple[str, str], int] = {}
-        self._ffmpeg = shutil.which("ffmpeg")
 
     def write(self) -> list[str]:
         ruffle = self._write_ruffle()
-        works, entries = list[Work](), list[dict[str, Any]]()
+        entries = list[dict[str, Any]]()
 
         def write(work: Work) -> None:
             before = set(self._held.copied)
             copied = self._held.copied_of(work, "media/")
-            if ruffle and any(file.mime == SWF for file, _ in copied):
+            if ruffle and self._is_local and any(file.mime == SWF for file, _ in copied):
                 for path in [*self._held.copied.keys() - before]:
-                    self._write_script(path)
+                    self._write(f"{path}.js", _script(path, self._folder / path))
             entries.append(self._entry(work, copied))
-            works.append(work)
+            self.copied.append((work, copied))
 
         problems = self._shipment.each(write)
         order = {key: at for at, key in enumerate(self._in_order())}
@@ -99,7 +103,8 @@ class _Stick:
             "works": entries,
         }
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        problems += JsonLines().export(Shipment(works), self._folder / "works.jsonl")
+        works = Shipment([work for work, _ in self.copied])
+        problems += JsonLines().export(works, self._folder / "works.jsonl")
         self._sums["works.jsonl"] = _sum(self._folder / "works.jsonl")
         source = files(__package__).joinpath("stick")
         for name in ("stick.css", "stick.js"):
@@ -169,41 +174,23 @@ class _Stick:
         """Return a picture of a film, or the cover in a sound; "" where there is none."""
         name = f"posters/{file.digest[:16]}.jpg"
         place = self._folder / name
-        if name in self._there:
-            self._sums[name] = self._there[name]
-            return name
-        if not self._ffmpeg or file.mime.partition("/")[0] not in ("audio", "video"):
-            return ""
-        place.parent.mkdir(exist_ok=True)
-        begin = f"{min(file.duration / 5, 60):.1f}"
-        command = [self._ffmpeg, "-v", "error", "-nostdin", "-protocol_whitelist", "file,pipe"]
-        command += ["-ss", begin, "-i", f"file:{self._folder / path}", "-frames:v", "1"]
-        try:
-            subprocess.run(  # noqa: S603 - of a path of ours
-                [*command, "-vf", "scale=480:-2", "-q:v", "5", "-y", f"file:{place}"],
-                stderr=subprocess.DEVNULL,
-                timeout=_POSTER_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            place.unlink(missing_ok=True)
+        if name not in self._there and file.mime.partition("/")[0] in ("audio", "video"):
+            place.parent.mkdir(exist_ok=True)
+            take_picture(self._folder / path, place, min(file.duration / 5, 60.0))
         if not place.is_file() or not place.stat().st_size:
             return ""
-        self._sums[name] = _sum(place)
+        self._sums[name] = self._there.get(name) or _sum(place)
         return name
 
     def _write_ruffle(self) -> bool:
         """Take Ruffle in if it is there; its programs as scripts, see stick.js."""
         source = self._shipment.ruffle
         for file in sorted(source.iterdir()) if source else ():
-            if file.suffix == ".wasm":
+            if file.suffix == ".wasm" and self._is_local:
                 self._write(f"ruffle/{file.name}.js", _script(f"ruffle/{file.name}", file))
-            elif file.suffix == ".js" or file.name.startswith("LICENSE"):
+            elif file.suffix in (".js", ".wasm") or file.name.startswith("LICENSE"):
                 self._write(f"ruffle/{file.name}", file.read_bytes())
         return source is not None
-
-    def _write_script(self, path: str) -> None:
-        self._write(f"{path}.js", _script(path, self._folder / path))
 
     def _write(self, path: str, content: bytes) -> None:
         with files_in(self._folder)(path) as file:

@@ -1,23 +1,23 @@
-"""ZIM, which Kiwix shows without a network: a page for each work, its files, a search in all."""
+"""ZIM, which Kiwix shows without a network: the page of a memory stick and the files, with a page
+for each work, which Kiwix finds.
+"""
 
 import json
 import mimetypes
-import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mmcrawl.errors import CollectionError
 from mmcrawl.text.writing import xml_text
-from mmcrawl.works.exporting.article import STYLE, both, work_page
-from mmcrawl.works.exporting.exporter import HeldFiles, Shipment, files_in
-from mmcrawl.works.model import Work
+from mmcrawl.works.exporting.article import work_page
+from mmcrawl.works.exporting.as_folder import Stick
+from mmcrawl.works.exporting.exporter import Shipment, files_in
 
 _PROGRAM = "mmcrawl.works.exporting.zim_program"
 _MAIN = "index.html"
@@ -95,18 +95,30 @@ class _Pages:
 
     def __init__(self, shipment: Shipment, folder: Path) -> None:
         self._shipment, self._folder = shipment, folder
-        self._held = HeldFiles(shipment, files_in(folder))
-        self.entries: list[_Entry] = []
-        self._languages: Counter[str] = Counter()
-        self._types: dict[str, str] = {}
-        ruffle = self._ruffle()
-        works: list[Work] = []
-        problems = shipment.each(lambda work: works.append(self._work(work, ruffle)))
-        self._write(_MAIN, shipment.name, _index(shipment.name, works))
-        for path in self._held.copied:
-            mime = self._types.get(path) or mimetypes.guess_type(path)[0]
-            self.entries.append((path, "", mime or "application/octet-stream"))
-        self.missing = self._held.missing + problems
+        stick = Stick(shipment, folder, is_local=False)
+        self.missing = stick.write()
+        titles = {_MAIN: shipment.name}
+        types: dict[str, str] = {}
+        self._languages = Counter[str]()
+        for work, held in stick.copied:
+            types |= {path: file.mime for file, path in held if file.mime}
+            for language in work.languages[:1]:
+                self._languages[_LANGUAGES.get(language.partition("-")[0], "eng")] += 1
+            copied = [(file, f"../{path}") for file, path in held]
+            page = work_page(work, copied, "../ruffle/ruffle.js" if shipment.ruffle else "")
+            titles[path := f"works/{work.id}.html"] = work.title
+            with files_in(folder)(path) as file:
+                file.write(page)
+        self.entries: list[_Entry] = [
+            (
+                path,
+                (_index_title(titles[path]) or path) if path in titles else "",
+                types.get(path) or mimetypes.guess_type(path)[0] or "application/octet-stream",
+            )
+            for place in sorted(folder.rglob("*"))
+            if place.is_file()
+            for path in (place.relative_to(folder).as_posix(),)
+        ]
 
     def plan(self, entries: Sequence[_Entry]) -> dict[str, object]:
         """Return what the program has to know that writes a file of some entries."""
@@ -130,35 +142,6 @@ class _Pages:
             "entries": entries,
         }
 
-    def _work(self, work: Work, ruffle: str) -> Work:
-        held = self._held.copied_of(work, "media/")
-        self._types |= {path: file.mime for file, path in held}
-        copied = [(file, f"../{path}") for file, path in held]
-        for language in work.languages[:1]:
-            self._languages[_LANGUAGES.get(language.partition("-")[0], "eng")] += 1
-        path = _path(work)
-        self._write(path, work.title, work_page(work, copied, ruffle and f"../{ruffle}"))
-        return work
-
-    def _write(self, path: str, title: str, page: bytes) -> None:
-        place = self._folder / path
-        place.parent.mkdir(exist_ok=True)
-        place.write_bytes(page)
-        self.entries.append((path, _index_title(title) or path, "text/html"))
-
-    def _ruffle(self) -> str:
-        """Take Ruffle in, if it is there; return the path of its program."""
-        source = self._shipment.ruffle
-        if source is None:
-            return ""
-        for file in sorted(source.iterdir()):
-            if file.suffix in (".js", ".wasm"):
-                (self._folder / "ruffle").mkdir(exist_ok=True)
-                shutil.copyfile(file, self._folder / "ruffle" / file.name)
-                mime = "text/javascript" if file.suffix == ".js" else "application/wasm"
-                self.entries.append((f"ruffle/{file.name}", "", mime))
-        return "ruffle/ruffle.js"
-
 
 def _index_title(title: str) -> str:
     """Return a title that libzim can index: for one that it cannot, it gives up the whole file.
@@ -173,26 +156,3 @@ def _index_title(title: str) -> str:
 
 def _cut(text: str, size: int) -> str:
     return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")
-
-
-def _path(work: Work) -> str:
-    return f"works/{work.id}.html"
-
-
-def _index(name: str, works: list[Work]) -> bytes:
-    """Return the first page: all works, by topic and kind."""
-    groups: dict[tuple[str, str], list[Work]] = {}
-    for work in works:
-        groups.setdefault((work.topic, work.kind), []).append(work)
-    parts = []
-    for (topic, kind), found in sorted(groups.items()):
-        items = "".join(f'<li><a href="{_path(w)}">{escape(w.title)}</a></li>' for w in found)
-        head = f"{escape(topic)} · {both(kind)}" if topic else both(kind)
-        parts.append(f"<h2>{head}</h2><ul>{items}</ul>")
-    return (
-        f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{escape(name)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}'
-        "html:not([lang]) .en::after{content:' '}</style></head>"
-        f"<body><h1>{escape(name)}</h1><p>{len(works):,} {both('works')}</p>"
-        f"{''.join(parts)}</body></html>\n"
-    ).encode("utf-8", "replace")
