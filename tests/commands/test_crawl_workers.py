@@ -24,7 +24,7 @@ from tests.waiting import HANG
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
-WEB = ["-a", "web=sim:pages=300,sites=6", "-a", "keywords=*", "-a", "archive=none"]
+WEB = ["-a", "web=sim:pages=120,sites=2", "-a", "keywords=*", "-a", "archive=none"]
 
 
 # -- with stand-ins for workers -----------------------------------------------------------------
@@ -80,7 +80,8 @@ def when(true: Callable[[], object], do: Callable[[], object]) -> None:
 
 def test_a_worker_that_dies_is_started_again_and_its_parts_are_free(stage: Stage) -> None:
     die = "sys.stdin.read() or os.kill(os.getpid(), 9) if number == '1' and times < 3 else 0\n"
-    workers = stage.workers(die + "time.sleep(0.5 if number == '1' else 1.5)")
+    third = "while not third.exists() or len(third.read_text().split()) < 3: time.sleep(0.02)"
+    workers = stage.workers(f"{die}third = begun.with_name('begun-1')\n{third}")
     name = "host-7-"
 
     def note(worker: Any, now: float, see_off: Any = workers._see_off) -> None:
@@ -108,8 +109,9 @@ def test_workers_that_die_again_and_again_are_given_up(
 
 def test_a_worker_of_a_crawl_that_is_over_is_not_started_again(stage: Stage) -> None:
     stage.shared.stop_job("max_pages", finished=False)
-    code = "time.sleep(1); os.kill(os.getpid(), 9) if number == '1' else 0"
-    workers = stage.workers(f"if number == '1':\n    {code}")
+    wait = "while not begun.with_name('over').exists(): time.sleep(0.02)"
+    workers = stage.workers(f"if number == '1':\n    {wait}\n    os.kill(os.getpid(), 9)")
+    when(lambda: workers._is_over, (stage.folder / "over").touch)
     assert workers.run() == "max_pages"
     assert len(stage.begun(1)) == 1
 
@@ -191,7 +193,7 @@ def rows(path: Path) -> list[tuple[str, int]]:
 @pytest.mark.processes
 def test_workers_that_are_killed_and_stopped_find_what_one_process_finds(tmp_path: Path) -> None:
     alone = crawl(tmp_path, "-a", "store=alone.db", "-O", "alone.jsonl")
-    slow = ("-s", "MMCRAWL_WEB_LATENCY=300", "-s", "CONCURRENT_REQUESTS=2")
+    slow = ("-s", "MMCRAWL_WEB_LATENCY=2000", "-s", "CONCURRENT_REQUESTS=2")
     own = ("-a", "store=crawl.db", "-a", "job=j", "-a", "workers=2", "-O", "all.jsonl")
     first = crawl(tmp_path, *own, *slow)
     alone.communicate(timeout=HANG)
@@ -211,7 +213,7 @@ def test_workers_that_are_killed_and_stopped_find_what_one_process_finds(tmp_pat
                 return [int(name.split("-")[-2]) for name in alive]
         raise AssertionError("no two workers")
 
-    os.kill(before := pids(5)[0], signal.SIGKILL)
+    os.kill(before := pids(2)[0], signal.SIGKILL)
     while before in pids(0):
         time.sleep(0.1)
     first.send_signal(signal.SIGINT)

@@ -346,15 +346,14 @@ def test_two_answers_of_one_address_do_not_erase_each_other(opened: Any) -> None
     assert set(media_pages(job)) == {form}
 
 
-def tangled_site(*, dead: bool) -> dict[str, str]:
-    """Four folders of pages that link to each other, two of them with films."""
+def tangled_site() -> dict[str, str]:
+    """Four folders of pages that link to each other and to dead ones, two of them with films."""
     folders = ("films", "texts", "more", "talks")
     web = {SEED: page(*(f"{folder}/0.html" for folder in folders))}
     for folder, other in zip(folders, (*folders[1:], folders[0]), strict=True):
         for n in range(9):
             hrefs = [f"{(n + 1) % 9}.html", f"{(n + 2) % 9}.html", "/", f"/{other}/{n}.html"]
-            if dead:
-                hrefs.append(f"/{folder}/dead{n}.html")
+            hrefs.append(f"/{folder}/dead{n}.html")
             film = f"{n}.mp4" if folder in {"films", "talks"} else ""
             web[f"{SEED}{folder}/{n}.html"] = page(*hrefs, media=film, title=f"optics {n}")
     return web
@@ -368,16 +367,14 @@ def in_pieces(opened: Any, store: str, web: Web, most: int, **more: Any) -> list
     return taken
 
 
-@pytest.mark.parametrize("dead", [False, True])
-@pytest.mark.parametrize("algo", ["breadth", "urlrule"])
-@pytest.mark.parametrize("most", [1, 4])
+@pytest.mark.parametrize(("algo", "most"), [("breadth", 1), ("urlrule", 4)])
 def test_a_job_that_is_left_and_taken_up_fetches_the_same_links_in_the_same_order(
-    opened: Any, tmp_path: Path, algo: str, most: int, dead: bool
+    opened: Any, tmp_path: Path, algo: str, most: int
 ) -> None:
-    web = tangled_site(dead=dead)
+    web = tangled_site()
     seeds = (SEED, f"{SEED}texts/8.html", f"{SEED}films/7.html", f"{SEED}texts/3.html")
     whole = crawl(opened(algo=algo, seeds=seeds), web)
-    assert len(whole) == len(web) + 36 * dead
+    assert len(whole) == len(web) + 36
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     assert in_pieces(opened, store, web, most, algo=algo, seeds=seeds) == whole
 
@@ -776,12 +773,11 @@ DRAWN = {
     "one of two": "/show.asp?item={n}&zz={id}",
     "in the path": "/{id}/p{n}.htm",
     "behind a semicolon": "/p{n}.htm;zz={id}",
-    "of ASP.NET": "/(S({id}))/p{n}.aspx",
 }
 
 
 class SiteWithIds(dict[str, str]):
-    """Forty pages, some with films, whose addresses hold a new id wherever they are written."""
+    """Twenty pages, some with films, whose addresses hold a new id wherever they are written."""
 
     def __init__(self, form: str) -> None:
         self._form, self._chance = form, random.Random(1)
@@ -790,7 +786,7 @@ class SiteWithIds(dict[str, str]):
     def get(self, url: str, default: Any = None) -> str:
         found = self._number.search(url)
         number = int(found[1]) if found else 0
-        targets = ((3 * number + step) % 40 for step in range(1, 31))
+        targets = ((3 * number + step) % 20 for step in range(1, 11))
         hrefs = [self._form.format(n=n, id=f"{self._chance.getrandbits(96):024x}") for n in targets]
         film = f"/f{number}.mp4" if number % 10 == 3 else ""
         return page(*hrefs, media=film, title=f"optics {number}")
@@ -802,9 +798,9 @@ def test_a_site_that_writes_new_ids_into_its_addresses_does_not_hold_a_crawl(
 ) -> None:
     job = opened()
     taken = crawl(job, SiteWithIds(form))
-    assert len({re.sub("[0-9a-f]{24}", "", url) for url in taken}) == 41
-    assert len(taken) < 4 * 41
-    assert len(media_pages(job)) == 4
+    assert len({re.sub("[0-9a-f]{24}", "", url) for url in taken}) == 21
+    assert len(taken) < 3 * 21
+    assert len(media_pages(job)) == 2
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     web = SiteWithIds(form)
     assert in_pieces(opened, store, web, most=11) == taken
