@@ -71,7 +71,7 @@ def test_a_plain_installation_gives_results_and_says_in_a_sentence_what_draws_th
 ):
     for name in ("matplotlib", "jinja2"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert run(*WEB, "--algos", "breadth") == 0
+    assert exit_code(module.Command, *WEB, "--algos", "breadth") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "For a report with figures install matplotlib and jinja2 (pip install 'mmcrawl[" in said
     written = {path.name for path in (folder / "experiment").iterdir() if path.is_file()}

@@ -87,13 +87,13 @@ def archived(store: Path) -> set[str]:
 @pytest.fixture(scope="module")
 def demo(tools: Any) -> Any:
     """A crawl of the demo web, of all its hosts."""
-    return tools.crawl({"web": "demo", "keywords": "光学", "max_pages": 200})[0]
+    return tools.crawl({"web": "demo", "keywords": "光学", "max_pages": 60})[0]
 
 
 def test_every_page_is_archived_as_received_relevant_or_not(demo: Any) -> None:
     web = open_web("demo")
     pages = crawled(demo.store)
-    assert len(pages) == 200
+    assert len(pages) == 60
     assert archived(demo.store) == pages
     encodings = set()
     with archive_of(demo.store) as archive:
@@ -107,7 +107,7 @@ def test_every_page_is_archived_as_received_relevant_or_not(demo: Any) -> None:
         assert archive.check().clean
         stats = archive.stats()
     assert {"utf-8", "gb18030"} <= encodings
-    assert demo.stats["mmcrawl/archive/pages"] == demo.stats["mmcrawl/archive/new"] == 200
+    assert demo.stats["mmcrawl/archive/pages"] == demo.stats["mmcrawl/archive/new"] == 60
     assert demo.stats["mmcrawl/archive/bytes"] == stats.raw_bytes
     assert 0 < demo.stats["mmcrawl/archive/new_bytes"] <= stats.raw_bytes
     assert "mmcrawl/archive/unchanged" not in demo.stats
@@ -271,12 +271,12 @@ mmcrawl.pipelines.archive.has_another_core = lambda: CORES > 1
 
 
 # The last row: all else is done before the disk is full.
-@each("cores,seconds", [(1, 0), (2, 0), (2, 2)])
+@each("cores,seconds", [(1, 0), (2, 2)])
 def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cores, seconds):
     server, dice = tools.serve(), random.Random(2)
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(20)))}
     for n in range(20):
-        server.pages[f"/{n}"] = f"<p>{dice.randbytes(200_000).hex()}</p>"
+        server.pages[f"/{n}"] = f"<p>{n}</p><!--{dice.randbytes(100_000).hex()}-->"
     crawl = {"seeds": server.url(), "store": str(tools.folder() / "crawl.db")}
     spider = FULL.replace("CORES", f"{cores}").replace("SECONDS", f"{seconds}")
     [full] = tools.crawl(crawl, spider=spider)

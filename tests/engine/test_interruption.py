@@ -1,15 +1,11 @@
 """A crawl that is killed, or asked to stop, goes on where it stood and finds the same."""
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
 from contextlib import closing
-from time import monotonic, sleep
 from typing import Any
-
-import pytest
 
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
@@ -17,20 +13,44 @@ from tests.programs import run
 from tests.waiting import HANG
 from tests.warm import python
 
-PHYSICS = ["seeds=http://physics.demo.test/", "topic=physics-senior"]
+OWN = {
+    "algo": "urlrule",
+    "web": "demo",
+    "seeds": "http://physics.demo.test/",
+    "topic": "physics-senior",
+}
+ENDLESS = 30  # pages of a calendar that has no end
+
+SIGNALLED = """
+import os, sys
+from mmcrawl.crawl import CrawlJob
+from scrapy.cmdline import execute
+
+pages, signal = int(sys.argv.pop(1)), int(sys.argv.pop(1))
+commit = CrawlJob.commit
+
+def signalled(job):
+    global pages
+    if job.pages >= pages:
+        pages = float("inf")
+        os.kill(os.getpid(), signal)
+    commit(job)
+
+CrawlJob.commit = signalled
+execute(["scrapy", *sys.argv[1:]])
+"""
 
 
 class Crawl:
     """One crawl of a site of the demo web, run by the same command as often as it takes."""
 
-    def __init__(self, tools: Any, latency: int) -> None:
+    def __init__(self, tools: Any) -> None:
         self._tools = tools
         self.store = tools.folder() / "crawl.db"
-        own = ["algo=urlrule", "web=demo", f"store=sqlite:///{self.store}", *PHYSICS]
-        options = [option for value in own for option in ("-a", value)]
-        latency_setting = ["-s", f"MMCRAWL_WEB_LATENCY={latency}"]
-        self.command = [python(), "-m", "scrapy", "crawl", "focused"]
-        self.command += options + latency_setting
+        own = OWN | {"store": f"sqlite:///{self.store}"}
+        self.words = ["crawl", "focused", "-s", f"MMCRAWL_BARREN_PAGES_PER_SHAPE={ENDLESS}"]
+        self.words += [word for item in own.items() for word in ("-a", "=".join(item))]
+        self.command = [python(), "-m", "scrapy", *self.words]
 
     def start(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -50,18 +70,13 @@ class Crawl:
             assert process.returncode == 0, said
         return said
 
-    def stop_at(self, pages: int, how: signal.Signals, later: float = 0.0) -> str:
-        """Run until so many pages are committed and some seconds have gone by; then signal."""
+    def stop_at(self, pages: int, how: signal.Signals) -> str:
+        """Run until so many pages are crawled and the last of them are about to be committed."""
+        self.command = [python(), "-c", SIGNALLED, f"{pages}", f"{how:d}", *self.words]
         with self.start() as process:
-            deadline = monotonic() + HANG
-            while self._committed() < pages:
-                assert process.poll() is None, process.stderr and process.stderr.read()
-                assert monotonic() < deadline
-                sleep(0.01)
-            sleep(later)
-            os.killpg(process.pid, how)  # as a terminal does
             said = process.communicate(timeout=HANG)[1]
             self.returncode = process.returncode
+        self.command = [python(), "-m", "scrapy", *self.words]
         return said
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -76,7 +91,7 @@ class Crawl:
         # How far into the endless calendar a crawl goes depends on how many of its pages are under
         # way when the bound is reached.
         endless = {url for url in pages if "/calendar?" in url}
-        assert 200 <= len(endless) <= 208
+        assert ENDLESS <= len(endless) <= ENDLESS + 8
         return pages - endless
 
     def crawled(self) -> set[str]:
@@ -102,22 +117,6 @@ class Crawl:
     def finished(self) -> bool:
         return self.rows("SELECT finished_at FROM job")[0][0] is not None
 
-    def _committed(self) -> int:
-        if not self.store.exists():
-            return 0
-        try:
-            return int(self.rows("SELECT count(*) FROM page")[0][0])
-        except sqlite3.OperationalError:  # the tables are not there yet
-            return 0
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tools: Any) -> Crawl:
-    """A crawl to the end."""
-    crawl = Crawl(tools, latency=0)
-    crawl.run()
-    return crawl
-
 
 def same(crawl: Crawl, other: Crawl) -> None:
     assert crawl.pages() == other.pages()
@@ -133,20 +132,19 @@ def same(crawl: Crawl, other: Crawl) -> None:
     assert crawl.rows("SELECT count(*) FROM link WHERE status IN ('W', 'R')") == [(0,)]
 
 
-def test_a_crawl_that_is_killed_or_stopped_goes_on_and_ends_as_an_undisturbed_one(
-    tools, undisturbed
-):
-    crawl = Crawl(tools, latency=10)
+def test_a_crawl_that_is_killed_or_stopped_goes_on_and_ends_as_an_undisturbed_one(tools: Any):
+    crawl, undisturbed = Crawl(tools), Crawl(tools)
+    undisturbed.run()
 
-    def killed(pages: int, later: float) -> None:
-        crawl.stop_at(pages, signal.SIGKILL, later)
+    def killed(pages: int) -> None:
+        crawl.stop_at(pages, signal.SIGKILL)
         assert crawl.returncode == -signal.SIGKILL
         assert not crawl.finished
         assert crawl.crawled() <= crawl.archived()
 
-    killed(1, 0.0)
+    killed(5)
     early = crawl.archived()
-    said = crawl.stop_at(60, signal.SIGINT)
+    said = crawl.stop_at(30, signal.SIGINT)
     assert crawl.returncode == 0
     assert "Stopped (shutdown); run the same command to go on." in said
     assert "Traceback" not in said
@@ -156,7 +154,7 @@ def test_a_crawl_that_is_killed_or_stopped_goes_on_and_ends_as_an_undisturbed_on
     assert crawl.rows("SELECT reason, finished_at FROM job") == [("shutdown", None)]
     assert crawl.rows("SELECT count(*) FROM link WHERE status = 'R'") == [(0,)]
     before = crawl.rows("SELECT count(*) FROM page")[0][0]
-    killed(140, 0.13)
+    killed(70)
     said = " ".join(crawl.run().split())
     assert "Finished: every link that may be followed was fetched." in said
     assert " new versions" in said
@@ -198,8 +196,8 @@ execute(["scrapy", *sys.argv[1:]])
 
 
 def test_a_crawl_that_compresses_its_archive_says_so_and_a_signal_ends_it(tools: Any) -> None:
-    crawl = Crawl(tools, latency=0)
-    crawl.command = [python(), "-c", DEAF, *crawl.command[3:], "-a", "max_pages=20"]
+    crawl = Crawl(tools)
+    crawl.command = [python(), "-c", DEAF, *crawl.words, "-a", "max_pages=20"]
     with crawl.start() as process:
         said = process.communicate(timeout=HANG)[1]
     assert "Closing the archive: compressing what is new; Ctrl-C ends that" in said

@@ -26,6 +26,7 @@ queries = st.lists(
         "http://h.test/b/../a?x=1&y=2",
         "http://h.test/a?x=1&y=2#part",
         "http://h.test/a;jsessionid=5F3A?x=1&y=2",
+        "http://h.test/(S(5f3a))/a?x=1&y=2",
         "http://h.test/a?x=1&PHPSESSID=77ab&y=2",
         "http://h.test/a?ASPSESSIONIDQQ=K&x=1&y=2",
         "http://h.test/a?x=1&y=2&sid=0123456789abcdef0",
