@@ -28,8 +28,10 @@ _PIECE = 1 << 16
 _PACKED = 512  # bytes that are unpacked at once: what is before damage among them is lost
 _GZIP = b"\x1f\x8b\x08"
 _WARC_LINE = rb"WARC/[01]\.[0-9]{1,2}\r?\n"
-_ARC_LINE = rb"[a-z]{3,8}:[^\n]* ([0-9]{14}) (?:[^\n]* )?([0-9]{1,15})\s*"
-_ARC = re.compile(_ARC_LINE)
+_ARC = re.compile(
+    rb"[a-z]{3,8}:(?=[^\n]* [0-9]{1,15}\s*\Z)"  # else each date would be tried with each end
+    rb"[^\n]* ([0-9]{14}) (?:[^\n]* )?([0-9]{1,15})\s*"
+)
 # Behind a record that was cut short there need not be the end of a line.
 _START = re.compile(
     rb"\x1f\x8b\x08|" + _WARC_LINE + rb"(?=[A-Za-z-]{1,40}:)|(?<=\n)[a-z]{3,8}:\S* \S+ [0-9]{14} "
