@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from calendar import timegm
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate, parsedate
 from typing import Any
@@ -89,15 +89,17 @@ class HeaderColumns:
     names: list[str] = field(default_factory=list)
     dates: list[int] = field(default_factory=list)
 
-    def facts(self, shape: int, time: int, cells: Sequence[bytes], numbers: Sequence[int]) -> bytes:
-        """Return the facts of an entry again, given its cells of text and its numbers by column."""
+    def facts(
+        self, shape: int, time: int, cells: Sequence[bytes], dates: Mapping[int, int]
+    ) -> bytes:
+        """Return the facts of an entry again, given its texts and its dates by column."""
         *rest, headers = self.shapes[shape]
         whole = []
         for one in headers:
             if not isinstance(one, int):
                 whole.append(one)
-            elif one in self.dates:
-                whole.append([self.names[one], formatdate(time + numbers[one], usegmt=True)])
+            elif one in dates:
+                whole.append([self.names[one], formatdate(time + dates[one], usegmt=True)])
             else:
                 whole.append([self.names[one], cells[one].decode("utf-8", "surrogatepass")])
         return written([*rest, whole])

@@ -188,22 +188,23 @@ class Head:
         self._count: int = count
         self._body = body
         self._columns = HeaderColumns(*columns)
-        self._rows = unpacked_numbers(body[start : start + planes_size], widths, count)
-        kinds = self._rows[_KIND]
+        rows = unpacked_numbers(body[start : start + planes_size], widths, count)
+        self._numbers = rows[:_LENGTHS].copy()
+        self._dates = {number: rows[_HEADERS + number].copy() for number in self._columns.dates}
+        rows[[_HEADERS + number for number in self._dates]] = 0  # they have no text
+        kinds = self._numbers[_KIND]
         is_version = (kinds == VERSION) | (kinds == CUT)
         start += planes_size
         self._digests = start + _DIGEST * np.cumsum(is_version)  # where each ends
         start += _DIGEST * int(np.count_nonzero(is_version))
-        lengths = self._rows[_LENGTHS:].copy()
-        lengths[[_CELLS + number for number in self._columns.dates]] = 0
-        ends = start + np.cumsum(lengths)
-        if (int(ends[-1]) if len(ends) else start) != len(body) or lengths.min(initial=0) < 0:
+        lengths = rows[_LENGTHS:].ravel()
+        ends = start + np.concatenate(([0], np.cumsum(lengths)))
+        if int(ends[-1]) != len(body) or lengths.min(initial=0) < 0:
             raise StoreError("a head is damaged (its lengths)")
-        self._ends = ends.reshape(lengths.shape)
-        self._lengths = lengths
-        sizes = np.where(self._rows[_TWIN] == 0, self._rows[_SIZE_OF], 0)
-        self._offsets = np.cumsum(sizes) - sizes
-        self._offsets = self._offsets[np.arange(count) - self._rows[_TWIN]]
+        self._ends = ends.astype(np.uint32 if len(body) < 1 << 32 else np.uint64)
+        twins = self._numbers[_TWIN]
+        sizes = np.where(twins == 0, self._numbers[_SIZE_OF], 0)
+        self._offsets = (np.cumsum(sizes) - sizes)[np.arange(count) - twins]
         self.raw = int(sizes.sum())
 
     def __len__(self) -> int:
@@ -212,7 +213,8 @@ class Head:
     @property
     def weight(self) -> int:
         """Bytes that it takes in memory, roughly."""
-        return len(self._body) + 3 * self._rows.nbytes
+        dates = sum(column.nbytes for column in self._dates.values())
+        return int(len(self._body) + self._numbers.nbytes + self._ends.nbytes + dates)
 
     def span(self, index: int, entry: Entry) -> tuple[int, int]:
         """Return where the body of an entry begins and ends."""
@@ -221,39 +223,34 @@ class Head:
 
     def entry(self, index: int) -> Entry:
         """Return an entry."""
-        return self._entry(index, self._rows[:, index].tolist())
+        url, number, status, kind, bits, size, _, shape = self._numbers[:, index].tolist()
+        (time,) = _AS_TIME.unpack(_AS_NUMBER.pack(bits))
+        places = np.arange(index, len(self._ends) - 1, self._count)
+        spans = zip(self._ends[places].tolist(), self._ends[places + 1].tolist(), strict=True)
+        cells = [self._body[start:end] for start, end in spans]
+        facts = cells[_FACTS]
+        if shape >= 0:
+            dates = {column: int(behind[index]) for column, behind in self._dates.items()}
+            facts = self._columns.facts(shape, int(time), cells[_CELLS:], dates)
+        end = int(self._digests[index])
+        digest = self._body[end - _DIGEST : end] if kind in (VERSION, CUT) else b""
+        columns = BlockColumns(*cells[1:_CELLS]) if kind == CUT else None
+        return Entry(kind, url, number, time, status, facts, digest, size, columns)
 
     def entries(self) -> Iterator[Entry]:
         """Yield all entries in order."""
-        return (self._entry(index, row) for index, row in enumerate(self._rows.T.tolist()))
-
-    def _entry(self, index: int, row: list[int]) -> Entry:
-        (time,) = _AS_TIME.unpack(_AS_NUMBER.pack(row[_TIME]))
-        ends, lengths = self._ends[:, index].tolist(), self._lengths[:, index].tolist()
-        cells = [self._body[end - length : end] for end, length in zip(ends, lengths, strict=True)]
-        facts, shape = cells[_FACTS], row[_SHAPE]
-        if shape >= 0:
-            facts = self._columns.facts(shape, int(time), cells[_CELLS:], row[_HEADERS:])
-        kind = row[_KIND]
-        end = int(self._digests[index])
-        return Entry(
-            kind,
-            *(row[_URL], row[_NUMBER], time, row[_STATUS], facts),
-            digest=self._body[end - _DIGEST : end] if kind in (VERSION, CUT) else b"",
-            size=row[_SIZE_OF],
-            columns=BlockColumns(*cells[1:_CELLS]) if kind == CUT else None,
-        )
+        return map(self.entry, range(self._count))
 
     def kinds(self) -> list[int]:
         """Return the kinds of all entries in order."""
-        kinds: list[int] = self._rows[_KIND].tolist()
+        kinds: list[int] = self._numbers[_KIND].tolist()
         return kinds
 
     def marked(self, mark: bytes) -> Iterator[int]:
         """Yield the entries that may have a block whose digest begins so, by index."""
-        for index in np.flatnonzero(self._rows[_KIND] == CUT).tolist():
-            end = int(self._ends[_MARKS][index])
-            if self._body.find(mark, end - int(self._lengths[_MARKS][index]), end) >= 0:
+        for index in np.flatnonzero(self._numbers[_KIND] == CUT).tolist():
+            start, end = self._ends[_MARKS * self._count + index :][:2].tolist()
+            if self._body.find(mark, start, end) >= 0:
                 yield index
 
 

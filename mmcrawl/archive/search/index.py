@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -111,10 +111,8 @@ def unpacked(content: bytes) -> str:
 class Index:
     """The file of an index. Any thread may use it; one at a time does.
 
-    Args:
-        path: Of the file; it is made if it is missing. An index in another form is emptied.
-        read_only: Never write. Where there is no file yet, or one in another form, nothing is
-            found.
+    It is made if it is missing, and emptied if it is in another form; where it is read only,
+    nothing is found then.
 
     Raises:
         StoreError: SQLite has no FTS5, the file is of something else, or cannot be opened.
@@ -130,18 +128,16 @@ class Index:
 
     def _opened(self) -> sqlite3.Connection:
         """Open the file; an empty index in memory where there is none that can be read."""
-        self._empty = self._read_only and not self._path.exists()
-        if not self._empty:
+        self._empty = False
+        if self._path.exists() or not self._read_only:
             new = f"file:{quote(str(self._path.absolute()))}?mode=rwc"
             db = _connected(address_to_read(self._path) if self._read_only else new)
-            try:
-                self._empty = not self._prepared(db)
-            except BaseException:
-                db.close()
-                raise
-            if not self._empty:
-                return db
-            db.close()
+            with ExitStack() as unless_used:
+                unless_used.callback(db.close)
+                if self._prepared(db):
+                    unless_used.pop_all()
+                    return db
+        self._empty = True
         db = _connected(":memory:")
         db.executescript(_SCHEMA)
         return db

@@ -58,19 +58,21 @@ class IndexStats:
 def open_search(uri: str, archive: Archive, *, read_only: bool = False) -> Search:
     """Open the search index of an archive.
 
-    Args:
-        uri: Of the archive. The index of ``sqlite:///crawl.db`` is the file ``crawl.db-search``;
-            that of a MongoDB database is a file on this machine, in the folder ``mmcrawl`` of
-            ``$XDG_CACHE_HOME`` (``~/.cache``).
-        archive: Opened.
-        read_only: Search only.
+    That of ``sqlite:///crawl.db`` is the file ``crawl.db-search``; that of a MongoDB database is a
+    file on this machine, in the folder ``mmcrawl`` of ``$XDG_CACHE_HOME`` (``~/.cache``).
 
     Raises:
-        StoreError: the index cannot be opened.
+        StoreError: it cannot be opened.
     """
     path = index_path(uri)
-    if is_server(uri) and not (read_only or path.exists()):
-        _make_folder(path.parent)
+    if is_server(uri) and not read_only:
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"the search index cannot be kept in {path.parent} ({error.strerror}); set"
+                " XDG_CACHE_HOME to a folder that can be written"
+            ) from error
     return Search(archive, path, read_only=read_only)
 
 
@@ -88,25 +90,10 @@ def index_path(uri: str) -> Path:
     return caches / "mmcrawl" / f"{sha256(shown(uri).encode()).hexdigest()[:16]}.db-search"
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"the search index cannot be kept in {folder} ({error.strerror}); set XDG_CACHE_HOME"
-            " to a folder that can be written"
-        ) from error
-
-
 class Search:
     """Searches an archive. Use it ``with`` or :meth:`close` it; any thread may call any method.
 
     While one thread updates the index, others find what it has so far.
-
-    Args:
-        archive: What is searched; it stays open.
-        path: Of the index.
-        read_only: Search only.
     """
 
     def __init__(self, archive: Archive, path: Path, *, read_only: bool = False) -> None:
@@ -139,8 +126,7 @@ class Search:
         An index that is seen to be damaged is made anew.
 
         Args:
-            urls: Look at these only, as stored, for instance those just stored. All by default,
-                which takes a look at each URL of the archive.
+            urls: Look at these only, as stored. All by default.
             processes: How many read pages when there are many. More than one need a main module
                 that can be imported (``if __name__ == "__main__":``).
             progress: Is told how many versions were read, and how many there are.
@@ -206,9 +192,8 @@ class Search:
             order: ``relevance``, ``newest`` or ``oldest``, or the scores of pages by URL.
             collapse: Of pages with one group here, by URL, only the first is found; pages that are
                 not here are of no group. See :mod:`mmcrawl.rank.results`.
-            limit, offset: How many pages to show, and how many to skip; not negative. What was
-                purged since the last update is left out. Of pages shown by a block that is not of
-                their topic, some 10 ms are taken to find the words in the main text.
+            limit, offset: How many pages to show, and how many to skip. What was purged since the
+                last update is left out.
 
         Raises:
             SearchError: the query, or the order, is not understood.

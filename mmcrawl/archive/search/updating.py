@@ -99,7 +99,8 @@ class Updater:
         changes: list[Change] = []
         with self._index.reading() as db:
             pages = dict(db.execute("SELECT url, id FROM page"))
-            there = self._there(named)
+            # Exactly these: of another spelling the archive gives the visits, too.
+            there = self._archive.known(named) if named is not None else {*self._archive.urls()}
             for url in named if named is not None else sorted(there.union(pages)):
                 if only_purged and url not in pages:
                     continue
@@ -114,15 +115,6 @@ class Updater:
                     continue
                 changes += _pieces(url, indexed, archived)
         return reset, changes
-
-    def _there(self, named: Sequence[str] | None) -> set[str]:
-        """Return which of some URLs, or of all, the archive has in exactly this spelling.
-
-        Asked for the visits of one that it does not have, it answers for another spelling of it.
-        """
-        if named is None:
-            return set(self._archive.urls())
-        return {url for url in named if next(self._archive.urls(prefix=url), None) == url}
 
     def _archived(self, url: str) -> list[Row]:
         """Return the versions of a URL, as the archive has them."""
