@@ -1,6 +1,12 @@
 """Heads and comparison, each by itself."""
 
+import json
 from contextlib import suppress
+from dataclasses import replace
+from email.utils import formatdate
+
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from mmcrawl.archive import StoredBlock, Version, digest_of
 from mmcrawl.archive.comparing import difference
@@ -18,6 +24,45 @@ def test_a_head_with_a_flipped_bit_is_never_read_as_another():
         damaged[position] ^= 0x08
         with suppress(StoreError):  # a few bits of a frame mean nothing
             assert [*read_head(bytes(damaged)).entries()] == [entry]
+
+
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=9)
+DATES = st.integers(-(10**9), 10**11).map(lambda seconds: formatdate(seconds, usegmt=True))
+HEADERS = st.lists(
+    st.tuples(st.sampled_from(["Date", "ETag", "Set-Cookie"]) | TEXTS, DATES | TEXTS), max_size=5
+)
+
+
+def written(facts):
+    text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+ENTRIES = st.builds(
+    Entry,
+    st.sampled_from([0, 1, 3, 4]),
+    st.integers(1, 9),
+    st.integers(0, 1 << 24),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(0, 999),
+    st.binary(max_size=9) | st.tuples(TEXTS, TEXTS, HEADERS).map(written),
+).map(lambda one: replace(one, digest=bytes(32), size=4) if one.kind == 1 else one)
+
+
+def dated(value):
+    return Entry(4, 1, 1, 5.0, 200, written(["", "", [["Date", value]]]))
+
+
+@given(st.lists(ENTRIES, max_size=9))
+@example([dated(formatdate(5, usegmt=True)), dated(""), dated(formatdate(9, usegmt=True))])
+def test_any_entries_come_back_from_a_head(entries):
+    about = About("h.test", 1, 0, 3, {number: f"http://h.test/{number}" for number in range(1, 10)})
+    bodies = [b"body" if entry.is_version else b"" for entry in entries]
+    frame = packed(about, entries, bodies, 3, 3)[1]
+    head = read_head(frame)
+    assert [*head.entries()] == entries
+    assert head.kinds() == [entry.kind for entry in entries]
+    assert head.raw == (4 if b"body" in bodies else 0)
 
 
 # -- comparison

@@ -24,6 +24,7 @@ Facts = list[Any]
 """What is kept of an answer beside its body, the headers last: a list of names and values."""
 
 _SHARE = 8  # a header has a column if one entry in so many has it
+_LATEST = 1e12
 _DATE = len("Sun, 06 Nov 1994 08:49:37 GMT")
 
 
@@ -90,7 +91,7 @@ class HeaderColumns:
     dates: list[int] = field(default_factory=list)
 
     def facts(
-        self, shape: int, time: int, cells: Sequence[bytes], dates: Mapping[int, int]
+        self, shape: int, time: float, cells: Sequence[bytes], dates: Mapping[int, int]
     ) -> bytes:
         """Return the facts of an entry again, given its texts and its dates by column."""
         *rest, headers = self.shapes[shape]
@@ -99,14 +100,15 @@ class HeaderColumns:
             if not isinstance(one, int):
                 whole.append(one)
             elif one in dates:
-                whole.append([self.names[one], formatdate(time + dates[one], usegmt=True)])
+                seconds = _second(time) + dates[one]
+                whole.append([self.names[one], formatdate(seconds, usegmt=True)])
             else:
                 whole.append([self.names[one], cells[one].decode("utf-8", "surrogatepass")])
         return written([*rest, whole])
 
 
 def in_columns(
-    facts: Sequence[bytes], times: Sequence[int]
+    facts: Sequence[bytes], times: Sequence[float]
 ) -> tuple[HeaderColumns, list[int], list[list[bytes]], list[list[int]]]:
     """Take facts apart: return what they have in common, and for each its shape, -1 for one that is
     kept as it is; and for each column its texts, and its numbers: the length of each, or a date.
@@ -117,7 +119,7 @@ def in_columns(
     common = [name for name, count in counts.items() if count * _SHARE >= len(facts)]
     numbers = {name: number for number, name in enumerate(common)}
     columns = HeaderColumns(names=[name for name, _ in common])
-    values = [[""] * len(facts) for _ in common]
+    values: list[list[str | None]] = [[None] * len(facts) for _ in common]
     known: dict[str, int] = {}
     shapes = []
     for place, (one, names) in enumerate(zip(plain, named, strict=True)):
@@ -135,16 +137,25 @@ def in_columns(
             columns.shapes.append(shape)
     texts, told = [], []
     for number, column in enumerate(values):
-        dates = [_date_of(value) if value else 0 for value in column]
-        if None in dates or not any(column):
-            texts.append([value.encode("utf-8", "surrogatepass") for value in column])
+        dates = [_date_of(value) if value is not None else 0 for value in column]
+        if None in dates:
+            texts.append([(value or "").encode("utf-8", "surrogatepass") for value in column])
             told.append([len(text) for text in texts[-1]])
         else:
             columns.dates.append(number)
             texts.append([b""] * len(column))
-            behind = zip(column, dates, times, strict=True)
-            told.append([(date or 0) - time if value else 0 for value, date, time in behind])
+            told.append(
+                [
+                    (date or 0) - _second(time) if value is not None else 0
+                    for value, date, time in zip(column, dates, times, strict=True)
+                ]
+            )
     return columns, shapes, texts, told
+
+
+def _second(time: float) -> int:
+    """Return a time as what dates are counted from, which no time is too large for."""
+    return int(time) if abs(time) < _LATEST else 0
 
 
 def _plain(facts: bytes) -> Facts | None:

@@ -41,7 +41,7 @@ def compressed(
     return compressor.compress(data)
 
 
-def dictionary(content: bytes) -> zstandard.ZstdCompressionDict:
+def dictionary(content: bytes | memoryview) -> zstandard.ZstdCompressionDict:
     """Return a dictionary that is made once for many frames."""
     return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 

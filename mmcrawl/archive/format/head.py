@@ -124,7 +124,7 @@ def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
     urls = {str(number): url for number, url in sorted(about.urls.items()) if number in needed}
     told = [about.stream, about.number, about.first, about.level, urls, about.base]
     columns, shapes, texts, numbers = in_columns(
-        [entry.facts for entry in entries], [int(entry.time) for entry in entries]
+        [entry.facts for entry in entries], [entry.time for entry in entries]
     )
     rows = [
         _row(entry, shape, twin)
@@ -136,7 +136,7 @@ def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
     ]
     matrix = np.array(rows, np.int64).reshape(-1, _LENGTHS).T
     lengths = np.array([[len(cell) for cell in one] for one in cells], np.int64)
-    of_headers = np.array(numbers, np.int64).reshape(-1, len(entries))
+    of_headers = np.array(numbers, np.int64).reshape(len(numbers), len(entries))
     widths, planes = packed_numbers(
         np.concatenate((matrix, lengths.reshape(-1, _CELLS).T, of_headers))
     )
@@ -231,7 +231,7 @@ class Head:
         facts = cells[_FACTS]
         if shape >= 0:
             dates = {column: int(behind[index]) for column, behind in self._dates.items()}
-            facts = self._columns.facts(shape, int(time), cells[_CELLS:], dates)
+            facts = self._columns.facts(shape, time, cells[_CELLS:], dates)
         end = int(self._digests[index])
         digest = self._body[end - _DIGEST : end] if kind in (VERSION, CUT) else b""
         columns = BlockColumns(*cells[1:_CELLS]) if kind == CUT else None

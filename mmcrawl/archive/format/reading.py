@@ -195,7 +195,8 @@ class Reader:
         with self._lock:
             known = self._dictionaries.get(base.key)
         if known is None:
-            known = dictionary(self.content(base, min(base.raw, _DICTIONARY))[:_DICTIONARY])
+            content = memoryview(self.content(base, min(base.raw, _DICTIONARY)))
+            known = dictionary(content[:_DICTIONARY])
             with self._lock:
                 self._dictionaries.put(base.key, known)
         return known
