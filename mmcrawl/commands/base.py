@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -26,7 +26,7 @@ from scrapy.commands import ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import SUMMARIES
-from mmcrawl.commands.terminal.files import add_target
+from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.commands.terminal.telling import Telling, broken_off_in_time, complain
 from mmcrawl.crawl.params import DEMO_STORE, FocusedParams
 from mmcrawl.crawl.spider_params import DEFAULT_STORE, ArchiveParams, checked_store, explain
@@ -61,6 +61,27 @@ def whole(text: str, option: str, least: int = 1, most: int | None = None) -> in
         to = "" if most is None else f" to {most}"
         raise ValueError(f"{option} {text}: give a whole number from {least}{to}")
     return number
+
+
+def one_of(text: str, option: str, choices: Collection[str]) -> str:
+    """Return the choice that an option was given."""
+    if text not in choices:
+        raise ValueError(f"{option} {text}: there is none; there are {', '.join(choices)}")
+    return text
+
+
+def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    """Add the options of a command that writes in one of several formats, the first by default."""
+    known = f"{', '.join(formats)} (default: {formats[0]})"
+    parser.add_argument("--format", default=formats[0], help=known)
+    add_target(parser, "-o", "--output", help="where to (default: standard output)")
+    add_overwrite(parser)
+
+
+def check_output(opts: argparse.Namespace, formats: Sequence[str]) -> None:
+    """Refuse a format there is not, and a file that must not be written."""
+    one_of(opts.format, "--format", formats)
+    new_file(opts.output, "-o", overwrite=opts.overwrite)
 
 
 def store_named(named: str) -> str:

@@ -18,10 +18,10 @@ from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.blocks.partitioners.registry import make_partitioner, partitioner_names
-from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
+from mmcrawl.commands.base import MmcrawlCommand, console_of, one_of, whole
 from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, with_sheets
 from mmcrawl.commands.terminal import extraction
-from mmcrawl.commands.terminal.archive import KIND_STYLES
+from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.files import (
     STANDARD,
     PageFile,
@@ -221,9 +221,7 @@ class _UnwrittenError(MmcrawlError):
 
 
 def _check_method(method: str, options: Mapping[str, Sequence[str]]) -> None:
-    names, name = partitioner_names(), method.partition(":")[0]
-    if name not in names:
-        raise MmcrawlError(f"--method {name}: there is none; there are {', '.join(names)}")
+    one_of(method.partition(":")[0], "--method", partitioner_names())
     make_partitioner(method, **options)
 
 
@@ -263,7 +261,7 @@ def _block_lines(block: Block) -> RenderableType:
     size = block.end - block.start
     lines = [
         Text.assemble(
-            (block.kind, KIND_STYLES.get(block.kind, "")),
+            kind_of(block.kind),
             f" {block.score:.2f}  ",
             (printable(block.topic, _TEXT), "bold"),
         ),

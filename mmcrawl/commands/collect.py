@@ -17,6 +17,7 @@ from mmcrawl.commands.base import (
     Option,
     Subcommand,
     console_of,
+    one_of,
     store_named,
     write_csv,
     write_jsonl,
@@ -87,8 +88,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if what == _PARTS:
             return lambda: self._parts(params)
         if what == _LIST:
-            if opts.format not in _WRITERS:
-                raise ValueError(f"--format {opts.format}: there are {', '.join(_WRITERS)}")
+            one_of(opts.format, "--format", _WRITERS)
             return lambda: self._list(params, opts.state, opts.format)
         check_present(params)
         return lambda: self._collect(params)

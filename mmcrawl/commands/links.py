@@ -18,6 +18,8 @@ from mmcrawl.commands.base import (
     MmcrawlCommand,
     Option,
     Subcommand,
+    add_output,
+    check_output,
     console_of,
     output_to,
     store_named,
@@ -27,7 +29,6 @@ from mmcrawl.commands.base import (
     write_jsonl,
 )
 from mmcrawl.commands.terminal.crawl import facts_table, literal, sentence
-from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.crawl.history import looked_at
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.why import Why, explain
@@ -86,17 +87,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        formats = ", ".join((_TABLE, *_WRITERS))
-        parser.add_argument("--format", default=_TABLE, help=f"{formats} (default: {_TABLE})")
-        add_target(parser, "-o", "--output", help="where to (default: standard output)")
-        add_overwrite(parser)
+        add_output(parser, (_TABLE, *_WRITERS))
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         store = store_named(opts.store)
-        if opts.format not in {_TABLE, *_WRITERS}:
-            formats = ", ".join((_TABLE, *_WRITERS))
-            raise ValueError(f"--format {opts.format}: there is none; there are {formats}")
-        new_file(opts.output, "-o", overwrite=opts.overwrite)
+        check_output(opts, (_TABLE, *_WRITERS))
         if args and opts.format not in {_TABLE, "json"}:
             raise ValueError(f"--format {opts.format}: `why` takes {_TABLE} or json")
         if args:

@@ -18,7 +18,7 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, whole
+from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, one_of, whole
 from mmcrawl.commands.terminal.crawl import folded, literal, right
 from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.commands.terminal.telling import ProgressBars
@@ -155,8 +155,7 @@ def _check_of(of: str, job: RankJob, figure: Path | None) -> None:
     """Refuse what only pages have, before the work begins."""
     if of == _PAGES:
         return
-    if of not in PARTS:
-        raise ValueError(f"--of {of}: give one of {', '.join((_PAGES, *PARTS))}")
+    one_of(of, "--of", (_PAGES, *PARTS))
     if figure is not None:
         raise ValueError(f"--figure draws ranks of pages only, not --of {of}")
     if of == "blocks" and job.method not in BLOCK_METHODS:

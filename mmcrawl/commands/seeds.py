@@ -13,13 +13,14 @@ from mmcrawl.commands.base import (
     MmcrawlCommand,
     Option,
     Subcommand,
+    add_output,
+    check_output,
     console_of,
     output_to,
     whole,
     write_jsonl,
 )
 from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
-from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
 from mmcrawl.crawl.candidates import Candidate, Candidates, CheckedSeed, Source, open_source
 from mmcrawl.crawl.seeds import read_seeds
 from mmcrawl.crawl.spider_params import parse_kinds
@@ -89,16 +90,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        add = parser.add_argument
-        add("--format", default="table", help=f"{', '.join(_FORMATS)} (default: table)")
-        add_target(parser, "-o", "--output", help="where to (default: standard output)")
-        add_overwrite(parser)
+        add_output(parser, _FORMATS)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
-        if opts.format not in _FORMATS:
-            there_are = ", ".join(_FORMATS)
-            raise ValueError(f"--format {opts.format}: there is none; there are {there_are}")
-        new_file(opts.output, "-o", overwrite=opts.overwrite)
+        check_output(opts, _FORMATS)
         if args[0] == "find":
             return self._finding(opts)
         seeds = [seed.url for seed in read_seeds(args[1])]

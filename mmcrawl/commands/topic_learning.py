@@ -36,6 +36,7 @@ from mmcrawl.learning.examples import (
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.media.parts import folder_of
 from mmcrawl.settings import SettingsLike, value_of
+from mmcrawl.text.writing import counted
 from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.works.catalogue import open_catalogue
@@ -246,17 +247,13 @@ def lesson_shown(lesson: Lesson, path: Path, name: str) -> RenderableType:
 
 def _facts(lesson: Lesson) -> Iterator[tuple[str, str]]:
     taken = " that were taken for bad ones" if lesson.taken_as_bad else ""
-    yield "good pages", f"{lesson.good} of {_sites(lesson.good_sites)}"
-    yield "bad pages", f"{lesson.bad} of {_sites(lesson.bad_sites)}{taken}"
+    yield "good pages", f"{lesson.good} of {counted(lesson.good_sites, 'site')}"
+    yield "bad pages", f"{lesson.bad} of {counted(lesson.bad_sites, 'site')}{taken}"
     what = "whole sites" if lesson.by_site else "pages"
     yield "tried on", f"{what} left out in training, {lesson.folds} times"
     for title, rate in (("precision", lesson.precision), ("recall", lesson.recall)):
         yield title, f"{rate.value:.0%}  (95 %: {rate.low:.0%} to {rate.high:.0%})"
     yield "average precision", f"{lesson.average_precision:.2f}"
-
-
-def _sites(count: int) -> str:
-    return f"{count} site{'s' if count != 1 else ''}"
 
 
 def _words(title: str, words: Sequence[TellingWord], lesson: Lesson) -> RenderableType:

@@ -51,6 +51,15 @@ def size_of(count: int) -> str:
     return f"{count} bytes"
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "page"), counted(2_000, "page")
+    ('1 page', '2,000 pages')
+    """
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def time_left(count: int, per_second: float) -> str:
     """Return how long what waits takes at a speed.
 

@@ -26,12 +26,13 @@ from mmcrawl.commands.archive.subcommand import (
     cut_off,
     print_line,
     print_problems,
+    versions_of,
 )
 from mmcrawl.commands.base import JSON, Option, whole
-from mmcrawl.commands.terminal.archive import KIND_STYLES
+from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, right
 from mmcrawl.errors import StoreError
-from mmcrawl.text.writing import as_called, printable, size_of
+from mmcrawl.text.writing import as_called, counted, printable, size_of
 
 _MOST_HOSTS = 20
 
@@ -83,11 +84,8 @@ LIST = ArchiveSubcommand(
 
 def _stats(archive: Archive, options: Options, console: Console) -> int:
     stats = archive.stats()
-    if options[JSON]:
-        print(as_json(asdict(stats) | {"ratio": round(stats.ratio, 3)}))
-    else:
-        console.print(_tables(stats))
-    return 0
+    record = asdict(stats) | {"ratio": round(stats.ratio, 3)}
+    return options.answer(console, record, _tables(stats))
 
 
 def _tables(stats: ArchiveStats) -> RenderableType:
@@ -118,7 +116,7 @@ def _blocks(stats: ArchiveStats) -> str:
     kept = _found_again(stats.blocks, stats.distinct_blocks)
     if not stats.unsegmented:
         return kept
-    pages = "1 page" if stats.unsegmented == 1 else f"{stats.unsegmented:,} pages"
+    pages = counted(stats.unsegmented, "page")
     known = f"{kept}, and those of {pages}" if stats.blocks else f"those of {pages}"
     return as_called(f"{known} that are cut on demand; `scrapy archive seal` keeps and counts them")
 
@@ -137,9 +135,7 @@ STATS = ArchiveSubcommand("stats", "how much is archived, and in how many bytes"
 
 def _versions(archive: Archive, options: Options, console: Console) -> int:
     failures: list[str] = []
-    versions = archive.versions(options.args[0], failures.append)
-    if not versions and not failures:
-        archive.get(options.args[0])  # which says why there is none
+    versions = versions_of(archive, options.args[0], failures)
     visits = archive.visits(options.args[0])
     anew = {each.version: each for each in archive.anew(options.args[0])}
     found = Counter(visit.version for visit in visits)
@@ -262,10 +258,8 @@ def _diff(archive: Archive, options: Options, console: Console) -> int:
         shown = replace(compared, blocks=blocks)
     elif not options[ALL]:
         shown = compared.without()
-    if options[JSON]:
-        print(as_json(_diff_record(compared, shown)))
-    else:
-        console.print(_diff_view(compared, shown, everything=options[ALL]))
+    view = _diff_view(compared, shown, everything=options[ALL])
+    options.answer(console, _diff_record(compared, shown), view)
     return print_problems(failures)
 
 
@@ -363,9 +357,7 @@ def _kinds(kinds: Mapping[str, int]) -> str:
 
 def _block_lines(change: BlockChange) -> list[RenderableType]:
     sign, style = _SIGNS[change.change]
-    head = Text.assemble(
-        (f"{sign} ", style), (change.kind or "body", KIND_STYLES.get(change.kind, ""))
-    )
+    head = Text.assemble((f"{sign} ", style), kind_of(change.kind))
     head.append(f"  {printable(change.block.topic, _BLOCK_TOPIC)}", style)
     head.append(f"  {short_path(change.block.path)}", "dim")
     cut_off(head)

@@ -23,16 +23,18 @@ from mmcrawl.commands.archive.subcommand import (
     ArchiveSubcommand,
     Options,
     as_json,
+    cut_off,
+    of_which,
     print_problems,
 )
 from mmcrawl.commands.base import JSON, Option, whole
-from mmcrawl.commands.terminal.archive import KIND_STYLES
+from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.crawl import literal
 from mmcrawl.commands.terminal.telling import ProgressBars, complain
 from mmcrawl.errors import SearchError
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.results import open_duplicates, open_ranks
-from mmcrawl.text.writing import printable, size_of
+from mmcrawl.text.writing import counted, printable, size_of
 
 _MOST_HITS = 20
 _MOST_PROCESSES = 4
@@ -143,20 +145,15 @@ def _view(results: Results) -> RenderableType:
     lines: list[RenderableType] = []
     for hit in results.hits:
         lines += [*_hit_lines(hit), Text("")]
-    shown = f", of which {len(results.hits)} are shown" if len(results.hits) < results.total else ""
-    pages = "1 page" if results.total == 1 else f"{results.total} pages"
-    lines.append(Text(f"{pages} found{shown}", "bold"))
+    shown = of_which(len(results.hits), results.total)
+    lines.append(Text(f"{counted(results.total, 'page')} found{shown}", "bold"))
     return Group(*lines)
 
 
 def _hit_lines(hit: Hit) -> list[Text]:
     head = Text.assemble((printable(hit.url), "bold"))
     head.overflow = "fold"
-    about = Text.assemble(
-        (hit.kind or "body", KIND_STYLES.get(hit.kind, "")),
-        f"  {printable(hit.topic, _HIT_TOPIC)}",
-    )
-    about.no_wrap, about.overflow = True, "ellipsis"
+    about = cut_off(Text.assemble(kind_of(hit.kind), f"  {printable(hit.topic, _HIT_TOPIC)}"))
     seen = as_text(hit.first_time)
     if hit.version != hit.first_version:
         seen += f" to {as_text(hit.time)}"
@@ -262,7 +259,7 @@ def _duplicates(archive: Archive, options: Options, console: Console) -> int:
             console.print(Text("  ").append(literal(url)), soft_wrap=True)
         if len(group.urls) > _URLS:
             console.print(f"  and {len(group.urls) - _URLS:,} more")
-    more = f", of which {len(shown)} are shown" if len(shown) < len(found.groups) else ""
+    more = of_which(len(shown), len(found.groups))
     alike = sum(len(group.urls) for group in found.groups)
     console.print(
         f"{found.pages:,} pages with text; {alike:,} are like another, in {len(found.groups):,}"
@@ -301,11 +298,9 @@ def _export_parquet(archive: Archive, options: Options, console: Console) -> int
                 "skipped": dict(reading.skipped),
             },
         )
-    if options[JSON]:
-        print(as_json({"path": folder, **asdict(export), "skipped": dict(reading.skipped)}))
-    else:
-        rows = ", ".join(f"{count:,} {name}" for name, count in export.rows.items())
-        console.print(literal(f"{folder}: {rows}, {size_of(export.stored_bytes)}"), soft_wrap=True)
+    record = {"path": folder, **asdict(export), "skipped": dict(reading.skipped)}
+    rows = ", ".join(f"{count:,} {name}" for name, count in export.rows.items())
+    options.answer(console, record, f"{folder}: {rows}, {size_of(export.stored_bytes)}")
     return print_problems(reading.unreadable)
 
 

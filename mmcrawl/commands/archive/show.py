@@ -30,12 +30,12 @@ from mmcrawl.commands.archive.subcommand import (
     write_body,
 )
 from mmcrawl.commands.base import JSON, OVERWRITE, Option
-from mmcrawl.commands.terminal.archive import KIND_STYLES
+from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.crawl import facts_table, literal
 from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.errors import StoreError
-from mmcrawl.text.writing import printable
+from mmcrawl.text.writing import counted, printable
 
 OUTPUT = Option("-o", "where to, - for standard output", "", "FILE", is_target=True)
 
@@ -117,7 +117,7 @@ def _layout_lines(page: ArchivedPage, start: int, end: int) -> Iterator[Text]:
 def _whole_line(page: ArchivedPage, block: StoredBlock, *, is_new: bool) -> Text:
     line = Text("+ " if is_new else "  ", "green")
     line.append(f"{block.digest} {block.start}–{block.end}  ", "default")
-    line.append(block.kind or "body", KIND_STYLES.get(block.kind, "default"))
+    line.append(*kind_of(block.kind))
     line.append(f"  level {block.level} {short_path(block.path)}  ", "dim")
     line.append(f"{printable(block.topic, _WORDS)}", "bold default")
     line.append(f"  {printable(page.text(block), _WORDS)}", "default")
@@ -136,7 +136,7 @@ def _pieces_record(page: ArchivedPage, anew: StoredAnew) -> dict[str, Any]:
 
 def _block_line(block: StoredBlock) -> Text:
     line = Text("  " * (block.level - 1))
-    line.append(block.kind or "body", KIND_STYLES.get(block.kind, ""))
+    line.append(*kind_of(block.kind))
     line.append(f"  {printable(block.topic, _TOPIC)}")
     line.append(f"  {block.start}–{block.end} {short_path(block.path)} {block.digest}", "dim")
     return cut_off(line)
@@ -229,7 +229,7 @@ def _lines(life: BlockLife, page: ArchivedPage) -> Iterator[Text]:
     block = life.pages[0].block
     head = Text(life.digest, "bold")
     for kind in life.kinds:
-        head.append(f"  {kind or 'body'}", KIND_STYLES.get(kind, "default"))
+        head.append("  ").append(*kind_of(kind))
     yield head.append(f"  {life.size:,} bytes", "default")
     if block.topic:
         yield Text(f"topic  {printable(block.topic)}")
@@ -237,8 +237,8 @@ def _lines(life: BlockLife, page: ArchivedPage) -> Iterator[Text]:
     since = min(each.since for each in life.pages)
     until = max(each.until for each in life.pages)
     yield Text(
-        f"on {_many(len(life.pages), 'page')} of {_many(life.hosts, 'site')}, in"
-        f" {_many(life.versions, 'version')}, from {as_text(since)} to {as_text(until)}"
+        f"on {counted(len(life.pages), 'page')} of {counted(life.hosts, 'site')}, in"
+        f" {counted(life.versions, 'version')}, from {as_text(since)} to {as_text(until)}"
     )
     for each in life.pages:
         yield literal(each.url)
@@ -247,10 +247,6 @@ def _lines(life: BlockLife, page: ArchivedPage) -> Iterator[Text]:
             f"  versions {_runs(each.versions)}; {as_text(each.since)} to {as_text(each.until)},"
             f" {gone}; {short_path(each.block.path)}"
         )
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}" + "s" * (count != 1)
 
 
 def _runs(numbers: Sequence[int]) -> str:

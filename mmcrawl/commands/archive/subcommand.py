@@ -15,7 +15,7 @@ from scrapy.exceptions import UsageError
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
-from mmcrawl.commands.base import JSON, Option, Subcommand, T_co, whole
+from mmcrawl.commands.base import JSON, Option, Subcommand, T_co, one_of, whole
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.engine.crawls import Configuration
@@ -41,6 +41,16 @@ class Options:
     def __getitem__(self, option: Option[T_co]) -> T_co:
         value: T_co = self.values[option]
         return value
+
+    def answer(self, console: Console, record: Mapping[str, Any], shown: RenderableType) -> int:
+        """Print a record as JSON if that was asked for, else what a person reads; return 0."""
+        if self[JSON]:
+            print(as_json(record))
+        elif isinstance(shown, str):
+            print_line(console, printable(shown))
+        else:
+            console.print(shown)
+        return 0
 
     def found(self, archive: Archive) -> Version:
         """Return the version of the URL that is meant."""
@@ -76,11 +86,7 @@ def _moment(text: str, flag: str) -> float:
 
 def _kinds(text: str, flag: str) -> tuple[str, ...]:
     kinds = tuple(kind.strip() for kind in text.split(",") if kind.strip())
-    unknown = [kind for kind in kinds if kind not in CHANGE_KINDS]
-    if unknown:
-        known = ", ".join(CHANGE_KINDS)
-        raise ValueError(f"{flag} {unknown[0]}: there is none; there are {known}")
-    return kinds
+    return tuple(one_of(kind, flag, CHANGE_KINDS) for kind in kinds)
 
 
 # -- options that several subcommands take ----------------------------------------------------
@@ -139,6 +145,19 @@ def agreed(question: str) -> bool:
         return False
     print(f"{printable(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def versions_of(archive: Archive, url: str, failures: list[str]) -> list[Version]:
+    """Return the versions of a URL; those that cannot be read are named in `failures`."""
+    versions = archive.versions(url, failures.append)
+    if not versions and not failures:
+        archive.get(url)  # which says why there is none
+    return versions
+
+
+def of_which(shown: int, found: int) -> str:
+    """Return how many of what was found are shown, if not all."""
+    return f", of which {shown:,} are shown" if shown < found else ""
 
 
 def as_json(record: Any) -> str:

@@ -29,6 +29,7 @@ from mmcrawl.commands.archive.subcommand import (
     as_json,
     print_line,
     print_problems,
+    versions_of,
 )
 from mmcrawl.commands.base import JSON, OVERWRITE, Option, whole
 from mmcrawl.commands.terminal.files import new_file
@@ -40,10 +41,7 @@ REPAIR = Option("--repair", "repair what can be", False)
 
 def _check(archive: Archive, options: Options, console: Console) -> int:
     report = archive.check(repair=options[REPAIR])
-    if options[JSON]:
-        print(as_json(asdict(report) | {"clean": report.clean}))
-    else:
-        console.print(_text(report))
+    options.answer(console, asdict(report) | {"clean": report.clean}, _text(report))
     return 0 if report.clean else 1
 
 
@@ -84,9 +82,7 @@ CHECK = ArchiveSubcommand(
 def _verify(archive: Archive, options: Options, console: Console) -> int:
     """Rebuild versions, and compare them with their digests; 1 if one is damaged."""
     failures: list[str] = []
-    versions = archive.versions(options.args[0], failures.append)
-    if not versions and not failures:
-        archive.get(options.args[0])  # which says why there is none
+    versions = versions_of(archive, options.args[0], failures)
     damaged = 0
     for version in versions:
         try:
@@ -157,11 +153,8 @@ def _tell(said: RepackEstimate, what: str, options: Options, console: Console) -
 
 def _done(archive: Archive, before: int, options: Options, console: Console) -> int:
     after = archive.stats().stored_bytes
-    if options[JSON]:
-        print(as_json({"before": before, "after": after}))
-    else:
-        console.print(f"{size_of(before)} before, {size_of(after)} now")
-    return 0
+    text = f"{size_of(before)} before, {size_of(after)} now"
+    return options.answer(console, {"before": before, "after": after}, text)
 
 
 SEAL = ArchiveSubcommand(
@@ -194,14 +187,11 @@ def _purge(archive: Archive, options: Options, console: Console) -> int:
         raise MmcrawlError("nothing was removed; --yes skips the question")
     purged = archive.purge(url=url, host=host, before=before)
     forget_purged(archive, options.uri)
-    if options[JSON]:
-        print(as_json(asdict(purged)))
-    else:
-        console.print(
-            f"{purged.versions:,} versions and {purged.visits:,} visits removed,"
-            f" {size_of(purged.freed_bytes)} given back"
-        )
-    return 0
+    text = (
+        f"{purged.versions:,} versions and {purged.visits:,} visits removed,"
+        f" {size_of(purged.freed_bytes)} freed"
+    )
+    return options.answer(console, asdict(purged), text)
 
 
 def _check_purge(options: Options) -> None:
@@ -227,14 +217,11 @@ def _copy(archive: Archive, options: Options, console: Console) -> int:
         raise StoreError("an archive is not copied to itself: name another file or database")
     with open_archive(uri) as target:
         report = copy_archive(archive, target)
-    if options[JSON]:
-        print(as_json(asdict(report) | {"archive": shown(uri)}))
-    else:
-        line = (
-            f"{shown(uri)}: {report.urls:,} URLs, {report.versions:,} versions, {report.visits:,}"
-            f" visits; {report.copied:,} of these written now"
-        )
-        print_line(console, printable(line))
+    line = (
+        f"{shown(uri)}: {report.urls:,} URLs, {report.versions:,} versions, {report.visits:,}"
+        f" visits; {report.copied:,} of these written now"
+    )
+    options.answer(console, asdict(report) | {"archive": shown(uri)}, line)
     return print_problems(report.problems)
 
 
@@ -265,17 +252,14 @@ def _export_warc(archive: Archive, options: Options, console: Console) -> int:
         until=options[UNTIL],
         gzip=not path.lower().endswith(".warc"),
     )
-    if options[JSON]:
-        index = str(report.index) if report.index else None
-        print(as_json(asdict(report) | {"path": str(report.path), "index": index}))
-    else:
-        failures = f" {report.failures:,} failed visits," if report.failures else ""
-        line = (
-            f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
-            f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
-            + (f"; index {report.index.name}" if report.index else "")
-        )
-        print_line(console, printable(line))
+    failures = f" {report.failures:,} failed visits," if report.failures else ""
+    line = (
+        f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
+        f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
+        + (f"; index {report.index.name}" if report.index else "")
+    )
+    index = str(report.index) if report.index else None
+    options.answer(console, asdict(report) | {"path": str(report.path), "index": index}, line)
     return print_problems(report.problems)
 
 
@@ -307,19 +291,17 @@ def _import_warc(archive: Archive, options: Options, console: Console) -> int:
 
     paths = [os.path.expanduser(name) for name in options.args]
     report = import_warc(archive, paths, method=options.config.method)
-    if options[JSON]:
-        print(as_json(asdict(report) | {"problems": list(map(str, report.problems))}))
-    else:
+    line = (
+        f"{report.records:,} records: {report.versions:,} new versions,"
+        f" {report.unchanged:,} unchanged"
+    )
+    if report.doubtful:
+        line += f", {report.doubtful:,} of these with another digest"
+    if report.skipped:
         skipped = ", ".join(f"{count:,} {name}" for name, count in report.skipped.items())
-        line = (
-            f"{report.records:,} records: {report.versions:,} new versions,"
-            f" {report.unchanged:,} visits without change"
-            + (
-                f", {report.doubtful:,} of them with bytes of another digest"
-                * bool(report.doubtful)
-            )
-        )
-        print_line(console, printable(line + (f"; skipped: {skipped}" if skipped else "")))
+        line += f"; skipped: {skipped}"
+    record = asdict(report) | {"problems": list(map(str, report.problems))}
+    options.answer(console, record, line)
     print_problems(report.problems)
     return 0 if all(problem.taken for problem in report.problems) else 1
 

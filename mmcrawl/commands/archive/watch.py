@@ -29,16 +29,17 @@ from mmcrawl.commands.archive.subcommand import (
     ArchiveSubcommand,
     Options,
     as_json,
+    of_which,
     print_line,
     print_problems,
     write_body,
 )
 from mmcrawl.commands.base import JSON, OVERWRITE, Option
-from mmcrawl.commands.terminal.archive import KIND_STYLES, next_due
+from mmcrawl.commands.terminal.archive import kind_of, next_due
 from mmcrawl.commands.terminal.crawl import literal
 from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import SearchError
-from mmcrawl.text.writing import printable
+from mmcrawl.text.writing import counted, printable
 
 _IN_FEED = 100  # changes, the newest ones
 _LONGEST = 300  # characters of a run of words
@@ -113,11 +114,7 @@ def _print(found: Iterable[WatchedChange], options: Options, console: Console) -
         count += 1
         for line in change_lines(change):
             print_line(console, line)
-    console.print(Text(_changes(count), "bold"))
-
-
-def _changes(count: int) -> str:
-    return "1 change" if count == 1 else f"{count:,} changes"
+    console.print(Text(counted(count, "change"), "bold"))
 
 
 def _record(change: WatchedChange) -> dict[str, Any]:
@@ -150,7 +147,7 @@ def change_lines(change: WatchedChange) -> Iterator[Text]:
     for each in change.blocks:
         yield Text.assemble(
             f"  {each.change} ",
-            (each.kind or "body", KIND_STYLES.get(each.kind, "")),
+            kind_of(each.kind),
             (f"  {printable(each.block.topic, _TOPIC)}", _STYLES.get(each.change, "")),
             (f"  {short_path(each.block.path)}", "dim"),
         )
@@ -175,7 +172,7 @@ def _write_feed(found: Sequence[WatchedChange], options: Options, console: Conso
     )
     write_body(feed, options[ATOM])
     if options[ATOM] != "-":
-        console.print(Text(f"{options[ATOM]}: {_changes(len(found))}"))
+        console.print(Text(f"{options[ATOM]}: {counted(len(found), 'change')}"))
 
 
 WATCH = ArchiveSubcommand(
@@ -209,7 +206,7 @@ def _due(archive: Archive, options: Options, console: Console) -> int:
         return 0
     for line in due_lines(shown, now) if shown else ():
         print_line(console, line)
-    more = f", of which the first {len(shown)} are shown" if len(shown) < len(found) else ""
+    more = of_which(len(shown), len(found))
     console.print(Text(f"{len(found)} due at {as_text(now)}{more}", "bold"))
     if later < inf:
         print_line(console, next_due(later))

@@ -24,6 +24,11 @@ KIND_STYLES = {
 """How each kind of block is written."""
 
 
+def kind_of(kind: str) -> tuple[str, str]:
+    """Return how the kind of a block is written: its word and its style."""
+    return kind or "body", KIND_STYLES.get(kind, "default")
+
+
 if TYPE_CHECKING:
     from mmcrawl.spiders.revisit import Revisits
 
