@@ -116,7 +116,10 @@ CRAWL = [
         for one in ("some", "score:1.5", "score:nan")
     ),
     (crawl(job="a/b"), f"job: 'a/b' is not allowed; {NO_NAME}"),
-    (crawl(job="a\u202eb"), rf"job: 'a\u202eb' holds what cannot be printed; {NO_NAME}"),
+    (
+        crawl(job="a\u202eb"),
+        rf"job: 'a\u202eb' contains characters that cannot be printed; {NO_NAME}",
+    ),
     (crawl(max_pages="-1"), "max_pages: '-1' is not allowed; it may be a whole number from 0"),
     (crawl(max_pages="9" * 5000), "max_pages: '999"),
     (crawl(max_layer="1.5"), "max_layer: '1.5' is not allowed; it may be a whole number from 0"),

@@ -66,7 +66,7 @@ def whole(text: str, option: str, least: int = 1, most: int | None = None) -> in
 def one_of(text: str, option: str, choices: Collection[str]) -> str:
     """Return the choice that an option was given."""
     if text not in choices:
-        raise ValueError(f"{option} {text}: there is none; there are {', '.join(choices)}")
+        raise ValueError(f"{option} {text}: unknown; choose from {', '.join(choices)}")
     return text
 
 

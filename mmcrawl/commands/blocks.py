@@ -65,14 +65,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add(
             "--level",
             metavar="N",
-            help=f"how often blocks are cut again (default: {DEFAULT_LEVEL})",
+            help=f"how many times blocks are split again (default: {DEFAULT_LEVEL})",
         )
         add(
             "--styles",
             action="store_true",
             help=f"fetch the style sheets the page links to, for --method {_READS_STYLES}",
         )
-        add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
+        add("--encoding", default="", metavar="E", help="encoding of the page (default: detected)")
         add("--url", default="", help="address of a page that is given as a file")
         add(
             "--metadata",
@@ -88,7 +88,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             nargs="?",
             const=STANDARD,
             metavar="FILE",
-            help="write an HTML file in which the blocks are drawn over the page",
+            help="write an HTML file with the blocks drawn over the page",
         )
         extraction.add_options(parser)
 

@@ -50,8 +50,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
     working = ""
     usage = "[status|list|parts] [FILE.db|-a store=URI] [options]"
     subcommands: ClassVar[Sequence[Subcommand]] = (
-        Subcommand("", "fetch what the crawl found and is not held yet"),
-        Subcommand(_STATUS, "how much is held, and why the rest is not", takes=("store",)),
+        Subcommand("", "download what the crawl found and is not downloaded yet"),
+        Subcommand(_STATUS, "how much is downloaded, and why the rest is not", takes=("store",)),
         Subcommand(
             _LIST,
             "the record of each address",
@@ -63,7 +63,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         ),
         Subcommand(
             _PARTS,
-            "which files animations load, and which of these are missing",
+            "files that animations load, and the missing ones",
             takes=("store",),
         ),
     )
@@ -127,7 +127,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                     console.print(tree_of_parts(file, parts))
                     empty = False
         if empty:
-            console.print("No animation that is held names other files.")
+            console.print("No downloaded animation loads other files.")
 
     def _list(self, params: CollectParams, states: tuple[State, ...], format: str) -> None:
         with self._opened(params) as collection:

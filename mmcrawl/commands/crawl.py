@@ -79,7 +79,10 @@ class Command(ScrapyCrawl):
         """Add the options; help comes when it is known which spider is meant."""
         super().add_options(parser)
         parser.add_argument(
-            "-h", "--help", action="store_true", help="show this; after a spider, its arguments too"
+            "-h",
+            "--help",
+            action="store_true",
+            help="show this help; after a spider, its arguments",
         )
         self._help = parser
 

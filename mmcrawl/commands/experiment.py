@@ -86,7 +86,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "--budget",
             default="",
             metavar="N|N%",
-            help="most pages of a run, or a share of those that can be reached (default: all)",
+            help="maximum pages of a run, or a share of the reachable ones (default: all)",
         )
         add(
             "--runs",

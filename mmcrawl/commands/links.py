@@ -55,15 +55,15 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "",
             "list the link database of a crawl, which may be running",
             options=(
-                Option("--status", f"only these: {', '.join(STATES)}", "", ""),
+                Option("--status", f"only links in this state: {', '.join(STATES)}", "", ""),
                 Option("--host", "only links to this host", "", ""),
                 Option("--match", "only these addresses, as '*/wuli/*'", "", "GLOB"),
                 Option("--with-media", "only pages with media of the wanted kinds", False),
-                Option("--min-score", "only links of this score, and better ones", None, "X"),
+                Option("--min-score", "only links with at least this score", None, "X"),
                 Option("--sort", f"{', '.join(ORDERS)} (default: {ORDERS[0]})", ORDERS[0], ""),
                 Option(
                     "--limit",
-                    f"most links, 0 for all (default: {_SHOWN} in a table)",
+                    f"maximum number of links, 0 for all (default: {_SHOWN} in a table)",
                     None,
                     "N",
                     partial(whole, least=0),
@@ -72,8 +72,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         ),
         Subcommand(
             "why",
-            "when a link was fetched, what its score was made of, how it was found, and what came"
-            " just before and after; of one that waits, what stands before it",
+            "when a link was fetched, the terms of its score, the way to it and its neighbours in"
+            " the order; for a waiting link, what comes before it",
             "URL",
             (1, 1),
         ),

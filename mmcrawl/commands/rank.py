@@ -57,7 +57,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--method", default=first, help=f"{', '.join(METHODS)} (default: {first})")
         of = (_PAGES, *PARTS)
         add("--of", default=_PAGES, metavar="WHAT", help=f"{', '.join(of)} (default: {_PAGES})")
-        add("--limit", metavar="N", help=f"most to show (default: {_SHOWN}; all for programs)")
+        add(
+            "--limit",
+            metavar="N",
+            help=f"maximum number to show (default: {_SHOWN}; all for programs)",
+        )
         add("--at", metavar="TIME", help="the archive as of a time, as 2024-05-17T08:30")
         drawn = "draw how ranks are distributed: .png, .svg or .pdf"
         add_target(parser, "--figure", help=drawn)

@@ -52,15 +52,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
             "show",
-            "the patterns a crawl has learnt, as globs and as regular expressions, and how often"
-            " they were right",
+            "patterns that a crawl has learnt, as globs and regular expressions, with hits and"
+            " misses",
             options=(JSON,),
             takes=("store", "job"),
         ),
         Subcommand(
             "export",
-            "the same as a file of rules, which scrapy crawl focused -a rules=FILE takes, edited or"
-            " not",
+            "the same as a rules file for scrapy crawl focused -a rules=FILE",
             options=(
                 Option("-o --output", "where to (default: shown)", "", "FILE", is_target=True),
                 OVERWRITE,
@@ -164,7 +163,7 @@ def _show(learnt: _Learnt, *, as_json: bool) -> None:
         f"Crawl {learnt.job}: {learnt.rate:.0%} of its pages are media pages. Pages: those that a"
         " pattern was made of; hits and misses: fetched pages it led to, with and without media."
     )
-    none = f"Crawl {learnt.job} has learnt no patterns: algorithms with urlrule in the name do."
+    none = f"Crawl {learnt.job} has learnt no patterns; algorithms with urlrule in their name do."
     console_of().print(Group(table, Text(last, "dim")) if learnt.patterns else literal(none))
 
 
@@ -194,9 +193,9 @@ def _test(urls: list[str], rules: PinnedRules, *, as_json: bool) -> None:
 def _follows(matching: list[PinnedRule]) -> str:
     """Return what follows for an address from the rules that match it."""
     if not matching:
-        return "no rule matches: it comes as the algorithm says, after links that a rule is for"
+        return "no rule matches: the algorithm decides, after all links that match a rule"
     first = matching[0]
-    where = f", where {first.topic} is looked for" if first.topic else ""
+    where = f", in crawls for {first.topic}" if first.topic else ""
     if not first.weight:
         return f"never fetched{where}"
     return f"comes before links without a rule, with weight {first.weight}{where}"

@@ -48,9 +48,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
             "find",
-            "rank the hosts that an archive, a crawl (FILE.db) and its archive, WARC files or a"
-            " folder of them, a CDX file or a text list of candidates shows to be promising for a"
-            " topic, with reasons; nothing is fetched",
+            "rank hosts by how promising they are for a topic, with reasons, from archives, crawls"
+            " (FILE.db), WARC files, folders of them, CDX files and text lists; nothing is fetched",
             "--topic T --from START…",
             options=(
                 Option(
@@ -64,7 +63,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 Option("--known", "a seed list whose hosts are left out", "", "FILE"),
                 Option(
                     "--limit",
-                    f"most hosts, 0 for all (default: {_SHOWN})",
+                    f"maximum number of hosts, 0 for all (default: {_SHOWN})",
                     _SHOWN,
                     "N",
                     partial(whole, least=0),
@@ -74,8 +73,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         ),
         Subcommand(
             "check",
-            "ask each seed of a list once, with its robots.txt and first sitemaps: does it answer,"
-            " where does it lead, in what language, how large is its site",
+            "request each seed of a list once, with robots.txt and first sitemaps: status,"
+            " redirect, language and size of its site",
             "FILE",
             (1, 1),
             takes=("web",),
@@ -122,10 +121,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
             for problem in source.tell(candidates):
                 self.say(problem)
         if candidates.left_out:
-            self.say(f"too many hosts: what {candidates.left_out} pages and links say is left out")
+            self.say(f"too many hosts: {candidates.left_out} pages and links were not counted")
         found = candidates.ranked(limit)
         if not found:
-            self.say("nothing found there is promising for this topic")
+            self.say("no promising host was found for this topic")
             return 1
         with output_to(opts.output) as stream:
             _write_found(found, opts, stream)
@@ -151,7 +150,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         process.crawl(spider, seeds=seeds, checked=checked)
         process.start()
         if len(checked) < len(seeds):
-            raise SeedError("the check was stopped before all seeds were asked")
+            raise SeedError("stopped before all seeds were checked")
         results = [checked[seed] for seed in seeds]
         with output_to(opts.output) as stream:
             _write_checked(results, opts, stream)

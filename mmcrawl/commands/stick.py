@@ -76,7 +76,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         if not opts.out:
-            raise ValueError("--out FOLDER is missing; it says where the stick is to be")
+            raise ValueError("--out FOLDER is missing: where to write the stick")
         given = {name: getattr(opts, name) for name in self.arguments if getattr(opts, name)}
         try:
             params = StickParams(**given)
@@ -86,7 +86,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         ruffle_folder(self.setting("MMCRAWL_RUFFLE"))
         out = Path(os.path.expanduser(opts.out)).absolute()
         if out.exists() and not (out / "index.html").is_file() and any(out.iterdir()):
-            raise CollectionError(f"{out} holds other things; name a new folder with --out")
+            raise CollectionError(f"{out} contains other files; name a new folder with --out")
         settings = [word for pair in opts.set for word in ("-s", pair)]
         return lambda: self._make(params, given, out, settings)
 
@@ -114,10 +114,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
             sys.stdout.flush()
             code, stopped = _run([*words, "-a", f"store={store}", *settings])
             if stopped:
-                self.say("stopped; the same command goes on")
+                self.say("stopped; the same command continues")
                 return 130
             if code and not (code == 1 and words[1:2] == ["export"]):
-                self.say(f"ended while {doing}; when that is mended, the same command goes on")
+                self.say(f"ended while {doing}; once that is fixed, the same command continues")
                 return code
         with open_catalogue(store, folder_of(store, self.setting("MMCRAWL_MEDIA"))) as catalogue:
             works, found = list(catalogue.works()), FoundMedia(store, job)

@@ -53,9 +53,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "topic"
     usage = "WHAT [ARGUMENT] [options]"
     subcommands: ClassVar[Sequence[Subcommand]] = (
-        Subcommand("list", "topics there are", takes=()),
+        Subcommand("list", "the topics that ship, and your own", takes=()),
         Subcommand("show", "words of a topic", "NAME", (1, 1), takes=()),
-        Subcommand("find", "topics in which a word stands", "WORD", (1, 1), takes=()),
+        Subcommand("find", "topics that contain a word", "WORD", (1, 1), takes=()),
         Subcommand(
             "score",
             "why a page is on a topic or not",
@@ -165,7 +165,7 @@ def _places_of(word: str) -> RenderableType:
         if concepts := sorted(frozenset[str]().union(*found.values())):
             ticks = ("✓" if found[kind] else "" for kind in kinds)
             table.add_row(topic.name, topic.title_en, *ticks, literal(", ".join(concepts)))
-    return table if table.rows else literal(f"{word} is in no topic that ships.")
+    return table if table.rows else literal(f"No topic that ships contains {word}.")
 
 
 def _description(topic: Topic) -> RenderableType:
@@ -262,7 +262,7 @@ def _evidence(verdict: Verdict) -> RenderableType:
             for field in verdict.places[word]
         )
         table.add_row(f"{verdict.evidence[word]:.2f}", literal(word), places)
-    return table if verdict.words else Text("no word of the topic stands on this page")
+    return table if verdict.words else Text("this page contains no word of the topic")
 
 
 def _reasons(page: Page, model: PageModel) -> RenderableType:

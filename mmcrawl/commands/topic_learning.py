@@ -83,7 +83,7 @@ def learning(
     most = opts.unlabelled
     if verb == "suggest":
         if not opts.good:
-            raise MmcrawlError("--good PAGES is missing: pages that the topic's words stand on")
+            raise MmcrawlError("--good PAGES is missing: pages that contain the topic's words")
         new_file(opts.output, "-o", overwrite=opts.overwrite)
         known = _words_known(opts.topic)
         return lambda: _suggest(opts, settings, say, most, known)
@@ -145,7 +145,7 @@ def _suggest(
     words = telling_words(right.pages, wrong, _SUGGESTED, known)
     if not words:
         raise TopicError(
-            "no word stands on the good pages rather than on the others; give more pages of either"
+            "no word distinguishes the good pages from the others; give more pages of both"
         )
     with output_to(opts.output) as file:
         print("words = [", file=file)
@@ -159,9 +159,9 @@ def _suggest(
 def _read(named: Sequence[str], archive: Archive | None, what: str, say: Say) -> Examples:
     found = read_examples(named, archive)
     for problem in found.problems[:_MOST_PROBLEMS]:
-        say(f"left out of the {what} pages: {problem}")
+        say(f"{what} page skipped: {problem}")
     if (more := len(found.problems) - _MOST_PROBLEMS) > 0:
-        say(f"{more} more of the {what} pages cannot be had either")
+        say(f"{more} more {what} pages could not be read")
     return found
 
 
@@ -232,12 +232,12 @@ def lesson_shown(lesson: Lesson, path: Path, name: str) -> RenderableType:
     heading = Text(f"{name} is learnt: {path}", style="bold")
     parts: list[RenderableType] = [heading, facts_table(_facts(lesson))]
     for title, words in (
-        ("Words that speak for a page", lesson.words),
-        ("Words that speak against it", lesson.against),
+        ("Words for the topic", lesson.words),
+        ("Words against the topic", lesson.against),
     ):
         if words:
             parts.append(_words(title, words, lesson))
-    parts += [Text(f"Mind: {caution}.", style="yellow") for caution in lesson.cautions]
+    parts += [Text(f"Note: {caution}.", style="yellow") for caution in lesson.cautions]
     named = name if path == learnt_file(name) else path
     parts.append(
         literal(f"scrapy crawl focused -a topic={named} …  or with words: -a topic={named},NAME")

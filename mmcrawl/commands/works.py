@@ -56,7 +56,11 @@ _SHOWN = 20
 
 _ARCHIVE = Option("--archive", "archive of the crawl (default: the one beside it)", "", "URI")
 _LIMIT: Option[int | None] = Option(
-    "--limit", f"most works, 0 for all (default: {_SHOWN})", None, "N", partial(whole, least=0)
+    "--limit",
+    f"maximum number of works, 0 for all (default: {_SHOWN})",
+    None,
+    "N",
+    partial(whole, least=0),
 )
 _MATCH = Option("--match", "only with this in the title", "", "TEXT")
 
@@ -69,17 +73,17 @@ class Command(MmcrawlCommand, ScrapyCommand):
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
             "describe",
-            "group formats and mirrors of one work, of what was found, archived and is held, and"
-            " keep a record of each; again whenever there is more",
+            "keep a record of each work that the crawl found, with its formats and mirrors; run it"
+            " again when there is more",
             options=(_ARCHIVE,),
         ),
         Subcommand("list", "works, a line for each", options=(_LIMIT, _MATCH, JSON)),
         Subcommand("show", "all that is known of a work", "ID", (1, 1), (JSON,)),
         Subcommand(
             "correct",
-            'take JSON Lines, as {"work": "ID", "title": "…"} with any of '
+            'import corrections as JSON Lines, {"work": "ID", "title": "…"} with any of '
             + ", ".join(FIELDS)
-            + "; null gives a field back, and what is corrected wins over what is found",
+            + "; null restores a field; corrections override what was found",
             "FILE",
             (1, 1),
         ),
@@ -223,7 +227,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _archive(self, uri: str | None) -> Iterator[Archive | None]:
         path = file_of(uri or "")
         if uri is None or (path and not os.path.exists(path)):
-            self.say("there is no archive: of pages only titles and links are known")
+            self.say("there is no archive: only titles and links of pages are known")
             yield None
             return
         with open_archive(uri, create=False, read_only=True) as archive:

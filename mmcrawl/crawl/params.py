@@ -160,7 +160,7 @@ class FocusedParams(BaseModel):
         if not all(c.isalnum() or c in "_.-" or not c.isascii() for c in name):
             raise ValueError(f"{name!r} is not allowed")
         if not name.isprintable():
-            raise ValueError(f"{name!r} holds what cannot be printed")
+            raise ValueError(f"{name!r} contains characters that cannot be printed")
         return name
 
     @field_validator("media")

@@ -120,7 +120,7 @@ class Browser:
                 raise MmcrawlError(error.message.partition("\n")[0]) from error
             except TimeoutError:
                 await self._stop()  # a script that runs for ever may hold all of it
-                raise MmcrawlError(f"it was not done after {_SECONDS:g} s") from None
+                raise MmcrawlError(f"it was not finished after {_SECONDS:g} s") from None
 
     async def close(self) -> None:
         """End the browser."""
@@ -155,7 +155,7 @@ class Browser:
                 await asyncio.wait_for(context.close(), _LAST_SECONDS)
         made = html.encode("utf-8", "replace")
         if len(made) > _MOST_BYTES:
-            raise MmcrawlError(f"it is larger than {_MOST_BYTES:,} bytes when it is rendered")
+            raise MmcrawlError(f"the rendered page is larger than {_MOST_BYTES:,} bytes")
         return made
 
     async def _started(self) -> Any:

@@ -341,7 +341,7 @@ class _Writer(Protocol):
             return
         whole = reason.check(ResponseDone, PotentialDataLoss)  # type: ignore[no-untyped-call]
         if not whole:
-            lost = BrokenOffError("the connection was broken off before all came")
+            lost = BrokenOffError("the connection was closed before the download was complete")
             lost.__cause__ = reason.value
             self._finished.errback(Failure(lost))  # type: ignore[no-untyped-call]
             return

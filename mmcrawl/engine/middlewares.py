@@ -290,7 +290,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
             self._parsers.pop(netloc, None)
         await super().robot_parser(request)
         if reason := unreachable.reason(netloc):
-            raise RobotsUnreachableError(f"its host's robots.txt cannot be had: {reason}")
+            raise RobotsUnreachableError(f"robots.txt of its host could not be fetched: {reason}")
         parser = self._parsers[netloc]
         return None if isinstance(parser, Deferred) else parser
 
@@ -311,7 +311,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
     def _leave_alone(self, netloc: str, reason: str) -> None:
         again = self._unreachable.note(netloc, reason)
         logger.warning(
-            "%s is left alone, as its robots.txt cannot be had (%s); it is asked again in %.0f s",
+            "%s is not crawled for now: robots.txt could not be read (%s); next attempt in %.0f s",
             netloc,
             reason,
             again,

@@ -234,7 +234,7 @@ class Collector:
         """Have fetched what a playlist names; it is no file of the collection itself."""
         file, content = download.file, download.rest().read_bytes()
         if depth_of(file, self._index) >= DEEPEST:
-            raise MediaError("it is a playlist of playlists of playlists")
+            raise MediaError("the playlists are nested too deeply")
         try:
             named = read_playlist(content, download.place, download.declared)
         except ListingError as error:

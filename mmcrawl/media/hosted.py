@@ -366,7 +366,7 @@ class Players:
             raise MediaError(room.reason, left_out=True)
         path, content_type = self.program.fetch(file.url, folder, room, is_stopped)
         if not kind_of(content_type, file.kind):
-            raise MediaError(f"yt-dlp brings {content_type or 'what nothing tells'}, no medium")
+            raise MediaError(f"yt-dlp returned {content_type or 'an unknown type'}, not a medium")
         size = path.stat().st_size
         self.used += size
         budget.promise(file.kind, size)

@@ -78,7 +78,7 @@ def _address(base: str, name: str | None) -> str:
 def _few(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
     few = tuple(islice(pieces, MOST_PIECES + 1))
     if len(few) > MOST_PIECES:
-        raise MediaError(f"it is a playlist of more than {MOST_PIECES:,} pieces")
+        raise MediaError(f"the playlist is longer than {MOST_PIECES:,} pieces")
     return few
 
 
@@ -99,7 +99,7 @@ def read_hls(data: bytes, base: str) -> list[Variant] | Track:
     try:
         playlist = m3u8.loads(data.decode("utf-8-sig", errors="replace"))
     except Exception as error:  # the parser raises anything
-        raise MediaError("it is a playlist that is damaged") from error
+        raise MediaError("the playlist is damaged") from error
     for key in filter(None, (*playlist.keys, *playlist.session_keys)):
         form = key.keyformat or "identity"
         if key.method not in (None, "NONE") and (key.method, form) != ("AES-128", "identity"):
@@ -109,7 +109,7 @@ def read_hls(data: bytes, base: str) -> list[Variant] | Track:
         found.sort(key=lambda each: (each.has_pictures, each.height, each.bandwidth))
         return found[::-1]
     if not playlist.segments:
-        raise MediaError("it is a playlist that names nothing")
+        raise MediaError("the playlist names no media")
     if not playlist.is_endlist and str(playlist.playlist_type).upper() != "VOD":
         raise _left_out("that has no end: it is sent live")
     if len({str(each) for each in playlist.segment_map}) > 1:
@@ -117,7 +117,7 @@ def read_hls(data: bytes, base: str) -> list[Variant] | Track:
     try:
         pieces = _few(_hls_pieces(playlist, base))
     except (ValueError, TypeError) as error:
-        raise MediaError("it is a playlist that is damaged") from error
+        raise MediaError("the playlist is damaged") from error
     return Track(pieces, sum(segment.duration or 0.0 for segment in playlist.segments))
 
 
@@ -182,7 +182,7 @@ def read_dash(data: bytes, base: str, fits: Callable[[int], bool]) -> list[Track
         manifest = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
         return _dash_tracks(manifest, base, fits)
     except _DAMAGED as error:
-        raise MediaError("it is a playlist that is damaged") from error
+        raise MediaError("the playlist is damaged") from error
 
 
 def _dash_tracks(manifest: Any, base: str, fits: Callable[[int], bool]) -> list[Track]:
@@ -200,7 +200,7 @@ def _dash_tracks(manifest: Any, base: str, fits: Callable[[int], bool]) -> list[
         if fits(int(sum(int(each.get("bandwidth", 0)) for each in chosen) * seconds / 8)):
             break
     if not chosen:
-        raise MediaError("it is a playlist that names nothing")
+        raise MediaError("the playlist names no media")
     return [
         Track(_few(_dash_pieces(each, base, seconds)), seconds, each in pictures) for each in chosen
     ]

@@ -199,7 +199,7 @@ class Stream:
             piece = self._lists[url]
             read = read_hls(_playlist(piece.path), piece.place) if piece else []
             if not isinstance(read, Track):
-                raise MediaError("it is a playlist of playlists of playlists")
+                raise MediaError("the playlists are nested too deeply")
             tracks.append(replace(read, has_pictures=variant.has_pictures and not number))
         return tracks
 
@@ -210,7 +210,7 @@ class Stream:
 
 def _playlist(path: Path) -> bytes:
     if path.stat().st_size > _LONGEST:
-        raise MediaError("it is a playlist of more than 8 MB")
+        raise MediaError("the playlist is longer than 8 MB")
     return path.read_bytes()
 
 

@@ -364,7 +364,7 @@ def test_warc_files_carry_an_archive_elsewhere(run):
     said = run("export-warc", "all.warc.gz")
     assert "all.warc.gz: 4 URLs, 5 responses, 1 revisits" in said.words
     said = run("import-warc", "all.warc.gz", "-a", "archive=copy.db")
-    assert "5 new versions, 1 visits without change" in said.words
+    assert "5 new versions, 1 unchanged" in said.words
     before = [line["digest"] for line in run("versions", URL, "--json").lines()]
     after = run("versions", URL, "--json", "-a", "archive=copy.db").lines()
     assert [line["digest"] for line in after] == before

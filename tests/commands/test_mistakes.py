@@ -35,21 +35,21 @@ ARCHIVE = """
 archive versions http://none.test/ | 1 | http://none.test/ is not in archive crawl-archive.db
 archive show http://a.test/ --version 7 | 1 | http://a.test/ has no version 7
 archive show http://a.test/ --at 2020-01-01T00:00 | 1 | 00:00:00 UTC; its first version is of
-archive diff http://b.test/ | 1 | has one version only
+archive diff http://b.test/ | 1 | has only one version
 archive diff http://a.test/ 1 9 | 1 | http://a.test/ has no version 9
-archive list none.test | 1 | no page is of host none.test
+archive list none.test | 1 | the archive has no page of host none.test
 archive list -a archive=newer.db | 1 | written by a newer version of mmcrawl
 archive list -a archive=text.db | 1 | text.db is not an archive of mmcrawl
-archive purge --host none.test --yes | 1 | no page is of host none.test
+archive purge --host none.test --yes | 1 | the archive has no page of host none.test
 archive copy crawl-archive.db crawl-archive.db | 1 | an archive is not copied to itself
 archive block lens | 1 | no digest of a block
 archive block 0000000000000000 | 1 | there is no block 0000
-archive export-warc none.warc --host nowhere.test | 1 | no page is of host nowhere.test
+archive export-warc none.warc --host nowhere.test | 1 | the archive has no page of host nowhere.test
 archive rebuild http://a.test/ -o no/such/x | 2 | -o no/such/x: there is no folder no/such
 archive show http://a.test/ --at someday | 2 | --at: 'someday' is no time; give one as 2024-05-17
 archive show http://a.test/ --version 0 | 2 | --version 0: give a whole number from 1
 archive diff http://a.test/ 1 two | 2 | version two: give a whole number from 1
-archive diff http://a.test/ --kinds good | 2 | --kinds good: there is none; there are title
+archive diff http://a.test/ --kinds good | 2 | --kinds good: unknown; choose from title
 archive list -a crawl.db | 2 | -a crawl.db: give NAME=VALUE, as -a store=VALUE
 archive list -a stroe=x | 2 | no argument 'stroe'; there are store, archive; did you mean store?
 archive list -a store=x --store y | 2 | store is given twice: y and x
@@ -74,13 +74,13 @@ archive list --nonsense | 2 | there is no option --nonsense
 archive show http://a.test/ --at 2024 --version 1 | 2 | either --at or --version
 archive rebuild http://a.test/ | 2 | say where to with -o FILE
 archive purge --yes | 2 | say what to remove
-archive watch --kind poems | 2 | --kinds poems: there is none; there are title, topic
+archive watch --kind poems | 2 | --kinds poems: unknown; choose from title, topic
 archive watch --css 'p >' | 2 | --css: 'p >' is no CSS selector
 archive watch --css p::text | 2 | --css: 'p::text' is no CSS selector
 archive watch --since soon | 2 | --since: 'soon' is no time
 archive watch http://nowhere.test/ | 2 | http://nowhere.test/ is not in the archive
 archive watch 'no URL' | 2 | no URL is not in the archive
-archive watch --host nowhere.test | 2 | the archive has no page of the host nowhere.test
+archive watch --host nowhere.test | 2 | the archive has no page of host nowhere.test
 archive watch --browser here | 2 | --browser here: give an address as http://
 """
 
@@ -100,7 +100,7 @@ blocks page.html --format md --styles | 2 | leave out --method, --level, --sty
 blocks page.html --styles --method quark | 2 | partitioner quark has no option 'styles'; it has
 blocks page.html --web demo | 2 | --web demo goes with a URL; page.html is
 blocks - --web demo | 2 | --web demo goes with a URL; - is
-blocks page.html --method vips | 2 | --method vips: there is none; there are bwap,
+blocks page.html --method vips | 2 | --method vips: unknown; choose from bwap,
 blocks page.html --method quark:least=1 | 2 | least
 blocks page.html --level 0 | 2 | --level 0: give a whole number from 1
 blocks page.html --level ² | 2 | --level ²: give a whole number from 1
@@ -154,7 +154,7 @@ experiment --preset yang2009 --algos fish | 2 | has algorithms of its own; leave
 experiment --preset yang2009 --data x | 2 | --data is for --preset song2008 or wang2012
 experiment --data x | 2 | --data is for --preset song2008 or wang2012 or quark
 links --status lost | 2 | there is no status 'lost'; there are waiting, held, running
-links --format xml | 2 | --format xml: there is none; there are table, json, jsonl, csv
+links --format xml | 2 | --format xml: unknown; choose from table, json, jsonl, csv
 links --min-score good | 2 | --min-score good: give a number
 links why http://[ | 2 | 'http://[' is no URL; write it as http://host/path
 links why http://h.test --format csv | 2 | --format csv: `why` takes table or json
@@ -166,7 +166,7 @@ rank --method pagerang | 2 | no method 'pagerang'; did you mean pagerank?
 rank --method topic-pagerank | 2 | needs --topic or --keywords
 rank --topic physics-senior | 2 | quarkrank takes no topic; topic-pagerank does
 rank --figure a.doc | 2 | end the name with .png, .svg, .pdf
-rank --of words | 2 | --of words: give one of pages, blocks, media
+rank --of words | 2 | --of words: unknown; choose from pages, blocks, media
 rank --of blocks --method hits | 2 | take --method quarkrank or block-pagerank
 rank --of media | 1 | no page of the archive shows or links to media
 rank -a archive=empty.db | 1 | the archive is empty

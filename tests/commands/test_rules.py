@@ -81,13 +81,13 @@ def test_test_says_which_rules_match_and_what_follows(run: Run, store: str, tmp_
         *("mine.txt, line 2: re:/b/", "mine.txt, line 3: http://h.test/**"),
         *(
             urls[1],
-            "comes before links without a rule, with weight 3, where physics-senior is looked for",
+            "comes before links without a rule, with weight 3, in crawls for physics-senior",
         ),
         *("mine.txt, line 2: re:/b/", "mine.txt, line 3: http://h.test/**"),
         *(urls[2], "comes before links without a rule, with weight 9"),
         "mine.txt, line 3: http://h.test/**",
         "http://i.test/",
-        "no rule matches: it comes as the algorithm says, after links that a rule is for",
+        "no rule matches: the algorithm decides, after all links that match a rule",
     ]
     said = run("test", "http://h.test/show.php?id=9", "--json", "--store", store)
     assert json.loads(said.out) == {
@@ -104,7 +104,7 @@ def test_the_crawl_that_is_meant_must_be_said(run: Run, store: str) -> None:
         opened.job("sound", {})
     assert "crawl.db has several jobs: say -a job=NAME; there are films, sound" in run("show").err
     shown = run("show", "--job", "sound").out
-    assert shown.startswith("Crawl sound has learnt no patterns: algorithms with urlrule in the")
+    assert shown.startswith("Crawl sound has learnt no patterns; algorithms with urlrule in their")
 
 
 def test_rules_of_a_shared_crawl_are_shown_and_exported(run: Run) -> None:

@@ -107,7 +107,7 @@ def test_nothing_promising_is_said_and_is_no_success(tmp_path: Path) -> None:
     warc(tmp_path / "a.warc.gz", {"http://off.example.org/": _OFF})
     said = ran("seeds", "find", "--keywords", "optics", "--from", "a.warc.gz", folder=tmp_path)
     assert (said.returncode, said.stdout) == (1, "")
-    assert "nothing found there is promising" in said.stderr
+    assert "no promising host was found" in said.stderr
 
 
 PAGES = {

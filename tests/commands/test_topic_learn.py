@@ -45,7 +45,7 @@ def test_a_topic_is_learnt_shown_listed_and_scored(examples: Path) -> None:
     assert "whole sites left out in training, 4 times" in made.stdout
     assert "precision" in made.stdout
     assert "recall" in made.stdout
-    assert "Mind:" not in made.stdout
+    assert "Note:" not in made.stdout
     assert "-a topic=fiddles" in made.stdout
     file = examples / "topics" / "fiddles.json"
     assert json.loads(file.read_text(encoding="utf-8"))["name"] == "fiddles"
@@ -91,7 +91,7 @@ def test_examples_that_cannot_be_had_are_named(examples: Path) -> None:
     )
     made = topic("learn", "x", "--good", "list.txt", "--bad", "bad", cwd=examples)
     assert made.returncode == 0
-    assert "left out of the good pages" in made.stderr
+    assert "good page skipped" in made.stderr
     assert "gone.html" in made.stderr
 
 

@@ -163,7 +163,7 @@ def test_a_crawl_of_bad_pages_ends_in_good_order(bad: Outcome) -> None:
     assert bad.run.errors == []
     assert "Traceback" not in bad.run.err
     assert {status for status, _ in bad.links.values()} == {"C", "E", "W"}
-    assert "The links that wait are of hosts whose robots.txt cannot be had" in bad.run.words
+    assert "The waiting links are on hosts whose robots.txt could not be read" in bad.run.words
 
 
 @each("path", ERRORS)

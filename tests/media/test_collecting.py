@@ -88,7 +88,10 @@ def test_a_file_that_changed_meanwhile_is_not_mixed_with_what_it_was(desk, serve
     server.media["/a.mp4"] = Medium(old, {"ETag": '"old"'}, stops_at=SIZE // 2, stops=99)
     desk.found([server.url("/a.mp4")], server.url("/"))
     assert desk.collect().code == 0
-    assert desk.records()["/a.mp4"].reason == "the connection was broken off before all came"
+    assert (
+        desk.records()["/a.mp4"].reason
+        == "the connection was closed before the download was complete"
+    )
     assert len(desk.on_their_way()) == 1
 
     def ignores_if_range(handler: BaseHTTPRequestHandler) -> None:
@@ -195,13 +198,13 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(desk, server
         "/says-pdf.mp4": "the server says it is application/pdf",
         "/unknown.mp4": "nothing tells what it is; the server says application/octet-stream,"
         " no video",
-        "/list.m3u8": "it is a playlist that names nothing",
+        "/list.m3u8": "the playlist names no media",
         "/empty.mp4": "it is empty",
         "/brotli.mp4": "the server sends it compressed (br) although asked not to",
         "/broken.mp4": "the server sends it compressed, and its bytes are broken",
         "/cut.mp4": "its compressed bytes end before their end",
         "/bomb.mp4": "larger than max_file (10,000,000 bytes)",
-        "/short.mp4": "the connection was broken off before all came",
+        "/short.mp4": "the connection was closed before the download was complete",
         "/endless.mp4": "larger than max_file (10,000,000 bytes)",
         "/silent.mp4": "no answer in time",
         "/slow.mp4": "fewer than 1,024 bytes a second came over 5 s",
@@ -384,7 +387,7 @@ def test_what_a_playlist_names_is_fetched_in_its_place(desk: Desk, server: Media
         "/c.mp3": "leads to 10.0.0.1, which is on a private network",
         "/html.pls": "it is text/html, no video",
         **{f"/{n}.m3u": "it is a playlist, and names 3 to be fetched" for n in range(4)},
-        "/4.m3u": "it is a playlist of playlists of playlists",
+        "/4.m3u": "the playlists are nested too deeply",
     }
 
 

@@ -123,5 +123,5 @@ def test_damaged_playlists_are_read_or_refused(data: st.DataObject) -> None:
 def test_entities_of_xml_are_not_resolved() -> None:
     bomb = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
     text = f'<!DOCTYPE MPD [<!ENTITY e0 "{"x" * 99}">{bomb}]><MPD><Period>&e11;</Period></MPD>'
-    with pytest.raises(MediaError, match="it is a playlist"):
+    with pytest.raises(MediaError, match="playlist"):
         read_dash(text.encode(), BASE, lambda size: True)

@@ -184,7 +184,7 @@ def test_without_ffmpeg_one_track_is_held_and_two_wait_for_it(desk, server, tmp_
 
 REFUSED = [
     (hls("#EXTINF:4,", "a.ts", end=False), "it is a playlist that has no end: it is sent live"),
-    (hls(), "it is a playlist that names nothing"),
+    (hls(), "the playlist names no media"),
     (
         hls('#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://k"', "#EXTINF:4,", "a.ts"),
         "it is a playlist whose pieces are protected (SAMPLE-AES)",
@@ -202,7 +202,7 @@ REFUSED = [
     (hls("#EXTINF:4,", "film.txt"), "its pieces are text/plain and cannot be joined"),
     (
         b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9\n8.m3u8\n",
-        "it is a playlist of playlists of playlists",
+        "the playlists are nested too deeply",
     ),
     (b'<MPD type="dynamic"><Period/></MPD>', "it is a playlist that has no end: it is sent live"),
     (
@@ -210,12 +210,12 @@ REFUSED = [
         b"<Representation/></AdaptationSet></Period></MPD>",
         "it is a playlist whose pieces are protected (DRM)",
     ),
-    (b"<MPD><Period>", "it is a playlist that is damaged"),
+    (b"<MPD><Period>", "the playlist is damaged"),
     (
         b'<MPD mediaPresentationDuration="PT9S"><Period><AdaptationSet mimeType="video/mp4">'
         b'<SegmentTemplate media="$Number$.m4s"><SegmentTimeline><S d="1" r="99999999999"/>'
         b"</SegmentTimeline></SegmentTemplate><Representation/></AdaptationSet></Period></MPD>",
-        "it is a playlist of more than 20,000 pieces",
+        "the playlist is longer than 20,000 pieces",
     ),
 ]
 

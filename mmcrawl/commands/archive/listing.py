@@ -54,8 +54,8 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
             print_line(console, _line(url, visits))
         count += 1
     if not count and which:
-        what = f"URL begins with {which}" if prefix else f"page is of host {which}"
-        raise StoreError(f"no {what}; `scrapy archive stats` shows the hosts")
+        what = f"URL that begins with {which}" if prefix else f"page of host {which}"
+        raise StoreError(f"the archive has no {what}; `scrapy archive stats` shows the hosts")
     return 0
 
 
@@ -96,7 +96,7 @@ def _tables(stats: ArchiveStats) -> RenderableType:
         "blocks": _blocks(stats),
         "layouts": _found_again(stats.layouts, stats.distinct_layouts),
         "bodies as received": size_of(stats.raw_bytes),
-        "equal ones counted once": size_of(stats.kept_bytes),
+        "distinct bodies": size_of(stats.kept_bytes),
         "the archive takes": f"{size_of(stats.stored_bytes)}, one byte for {stats.ratio:.1f}",
     }
     totals = facts_table(facts.items())
@@ -224,7 +224,7 @@ _SIGNS = {
     "added": ("+", "green"),
     "removed": ("-", "red"),
 }
-_NAMES = {"recut": "cut otherwise"}
+_NAMES = {"recut": "partitioned differently"}
 _WORDS = {"same": "", "removed": "red strike", "added": "green", "moved": "cyan"}
 _MARKS = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}"), "moved": ("↕", "↕")}
 _VERDICTS = {
@@ -247,7 +247,7 @@ def _diff(archive: Archive, options: Options, console: Console) -> int:
     else:
         versions = archive.versions(url, failures.append) or [archive.get(url)]
         if len(versions) < 2:
-            raise StoreError(f"{url} has one version only; there is nothing to compare it with")
+            raise StoreError(f"{url} has only one version; there is nothing to compare")
         old, new = versions[-2:]
     pages = archive.page(old), archive.page(new)
     compared = shown = difference(*pages)
@@ -309,7 +309,7 @@ def _diff_view(difference: Difference, shown: Difference, *, everything: bool) -
         if everything or not quiet:
             lines += _block_lines(change)
     if difference.layout_words:
-        lines += [Text("~ text beside the blocks", "yellow"), shown_words(difference.layout_words)]
+        lines += [Text("~ text outside the blocks", "yellow"), shown_words(difference.layout_words)]
     return Group(*lines)
 
 
@@ -345,9 +345,9 @@ def _diff_summary(difference: Difference) -> list[Text]:
     )
     lines.append(Text(f"blocks: {counts or 'none'}", "bold"))
     if difference.layout_words:
-        lines.append(Text("the text beside the blocks changed as well"))
+        lines.append(Text("the text outside the blocks also changed"))
     elif difference.layout_changed and difference.verdict == "content":
-        lines.append(Text("the layout between the blocks changed as well, in markup only"))
+        lines.append(Text("the markup between the blocks also changed"))
     return lines
 
 

@@ -235,7 +235,7 @@ def _share(text: str, flag: str) -> float:
     return value
 
 
-NEAR = Option("--near", "of the text, from which on (default: 0.8)", 0.8, "SHARE", _share)
+NEAR = Option("--near", "minimum share of equal text (default: 0.8)", 0.8, "SHARE", _share)
 
 
 def _duplicates(archive: Archive, options: Options, console: Console) -> int:

@@ -98,13 +98,13 @@ VERSION: Option[int | None] = Option("--version", "the version of that number", 
 BODY = Option("--body", "write the bytes as they were received", False)
 KINDS: Option[tuple[str, ...]] = Option(
     "--kinds",
-    f"only these kinds of blocks: {','.join(CHANGE_KINDS)} (the last two: what stands outside of"
-    " them, and where the main text changed those it is in)",
+    f"only these kinds of blocks: {','.join(CHANGE_KINDS)} (layout: text outside all blocks;"
+    " main-text: blocks in which the main text changed)",
     (),
     "",
     _kinds,
 )
-LIMIT: Option[int | None] = Option("--limit", "most results", None, "N", whole)
+LIMIT: Option[int | None] = Option("--limit", "maximum number of results", None, "N", whole)
 HOST: Option[str | None] = Option("--host", "only this host", None, "", _host)
 URL: Option[str | None] = Option("--url", "only this URL", None, "")
 SINCE: Option[float | None] = Option("--since", f"from this time on, {_TIME}", None, "TIME", _time)

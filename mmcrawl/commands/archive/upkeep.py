@@ -62,7 +62,7 @@ def _text(report: CheckReport) -> RenderableType:
             orphans = "1 orphan" if count == 1 else f"{count} orphans"
             lines.append(Text(f"{orphans} of interrupted writes: {what}", "dim"))
     if report.known:
-        what = "cannot be made good, as --repair has told; --json names them"
+        what = "cannot be repaired; --json names them"
         lines.append(Text(f"{len(report.known)} known: {what}", "dim"))
     nothing = "nothing else is wrong" if report.known else "nothing is wrong"
     end = (nothing, "bold green") if report.clean else ("damaged", "bold red")
@@ -120,7 +120,7 @@ def _level(text: str, flag: str) -> int:
     return whole(text, flag, 1, 19)
 
 
-LEVEL = Option("--level", "of zstd, 1 to 19 (default: 19)", _LEVEL, "N", _level)
+LEVEL = Option("--level", "zstd level, 1 to 19 (default: 19)", _LEVEL, "N", _level)
 
 
 def _seal(archive: Archive, options: Options, console: Console) -> int:
@@ -181,7 +181,7 @@ def _purge(archive: Archive, options: Options, console: Console) -> int:
     if url:
         archive.get(url)
     elif host and host not in archive.hosts():
-        raise StoreError(f"no page is of host {host}")
+        raise StoreError(f"the archive has no page of host {host}")
     older = f" that were replaced before {as_text(before)}" if before else ""
     if not options[YES] and not agreed(f"Remove all versions of {what}{older} for good?"):
         raise MmcrawlError("nothing was removed; --yes skips the question")
@@ -239,7 +239,7 @@ def _export_warc(archive: Archive, options: Options, console: Console) -> int:
     from mmcrawl.archive.warc.exporting import export_warc
 
     if options[HOST] and not options[URL] and options[HOST] not in archive.hosts():
-        raise StoreError(f"no page is of host {options[HOST]}")
+        raise StoreError(f"the archive has no page of host {options[HOST]}")
     path = os.path.expanduser(options.args[0])
     if path == "-":
         raise StoreError("a WARC file is not written to standard output: give a name")

@@ -100,7 +100,7 @@ def _urls(archive: Archive, options: Options) -> Iterable[str]:
             raise SearchError(f"{options.args[0]} is not in the archive; `scrapy archive list`")
         return [versions[0].url]
     if options[HOST] is not None and options[HOST] not in archive.hosts():
-        raise SearchError(f"the archive has no page of the host {options[HOST]}")
+        raise SearchError(f"the archive has no page of host {options[HOST]}")
     return archive.urls(host=options[HOST])
 
 

@@ -37,9 +37,9 @@ logger = logging.getLogger(__name__)
 _PANEL_SECONDS = 0.5
 _LINE_SECONDS = 10.0
 _RATE_SECONDS = 10.0
-_NOT_DOWNLOADED = {
+_FAILED_ENDS = {
     "nothing_fetched": "Nothing could be fetched; ",
-    "hosts_unreachable": "The links that wait are of hosts whose robots.txt cannot be had; ",
+    "hosts_unreachable": "The waiting links are on hosts whose robots.txt could not be read; ",
 }
 
 
@@ -219,8 +219,8 @@ def _ending(  # noqa: PLR0911 - one for each reason
     again = "run the same command to go on" if kept else "it was kept in memory only"
     if afresh:
         again = "the same command begins anew"
-    if reason in _NOT_DOWNLOADED:
-        return _NOT_DOWNLOADED[reason] + (
+    if reason in _FAILED_ENDS:
+        return _FAILED_ENDS[reason] + (
             "run the same command to try again." if kept else "see the reasons above."
         )
     if reason == "nothing_found":

@@ -202,7 +202,7 @@ def new_file(
 def new_folder(path: Path, option: str, *, overwrite: bool) -> None:
     """Check a folder that files are to be written into; one with files needs `overwrite`."""
     if path.exists() and not path.is_dir():
-        raise MmcrawlError(f"{option} {path} is no folder; several pages are written into one")
+        raise MmcrawlError(f"{option} {path} is not a folder; several pages need one")
     if path.is_dir() and not overwrite and any(path.iterdir()):
         raise MmcrawlError(
             f"{option} {path} holds files already; name another folder, or give --overwrite"

@@ -100,7 +100,7 @@ def read_playlist(body: bytes, url: str, declared: str = "", anchor: str = "") -
                 named.append(MediaResource(target.url, kind, "playlist", words))
         media.append(tuple(named))
     if not links and not any(media):
-        raise ListingError("it is a playlist that names nothing")
+        raise ListingError("the playlist names no media")
     return Page(url, encoding, media=merged(media), links=tuple(links.values()))
 
 

@@ -93,7 +93,7 @@ def test_what_only_is_called_a_playlist_is_none(body: bytes, name: str, declared
     ],
 )
 def test_a_playlist_that_names_nothing_says_so(body: bytes) -> None:
-    with pytest.raises(ListingError, match="it is a playlist that names nothing"):
+    with pytest.raises(ListingError, match="the playlist names no media"):
         read_playlist(body, FOLDER)
 
 
