@@ -22,6 +22,7 @@ from mmcrawl.archive.index import Index, Segment, UrlRow, VersionRow
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.timeline import line_of
 from mmcrawl.errors import StoreError, UnreachableError
+from mmcrawl.text.writing import counted
 
 LEAST_DIGITS = 2 * MARK
 """Hex digits that a digest may be shortened to."""
@@ -182,7 +183,8 @@ def _not_one(index: Index, digits: str, digests: Sequence[str], unsegmented: int
     missing = f"there is no block {digits} in archive {index.name}"
     if not unsegmented:
         return missing
-    return f"{missing}; {unsegmented} pages have no kept blocks: `scrapy archive seal` keeps them"
+    pages = counted(unsegmented, "page")
+    return f"{missing}; the blocks of {pages} are not kept: `scrapy archive seal` keeps them"
 
 
 def _pages(index: Index, found: Sequence[_Found]) -> tuple[BlockPage, ...]:

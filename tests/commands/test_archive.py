@@ -265,7 +265,7 @@ def test_pages_whose_blocks_are_not_kept_are_cut_on_demand(run, desk: Path):
         archive.store(Capture(OTHER, page("Mirrors", "Some."), day("2024-07-01"), headers=HTML))
     assert "and those of 1 page that are cut on demand" in run("stats").words
     assert "navigation Home Lessons Tests" in run("show", OTHER).words
-    assert "the blocks of 1 pages are not kept" in run("block", "0" * 16).err
+    assert "the blocks of 1 page are not kept" in run("block", "0" * 16).err
     run("seal")
     assert "on demand" not in run("stats").words
 

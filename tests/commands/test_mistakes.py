@@ -117,7 +117,7 @@ blocks page.html --metadata broken.json | 2 | no JSON
 blocks page.html --metadata none.json | 2 | --metadata none.json cannot be read
 blocks --web /nowhere http://h.test/ | 2 | '/nowhere' does not exist
 blocks --format md good | 2 | several pages as md: name a folder with --output
-blocks --format md good --output page.html | 2 | --output page.html is no folder
+blocks --format md good --output page.html | 2 | --output page.html is not a folder
 blocks --format md page.html --output notes | 2 | --output notes is a folder; give the name
 blocks --format md page.html --output no/x.md | 2 | --output no/x.md: there is no folder no
 blocks --format md good --output x.jsonl | 2 | --output x.jsonl goes with --format json
