@@ -41,7 +41,7 @@ _SIZE = struct.Struct("<I")
 _AS_TIME, _AS_NUMBER = struct.Struct("<d"), struct.Struct("<q")  # the bits of a time
 _NOT_CUT = BlockColumns(*[b""] * 8)
 # Rows of numbers: these, the lengths of cells, and one for each column of headers.
-_URL, _NUMBER, _STATUS, _KIND, _TIME, _SIZE_OF, _TWIN, _SHAPE = range(8)
+_URL, _NUMBER, _STATUS, _KIND, _TIME, _SIZE_OF, _REPEAT, _SHAPE = range(8)
 _LENGTHS = 8
 _FACTS, _MARKS = 0, 8  # cells of an entry; those of blocks between them
 _CELLS = 9
@@ -127,8 +127,8 @@ def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
         [entry.facts for entry in entries], [entry.time for entry in entries]
     )
     rows = [
-        _row(entry, shape, twin)
-        for entry, shape, twin in zip(entries, shapes, _twins(entries), strict=True)
+        _row(entry, shape, repeat)
+        for entry, shape, repeat in zip(entries, shapes, _repeats(entries), strict=True)
     ]
     cells = [
         (b"" if shape >= 0 else entry.facts, *(entry.columns or _NOT_CUT))
@@ -153,13 +153,13 @@ def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
     return _SIZE.pack(len(body)) + compressed(body, level, checksum=True)
 
 
-def _row(entry: Entry, shape: int, twin: int) -> tuple[int, ...]:
+def _row(entry: Entry, shape: int, repeat: int) -> tuple[int, ...]:
     (time,) = _AS_NUMBER.unpack(_AS_TIME.pack(entry.time))
     size = entry.size if entry.is_version else 0
-    return entry.url, entry.number, entry.status, entry.kind, time, size, twin, shape
+    return entry.url, entry.number, entry.status, entry.kind, time, size, repeat, shape
 
 
-def _twins(entries: Sequence[Entry]) -> Iterator[int]:
+def _repeats(entries: Sequence[Entry]) -> Iterator[int]:
     """Yield how far before each entry the one with the same body is, 0 for none."""
     known: dict[bytes, int] = {}
     for index, entry in enumerate(entries):
@@ -202,9 +202,9 @@ class Head:
         if int(ends[-1]) != len(body) or lengths.min(initial=0) < 0:
             raise StoreError("a head is damaged (its lengths)")
         self._ends = ends.astype(np.uint32 if len(body) < 1 << 32 else np.uint64)
-        twins = self._numbers[_TWIN]
-        sizes = np.where(twins == 0, self._numbers[_SIZE_OF], 0)
-        self._offsets = (np.cumsum(sizes) - sizes)[np.arange(count) - twins]
+        repeats = self._numbers[_REPEAT]
+        sizes = np.where(repeats == 0, self._numbers[_SIZE_OF], 0)
+        self._offsets = (np.cumsum(sizes) - sizes)[np.arange(count) - repeats]
         self.raw = int(sizes.sum())
 
     def __len__(self) -> int:
@@ -286,8 +286,8 @@ def packed(
         like: The dictionary of these.
     """
     content = bytearray()
-    for entry, body, twin in zip(entries, bodies, _twins(entries), strict=True):
-        if entry.is_version and not twin:
+    for entry, body, repeat in zip(entries, bodies, _repeats(entries), strict=True):
+        if entry.is_version and not repeat:
             content += body
     head = written_head(about, entries, head_level)
     data = compressed(content, level, like=like) if content else b""
