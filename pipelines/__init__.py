@@ -1,7 +1,7 @@
 """Pipelines of this project, named in `spiders/settings.py`; put yours here, ours in `mmcrawl/`:
-pages are archived (100), judged (900), columns added (950); other items pass."""
+pages get blocks (50), are archived (100), judged (900), get columns (950); other items pass."""
 
 from mmcrawl.pipelines.archive import ArchivePipeline
-from mmcrawl.pipelines.pages import MediaPipeline, MetadataPipeline
+from mmcrawl.pipelines.pages import BlocksPipeline, MediaPipeline, MetadataPipeline
 
-__all__ = ["ArchivePipeline", "MediaPipeline", "MetadataPipeline"]
+__all__ = ["ArchivePipeline", "BlocksPipeline", "MediaPipeline", "MetadataPipeline"]

@@ -179,7 +179,7 @@ def test_a_spider_that_loses_parts_of_ours_says_so(folder: Path, site: str) -> N
     (folder / "mine.py").write_text(WITHOUT_PARTS)
     done = crawl(folder, site, "-a", "store=b.db", spider="mine", SPIDER_MODULES="mine",
                  MMCRAWL_DISPLAY=1)  # fmt: skip
-    assert "ITEM_PIPELINES lacks mmcrawl.pipelines.archive.ArchivePipeline, mmcr" in done.stderr
+    assert "ITEM_PIPELINES lacks mmcrawl.pipelines.pages.BlocksPipeline, mmcr" in done.stderr
     assert "DOWNLOADER_MIDDLEWARES lacks mmcrawl.engine.middlewares.Robots" in done.stderr
     assert "archived" not in done.stderr
 

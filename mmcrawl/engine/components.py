@@ -86,6 +86,7 @@ FOCUSED: Mapping[str, Any] = {
         "mmcrawl.engine.answers.DynamicLinksMiddleware": 900,
     },
     "ITEM_PIPELINES": {
+        "mmcrawl.pipelines.pages.BlocksPipeline": 50,
         "mmcrawl.pipelines.archive.ArchivePipeline": 100,
         "mmcrawl.pipelines.pages.MediaPipeline": 900,
         "mmcrawl.pipelines.pages.MetadataPipeline": 950,

@@ -82,12 +82,14 @@ class PageItem(FetchedPage):
         link: number of the link that led to the page; None until the frontier has seen the item.
         blocks: the blocks of the page, each before those inside of it;
             () for a sitemap or feed, None for a page that is not cut (MMCRAWL_BLOCKS=off, more than
-            4 MB, or cutting failed).
+            4 MB, or cutting failed). Set by the blocks pipeline.
+        cut: the same as the process that read the page cut them.
     """
 
     capture: Capture | None = field(default=None, repr=False)
     rendered: Capture | None = field(default=None, repr=False)
     blocks: tuple[ItemBlock, ...] | None = field(default=None, repr=False)
+    cut: tuple[StoredBlock, ...] | None = field(default=None, repr=False)
     link: int | None = field(default=None, repr=False)
 
 

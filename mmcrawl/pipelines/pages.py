@@ -1,14 +1,54 @@
-"""What is done with every page: it is judged, and given the columns of rules."""
+"""What is done with every page: it gets its blocks, is judged, and gets the columns of rules."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
+from mmcrawl.archive.model import PageBlocks
 from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
-from mmcrawl.engine.items import PageItem
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
+from mmcrawl.engine.items import BlockSource, ItemBlock, PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.settings import value_of
+
+
+class BlocksPipeline:
+    """Gives an item, and what the archive keeps of it, the blocks that its page was cut into.
+
+    The process that reads pages cuts them, since links know the kind of the block around them.
+
+    Stats: `mmcrawl/blocks/` `pages` that were cut, `blocks` of them, `unsegmented` pages.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._method = value_of(crawler.settings, "MMCRAWL_BLOCKS") or DEFAULT_METHOD
+        if self._method == "off":
+            raise NotConfigured
+        self._stats = crawler.stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        """Set the blocks of a page that was received."""
+        if not isinstance(item, PageItem) or item.capture is None:
+            return item
+        seen, encoding = item.rendered or item.capture, item.page.encoding
+        # The archive does not cut it again.
+        kept = replace(seen, blocks=PageBlocks(self._method, DEFAULT_LEVEL, item.cut, encoding))
+        if item.rendered is None:
+            item.capture = kept
+        else:
+            item.rendered = kept
+        if item.cut is not None:
+            source = BlockSource(seen.body, encoding)
+            item.blocks = tuple([ItemBlock.of(block, source) for block in item.cut])
+        self._stats.inc_value(f"mmcrawl/blocks/{'unsegmented' if item.blocks is None else 'pages'}")
+        self._stats.inc_value("mmcrawl/blocks/blocks", len(item.blocks or ()))
+        return item
 
 
 class MediaPipeline:

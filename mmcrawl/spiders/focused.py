@@ -174,8 +174,10 @@ class FocusedSpider(Args[FocusedParams], Spider):
         page = self._with_listed_media(page, response)
         if not page.links and not page.media and len(self.contents) < _MOST_CONTENTS:
             self.contents[response.meta.get(LINK_KEY, -1)] = contents_of(page, response.body)
-        read = replace(read, page=page)
-        yield self._reading.item(read, response.status, capture_of(response), rendered)
+        capture = capture_of(response)
+        yield PageItem(
+            page, response.status, read.digest, capture=capture, rendered=rendered, cut=read.blocks
+        )
 
     def _is_elsewhere(self, response: Response) -> bool:
         """Tell whether a link of the crawl leads on to another site: only media count there."""
