@@ -179,6 +179,8 @@ class MediaIndex:
         late = ("lease_until", "<", now)
         if len(waiting) < most:
             waiting += self._in(State.TAKEN, late, *wanted, most=most - len(waiting))
+        # A cursor may meet a document again that others change meanwhile.
+        waiting = list({file.url: file for file in waiting}.values())
         ours: dict[str, Any] = {
             "state": State.TAKEN,
             "owner": owner,

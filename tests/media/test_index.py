@@ -134,6 +134,14 @@ def test_many_who_take_at_once_take_each_address_once(
     assert sorted(together, key=int) == list(map(str, range(60)))
 
 
+def test_an_address_that_a_cursor_meets_twice_is_taken_once(index, monkeypatch):
+    index.add(media("a", "b"))
+    once = index._store.range
+    doubled = lambda *given, **more: [row for row in once(*given, **more) for _ in range(2)]  # noqa: E731
+    monkeypatch.setattr(index._store, "range", doubled)
+    assert urls(index.take("me", NOW, LATER, 9)) == ["a", "b"]
+
+
 def test_there_is_no_collection_where_none_was_begun(store: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"there is no collection .* begins one"):
         MediaIndex(store, tmp_path / "crawl-media", create=False)
