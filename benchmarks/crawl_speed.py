@@ -6,7 +6,7 @@ FOLDER holds one folder of pages for each host. They are served from RAM on the 
 another process (`page_server.py`), so that the crawler is what is slow. Then, in turn, each in a
 process of its own and with an empty store:
 
-* plain: `scrapy runspider benchmarks/plain_spider.py`, all else Scrapy's own defaults;
+* plain: `benchmarks/plain_spider.py`, all else Scrapy's own defaults;
 * focused: `scrapy crawl focused -a algo=urlrule` with its store in a file, and no archive;
   `gate.py speed` measures that, with `crawl` of this script.
 
@@ -66,7 +66,7 @@ class Run:
 
 
 def settings(arguments: argparse.Namespace) -> list[str]:
-    """Return the settings that both crawls share, as arguments."""
+    """Return the settings that both crawls share."""
     shared = {
         "CONCURRENT_REQUESTS": arguments.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": arguments.concurrency,
@@ -76,14 +76,13 @@ def settings(arguments: argparse.Namespace) -> list[str]:
         "LOG_LEVEL": "INFO",
         "STATS_DUMP": 1,
     }
-    return [part for name, value in shared.items() for part in ("-s", f"{name}={value}")]
+    return [f"{name}={value}" for name, value in shared.items()]
 
 
 def plain(arguments: argparse.Namespace, server: Running, folder: Path) -> Run:
     """Crawl with the plain spider."""
     seeds = ",".join(server.starts)
-    command = ["runspider", str(SPIDER), "-a", f"seeds={seeds}", *settings(arguments)]
-    return crawl(command, folder, server)
+    return crawl([str(SPIDER), seeds, *settings(arguments)], folder, server)
 
 
 def focused(
@@ -95,22 +94,23 @@ def focused(
     blocks: str = "off",
 ) -> Run:
     """Crawl with the focused spider; media pages and frontier go into a new file."""
-    command = ["crawl", "focused", "-a", f"algo={arguments.algo}"]
+    command = ["-m", "scrapy", "crawl", "focused", "-a", f"algo={arguments.algo}"]
     command += ["-a", f"keywords={arguments.keywords}", "-a", f"seeds={','.join(server.starts)}"]
     command += ["-a", f"store=sqlite:///{folder / 'crawl.db'}", "-a", "max_layer=0"]
     command += ["-a", f"archive={archive}"]
     command += ["-s", "MMCRAWL_BARREN_PAGES_PER_SHAPE=0", "-s", f"MMCRAWL_BLOCKS={blocks}"]
-    command += [part for setting in arguments.set for part in ("-s", setting)]
-    return crawl([*command, *settings(arguments)], PROJECT, server)
+    for setting in (*arguments.set, *settings(arguments)):
+        command += ["-s", setting]
+    return crawl(command, PROJECT, server)
 
 
 def crawl(command: list[str], folder: Path, server: Running) -> Run:
-    """Run a scrapy command in a folder, and time it."""
+    """Run Python with some arguments in a folder, and time it."""
     cpu = cpu_seconds()
     memory = 0.0
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "scrapy", *command],
+            [sys.executable, *command],
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(PROJECT)},
             stderr=log,

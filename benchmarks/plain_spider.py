@@ -1,16 +1,19 @@
 """A spider as in Scrapy's tutorial, which the crawl is compared with: it follows links.
 
-    scrapy runspider benchmarks/plain_spider.py -a seeds=URL,URL
+    python benchmarks/plain_spider.py URL,URL [SETTING=VALUE ...]
 
-It goes after every `<a href>` that leads to one of the seeds' hosts and does not name a file that
-is no page, and makes an item of each page's title.
+It starts without Scrapy's command line, which would load the commands of this project. It goes
+after every `<a href>` that leads to one of the seeds' hosts and does not name a file that is no
+page, and makes an item of each page's title.
 """
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
+from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 
@@ -39,3 +42,9 @@ class PlainSpider(Spider):
     def _is_file(self, path: str) -> bool:
         name = path.rpartition("/")[2]
         return "." in name and name.rpartition(".")[2].lower() in _NO_PAGES
+
+
+if __name__ == "__main__":
+    process = CrawlerProcess(dict(setting.split("=", 1) for setting in sys.argv[2:]))
+    process.crawl(PlainSpider, seeds=sys.argv[1])
+    process.start()
