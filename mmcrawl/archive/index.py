@@ -28,7 +28,7 @@ import time as clock
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 from zlib import crc32
@@ -159,9 +159,7 @@ class UrlRow:
     @property
     def document(self) -> dict[str, Any]:
         """What is kept under the URL."""
-        fields = asdict(self)
-        del fields["url"]
-        return fields
+        return {name: getattr(self, name) for name in _FIELDS["url"]}
 
     @property
     def stream(self) -> str:
@@ -204,9 +202,8 @@ class VisitRow:
     @property
     def document(self) -> dict[str, Any]:
         """What is kept under the place."""
-        fields = asdict(self) | {"time": self.time + 0.0, "headed": int(self.headed)}
-        del fields["at"]
-        return fields
+        rest = {"time": self.time + 0.0, "headed": int(self.headed)}
+        return {name: getattr(self, name) for name in _FIELDS["visit"]} | rest
 
 
 @dataclass(frozen=True, slots=True)

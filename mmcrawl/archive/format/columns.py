@@ -23,6 +23,7 @@ Numbers = npt.NDArray[np.int64]
 Facts = list[Any]
 """What is kept of an answer beside its body, the headers last: a list of names and values."""
 
+_FEW = 8  # entries that have too little in common to be worth it
 _SHARE = 8  # a header has a column if one entry in so many has it
 _LATEST = 1e12
 _DATE = len("Sun, 06 Nov 1994 08:49:37 GMT")
@@ -113,7 +114,7 @@ def in_columns(
     """Take facts apart: return what they have in common, and for each its shape, -1 for one that is
     kept as it is; and for each column its texts, and its numbers: the length of each, or a date.
     """
-    plain = [_plain(one) for one in facts]
+    plain = [_plain(one) if len(facts) > _FEW else None for one in facts]
     named = [_named(one[-1]) if one is not None else [] for one in plain]
     counts = Counter(name for one in named for name in one)
     common = [name for name, count in counts.items() if count * _SHARE >= len(facts)]
