@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import cache, lru_cache
 from math import log1p
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.kinds import HAN_FACTOR
+from mmcrawl.blocks.kinds import DATE, HAN_FACTOR
 from mmcrawl.blocks.layout.block_words import AREAS
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.page_blocks import READ, PageBlocks
@@ -64,10 +64,6 @@ FEATURES = (
 """Names of the columns."""
 
 _AREA_NUMBERS = {area: number for number, area in enumerate(("", *AREAS))}
-# Each alternative begins with a character of a few: others are passed over at once.
-_DATE = re.compile(
-    r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|(?:19|20)(?<=\b..)\d\d\b"
-)
 _DATE_IN_WORDS = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?<=\b...)[a-z]*\.? \d"
     r"|ago(?<=\b...)\b|[天时分]前"
@@ -116,12 +112,6 @@ def kind_features(blocks: PageBlocks) -> Floats:
     for offset in _OFFSETS:
         columns.update((f"{name}{offset:+d}", _shifted(columns[name], offset)) for name in _SHORT)
     return np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
-
-
-def _of_each(names: Sequence[str], rows: Iterable[Sequence[float]]) -> Columns:
-    """Return rows of numbers, one a block, as columns."""
-    values = np.array(list(rows), dtype=np.float64).reshape(-1, len(names))
-    return dict(zip(names, values.T, strict=True))
 
 
 def _shifted(values: Floats, offset: int) -> Floats:
@@ -201,7 +191,7 @@ def _words(texts: Sequence[str]) -> Columns:
     for text, any_digit in zip(map(str.lower, texts), (digits > 0).tolist(), strict=True):
         in_words = any_digit or "前" in text or "ago" in text
         dated.append(
-            (any_digit and _DATE.search(text) is not None)
+            (any_digit and DATE.search(text) is not None)
             or (in_words and _DATE_IN_WORDS.search(text) is not None)
         )
         timed.append(any_digit and _TIME.search(text) is not None)
@@ -304,23 +294,25 @@ def _named(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
 
 def _since(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
     """Return what the heading above a block says, and what was announced before it."""
-    rows = []
-    nothing = frozenset[str]()
-    since, under, heading = [0.0] * len(_SINCE), nothing, -1
-    for index, (area, level) in enumerate(zip(blocks.areas, blocks.levels, strict=True)):
-        words, is_short = begun[index], blocks.chars[index] < LONGEST_HEADING
-        since = [
-            1.0 if area == _AREAS_OF[kind] or (is_short and kind in words) else _FADING * value
-            for kind, value in zip(_SINCE, since, strict=True)
-        ]
-        if index and not level and area != blocks.areas[index - 1]:
-            under, heading = nothing, -1
-        distance = log1p(index - heading) if heading >= 0 else 0.0
-        rows.append((*(kind in under for kind in _BEGINS), distance, *since))
-        if level:
-            under, heading = begun[index], index
-    names = [f"under_{kind}" for kind in _BEGINS], ["under_distance"]
-    return _of_each([*names[0], *names[1], *(f"since_{kind}" for kind in _SINCE)], rows)
+    places, is_heading = np.arange(len(blocks)), np.array(blocks.levels) > 0
+    areas, is_short = np.array(blocks.areas), np.array(blocks.chars) < LONGEST_HEADING
+    other = np.append(False, areas[1:] != areas[:-1]) & ~is_heading
+    above = np.append(-1, _last(is_heading)[:-1])
+    above[above < _last(other)] = -1  # in another area it heads nothing
+    named = above >= 0
+    begins = {kind: np.array([kind in one for one in begun]) for kind in {*_BEGINS, *_SINCE}}
+    columns = {f"under_{kind}": begins[kind][above] & named for kind in _BEGINS}
+    columns["under_distance"] = np.where(named, np.log1p(places - above), 0)
+    for kind in _SINCE:
+        last = _last((areas == _AREAS_OF[kind]) | (is_short & begins[kind]))
+        columns[f"since_{kind}"] = np.where(last >= 0, _FADING ** (places - last), 0)
+    return columns
+
+
+def _last(marks: Floats) -> Floats:
+    """Return for each place the last one up to it that is marked, or -1."""
+    last: Floats = np.maximum.accumulate(np.where(marks, np.arange(len(marks)), -1))
+    return last
 
 
 def _terms_said(blocks: PageBlocks) -> Set[str]:

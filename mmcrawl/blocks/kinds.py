@@ -53,7 +53,10 @@ HAN_FACTOR = 3
 
 _LONGEST_NOTICE = 400
 _BYLINE, _BYLINE_DISTANCE = 120, 4  # characters, blocks behind the headline
-_DATE = re.compile(r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\b(?:19|20)\d\d\b")
+# Each alternative begins with a character of a few: others are passed over at once.
+DATE = re.compile(
+    r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|(?:19|20)(?<=\b..)\d\d\b"
+)
 _NUMBER = re.compile(r"\d")  # of readers, of comments
 _SENTENCE = re.compile(r"。|[.!?！？：:]\Z")
 _ITEMS_OF_LIST = 3
@@ -234,7 +237,7 @@ def is_byline(blocks: PageBlocks, index: int) -> bool:
         return False
     if _SENTENCE.search(text) or not blocks.holds("byline")[index]:
         return False
-    return bool(_DATE.search(text)) or (
+    return bool(DATE.search(text)) or (
         "byline" in blocks.begun[index] and bool(_NUMBER.search(text))
     )
 
@@ -242,7 +245,7 @@ def is_byline(blocks: PageBlocks, index: int) -> bool:
 def is_dated(blocks: PageBlocks, index: int) -> bool:
     """Whether a block is a short line with a date, without links."""
     text = blocks.texts[index]
-    return not blocks.links[index] and len(text) <= _BYLINE and _DATE.search(text) is not None
+    return not blocks.links[index] and len(text) <= _BYLINE and DATE.search(text) is not None
 
 
 def _is_notice(blocks: PageBlocks, index: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from mmcrawl.blocks.partition import Partition
 from mmcrawl.page.scripts import looks_like_url, page_literals
+from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree
 
 BEST_FIRST = (
@@ -48,7 +49,7 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
     from mmcrawl.page.urls import Resolver, base_url  # which loads a client of HTTP
 
     encoding = encoding or page.encoding
-    resolve = Resolver(base_url(declared_base(page.tree), url, encoding), encoding)
+    resolve = Resolver(base_url(Declared(page.tree).base, url, encoding), encoding)
     firsts = [block.nodes.start for block in page.blocks]
     kinds: dict[int, str] = {}  # of the blocks with links
     found: dict[str, str] = {}
@@ -65,12 +66,6 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
         if known is None or _RANK[kind] < _RANK[known]:
             found[target.url] = kind
     return found
-
-
-def declared_base(tree: PageTree) -> str:
-    """Return the first ``<base href>`` of a page that says anything, as written, or ""."""
-    bases = (tree.attributes(node) for node, tag in enumerate(tree.tags) if tag == "base")
-    return next(filter(None, (found.get("href", "").strip() for found in bases)), "")
 
 
 def references(tree: PageTree) -> Iterator[tuple[int, str]]:

@@ -68,8 +68,9 @@ class Block:
     @cached_property
     def nodes(self) -> range:
         """The nodes of the page's tree that begin inside of the block."""
-        (nodes,) = self.page.ranges([self])
-        return nodes
+        starts = self.page.tree.starts
+        first = bisect_left(starts, self.start, 1)
+        return range(first, bisect_left(starts, self.end, first))
 
     @cached_property
     def text(self) -> str:

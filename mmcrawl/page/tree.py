@@ -305,10 +305,6 @@ class PageTree:
     def _lowered(self) -> bytes:
         return self._markup.lower()
 
-    def written(self, node: int) -> bytes:
-        """Return the bytes of an element's start tag: what they say has to be found but once."""
-        return self.body[self.starts[node] : self.inner_starts[node]]
-
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
         found = self._attributes.get(node)

@@ -167,6 +167,8 @@ class Resolver:
         """Return the URL of a reference's target: quicker than to find out what that is."""
         if self._folder and _PLAIN_PATH.fullmatch(reference):
             return (self._origin if reference[0] == "/" else self._folder) + reference
+        if "/." not in reference and _PLAIN_URL.fullmatch(reference):
+            return reference
         target = self(reference)
         return None if target is None else target.url
 

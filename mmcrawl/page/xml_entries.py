@@ -1,14 +1,281 @@
-"""The entries of an XML file one after the other, each as a small tree: no more is held."""
+"""XML as strangers write it, read as a stream: a fault costs what it stands in, nothing else.
+
+Parsers of XML end at the first fault, and those that recover close and nest elements in ways that
+spoil what follows it: behind a bare ``&`` libxml2 loses references, an element that is not closed
+takes in all entries behind it. Sitemaps, feeds, lists of feeds and playlists are lists of entries,
+so this reader trusts the tags it sees and nothing that spans many of them:
+
+* a start tag of an entry closes the entry before it, an end tag what is open inside of it, and one
+  that nothing matches is passed over;
+* a tag ends where the next begins; of a broken one those attributes count that can be read;
+* ``&`` is text where no reference follows; a reference that is not declared stays as written;
+* a comment or CDATA section that holds the beginning of another was not closed: its marker is text;
+* prefixes need no declaration; control characters are dropped.
+
+Entries come one after the other, each as a small tree: no more is held. Nothing outside the file is
+read. All is linear in its size; entities expand to a bounded length.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import sys
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
+from html.entities import html5
+from itertools import islice
+from typing import NamedTuple
 
-from mmcrawl.page.xml_events import END, START, Event, as_utf8, xml_events
+from mmcrawl.page.encoding import decode_page
+from mmcrawl.text.patterns import linear
+from mmcrawl.text.writing import xml_text
 
+_DECLARED = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']""")
+_WIDE = re.compile(
+    "utf-?(?:16|32)|ucs", re.IGNORECASE
+)  # what can be read as bytes is none of these
+# Never beyond the next tag, so that no byte is read twice. A "<" in a value may only be text.
+_TAG = linear(
+    rb"<(?P<end>/?)(?P<name>[A-Za-z_\x80-\xff][\w.:\x80-\xff-]*+)"
+    rb"""(?P<rest>(?:[^<>"']++|"(?:[^"<]++|<(?![A-Za-z_/!?]))*+"|'(?:[^'<]++|<(?![A-Za-z_/!?]))*+')*+)>"""
+)
+_BROKEN_TAG = linear(
+    rb"<(?P<end>/?)(?P<name>[A-Za-z_\x80-\xff][\w.:\x80-\xff-]*+)(?P<rest>[^<>]*+)>?"
+)
+_ATTRIBUTE = linear(
+    rb"""(?<![^\s="'/<>])([^\s="'/<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++))"""
+)
+_REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(\w{1,32}));", re.ASCII)
+_DOCTYPE = linear(rb"<!DOCTYPE[^\[<>]{0,2000}+(?:\[|>)", re.IGNORECASE)
+_SUBSET_END = re.compile(rb"\]\s*>")
+_ENTITY = re.compile(
+    rb"""<!ENTITY\s+(\w{1,32})\s+(?:"([^"<&%]{0,2000})"|'([^'<&%]{0,2000})')\s*>"""
+)
+_DECLARATION = linear(rb"<![^<>]*+>?")
+_SECTIONS = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"))
+_LONGEST_SUBSET = 64 * 1024
+_LONGEST_INSTRUCTION = 4 * 1024
+_MOST_ENTITIES = 100
+_MOST_EXPANDED = 1 << 20  # characters that declared entities of a file may come to
+_MOST_NAMES = 1_000  # that are remembered
 _MOST_ELEMENTS = 2_000  # of an entry
 _LONGEST_TEXT = 1 << 20  # characters of an entry
+_DEEPEST = 64  # open elements that are known of; deeper ones are read as if they stood beside
+
+START, TEXT, END = "start", "text", "end"
+
+
+class Event(NamedTuple):
+    """What comes next in a file.
+
+    Attributes:
+        kind: `START`, `TEXT` or `END`. Each start has its end.
+        name: Of an element, in lower case, without prefix.
+        prefix: Of its name as written, in lower case, "" for none.
+        attributes: By name in lower case without prefix; of two of one name the one without prefix
+            counts. Those with the prefix ``xml`` keep it.
+        text: Decoded, references replaced; not collapsed.
+        at: Where it begins in the bytes that `as_utf8` returns; of an end where its tag begins.
+        to: Where it ends there.
+        whole: Of an end: whether a tag says so; not the end of the file.
+    """
+
+    kind: str
+    name: str = ""
+    prefix: str = ""
+    attributes: dict[str, str] = {}  # noqa: RUF012 - none is changed
+    text: str = ""
+    at: int = 0
+    to: int = 0
+    whole: bool = True
+
+
+def as_utf8(body: bytes) -> bytes:
+    """Return an XML file as UTF-8, decoded as its byte order mark, declaration and bytes say.
+
+    >>> as_utf8('<?xml version="1.0" encoding="utf-16"?><a/>'.encode("utf-16-le"))[-4:]
+    b'<a/>'
+    """
+    declared = _DECLARED.search(body[:4096])
+    label = declared[1].decode("ascii") if declared else ""
+    return decode_page(body, f"text/xml; charset={label}" if not _WIDE.match(label) else None)[1]
+
+
+def xml_events(utf8: bytes, entries: frozenset[str] = frozenset()) -> Iterator[Event]:
+    """Yield what a file consists of.
+
+    Args:
+        utf8: The file, as `as_utf8` returns it.
+        entries: Names of elements that do not stand in one another.
+    """
+    opened: list[tuple[str, str]] = []
+    for event in _Reading(utf8).events():
+        if event.kind == TEXT:
+            yield event
+            continue
+        closed = 0
+        if event.kind == END:
+            closed = 1 if opened and opened[-1][0] == event.name else _height(opened, {event.name})
+        elif event.name in entries:
+            closed = _height(opened, entries)
+        for _ in range(closed):
+            yield Event(END, *opened.pop(), {}, "", event.at, event.to)
+        if event.kind == START:
+            yield event
+            if event.whole and len(opened) < _DEEPEST:
+                opened.append((event.name, event.prefix))
+            else:
+                yield Event(END, event.name, event.prefix, at=event.to, to=event.to)
+    end = len(utf8)
+    for name, prefix in reversed(opened):
+        yield Event(END, name, prefix, at=end, to=end, whole=False)
+
+
+def _height(opened: list[tuple[str, str]], names: Set[str]) -> int:
+    """Return how many elements are to be closed so that the innermost of some names is."""
+    for count, (name, _) in enumerate(reversed(opened), start=1):
+        if name in names:
+            return count
+    return 0
+
+
+class _Reading:
+    """One pass over a file: tags, text, and what is neither.
+
+    Args:
+        utf8: The file.
+    """
+
+    def __init__(self, utf8: bytes) -> None:
+        self._utf8 = utf8
+        self._names: dict[bytes, tuple[str, str]] = {}
+        self._ends: dict[bytes, int] = {}
+        self._entities: dict[str, str] = {}
+        self._has_subset = False
+        self._spare = _MOST_EXPANDED
+
+    def events(self) -> Iterator[Event]:
+        """Yield starts, ends and text as they are written; `whole` of a start: it stays open."""
+        utf8, begin, at = self._utf8, 0, 0
+        while (at := utf8.find(b"<", at)) >= 0:
+            tag = _TAG.match(utf8, at) or _BROKEN_TAG.match(utf8, at)
+            section = None if tag else self._other(at)
+            if tag is None and section is None:
+                at += 1  # it is text
+                continue
+            if begin < at and (text := self._text(begin, at)):
+                yield text
+            if tag is not None:
+                begin = at = tag.end()
+                yield self._of_tag(tag)
+            elif section is not None:
+                first, last, begin = section
+                at = begin
+                if first < last:
+                    content = xml_text(utf8[first:last].decode("utf-8", "replace"))
+                    yield Event(TEXT, text=content, at=first, to=last)
+        if text := self._text(begin, len(utf8)):
+            yield text
+
+    def _of_tag(self, tag: re.Match[bytes]) -> Event:
+        is_end, written, rest = tag.groups()
+        known = self._names.get(written)
+        if known is None:
+            prefix, _, name = written.decode("utf-8", "replace").lower().rpartition(":")
+            known = name, prefix
+            if len(self._names) < _MOST_NAMES:
+                self._names[written] = known
+        at, to = tag.span()
+        if is_end:
+            return Event(END, *known, {}, "", at, to)
+        attributes = self._attributes(rest) if b"=" in rest else {}
+        return Event(START, *known, attributes, "", at, to, not rest.endswith(b"/"))
+
+    def _attributes(self, rest: bytes) -> dict[str, str]:
+        attributes: dict[str, str] = {}
+        for name, *values in _ATTRIBUTE.findall(rest):
+            prefix, _, local = name.decode("utf-8", "replace").lower().rpartition(":")
+            value = self._replaced(next(filter(None, values), b""))
+            if prefix == "xml":
+                local = f"xml:{local}"
+            if prefix and prefix != "xml":
+                attributes.setdefault(local, value)
+            else:
+                attributes[local] = value
+        return attributes
+
+    def _text(self, at: int, to: int) -> Event | None:
+        written = self._utf8[at:to]
+        return (
+            None if written.isspace() else Event(TEXT, "", "", {}, self._replaced(written), at, to)
+        )
+
+    def _replaced(self, written: bytes) -> str:
+        text = written.decode("utf-8", "replace")
+        return xml_text(_REFERENCE.sub(self._referred, text) if "&" in text else text)
+
+    def _referred(self, reference: re.Match[str]) -> str:
+        decimal, hexadecimal, name = reference.groups()
+        if not name:
+            number = int(decimal) if decimal else int(hexadecimal, 16)
+            return chr(number) if number <= sys.maxunicode else ""
+        value = self._entities.get(name)
+        if value is None or len(value) > self._spare:
+            return html5.get(f"{name};", reference[0])
+        self._spare -= len(value)
+        return value
+
+    def _other(self, at: int) -> tuple[int, int, int] | None:
+        """Return what stands at a "<" that begins no tag: its text from, to, and what follows.
+
+        None if it is text itself.
+        """
+        utf8 = self._utf8
+        for marker, end in _SECTIONS:
+            if utf8.startswith(marker, at):
+                first = at + len(marker)
+                last = self._next(end, first)
+                if last < 0 or utf8.find(marker, first, last) >= 0:
+                    return first, first, first
+                is_text = marker.endswith(b"[")
+                return (first if is_text else last), last, last + len(end)
+        after = self._after_declaration(at)
+        return None if after is None else (after, after, after)
+
+    def _after_declaration(self, at: int) -> int | None:
+        """Return where an instruction or a declaration ends; None where none begins."""
+        if self._utf8.startswith(b"<?", at):
+            for end in (b"?>", b">"):
+                last = self._next(end, at)
+                if at <= last < at + _LONGEST_INSTRUCTION:
+                    return last + len(end)
+            return None
+        if doctype := _DOCTYPE.match(self._utf8, at):
+            has_subset = doctype[0].endswith(b"[")
+            return self._after_subset(doctype.end()) if has_subset else doctype.end()
+        declaration = _DECLARATION.match(self._utf8, at)
+        return None if declaration is None else declaration.end()
+
+    def _next(self, marker: bytes, at: int) -> int:
+        """Return where a marker comes next, -1 for nowhere; what was searched is not again."""
+        found = self._ends.get(marker, at - 1)
+        if found == -1 and marker in self._ends:
+            return -1
+        if found < at:
+            found = self._ends[marker] = self._utf8.find(marker, at)
+        return found
+
+    def _after_subset(self, at: int) -> int:
+        """Take in the entities that a document type declares; return where it ends."""
+        is_first, self._has_subset = not self._has_subset, True
+        end = _SUBSET_END.search(self._utf8, at, at + _LONGEST_SUBSET) if is_first else None
+        if end is None:
+            return at
+        declared = _ENTITY.finditer(self._utf8, at, end.start())
+        for name, *values in map(re.Match.groups, islice(declared, _MOST_ENTITIES)):
+            value = next((one for one in values if one is not None), b"")
+            self._entities.setdefault(name.decode(), value.decode("utf-8", "replace"))
+        return end.end()
 
 
 @dataclass(slots=True)

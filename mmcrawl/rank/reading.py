@@ -17,11 +17,12 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import RENDERED, Version, as_unix_time
 from mmcrawl.archive.processes import in_processes
 from mmcrawl.archive.revisits import is_answer
-from mmcrawl.blocks.link_kinds import declared_base, references
+from mmcrawl.blocks.link_kinds import references
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.parse import media_in
+from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import PAGE_SCHEMES, Resolver, base_url
 from mmcrawl.rank.records import (
@@ -144,7 +145,7 @@ class PageReader:
         self, cut: Partition, owners: np.ndarray[tuple[int], np.dtype[np.int64]], page: PageRecord
     ) -> Iterable[LinkRecord]:
         tree = cut.tree
-        resolve = Resolver(base_url(declared_base(tree), page.url, cut.encoding), cut.encoding)
+        resolve = Resolver(base_url(Declared(tree).base, page.url, cut.encoding), cut.encoding)
         found: dict[tuple[int, str], LinkRecord] = {}
         for node, reference in references(tree):
             target = resolve(reference)

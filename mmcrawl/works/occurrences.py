@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.blocks.link_kinds import declared_base
 from mmcrawl.blocks.partition import Partition
 from mmcrawl.page.media import media_in_values
 from mmcrawl.page.model import MediaResource
-from mmcrawl.page.structured import Thing
+from mmcrawl.page.structured import Declared, Thing
 from mmcrawl.page.urls import Resolver, base_url
 from mmcrawl.works.licences import LicenceReader, item_licences
 from mmcrawl.works.model import Licence, Subtitles
@@ -102,7 +101,7 @@ class OccurrenceReader:
     ) -> None:
         self._page, self._tree, self._url = page, page.tree, url
         self._lines, self._licences = lines, licences
-        self.base = base_url(declared_base(page.tree), url, page.encoding)
+        self.base = base_url(Declared(page.tree).base, url, page.encoding)
         self._resolve = Resolver(self.base, page.encoding)
         self._tracks: dict[int, tuple[Subtitles, ...]] = {}  # by the player
         self._times = [n for n, tag in enumerate(self._tree.tags) if tag == "time"][:_MOST_TIMES]

@@ -93,7 +93,7 @@ class PageAreas:
         return area
 
     def _own(self, node: int) -> str:
-        start_tag = self._tree.written(node)
+        start_tag = self._tree.start_tag(node)
         known = self._named.get(start_tag)
         if known is None:
             known = self._named[start_tag] = self._names(node)

@@ -11,7 +11,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import overload
 
 import numpy as np
@@ -103,6 +102,7 @@ class JoinedTexts(Sequence[str]):
     Attributes:
         joined: All of them.
         starts: Where each begins, and what is behind the last.
+        run_starts: Where the first character of each run stands, or of one behind it; and the end.
         numbers: Of each line, which are those that have any text.
     """
 
@@ -110,13 +110,17 @@ class JoinedTexts(Sequence[str]):
         self, texts: RunTexts, lines: NDArray[np.int32], spaced: NDArray[np.bool_]
     ) -> None:
         begins = np.flatnonzero(lines > np.maximum.accumulate(np.append(0, lines[:-1])))
-        pieces, lengths, numbers = [], [], []
+        pieces, lengths, numbers, run_starts = [], [], [], []
+        size = 0
         for runs in texts.slices(begins):
-            piece, starts, kept = _joined(texts, runs, lines, spaced)
+            piece, starts, kept, own_starts = _joined(texts, runs, lines, spaced)
             pieces.append(piece)
             lengths.append(np.diff(starts, append=np.int32(len(piece))))
             numbers.append(kept)
+            run_starts.append(own_starts + size)
+            size += len(piece)
         self.joined = "".join(pieces)
+        self.run_starts: NDArray[np.int64] = np.concatenate([*run_starts, np.array([size])])
         self.numbers: NDArray[np.int32] = np.concatenate([np.zeros(0, dtype=np.int32), *numbers])
         self.starts = np.zeros(len(self.numbers) + 1, dtype=np.int32)
         np.cumsum(np.concatenate([self.starts[:0], *lengths]), out=self.starts[1:])
@@ -167,12 +171,14 @@ class JoinedTexts(Sequence[str]):
 
 def _joined(
     texts: RunTexts, runs: range, lines: NDArray[np.int32], spaced: NDArray[np.bool_]
-) -> tuple[str, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the texts of the lines of some runs, where each begins, and their numbers."""
+) -> tuple[str, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Return the texts of the lines of some runs, where each begins, their numbers; and of runs
+    where each begins."""
     points, places, run, blank = texts.ink(runs)
     blank = blank.copy()
     shown = lines[run] > 0
-    points, places, line = points[shown], places[shown], lines[run[shown]]
+    points, places, run = points[shown], places[shown], run[shown]
+    line = lines[run]
     ends_line = line[1:] != line[:-1]
     # White space counts in the runs of lines only; a run that begins with one has it in front.
     starts = texts.starts[runs.start : runs.stop + 1] - texts.starts[runs.start]
@@ -190,7 +196,10 @@ def _joined(
     joined[at[1:][ends_line] - 1] = _LINE_END
     joined[-1:] = _LINE_END
     text = joined.tobytes().decode("utf-32-le", "surrogatepass")
-    return text, np.append(at[:1], at[1:][ends_line]), np.append(line[:1], line[1:][ends_line])
+    firsts = np.searchsorted(run, np.arange(runs.start, runs.stop))
+    line_starts = np.append(at[:1], at[1:][ends_line])
+    numbers = np.append(line[:1], line[1:][ends_line])
+    return text, line_starts, numbers, np.append(at, len(joined))[firsts]
 
 
 LONGEST_LINK_TEXT = 300
@@ -200,8 +209,7 @@ LONGEST_LINK_TEXT = 300
 class PageText:
     """The visible text of any part of a page, white space collapsed.
 
-    Inline elements separate no words; a space separates lines. The runs of text are read once,
-    each with the space before it: the text of a part is that of its runs, put together.
+    Inline elements separate no words; a space separates lines.
 
     Args:
         tree, measures: The page.
@@ -213,28 +221,17 @@ class PageText:
     """
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:
-        self._tree = tree
-        self._runs: list[int] = []
-        self._texts: list[str] = []  # of each run, with a space before it where there is one
-        line_of = _line_numbers(tree)
-        line, space = 0, False
-        for node, raw in zip(tree.runs.tolist(), tree.texts, strict=True):
-            if measures.hidden[node]:
-                continue
-            text = " ".join(raw.split())
-            space = space or line_of[node] != line or tree.apart[node] or raw[:1].isspace()
-            line = line_of[node]
-            if text:
-                self._runs.append(node)
-                self._texts.append(f" {text}" if space else text)
-                space = False
-            space = space or raw[-1:].isspace()
+        texts = PageLines.of(tree, measures).texts
+        self._after = tree.after
+        self._runs = integers(tree.runs)
+        self._text = texts.joined.replace("\n", " ")
+        self._starts: list[int] = texts.run_starts.tolist()
 
     def of(self, nodes: range) -> str:
         """Return the text of some nodes."""
         first = bisect_left(self._runs, nodes.start)
         after = bisect_left(self._runs, nodes.stop, first)
-        return "".join(self._texts[first:after]).strip()
+        return self._text[self._starts[first] : self._starts[after]].strip()
 
     def of_link(self, link: int, stop: int) -> str:
         """Return the text of a link as far as it stands before the node `stop`.
@@ -242,20 +239,8 @@ class PageText:
         Links may stand in each other, as when a table parts them. Each is read as far as
         :data:`LONGEST_LINK_TEXT`: all the links of a page take time proportional to the page.
         """
-        position = bisect_left(self._runs, link + 1)
-        end = bisect_left(self._runs, min(self._tree.after[link], stop), position)
-        pieces: list[str] = []
-        chars = 0
-        while position < end and chars <= LONGEST_LINK_TEXT:
-            pieces.append(self._texts[position])
-            chars += len(pieces[-1])
-            position += 1
-        return "".join(pieces).strip()[:LONGEST_LINK_TEXT].rstrip()
-
-
-def _line_numbers(tree: PageTree) -> list[int]:
-    """Return numbers of which two runs of text have the same if they stand in one line."""
-    breaks = bytearray(len(tree) + 1)
-    for node in tree.elements(*_BREAKS):
-        breaks[node] = breaks[tree.after[node]] = 1
-    return list(accumulate(breaks))
+        first = bisect_left(self._runs, link + 1)
+        after = bisect_left(self._runs, min(self._after[link], stop), first)
+        start = self._starts[first]
+        end = min(self._starts[after], start + LONGEST_LINK_TEXT)
+        return self._text[start:end].rstrip()

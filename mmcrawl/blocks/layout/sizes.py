@@ -64,14 +64,7 @@ def declared_size(
         node: An element.
         around: Size of its parent, for percentages; 0 is unknown.
     """
-    return _size(_declared(tree, node), around)
-
-
-def _declared(tree: PageTree, node: int) -> tuple[str, str]:
-    """Return width and height as an element declares them, "" where it declares none."""
-    if not start_tag_has(tree, node, (b"width", b"height")):
-        return _UNDECLARED
-    return _declared_in(tree.attributes(node))
+    return _size(_declared_in(tree.attributes(node)), around)
 
 
 def _declared_in(attributes: Mapping[str, str]) -> tuple[str, str]:
@@ -85,20 +78,6 @@ def _declared_in(attributes: Mapping[str, str]) -> tuple[str, str]:
 def _size(declared: tuple[str, str], around: tuple[float, float]) -> tuple[float, float]:
     width, height = declared
     return _pixels(width, around[0]), _pixels(height, around[1])
-
-
-def start_tag_has(tree: PageTree, node: int, words: tuple[bytes, ...]) -> bool:
-    """Whether one of the words (lower case, ASCII) stands in the start tag of an element.
-
-    Most elements declare nothing: this says so without reading their attributes.
-    """
-    start, end = tree.starts[node], tree.inner_starts[node]
-    if end - start <= len(tree.tags[node]) + 2:
-        return False
-    tag = tree.body[start:end].lower()
-    if b"\x00" in tag:  # UTF-16
-        tag = tag.replace(b"\x00", b"")
-    return any(word in tag for word in words)
 
 
 def _pixels(length: str, around: float) -> float:

@@ -43,7 +43,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from mmcrawl.blocks.layout.page_structure import NodeType, PageStructure
-from mmcrawl.blocks.layout.sizes import declared_size, start_tag_has
+from mmcrawl.blocks.layout.sizes import declared_size
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.page.building import ROOT
 from mmcrawl.page.looks import PLAIN, look_of
@@ -59,7 +59,6 @@ OTHER_LEAST_AREA = 640.0
 
 _PAGE = frozenset((f"{ROOT} html body").split())
 _TABLE = frozenset("table tbody thead tfoot tr td th".split())
-_COLOURED = (b"bgcolor", b"background")
 _WHITE = frozenset("white #fff #ffffff".split())
 
 
@@ -75,6 +74,8 @@ class BlockRules:
         self.tree = tree
         self.page = PageStructure(tree)
         self._min_size = min_size
+        self._sized = frozenset(tree.mentioning(b"width", b"height"))
+        self.coloured = frozenset(tree.mentioning(b"bgcolor", b"background"))
         self._backgrounds: dict[int, str] = {-1: ""}
 
     def is_block(self, node: int, follows_block: bool) -> bool:
@@ -96,7 +97,7 @@ class BlockRules:
     def is_too_small(self, node: int) -> bool:
         """Whether an element, as it declares or by estimate, is below the least size of its tag."""
         least = LEAST_AREAS.get(self.tree.tags[node], OTHER_LEAST_AREA) * self._min_size
-        width, height = declared_size(self.tree, node)
+        width, height = declared_size(self.tree, node) if node in self._sized else (0.0, 0.0)
         return (width * height if width and height else self.page.areas[node]) < least
 
     def background(self, node: int) -> str:
@@ -113,7 +114,7 @@ class BlockRules:
 
     def _own_background(self, node: int, around: str) -> str:
         tree = self.tree
-        if not start_tag_has(tree, node, _COLOURED):
+        if node not in self.coloured:
             return around
         own = look_of(tree.tags[node], tree.attributes(node), PLAIN).background
         return ("" if own in _WHITE else own) if own else around
@@ -153,7 +154,7 @@ def _rule_6(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
     for child in rules.tree.children(node):
         if (
             rules.page.types[child] == NodeType.SCHEMA
-            and start_tag_has(rules.tree, child, _COLOURED)
+            and child in rules.coloured
             and rules.background(child) != rules.background(node)
         ):
             return False

@@ -23,8 +23,7 @@ from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_FEED, IN_FEED_WITH_MEDIA, IN_OPML, Link, MediaResource, Page
 from mmcrawl.page.parse import media_in
 from mmcrawl.page.urls import Resolver, Target
-from mmcrawl.page.xml_entries import Entry, xml_entries
-from mmcrawl.page.xml_events import START, as_utf8, xml_events
+from mmcrawl.page.xml_entries import START, Entry, as_utf8, xml_entries, xml_events
 from mmcrawl.text.media_kinds import VIDEO
 
 _MOST_ENTRIES = 10_000

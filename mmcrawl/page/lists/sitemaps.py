@@ -9,8 +9,7 @@ from mmcrawl.page.lists.listings import MOST_BYTES, Listing, caption, listed_lin
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_SITEMAP, IN_VIDEO_SITEMAP, Link, MediaResource, Page
 from mmcrawl.page.urls import Resolver, Target
-from mmcrawl.page.xml_entries import Entry, xml_entries
-from mmcrawl.page.xml_events import as_utf8
+from mmcrawl.page.xml_entries import Entry, as_utf8, xml_entries
 from mmcrawl.text.media_kinds import VIDEO
 
 MOST_ADDRESSES = 50_000  # of one file by the standard
