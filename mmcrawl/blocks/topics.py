@@ -18,9 +18,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from mmcrawl.blocks.partitioners.base import number, switch
 from mmcrawl.blocks.phrases import extract, has_words, trim
-from mmcrawl.page.building import TEXT
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Look, look_of
 from mmcrawl.page.tags import BLOCK_TAGS, HEADINGS, HIDDEN
 from mmcrawl.page.tree import PageTree
@@ -146,40 +147,26 @@ class _Runs:
     """The runs of text of a page, each with the elements around it that do something to it.
 
     Of these the innermost ones are known: one that hides the text, one that is block-level, one
-    that sets it otherwise (-1 where there is none). To a block, those count that begin in it.
+    that sets it otherwise (0 where there is none). To a block, those count that begin in it.
     """
 
     def __init__(self, tree: PageTree) -> None:
         self._tree = tree
-        self._nodes: list[int] = []
+        self._nodes: list[int] = tree.runs.tolist()
+        self._styled = set(tree.mentioning(*_STYLED))
+        sets = tree.having(_SETTING)
+        sets[list(self._styled)] = True
+        hidden_by = tree.innermost(tree.having(HIDDEN))
+        self._hidden_by: list[int] = hidden_by.tolist()
+        self._containers: list[int] = tree.innermost(tree.having(BLOCK_TAGS)).tolist()
+        self._set_by: list[int] = tree.innermost(sets).tolist()
         # Of each run: of the elements since the last one that break the line, the least one that
         # is hidden inside of an element, by that element.
         self._broken: list[int] = []
-        self._styled = set(tree.mentioning(*_STYLED))
-        self._around = [(-1, -1, -1)] * len(tree)  # of the text directly in each element
-        self._read()
-
-    def _read(self) -> None:
-        tree, around = self._tree, self._around
-        tags, parents, styled = tree.tags, tree.parents, self._styled
-        unbroken = broken = len(tree)
-        for node in range(1, len(tree)):
-            tag = tags[node]
-            if tag == TEXT:
-                self._nodes.append(node)
-                self._broken.append(broken)
-                broken = unbroken
-                continue
-            hidden_by, container, set_by = around[parents[node]]
-            if tag in HIDDEN:
-                hidden_by = node
-            if tag in _BREAKS:
-                broken = min(broken, hidden_by)
-            if tag in BLOCK_TAGS:
-                container = node
-            if tag in _SETTING or node in styled:
-                set_by = node
-            around[node] = hidden_by, container, set_by
+        if self._nodes:
+            broken = np.where(tree.having(_BREAKS), hidden_by, len(tree))[: self._nodes[-1] + 1]
+            since = np.append(0, tree.runs[:-1])
+            self._broken = np.minimum.reduceat(broken, since).tolist()
 
     def pieces(self, nodes: range) -> list[_Piece]:
         """Return the visible text of a block, cut where its line or its setting ends."""
@@ -194,16 +181,16 @@ class _Runs:
 
     def _visible(self, nodes: range) -> Iterator[tuple[tuple[_Setting, int, str], int]]:
         """Yield the visible runs of a block, each behind its setting, line and tag."""
-        tags, parents, start = self._tree.tags, self._tree.parents, nodes.start
+        tags, start = self._tree.tags, max(nodes.start, 1)
         settings: dict[int, _Setting] = {}
         last, line = -1, 0
         first = bisect_left(self._nodes, start)
         for run in range(first, bisect_left(self._nodes, nodes.stop, first)):
             node = self._nodes[run]
             line += run > first and self._broken[run] < start
-            hidden_by, container, set_by = self._around[parents[node]]
-            if hidden_by >= start:
+            if self._hidden_by[node] >= start:
                 continue
+            container, set_by = self._containers[node], self._set_by[node]
             if container < start:
                 container = -1
             line += container != last
@@ -228,7 +215,7 @@ class _Runs:
         chain: list[int] = []
         while node >= start and node not in known:
             chain.append(node)
-            node = self._around[self._tree.parents[node]][2]
+            node = self._set_by[self._tree.parents[node]]
         setting = known.get(node, _OUTSIDE)
         for node in reversed(chain):
             setting = known[node] = self._inner(node, setting)

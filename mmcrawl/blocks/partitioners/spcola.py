@@ -20,7 +20,6 @@ from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import NodeSizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
 from mmcrawl.blocks.partitioners.base import Cut, number
-from mmcrawl.page.building import TEXT
 from mmcrawl.page.tags import BLOCK_TAGS
 from mmcrawl.page.tree import PageTree
 
@@ -191,14 +190,11 @@ def _text_looks(
 ) -> Iterator[tuple[int, Hashable]]:
     """Yield the look that most text directly inside of each block-level element has."""
     hidden, in_link = measures.hidden, measures.in_link
-    container = [0] * len(tree)
+    containers = tree.innermost(tree.having(BLOCK_TAGS))[tree.runs].tolist()
     runs: dict[int, list[int]] = defaultdict(list)
-    for node, (tag, parent) in enumerate(zip(tree.tags, tree.parents, strict=True)):
-        if tag == TEXT:
-            if not hidden[node]:
-                runs[container[parent]].append(node)
-        else:
-            container[node] = node if tag in BLOCK_TAGS else container[parent]
+    for node, container in zip(tree.runs.tolist(), containers, strict=True):
+        if not hidden[node]:
+            runs[container].append(node)
     for found in runs.values():
         first = found[0]
         if len(found) == 1:
