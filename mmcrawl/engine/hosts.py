@@ -206,8 +206,8 @@ class FreeHosts:
     def test(self) -> Callable[[str], bool]:
         """Return a test that tells of an origin whether a request may be sent there now.
 
-        A host whose delay is not over is not free: its request would wait in the downloader, where
-        it takes the place of one to another host. The engine will ask again when it is over.
+        A host whose delay cannot be over is not free: its request would wait in the downloader,
+        where it takes the place of one to another host. The engine asks again when it may be over.
         """
         downloader = self._crawler.engine.downloader
         busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
@@ -231,7 +231,8 @@ class FreeHosts:
                 most = self._concurrency if not downloader._delay else 1
             else:
                 most = slot.concurrency if not slot.delay else 1
-                wait = slot.lastseen + slot.delay - now
+                shortest = slot.delay * (1 - min(slot.jitter, 1.0))  # the slot draws each anew
+                wait = slot.lastseen + shortest - now
                 if wait > 0 and slot.delay:
                     self.ask_again(wait)
                     return False
