@@ -73,7 +73,7 @@ class BlockError(MmcrawlError):
 
 
 class RankError(MmcrawlError):
-    """Ranks cannot be had: no such method, nothing to rank, a topic missing, none computed yet."""
+    """No ranks: unknown method, nothing to rank, a missing topic, or none computed yet."""
 
 
 class ListingError(MmcrawlError):
@@ -89,7 +89,7 @@ class ItemError(MmcrawlError):
 
 
 class MediaError(MmcrawlError):
-    """A medium cannot be had.
+    """A medium could not be downloaded.
 
     Args:
         reason: why, a sentence without a full stop.

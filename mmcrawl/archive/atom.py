@@ -117,7 +117,7 @@ def _id(name: str) -> str:
 
 
 def is_own_feed(path: Path) -> bool:
-    """Tell whether a file is a feed that `atom_feed` made, as far as its beginning shows."""
+    """Return whether a file is a feed that `atom_feed` made, as far as its beginning shows."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     return b"<feed " in head and b"<author><name>mmcrawl</name></author>" in head

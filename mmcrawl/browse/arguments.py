@@ -1,4 +1,4 @@
-"""What a request asks for, checked, and what can be wrong with it, as it is told to the reader."""
+"""The arguments of a request, checked, and the problems shown to the reader."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date

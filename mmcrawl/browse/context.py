@@ -78,7 +78,7 @@ class Pool:
         raise Problem(504, "slow", seconds=f"{self._seconds:g}")
 
     def close(self) -> None:
-        """Take on nothing more; what runs goes on."""
+        """Accept no more work; running work continues."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _done(self, _: object = None) -> None:

@@ -275,7 +275,7 @@ class Surveyor:
         self.latest = replace(self.latest, media=self._media())
 
     def _go_on(self) -> None:
-        """Interrupt what takes long when all is to end: the index is right, and goes on later."""
+        """Interrupt long work on shutdown: the index stays correct and is continued later."""
         if self._stopped.is_set():
             raise _StoppedError
 

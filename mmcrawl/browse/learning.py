@@ -174,7 +174,7 @@ class TopicDesk:
         return sorted(found, key=lambda one: abs((one.probability or 0.5) - 0.5))
 
     def suggested(self, name: str) -> list[TellingWord]:
-        """Return words that stand on the pages marked as right rather than on others.
+        """Return words that are more frequent on the pages marked as right.
 
         These are those marked as wrong, or if there are none, pages drawn by chance.
         """

@@ -294,7 +294,7 @@ class CrawlRuns:
         return self._begin(self._job_of(arguments), arguments)
 
     def go_on(self, job: str, max_pages: str = "") -> str:
-        """Start a crawl that was started here before; it goes on where it stopped.
+        """Continue a crawl that was started here before.
 
         A stick that is ready is brought up to date, by another job. Returns the name of the job.
 

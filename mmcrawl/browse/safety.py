@@ -1,4 +1,4 @@
-"""What stands before the application: who may ask, how much, and what browsers may do with it.
+"""Guards in front of the application: who may ask, how much, and what browsers may do.
 
 Whoever listens beyond loopback needs a token. On loopback any page in the reader's browser can send
 requests here, so their ``Host`` must be this machine (against DNS rebinding), and what browsers

@@ -56,7 +56,7 @@ def around(text: str, first: bool, last: bool) -> str:
 
 
 def isolated(text: str, longest: int = 200) -> str:
-    """Return a text to stand in a sentence; it cannot change the direction of the rest."""
+    """Return a text isolated for a sentence: it cannot change the direction of the rest."""
     text = short(text, longest)
     return text if text.isascii() else f"\u2068{text}\u2069"
 

@@ -217,7 +217,7 @@ class Exchange:
         return len(self._members.living) > 1
 
     def is_cut_off(self, now: float) -> bool:
-        """Tell whether the store heard nothing for so long that partitions may be others' now."""
+        """Return whether the store heard nothing for so long that partitions may be others' now."""
         return now - self._heard_at > _TRUSTED * self.rules.lease
 
     # -- heartbeats -------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ class Exchange:
                     del self.leases.own[stored.lease.part]
 
     def _is_still_own(self, lease: Lease) -> bool:
-        """Tell whether a partition that cannot be read was not taken by another meanwhile."""
+        """Return whether a partition that cannot be read was not taken by another meanwhile."""
         return not self.leases.change([lease])
 
     def _hear(
@@ -428,7 +428,7 @@ class Exchange:
         return 0 < self.rules.max_pages <= sum(one.pages for one in self.seen.values())
 
     def _is_at_rest(self, sound: Sequence[Lease]) -> bool:
-        """Tell whether nothing is left to do: see the protocol."""
+        """Return whether nothing is left to do: see the protocol."""
         still = {one.part: one.version for one in sound}
         before, self._still = self._still, None
         if any(one.busy or (one.alone and self._members.is_free(one)) for one in sound):

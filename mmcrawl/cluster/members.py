@@ -110,7 +110,7 @@ class Members:
         return self._seen.keys() - self.living - {lease.owner for lease in leases}
 
     def is_free(self, lease: Lease) -> bool:
-        """Tell whether a partition may be taken."""
+        """Return whether a partition may be taken."""
         return not lease.fault and lease.owner not in self.living
 
     def share(self, leases: Iterable[Lease]) -> int:

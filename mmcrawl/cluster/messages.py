@@ -130,7 +130,7 @@ class Messages:
         return found
 
     def wait(self, parts: Collection[int]) -> bool:
-        """Tell whether a message for one of some partitions is on its way."""
+        """Return whether a message for one of some partitions is on its way."""
         names = self._documents.names("message")
         return any(int(name.partition("/")[0]) in parts for name in names)
 

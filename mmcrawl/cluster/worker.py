@@ -304,7 +304,7 @@ class SharedJob:
         return self.parts.job_of(part).request_before(link) if part in self.parts.held else None
 
     def is_running(self, link: int) -> bool:
-        """Tell whether a link is being fetched here."""
+        """Return whether a link is being fetched here."""
         return link in self.parts.under_way
 
     def referrer(self, link: WaitingLink) -> str | None:
@@ -444,7 +444,7 @@ class SharedJob:
     # -- links ----------------------------------------------------------------------------------
 
     def _is_waited_for(self, link: WaitingLink | None) -> bool:
-        """Tell whether somebody waits for what the next report tells.
+        """Return whether somebody waits for what the next report tells.
 
         For partitions, or to hear that there is nothing to do here; or this worker for a budget.
         """

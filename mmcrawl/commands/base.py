@@ -85,7 +85,7 @@ def check_output(opts: argparse.Namespace, formats: Sequence[str]) -> None:
 
 
 def store_named(named: str) -> str:
-    """Return the store that is meant; where none is named, crawl.db here, or else the demo's."""
+    """Return the named store; by default crawl.db in this folder, else the demo's."""
     own, demo = (os.path.exists(file_of(store)) for store in (DEFAULT_STORE, DEMO_STORE))
     if not named and not own and demo:
         print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
@@ -248,10 +248,9 @@ class Subcommand:
 
 
 class MmcrawlCommand(_Base):
-    """A command that checks all it was told before it begins; goes before `ScrapyCommand`.
+    """A command that checks its arguments before it begins; a mixin before `ScrapyCommand`.
 
-    Exit code 0: done; 1: it could not be done; 2: what was told is wrong, a file that is not there
-    among it; 130: Ctrl-C.
+    Exit code 0: done; 1: failed; 2: a wrong argument, or a missing file; 130: Ctrl-C.
 
     Attributes:
         usage, details: For the help: what follows the name, and what it does; without details the
@@ -389,7 +388,7 @@ class MmcrawlCommand(_Base):
             setattr(opts, option.dest, option.value(getattr(opts, option.dest)))
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        """Check what was told; return what does it, which returns an exit code if not 0.
+        """Check the arguments; return a function that does the work and returns an exit code.
 
         Raises:
             MmcrawlError, ValueError: it is wrong, in a sentence.
@@ -482,7 +481,7 @@ class MmcrawlCommand(_Base):
 
 
 def _drop_output() -> None:
-    """Write what is left nowhere, so that nothing is said of it at the end."""
+    """Discard the remaining output, so that closing it raises no error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -137,7 +137,7 @@ class Command(ScrapyCrawl):
             print(*_after_the_demo(demo), sep="\n", file=sys.stderr)
 
     def _run_workers(self, name: str, args: FocusedParams) -> None:
-        """Have the workers crawl; what is run afterwards shows what came of it."""
+        """Run the workers; the crawl that is run afterwards only shows the result."""
         from mmcrawl.commands.crawl_workers import Workers, number_of_workers, this_command
         from mmcrawl.replay.opening import open_web
 

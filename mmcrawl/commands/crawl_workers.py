@@ -66,7 +66,7 @@ def program_command() -> list[str]:
 
 
 def number_of_workers(told: str) -> int:
-    """Return how many workers are meant; for ``auto``, as cores and memory allow."""
+    """Return the number of workers; for ``auto``, as cores and memory allow."""
     if told != "auto":
         return int(told)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -114,7 +114,7 @@ class _Worker:
 
 
 class Workers:
-    """The workers of a crawl, for as long as that goes on.
+    """The workers of a running crawl.
 
     Args:
         shared: of the crawl.

@@ -166,7 +166,7 @@ def _experiment(
 
 
 def _report(outcome: Outcome, out: Path) -> Text:
-    """Write the report, if what draws it is installed; return what to say of it."""
+    """Write the report, if matplotlib is installed; return a sentence about it."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         return Text(

@@ -35,7 +35,7 @@ class _Module(ModuleType):
 
 
 class _Unloaded(_Module):
-    """One that is loaded, in place, when a name of it is asked for or set."""
+    """A module that is loaded, in place, when one of its names is read or set."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "Later" or name.startswith("__"):  # the latter to see what it is

@@ -323,7 +323,7 @@ COLUMNS: Mapping[str, Column] = {
 
 
 def content_model(parts: CrawlParts) -> Callable[[LinkRecord], float]:
-    """Return what gives ContentScore: how much of the topic stands in a link's `content_intro`.
+    """Return the ContentScore function: the share of the topic in a link's `content_intro`.
 
     By the boolean model (4.1), unscaled. Of a page all its fields are known, of a link that was not
     fetched its anchor and the words of its address.

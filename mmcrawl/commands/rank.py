@@ -257,4 +257,4 @@ _TABLES: dict[str, tuple[_Columns, Callable[[_Row], Iterable[str]]]] = {
         lambda row: (row["kind"], f"{row['pages']:,}", row["url"], row["best_page"]),
     ),
 }
-"""Of what is ranked: the columns behind the first three, and what stands in them."""
+"""For each kind of rank: the columns after the first three, and their cells."""

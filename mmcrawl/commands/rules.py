@@ -95,7 +95,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _learnt(opts: argparse.Namespace) -> _Learnt:
-    """Return what the crawl that is meant has learnt so far; it may go on meanwhile."""
+    """Return what a crawl has learnt so far; it may be running."""
     from mmcrawl.cluster.store import is_shared  # slow to load
     from mmcrawl.cluster.views.looking import chosen_job
 

@@ -79,7 +79,7 @@ LEARNING = (
 def learning(
     verb: str, name: str, opts: argparse.Namespace, settings: SettingsLike, say: Say
 ) -> Callable[[], None]:
-    """Check what `learn` or `suggest` was told; return what does it."""
+    """Check the arguments of `learn` or `suggest`; return a function that does it."""
     most = opts.unlabelled
     if verb == "suggest":
         if not opts.good:
@@ -201,7 +201,7 @@ def _with_marks(
 def _archive_for(
     named: Sequence[str], opts: argparse.Namespace, settings: SettingsLike, *, needed: bool
 ) -> Iterator[Archive | None]:
-    """Open the archive that is meant, to be read; None if there is none, and it can do without."""
+    """Open the archive for reading; None if there is none and it is not needed."""
     told = bool(opts.store or opts.archive)
     uri = archive_params(opts, settings).archive_uri or ""
     try:
@@ -228,7 +228,7 @@ def _words_known(topics: str) -> list[str]:
 
 
 def lesson_shown(lesson: Lesson, path: Path, name: str) -> RenderableType:
-    """Return what came of the examples, as it is printed."""
+    """Return the result of learning, as it is printed."""
     heading = Text(f"{name} is learnt: {path}", style="bold")
     parts: list[RenderableType] = [heading, facts_table(_facts(lesson))]
     for title, words in (

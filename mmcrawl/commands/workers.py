@@ -190,7 +190,7 @@ def crawl_tables(store: str, crawl: CrawlView) -> RenderableType:
 
 
 def state_text(job: JobView) -> Text:
-    """Return in words whether a job goes on."""
+    """Return the state of a job in words."""
     if job.finished_at is not None:
         words = f"finished {_time(job.finished_at)}"
     elif job.state == "stopped":

@@ -338,7 +338,7 @@ ALIVE, REDIRECTS, FORBIDDEN, DEAD = "alive", "redirects", "robots.txt forbids it
 
 @dataclass(frozen=True, slots=True)
 class CheckedSeed:
-    """A seed and what is known of it now.
+    """A seed and what the check found.
 
     Attributes:
         state: `alive`, `redirects` to another address, `robots.txt forbids it`, or `dead`.

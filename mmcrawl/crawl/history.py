@@ -1,4 +1,4 @@
-"""What became of a crawl's links so far: where its seeds led, and all of it, told again.
+"""The history of a crawl's links: where seeds led, and a replay of all outcomes.
 
 A crawl that is taken up again tells algorithm and bounds what happened, in that order.
 """

@@ -210,7 +210,7 @@ class LinkIntake:
 
 
 def _may_be_list(medium: MediaResource) -> bool:
-    """Tell whether a medium is a playlist by its name; what players are given as M3U8 is HLS."""
+    """Return whether a medium is a playlist by its name; what players are given as M3U8 is HLS."""
     is_link = medium.tag in ("a", "area")
     return may_be_playlist(medium.url) or (is_link and ".m3u8" in medium.url.lower())
 

@@ -60,7 +60,7 @@ _SURELY = 1e-6  # share of the way from the threshold to 1
 
 
 class CrawlJob:
-    """The state of a crawl and what is done with each page of it.
+    """The state of a crawl, and what happens with each page.
 
     Args:
         store: an open store.
@@ -388,7 +388,7 @@ class CrawlJob:
         return bool(added)
 
     def is_running(self, link: int) -> bool:
-        """Tell whether a link is being fetched."""
+        """Return whether a link is being fetched."""
         return self.frontier.is_running(link)
 
     def referrer(self, link: WaitingLink) -> str | None:
@@ -502,7 +502,7 @@ class CrawlJob:
         return new
 
     def _follow_listed(self) -> None:
-        """Make links of what only sitemaps and feeds name, as far as it is time for them."""
+        """Add links that only sitemaps and feeds name, when it is their turn."""
         while links := self._intake.take_listed(empty=not self.frontier.ready):
             self.frontier.apply(self.scorer.added(links))
 

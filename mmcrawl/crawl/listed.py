@@ -335,7 +335,7 @@ class LinksBehind:
         self._steps: dict[int, int] = {}
 
     def falls(self, link: WaitingLink) -> bool:
-        """Let a link that was taken wait behind others, if its area brought less meanwhile."""
+        """Put a link back behind others if its area has since brought less."""
         if link.request is not None or link.parent is None or link.priority > 0:
             return False  # what is to come early keeps its place
         steps = self._admission.steps_behind(link.url)

@@ -1,4 +1,4 @@
-"""A crawl as a part of a larger one: what makes it one, and what it is told of the others."""
+"""A crawl of one partition of the web: what it knows of the others."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class PageElsewhere:
-    """What a part of a crawl is told of a page that another part fetched.
+    """A page fetched in another partition, as this one hears of it.
 
     Attributes:
         url: its address.

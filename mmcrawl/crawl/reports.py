@@ -1,4 +1,4 @@
-"""What is told of a fetched page: plain values, made where it was parsed.
+"""Reports of fetched pages: plain values, made where the page was parsed.
 
 Who parses a page and who takes it into the frontier need not be one process. A report holds what
 the second must know; everything that can be worked out from the page alone is worked out by the
@@ -127,14 +127,14 @@ class Settling(Protocol):
     """The part of a crawl that ends a link."""
 
     def is_running(self, link: int) -> bool:
-        """Tell whether a link is being fetched."""
+        """Return whether a link is being fetched."""
 
     def failed(self, link: int, reason: str) -> None:
         """Note that a link cannot be had, and why."""
 
 
 def settle(job: Settling, link: int, report: Callable[[], object]) -> bool:
-    """Report what came of a link; what makes that fail is one lost page, not a stuck link.
+    """Report the outcome of a link; an error loses one page and leaves no link stuck.
 
     Returns:
         Whether it could be taken in; if not, the error is logged and the link ends with it.

@@ -129,7 +129,7 @@ def _held(link: LinkRecord, rule: PinnedRule | None, followed: str) -> str:
 
 
 def _standing(link: LinkRecord, rule: PinnedRule | None, followed: str) -> tuple[str, ...]:
-    """Return what the rule for a link and the block it stands in did to its place."""
+    """Return how a link's rule and block changed its place."""
     told, place = [], place_by_block(followed, link.block)
     if rule is not None and not rule.weight:
         told.append(f"{_named(rule)} says never")

@@ -36,7 +36,7 @@ _ENDED_EARLY = frozenset({"shutdown", "store_error", "bad_input", "cancelled"})
 
 
 class CollectBeside:
-    """Extension: collects the media of the crawl, if its spider is told to."""
+    """Extension: downloads the crawl's media while it runs, if `download=` is given."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler

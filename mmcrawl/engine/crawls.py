@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Crawl: TypeAlias = CrawlJob | SharedJob
 else:  # the driver of MongoDB is slow to load, and few crawls need it
     Crawl = CrawlJob
-"""What Scrapy's side of a crawl talks to: all of it, or a worker's part of it."""
+"""What Scrapy's side of a crawl talks to: a whole crawl, or a worker's share."""
 
 
 def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | None:
@@ -190,7 +190,7 @@ def with_stored_web(arguments: Mapping[str, Any], settings: SettingsLike) -> dic
 
 
 def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> Crawl:
-    """Open the job that `args` describe, a new one or one that goes on.
+    """Open the job that `args` describe, a new one or one to continue.
 
     Args:
         args: the checked spider arguments.

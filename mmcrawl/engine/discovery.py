@@ -140,7 +140,7 @@ class Discovery:
             yield Request(query, priority=_LISTED, meta={WAY_KEY: _CDX})
 
     def ways_beside(self, response: Response, page: Page) -> Iterator[Request]:
-        """Yield the request of what a page without media says is embedded of it."""
+        """Yield the oEmbed request of a page without media."""
         host = host_of(response.url)
         if "oembed" in self._ways and not page.media and self._in_vain[host] < _MOST_IN_VAIN:
             address = oembed_address(response.body, response.url)

@@ -246,7 +246,7 @@ class TooSlowError(DownloadTimeoutError):
 
 
 class _StartAgainError(Exception):
-    """A file has changed since it was begun; what had come of it was dropped."""
+    """The file changed on the server since the download began; the partial file was dropped."""
 
 
 class _MediaAgent(_ScrapyAgent):

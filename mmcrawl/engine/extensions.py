@@ -100,7 +100,7 @@ class MediaCsvExporter(CsvItemExporter):
 
 
 def _is_empty(file: Any) -> bool:
-    """Tell whether nothing stands before what is written now; a pipe is never told to be."""
+    """Return whether a file is still empty; False for a pipe."""
     try:
         return bool(file.tell() == 0)
     except OSError:

@@ -1,4 +1,4 @@
-"""Hosts that are left alone because their robots.txt cannot be had, and when it is asked for again.
+"""Hosts whose robots.txt could not be read, and when it is requested again.
 
 Of a host that answers with an error of its own, or not at all, nobody knows what it forbids: all of
 it counts as forbidden until it answers (RFC 9309, 2.3.1.4). Its links wait.
@@ -124,7 +124,7 @@ _ENOUGH = 3
 
 
 class RobotsUnreachableError(IgnoreRequest):
-    """The robots.txt of a host cannot be had, as the message says."""
+    """The robots.txt of a host could not be read, as the message says."""
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ class _Host:
 
 
 class UnreachableHosts:
-    """The hosts of a crawl whose robots.txt cannot be had.
+    """The hosts of a crawl whose robots.txt could not be read.
 
     Args:
         pause: seconds until it is asked for a second time; each further pause is twice as long, up
@@ -173,7 +173,7 @@ class UnreachableHosts:
         return host.reason if host is not None else ""
 
     def asked_enough(self, netloc: str) -> bool:
-        """Tell whether a crawl that has nothing else to do need not ask again."""
+        """Return whether a crawl that has nothing else to do need not ask again."""
         host = self._hosts.get(netloc)
         return host is not None and host.asked >= _ENOUGH
 
@@ -283,7 +283,7 @@ class RobotsTxtParser(RobotParser):
         return cls(robotstxt_body)
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
-        """Tell whether a user agent may fetch a URL."""
+        """Return whether a user agent may fetch a URL."""
         name = to_unicode(user_agent)
         return self._rules(self._text, name).can_fetch(to_unicode(url), name)
 

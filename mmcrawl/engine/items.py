@@ -65,7 +65,7 @@ class ItemBlock(StoredBlock):
 
 @dataclass(slots=True)
 class PageItem(FetchedPage):
-    """A fetched page on its way through the pipelines: what every pipeline sees of it.
+    """A fetched page on its way through the pipelines.
 
     Those before the media pipeline (900) see all pages, those after it the relevant ones, with a
     verdict. What a pipeline adds to `extra` becomes a column of the feeds.

@@ -141,7 +141,7 @@ class _Outcome:
 
 
 class FrontierMiddleware:
-    """Spider middleware: tells the frontier of a page when all that came of it is settled.
+    """Spider middleware: reports a page to the frontier when everything from it is settled.
 
     Requests of a callback are held back and handed over with the page, so that page and links
     become durable together; items go on to the pipelines, and the report waits for them. A page
@@ -243,12 +243,12 @@ class FrontierMiddleware:
 
 
 def _takes_long(item: PageItem | None) -> bool:
-    """Tell whether the reactor should not wait until a page is taken in."""
+    """Return whether the reactor should not wait until a page is taken in."""
     return item is not None and len(item.page.links) > _MANY_LINKS
 
 
 def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler) -> None:
-    """Tell the job what came of a response."""
+    """Report the outcome of a response to the job."""
     response = outcome.response
     requests = [scheduler.links.spiders_link(request, job) for request in outcome.requests]
     if outcome.trouble and outcome.page is None:

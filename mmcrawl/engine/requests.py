@@ -265,7 +265,7 @@ def _method(name: str | None, spider: Spider) -> Callable[..., Any] | None:
 
 
 def _may_be_called(name: str, spider: Spider) -> bool:
-    """Tell whether a name is one of a public method that is not Scrapy's, but for `parse`."""
+    """Return whether a name is one of a public method that is not Scrapy's, but for `parse`."""
     ours = name == "parse" or not hasattr(Spider, name)
     found = inspect.getattr_static(type(spider), name, None)
     return ours and not name.startswith("_") and isinstance(found, FunctionType)

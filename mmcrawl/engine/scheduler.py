@@ -133,7 +133,7 @@ class FocusedScheduler(BaseScheduler):
         return None
 
     def has_pending_requests(self) -> bool:
-        """Tell whether a link waits that may be fetched, or other processes may bring one."""
+        """Return whether a link can be fetched now or may still arrive from another worker."""
         if self._at_work is not None:
             return True
         if self.job is None or self._failed:
@@ -227,7 +227,7 @@ class FocusedScheduler(BaseScheduler):
         return True
 
     def is_under_way(self, link: int | None) -> bool:
-        """Tell whether a link was handed out and nothing was reported of it yet."""
+        """Return whether a link was handed out and not reported yet."""
         return link in self._under_way
 
     def report(
@@ -425,7 +425,7 @@ def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
 
 
 def has_something_to_do(crawler: Crawler) -> bool:
-    """Tell whether a crawl was not refused, and is not over before it begins."""
+    """Return whether a crawl was not refused, and is not over before it begins."""
     scheduler = scheduler_of(crawler)
     if scheduler is None:
         return True

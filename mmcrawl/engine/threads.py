@@ -81,7 +81,7 @@ class Completions(Generic[T]):
 
 
 def has_another_core() -> bool:
-    """Tell whether another process could run beside this one."""
+    """Return whether another process could run beside this one."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:

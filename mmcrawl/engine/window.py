@@ -98,7 +98,7 @@ class Window:
         signal.connect(fetched, signals.response_received, weak=False)
 
     def has_room(self) -> bool:
-        """Tell whether one more link may be handed out beside those that are under way."""
+        """Return whether one more link may be handed out."""
         most = 1 if self._since_alone > _LONGEST else int(self.size)
         due = self._due()
         expected = self._all_come + self._yet_to_come() + (due + 1) * self._bytes.value

@@ -281,7 +281,7 @@ class CrawlProcess:
         return [(float(seconds), url) for seconds, _, url in fields]
 
     def ended(self) -> bool:
-        """Tell whether the crawl is over; CrawlError if it failed."""
+        """Return whether the crawl is over; CrawlError if it failed."""
         code = self._process.poll()
         if code and not self._led_nowhere():
             raise CrawlError(
@@ -291,7 +291,7 @@ class CrawlProcess:
         return code is not None
 
     def _led_nowhere(self) -> bool:
-        """Tell whether the crawl ended well, but could fetch none of its seeds."""
+        """Return whether the crawl ended well, but could fetch none of its seeds."""
         return self.files.store.exists() and read_end(self.files.store).reason == "nothing_fetched"
 
     def stop(self) -> None:

@@ -166,7 +166,7 @@ _PLAN = "experiment.json"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment came to.
+    """The results of an experiment.
 
     Attributes:
         results: see `mmcrawl.experiment.results`.

@@ -1,4 +1,4 @@
-"""What an experiment came to, as plain data: `results.json` and `times.json`, and a CSV file.
+"""The results of an experiment, as plain data: `results.json` and `times.json`, and a CSV file.
 
 All that the same inputs give again, byte for byte, is in `results.json`; what a clock says is in
 `times.json`. Values of several repeats are `{"mean": …, "min": …, "max": …}`; a measure that is not

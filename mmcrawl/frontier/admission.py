@@ -135,7 +135,7 @@ class Areas:
             area = inner
 
     def exhausted(self, form: str) -> bool:
-        """Tell whether an area of a page has used up what it may while it brings nothing."""
+        """Return whether an area has used up its bound without a relevant page."""
         return any(self._is_over(*step) for step in self._steps(form))
 
     def steps_behind(self, form: str) -> int:

@@ -136,7 +136,7 @@ class Aliases:
                 self._compare(one, other)
 
     def known(self, urls: Iterable[str]) -> list[bool]:
-        """Tell of each of some new addresses whether it may be an alias, also of one before it."""
+        """Return for each new address whether it may be an alias, also of an earlier one here."""
         keys = [alias_key(url) for url in urls]
         known = self._links.known_alias_keys(keys)
         answers = []
@@ -179,7 +179,7 @@ class Aliases:
         ) or self._differs_in_parameters(link, url)
 
     def _differs_in_parameters(self, link: int, url: str) -> bool:
-        """Tell whether a page was fetched that differs in parameters without meaning."""
+        """Return whether a page was fetched that differs in parameters without meaning."""
         return any(
             link % self._period(where) > 0 and self._fetched(rest, key, link)
             for where, rest, key in (_varieties(url) if self._unvaried else ())
@@ -204,6 +204,6 @@ class Aliases:
             self._pairs[difference][digests[0] == digests[1]] += 1
 
     def _mean_nothing(self, host: str, kind: Kind) -> bool:
-        """Tell whether pages of a host are the same under addresses that differ so."""
+        """Return whether pages of a host are the same under addresses that differ so."""
         others, same = self._pairs.get((host, kind), (0, 0))
         return same >= _ENOUGH and same >= _SURE * (same + others)

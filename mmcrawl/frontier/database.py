@@ -231,7 +231,7 @@ def _require_ours(db: sqlite3.Connection, name: str) -> None:
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
-    """Open a file to look at it as it stands now: what is written meanwhile is not seen.
+    """Open a snapshot of a file: later writes are not seen.
 
     It is not checked for damage, which would take as long as reading all of it.
 
@@ -272,7 +272,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def is_crawl_store(path: Path) -> bool:
-    """Tell whether a file is the store of a crawl, of one process or of several."""
+    """Return whether a file is the store of a crawl, of one process or of several."""
     return mark_of(path) in {KIND.mark, SHARED_CRAWL}
 
 
@@ -306,7 +306,7 @@ def damaged(store: str, fault: object) -> StoreError:
 
 
 def why_it_failed(name: str, error: Exception) -> str:
-    """Return what a user is told of an error of SQLite, or of a value of a store."""
+    """Return the message for an SQLite error, or for a wrong value in a store."""
     raise_if_interrupted(error)
     text = str(error)
     if any(sign in text for sign in ("malformed", "corrupt", "decode", "no such")):

@@ -47,7 +47,7 @@ class PlacedPage:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What is told of a link by counting others: place, pages and relevant pages, path."""
+    """Facts of a link that come from counting others: place, pages, relevant pages, path."""
 
     place: Callable[[int], int]
     through: Callable[[int], tuple[int, int]]
@@ -116,7 +116,7 @@ class InterLink(LinkTable):
         )
 
     def ahead(self, link: int, most: int) -> tuple[int, list[PlacedPage], list[PlacedPage]]:
-        """Return how many waiting links stand before one; the first of them, and the last.
+        """Return how many waiting links precede one; the first of them, and the last.
 
         Among equals by when they were found; which host may be asked is not known here. None is
         told of twice. It takes as long as there are links that wait.
@@ -152,7 +152,7 @@ class InterLink(LinkTable):
         return None if row[0] is None else int(row[0]) - self._base
 
     def was_taken(self, link: int) -> bool:
-        """Tell whether a link's turn has come, whatever came of it."""
+        """Return whether a link has been fetched, whatever the outcome."""
         row = self.store.db.execute("SELECT settled FROM link WHERE id = ?", (self._base + link,))
         return row.fetchone()[0] is not None
 
@@ -175,7 +175,7 @@ class InterLink(LinkTable):
             yield link, host, score
 
     def _is_held(self, number: int, url: str, score: float, priority: int, block: str) -> bool:
-        """Tell whether a link that waits must not be fetched for now."""
+        """Return whether a link that waits must not be fetched for now."""
         link = number - self._base
         self._ranking.note(link, url, priority, block)
         return self._ranking.rank(link, score) == HELD

@@ -207,7 +207,7 @@ class PendingOrder:
         return self.stands(link) > 0
 
     def is_held(self, link: int) -> bool:
-        """Tell whether `link` waits without a place in the order."""
+        """Return whether `link` waits without a place in the order."""
         return self.stands(link) < 0
 
     def stands(self, link: int) -> int:
@@ -393,7 +393,7 @@ class PendingOrder:
             heapify(self._best)
 
     def _is_true(self, key: Key, number: int) -> bool:
-        """Tell whether an entry of the heap of a host still holds."""
+        """Return whether an entry of the heap of a host still holds."""
         return self._hot.get(key[1]) == -key[0] and self._host_of[key[1]] == number
 
     def _sort(self, number: int) -> None:

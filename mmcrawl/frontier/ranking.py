@@ -64,7 +64,7 @@ class Ranking:
             _put(self._weight, link, weight + _NEVER)
 
     def improve(self, link: int, block: str) -> bool:
-        """Note a further block that a link stands in; tell whether it is a better one."""
+        """Note another block that holds a link; return whether it is a better one."""
         known = self._block[link] if link < len(self._block) else 0
         number = 1 + OFF_TOPIC.index(block) if block in OFF_TOPIC else 0
         if not block or number >= known:

@@ -49,7 +49,7 @@ class PastFailure:
 
 
 class LinkTable:
-    """The links and pages of one job as they stand in the store.
+    """The links and pages of one job in the store.
 
     Args:
         store: an open store.
@@ -180,7 +180,7 @@ class LinkTable:
         return None if row is None else int(row[0])
 
     def is_running(self, link: int) -> bool:
-        """Tell whether a link is being fetched."""
+        """Return whether a link is being fetched."""
         row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))
         return str(row.fetchone()[0]) == Status.RUNNING
 

@@ -235,7 +235,7 @@ class SqliteFrontier(InterLink):
             self._order.rescore_many(moved, moved_scores)
 
     def found_in(self, link: int, block: str) -> None:
-        """Note a further block that a link stands in: of several, it has the best."""
+        """Note another block that holds a link; the best one counts."""
         if not self._ranking.improve(link, block):
             return
         with self.store.writing() as db:
@@ -278,7 +278,7 @@ class SqliteFrontier(InterLink):
         self._end(link, Status.CRAWLED, error)
 
     def fail(self, link: int, error: str) -> None:
-        """Mark a running link as one that cannot be had, with the reason."""
+        """Mark a running link as failed, with the reason."""
         self._end(link, Status.ERROR, error)
 
     def void(self, link: int, error: str) -> None:
@@ -416,7 +416,7 @@ class SqliteFrontier(InterLink):
         return int(row[0]) - self._base
 
     def _lay_out(self, link: NewLink, parent: int | None, elsewhere: Callable[[str], bool]) -> bool:
-        """Tell whether a link belongs elsewhere, and lay it out if it was not just sent there."""
+        """Return whether a link belongs to another partition, and post it unless just sent."""
         if link.refused or not elsewhere(link.url):
             return False
         key = self._key(link)

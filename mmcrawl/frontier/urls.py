@@ -45,7 +45,7 @@ def port_of(url: str) -> int:
 
 
 def is_private_address(address: str) -> bool:
-    """Tell whether an IP address is not one of the public internet.
+    """Return whether an IP address is not one of the public internet.
 
     Private are this machine, local networks, multicast, and IPv6 addresses that stand for IPv4 ones
     (mapped, compatible, NAT64, 6to4).
@@ -62,7 +62,7 @@ def is_private_address(address: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def is_private_host(host: str) -> bool:
-    """Tell whether a host name or address is by its form one of a private network.
+    """Return whether a host name or address is by its form one of a private network.
 
     What a public name stands for shows when it is resolved; see `is_private_address`.
     """
@@ -109,12 +109,12 @@ class PrivateHosts:
         return PrivateHosts(self.named | more, self.all) if more else self
 
     def may_ask(self, url: str) -> bool:
-        """Tell whether a URL may be asked for, as far as its form tells."""
+        """Return whether a URL may be asked for, as far as its form tells."""
         host = host_of(url)
         return not is_private_host(host) or self.opened(host, port_of(url))
 
     def opened(self, host: str, port: int) -> bool:
-        """Tell whether a host may be asked on a port although its address is private."""
+        """Return whether a host may be asked on a port although its address is private."""
         return self.all or (host, port) in self.named
 
 

@@ -340,7 +340,7 @@ def _not_fetched(url: str) -> str:
 
 
 def _lives(lock: Path) -> bool:
-    """Tell whether a process may be alive: of this machine, if it holds its lock."""
+    """Return whether a process may be alive: of this machine, if it holds its lock."""
     if not lock.exists():
         return True  # on another machine
     try:

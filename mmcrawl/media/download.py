@@ -236,7 +236,7 @@ class Download:
         return self._part.path
 
     def has_come_farther(self) -> bool:
-        """Tell whether a good deal more has come than when this was asked last."""
+        """Return whether a good deal more has come than when this was asked last."""
         farther = self._part.size >= self._farthest + _PROGRESS
         if farther:
             self._farthest = self._part.size

@@ -36,7 +36,7 @@ class MediaFiles(ABC):
 
     @abstractmethod
     def has(self, digest: str, size: int) -> bool:
-        """Tell whether a file of this digest and size is there."""
+        """Return whether a file of this digest and size is there."""
 
     @abstractmethod
     def keep(self, path: Path, digest: str) -> None:

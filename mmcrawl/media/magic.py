@@ -148,7 +148,7 @@ def kind_of(content_type: str, wanted: str) -> str:
 
 
 def moves(head: bytes) -> bool:
-    """Tell whether a GIF, PNG or WebP picture moves, by its first bytes.
+    """Return whether a GIF, PNG or WebP picture moves, by its first bytes.
 
     >>> moves(b"GIF89a" + bytes(7) + b"!\\xff\\x0bNETSCAPE2.0"), moves(b"GIF89a" + bytes(40))
     (True, False)
@@ -162,7 +162,7 @@ def moves(head: bytes) -> bool:
 
 
 def says_no_media(header: str, wanted: str) -> bool:
-    """Tell whether a Content-Type is of nothing that is wanted, so that none is fetched.
+    """Return whether a Content-Type is of nothing that is wanted, so that none is fetched.
 
     Images, fonts, and documents in place of a film. Text is not among them: servers say that of
     anything.
@@ -201,7 +201,7 @@ def _seen(head: bytes) -> Iterator[str]:
 
 
 def _is_mpeg_frame(second: int, third: int) -> bool:
-    """Tell whether a frame of MPEG audio, of layer II or III, begins: sync, version, bit rate.
+    """Return whether a frame of MPEG audio, of layer II or III, begins: sync, version, bit rate.
 
     One of layer I would begin as UTF-16 does.
     """

@@ -19,7 +19,7 @@ _SCRIPT = re.compile(r"\.(?:php\d?|aspx?|ashx|jspx?|cgi|do|action|pl|cfm)$", re.
 
 
 def may_be_media(link: Link) -> bool:
-    """Tell whether a link's address hides what it leads to, and its words promise audio or video.
+    """Return whether a link's address hides what it leads to, and its words promise audio or video.
 
     It has a query, or a script's name; a word such as "download", "play" or 试听 stands in the
     address or the anchor.
@@ -38,7 +38,7 @@ def may_be_media(link: Link) -> bool:
 
 
 def promises_media(anchor: str, *urls: str) -> bool:
-    """Tell whether the words of a link, or of addresses it leads to, promise audio or video."""
+    """Return whether the words of a link, or of addresses it leads to, promise audio or video."""
     places = (urlsplit(url)._replace(scheme="", netloc="", fragment="").geturl() for url in urls)
     return bool(_PROMISE.search(" ".join((*places, anchor))))
 

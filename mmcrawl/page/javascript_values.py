@@ -67,7 +67,7 @@ def type_of(value: Any) -> Any:
 
 
 def truth(value: Any) -> bool | None:
-    """Tell whether a value counts as true in JavaScript, None if that is not known."""
+    """Return whether a value counts as true in JavaScript, None if that is not known."""
     if value is UNKNOWN:
         return None
     return bool(value) if value is None or isinstance(value, str | int | float) else True

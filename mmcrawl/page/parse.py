@@ -105,7 +105,7 @@ def _moves(
 
 
 def _only_grows(url: str, own: str) -> bool:
-    """Tell whether an address is a page's own one with a piece of its query once more.
+    """Return whether an address is a page's own one with a piece of its query once more.
 
     A script that adds it without looking does so for ever.
     """

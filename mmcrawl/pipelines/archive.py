@@ -93,7 +93,7 @@ class ArchivePipeline:
         return item
 
     def _is_passed_on(self, item: Any, storing: Deferred[Stored]) -> bool:
-        """Tell whether the crawl learns from a page while it is stored."""
+        """Return whether the crawl learns from a page while it is stored."""
         scheduler, link = scheduler_of(self.crawler), getattr(item, "link", None)
         return scheduler is not None and link is not None and scheduler.stores(link, storing)
 

@@ -153,7 +153,7 @@ class Fish(Scorer):
         return True
 
     def _is_redirect(self, link: int) -> bool:
-        """Tell whether a link that another came from led to no page."""
+        """Return whether a link that another came from led to no page."""
         return link < len(self._state) and self._state[link] == _FAILED
 
     def _judge(self, link: int) -> None:

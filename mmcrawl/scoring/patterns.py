@@ -94,7 +94,7 @@ class Pattern:
         return f"http://{self.host}/{path}" + (f"?{query}" if query else "")
 
     def matches(self, url: UrlParts) -> bool:
-        """Tell whether a URL has this form. Linear in the length of the URL."""
+        """Return whether a URL has this form. Linear in the length of the URL."""
         if self.host != url.host or len(url.directories) < len(self.directories):
             return False
         if not self.longer and len(url.directories) > len(self.directories):

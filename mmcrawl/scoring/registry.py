@@ -108,7 +108,7 @@ def described(name: str) -> tuple[str, dict[str, str]]:
 
 
 def is_random(name: str) -> bool:
-    """Tell whether chance plays a part in an algorithm, which then has a parameter `seed`.
+    """Return whether chance plays a part in an algorithm, which then has a parameter `seed`.
 
     Raises:
         MmcrawlError: there is no such algorithm, or it cannot be loaded.

@@ -201,7 +201,7 @@ class TopicTest:
         return Verdict(relevant, score, self.threshold, wanted, evidence, places, signs=signs)
 
     def on_topic(self, url: str, score: float) -> bool:
-        """Tell whether the page at `url`, given its score, is on topic, with media or without."""
+        """Return whether the page at `url`, given its score, is on topic, with media or without."""
         return score >= self.threshold or self._topic_of(url).anything
 
     def _topic_of(self, url: str) -> Topic:

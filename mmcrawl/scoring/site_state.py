@@ -243,7 +243,7 @@ class LinkOrder:
         """Note that a page called relevant is not."""
 
     def learns(self, site: Site) -> bool:
-        """Tell whether patterns are learnt from the pages of a site at this time."""
+        """Return whether patterns are learnt from the pages of a site at this time."""
         return True
 
     def freed(self) -> Ids:

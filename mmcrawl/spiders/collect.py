@@ -66,7 +66,7 @@ _HANDLER = f"{ReplayMediaHandler.__module__}.{ReplayMediaHandler.__name__}"
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a run of collecting came to.
+    """The result of a collecting run.
 
     Attributes:
         kept, kept_bytes: files that came in this run.
@@ -273,7 +273,7 @@ class CollectSpider(Args[CollectParams], Spider):
             self._done(download)
 
     async def closed(self, reason: str) -> None:
-        """Let wait what was not settled, and say what came of all."""
+        """Put unsettled files back to waiting, and report the result."""
         for call in self._calls:
             if call.running:
                 call.stop()
@@ -464,7 +464,7 @@ class CollectSpider(Args[CollectParams], Spider):
         return self._collector
 
     def _stopped(self, error: MmcrawlError) -> CloseSpider:
-        """Say why it goes on no longer; return what ends it."""
+        """Record why collecting stops; return the exception that ends it."""
         if not self._problem:
             logger.error("%s", error)
         self._problem = str(error)

@@ -180,7 +180,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         )
 
     def _is_elsewhere(self, response: Response) -> bool:
-        """Tell whether a link of the crawl leads on to another site: only media count there."""
+        """Return whether a link of the crawl leads on to another site: only media count there."""
         scheduler = scheduler_of(self.crawler)
         job = scheduler.job if scheduler else None
         if job is None or "redirect_urls" not in response.meta:

@@ -55,7 +55,7 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class Revisits:
-    """What a run of visits came to.
+    """The result of a run of visits.
 
     Attributes:
         new, unchanged: What they found; `not_modified` of the latter were answered with 304.
@@ -138,7 +138,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
             yield self._request(plan.last.url, plan.last, priority=-number)
 
     def parse(self, response: Response, last: Version | None, steps: int) -> Iterator[Any]:
-        """Tell the archive what came of a visit."""
+        """Report the outcome of a visit to the archive."""
         url = last.url if last is not None else response.url
         status = response.status
         seen = VisitItem(url, _after(last, requested_at(response)), status)
@@ -189,7 +189,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
     # -- inside -------------------------------------------------------------------------------
 
     def _stopped(self, error: StoreError) -> CloseSpider:
-        """Say why it goes on no longer; return what ends it."""
+        """Record why the visits stop; return the exception that ends them."""
         logger.error("%s", error)
         self.crawler.stats.set_value("mmcrawl/store_error", str(error))
         return CloseSpider("store_error")
@@ -270,7 +270,7 @@ def _after(last: Version | None, when: float) -> float:
 
 
 def _conditions(last: Version) -> dict[str, str]:
-    """Return the headers that ask whether a page is another than a version of it."""
+    """Return the conditional headers that ask whether a page differs from a version."""
     if last.status != 200:
         return {}
     headers = {

@@ -13,7 +13,7 @@ def file_of(uri: str) -> str:
 
 
 def is_server(uri: str) -> bool:
-    """Tell whether a store is a database server, which several processes share.
+    """Return whether a store is a database server, which several processes share.
 
     >>> is_server("mongodb://localhost/crawls")
     True

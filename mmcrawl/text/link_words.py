@@ -27,7 +27,7 @@ _KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 
 
 def names_media(anchor: str, kinds: Iterable[str] = DEFAULT_KINDS) -> bool:
-    """Tell whether the text of a link promises media.
+    """Return whether the text of a link promises media.
 
     Args:
         anchor: The text.
@@ -43,7 +43,7 @@ def names_media(anchor: str, kinds: Iterable[str] = DEFAULT_KINDS) -> bool:
 
 
 def names_kind(text: str, kind: str) -> bool:
-    """Tell whether a text has words of one kind of media; of sound and film, of any media.
+    """Return whether a text has words of one kind of media; of sound and film, of any media.
 
     >>> names_kind("Pendulum simulation", "simulation"), names_kind("Handouts", "simulation")
     (True, False)
@@ -52,7 +52,7 @@ def names_kind(text: str, kind: str) -> bool:
 
 
 def is_paging(anchor: str) -> bool:
-    """Tell whether the text of a link says no more than that a list goes on behind it.
+    """Return whether the text of a link says no more than that a list goes on behind it.
 
     >>> is_paging("Older posts »"), is_paging("[12]"), is_paging("第3页"), is_paging("Next year")
     (True, True, True, False)

@@ -37,7 +37,7 @@ _UNESCAPED = "%/:?@!$&'()*+,;=~[]"
 
 
 class Mode(StrEnum):
-    """How an archived page is wanted; stands behind the digits of its time."""
+    """The form in which an archived page is requested; follows the digits of its time."""
 
     PAGE = ""
     BYTES = "id_"

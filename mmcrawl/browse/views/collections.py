@@ -266,6 +266,6 @@ def _said(form: Form) -> dict[str, Any]:
 
 
 def _texts(form: Form, names: tuple[str, ...]) -> dict[str, str]:
-    """Return the fields that a form changes; others stay, whoever has written them meanwhile."""
+    """Return the fields that a form changes; others keep what was written since."""
     found = {name: form.changed(name, longest=_LONGEST_NOTE) for name in names}
     return {name: text for name, text in found.items() if text is not None}

@@ -186,7 +186,7 @@ class WorkViews:
         values: Sequence[tuple[str, int]],
         given: dict[str, str],
     ) -> list[Choice]:
-        """Return the values of a facet, most frequent first; the chosen one leads out of it."""
+        """Return the values of a facet, most frequent first; the chosen one clears it."""
         words = arguments.words
         lang = words.language if words.chosen else None
         found: list[Choice] = []

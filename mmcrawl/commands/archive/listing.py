@@ -175,7 +175,7 @@ def version_record(
 def version_lines(
     versions: Sequence[Version], visits: Sequence[Visit], anew: Mapping[int, StoredAnew]
 ) -> Iterator[Text]:
-    """Yield the versions of a URL under a head: how many visits found each, what was new of it."""
+    """Yield a table of a URL's versions: visits, and what was new in each."""
     found = Counter(visit.version for visit in visits)
     yield _row(
         *("vers.", "visits", "time", "status", "size", "new blocks", "bytes"),

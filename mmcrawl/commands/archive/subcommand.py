@@ -53,7 +53,7 @@ class Options:
         return 0
 
     def found(self, archive: Archive) -> Version:
-        """Return the version of the URL that is meant."""
+        """Return the version that --version or --at selects."""
         number = self[VERSION]
         if number is not None:
             return archive.version(self.args[0], number)

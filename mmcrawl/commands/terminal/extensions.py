@@ -1,4 +1,4 @@
-"""Scrapy extensions that show on standard error how a crawl goes and what came of it."""
+"""Scrapy extensions that show progress and result of a crawl on standard error."""
 
 import logging
 import sys

@@ -129,7 +129,7 @@ _SAMPLE = 3  # shells of a host that are rendered before it is judged
 
 
 def is_shell(page: Page, body: bytes) -> bool:
-    """Tell whether a page seems to be made by its scripts.
+    """Return whether a page seems to be made by its scripts.
 
     >>> is_shell(Page("http://h.test/"), b'<div id="root"></div><script src="a.js"></script>')
     True
@@ -168,7 +168,7 @@ class Choice:
         self.rendered = 0
 
     def chooses(self, host: str, page: Page, body: bytes) -> bool:
-        """Tell whether a page is to be rendered; it counts as chosen then."""
+        """Return whether a page is to be rendered; it counts as chosen then."""
         if self.rendered >= self._most or not (self._every or is_shell(page, body)):
             return False
         known = self._hosts.setdefault(host, _Host())

@@ -75,7 +75,7 @@ def listing_kind(body: bytes) -> Kind | None:
 
 
 def is_json_feed(body: bytes) -> bool:
-    """Tell whether a body is a JSON feed, by its begin."""
+    """Return whether a body is a JSON feed, by its begin."""
     head = body[:_LOOKED_AT].lstrip(b"\xef\xbb\xbf \r\n\t")
     return head.startswith(b"{") and b"jsonfeed.org" in head
 

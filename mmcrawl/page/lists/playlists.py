@@ -55,13 +55,13 @@ class _Entry(NamedTuple):
 
 
 def may_be_playlist(url: str, declared: str = "") -> bool:
-    """Tell whether an answer may be a playlist, by its address or its media type."""
+    """Return whether an answer may be a playlist, by its address or its media type."""
     said = declared.partition(";")[0].strip().lower()
     return bool(_NAME.search(url.partition("?")[0]) or _TYPES.match(said))
 
 
 def is_playlist(head: bytes, url: str, declared: str) -> bool:
-    """Tell whether an answer is a playlist, by its first kilobyte too."""
+    """Return whether an answer is a playlist, by its first kilobyte too."""
     head = head[:1024].removeprefix(b"\xef\xbb\xbf")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         head = head.decode("utf-16", "replace").encode("utf-8", "replace")

@@ -209,7 +209,7 @@ class RescoreSchedule:
         self._pages = 0
 
     def due(self, graph: LinkGraph) -> bool:
-        """Tell whether it is time; if so, count from here."""
+        """Return whether it is time; if so, count from here."""
         size = graph.nodes + graph.edges
         late = self._size < _SMALL and graph.pages - self._pages >= _PAGES_WHILE_SMALL
         if size < self._size * (1 + self._growth) and not late:
