@@ -140,7 +140,7 @@ class Progress:
 
 @contextmanager
 def steps(console: Console) -> Iterator[Callable[[int, int, str], None]]:
-    """Give what is told how far a measurement is: steps done, steps in all, and what is measured.
+    """Give the progress callback of a measurement: steps done, steps in all, what is measured.
 
     It is shown as a bar on a terminal; elsewhere as a line at once, and then every ten seconds.
     """

@@ -178,14 +178,14 @@ class Plan:
 
     @cached_property
     def topic_digest(self) -> str:
-        """Tells topics apart by what they hold, not by name: a topic file may be edited."""
+        """Identifies topics by content, not by name: a topic file may be edited."""
         topics = self._shared.topics_by_host.items()
         by_host = [f"{host} {_written(topic)}" for host, topic in topics]
         return _digest([_written(self._shared.whole_topic), *by_host])
 
     @cached_property
     def web_digest(self) -> str:
-        """Tells webs apart: names, sizes and times of files, or what a simulated web is made by."""
+        """Identifies webs: names, sizes and times of files, or parameters of a simulation."""
         return _digest([line for web in self._webs for line in _signs(web)])
 
     @property

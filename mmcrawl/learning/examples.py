@@ -237,7 +237,7 @@ class TellingWord:
 def telling_words(
     good: Sequence[Example], bad: Sequence[Example], most: int = 30, known: Collection[str] = ()
 ) -> list[TellingWord]:
-    """Return the words that stand on good pages rather than on bad ones, the weightiest first.
+    """Return the words that distinguish good pages from bad ones, the weightiest first.
 
     Each word is told by the difference of its smoothed log-odds (Monroe, Colaresi & Quinn 2008,
     equation 15, over pages instead of tokens), times the share of good pages that hold it. Where
@@ -296,7 +296,7 @@ def _lines_in(example: Example) -> Iterator[str]:
 
 
 def _lines_of_sites(examples: Iterable[Example]) -> dict[str, set[str]]:
-    """Return of each site the lines that stand on more than half of its pages."""
+    """Return for each site the lines that are on more than half of its pages."""
     pages, lines = Counter[str](), defaultdict[str, Counter[str]](Counter)
     for example in examples:
         pages[example.site] += 1

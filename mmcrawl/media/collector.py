@@ -1,4 +1,4 @@
-"""What is to be fetched next, and what became of it: a process's part in a collection.
+"""One process's share of collecting: what to fetch next, and what became of it.
 
 The process holds a lock as long as it lives; what another one of this machine had taken whose lock
 is free has died, and is fetched by others at once. Of other machines the leases must run out.

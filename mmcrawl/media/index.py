@@ -1,4 +1,4 @@
-"""What is known of each address of a collection: its record, and who fetches it.
+"""The record of each address of a collection, and the process that fetches it.
 
 Whoever wants to fetch an address takes it, for the time of a lease: he sets himself in its record
 if that is as it was when he read it. Only the owner may settle it, at the try at which he took it.

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes and by what the server says of it; never by its name."""
+"""The type of a file, by its first bytes and the server's headers; never by its name."""
 
 import re
 from collections.abc import Iterator

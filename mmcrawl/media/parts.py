@@ -34,7 +34,7 @@ _BESIDE = "-media"
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What is kept of a crawl's media. A context manager."""
+    """The downloaded media of a crawl. A context manager."""
 
     name: str
     folder: Path
@@ -165,7 +165,7 @@ class NamedFile:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file that another one needs, and what came of it.
+    """A file that another one needs, and its state.
 
     Attributes:
         file: its record: of several places the one it was had from; None if it was not asked for.

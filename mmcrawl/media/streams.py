@@ -69,7 +69,7 @@ class Stream:
     def go_on(
         self, piece: Download | None = None, problem: MediaError | None = None
     ) -> list[Download] | None:
-        """Take a piece, or why it cannot be had; at the beginning none.
+        """Take a piece, or the reason why it failed; at the beginning none.
 
         Returns:
             Those that are to be fetched now, none if enough are under way; None, once, when all
@@ -291,7 +291,7 @@ def _decryption(piece: Piece, key: Path) -> tuple[Any, Any]:
 
 
 def _without_tags(source: BinaryIO) -> bytes:
-    """Return the first bytes behind ID3 tags, which stand before bare sound of any format."""
+    """Return the first bytes after ID3 tags, which may precede audio of any format."""
     while (head := source.read(HEAD))[:3] == b"ID3" and len(head) >= 10:
         size = sum(
             (byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True)

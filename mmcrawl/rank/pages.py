@@ -105,7 +105,7 @@ def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None)
 
 
 class Collected:
-    """What is kept of the pages of an archive while they are read."""
+    """The facts of an archive's pages that are kept while reading."""
 
     def __init__(
         self,

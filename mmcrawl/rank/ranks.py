@@ -1,4 +1,4 @@
-"""The ranks: of pages by their links, and of pages and blocks by the blocks links stand in.
+"""The ranks: of pages by their links, and of pages and blocks by the blocks of links.
 
 All of them come from power iteration, :func:`converge`. They sum to 1, and do not depend on the
 order of pages, blocks or links but for rounding. A link of a page to itself counts for nothing.

@@ -83,7 +83,7 @@ def _bodies(archive: Archive, reading: Reading) -> Iterator[tuple[int, Body]]:
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and of how many (0 if not known)."""
+"""Called with the name of the step, how many are done, and of how many (0: unknown)."""
 
 _OFTEN = 50  # pages between two reports of progress
 _REMOVED = "pages were removed from the archive while it was read; do it again"
@@ -93,7 +93,7 @@ _LOOKED_AT = 20  # nodes of a link without text
 
 
 class PageReader:
-    """Cuts pages as the archive does, and finds what stands in which block."""
+    """Cuts pages as the archive does, and assigns links and media to blocks."""
 
     def __init__(self, index: UrlIndex, *, topics: bool, media: bool = False) -> None:
         self._index = index

@@ -25,7 +25,7 @@ NOT_STORED = -1
 """Target of a link to what the archive does not hold as a page."""
 
 OUTSIDE = -1
-"""Number of what stands on a page outside of all its blocks, kept as a block of level 0."""
+"""Number of the rest of a page, outside all blocks, kept as a block of level 0."""
 
 
 @dataclass(frozen=True, slots=True)

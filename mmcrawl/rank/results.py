@@ -165,7 +165,7 @@ class Kept(Mapping[str, _T]):
 
 
 def _open_kept(uri: str, kind: type[_K], choose: Callable[[dict[str, Document]], str]) -> _K | None:
-    """Return a result that is kept of an archive, None if there is none."""
+    """Return a stored result for an archive, None if there is none."""
     try:
         store = open_results(uri)
     except MissingStoreError:

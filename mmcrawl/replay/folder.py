@@ -438,7 +438,7 @@ class _Index:
 
 
 def _index_file(index: _Index, number: int, path: Path) -> None:
-    """Add one file to the index, as far as it can be read."""
+    """Add one file to the index, up to any damage."""
     read: list[int] = []
     problems: list[WarcProblem] = []
     try:

@@ -242,7 +242,7 @@ def open_web(spec: str) -> StoredWeb:
 
 
 def check_web(spec: str) -> None:
-    """See that `spec` names a stored web, without reading all of it as `open_web` does."""
+    """Check that `spec` names a stored web, without reading all of it."""
     _found(spec)
 
 

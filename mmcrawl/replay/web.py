@@ -1,4 +1,4 @@
-"""The contract of a stored web, and the answers every kind of it gives alike."""
+"""The protocol of a stored web, and the answers that all kinds share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

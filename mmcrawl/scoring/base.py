@@ -1,4 +1,4 @@
-"""What an algorithm is: it is told what became of links, and answers with scores."""
+"""The protocol of an algorithm: it receives the outcomes of links and returns scores."""
 
 import logging
 from array import array
@@ -76,7 +76,7 @@ class CrawledPage:
 
     @classmethod
     def again(cls, past: PastPage, *, on_topic: bool) -> "CrawledPage":
-        """Return a page as it is told when its crawl is taken up again."""
+        """Return a page as replayed when its crawl is continued."""
         return cls(
             past.id,
             past.url,
@@ -100,7 +100,7 @@ class LinkSource(Protocol):
 
 
 class NoLinks:
-    """A source for scorers that are never told of a link."""
+    """A source for scorers that receive no links."""
 
     def known(self, link: int) -> KnownLink:
         """Raise LookupError."""

@@ -187,7 +187,7 @@ class LinkModel:
         return Contribution(features, added[features])
 
     def hear(self, contributions: Mapping[str, Contribution]) -> None:
-        """Take over what others contributed, by their names; in place of what each told before."""
+        """Replace the contributions of others, by their names, with their latest ones."""
         for name, new in contributions.items():
             old = self._others.get(name)
             self._add(new, 1)

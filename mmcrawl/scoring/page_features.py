@@ -58,7 +58,7 @@ def terms_of(text: str) -> Iterator[str]:
 
 
 def page_terms(page: Page) -> dict[str, float]:
-    """Return how often each term stands on a page, weighed by `PLACES`."""
+    """Return the frequency of each term on a page, weighted by `PLACES`."""
     found: dict[str, float] = {}
     for place, text in page_texts(page):
         weight = PLACES[place]

@@ -82,12 +82,12 @@ class Prospects:
         self._origin, self._origin_of = Origin(), (-1, _NO_PAGE)
 
     def load_model(self, link_model: LinkModel) -> None:
-        """Learn into what others learn into as well; to be called before anything is told."""
+        """Share the model of another scorer; call it before any event."""
         self.link_model = link_model
         self._features = FeatureRows(WIDTH, link_model.in_memory)
 
     def register(self, link: int) -> None:
-        """Make a new link known; the target of a redirect is, before anything else is told."""
+        """Register a new link; the target of a redirect before any other event."""
         self._reserve(link)
         known = self._source.known(link)
         parent = -1 if known.parent is None else known.parent
@@ -228,7 +228,7 @@ class Prospects:
         return -1 if parent is None else parent
 
     def _page_above(self, link: int) -> int:
-        """Return the page that a link, or what redirected to it, stands on; -1 for none."""
+        """Return the page that holds a link, or what redirected to it; -1 for none."""
         parent = self._parent(link)
         while parent >= 0 and self._outcome[parent] == _NO_PAGE:
             parent = self._parent(parent)

@@ -149,7 +149,7 @@ class TopicTest:
         return self.verdict(page.url, self.signs(page), media)
 
     def signs(self, page: Page) -> Signs:
-        """Return what of the topic stands on a page, for verdicts on it with any media."""
+        """Return the topic words of a page, for verdicts on it with any media."""
         topic = self._topic_of(page.url)
         found: dict[str, Mapping[str, float]] = {}
         if words := topic.by_words:

@@ -114,7 +114,7 @@ class _Pages:
         self.total[page] = float(np.frombuffer(self.told)[children].sum())
 
     def add_child(self, pages: _Numbers, child: int) -> None:
-        """Let pages know of a new child of theirs, once it has told its P."""
+        """Update the parents of a new child, once its P is known."""
         np.frombuffer(self.children, dtype=np.int32)[pages] += 1
         np.frombuffer(self.good, dtype=np.int32)[pages] += self.is_good[child]
         np.frombuffer(self.total)[pages] += self.told[child]
@@ -210,7 +210,7 @@ class SharkImproved(Scorer):
         return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
-        """Take in a page, and tell the pages that hold it, and those that hold them, of it."""
+        """Add a page, and update its parents and their parents."""
         for link in (page.id, *page.links):
             self._register(link)
         self._settle(page.id, _CRAWLED)
@@ -308,7 +308,7 @@ class SharkImproved(Scorer):
     # -- news -----------------------------------------------------------------------------------
 
     def _spread(self, pages: _Numbers) -> list[_Numbers]:
-        """Pass on what changed at `pages`; return the waiting links that learnt of it."""
+        """Propagate changes at `pages`; return the waiting links that are affected."""
         reached = []
         while len(pages):
             reached.append(pages)
@@ -361,7 +361,7 @@ class SharkImproved(Scorer):
         return self._scores(links, structure)
 
     def _structure(self, links: _Numbers) -> _Numbers:
-        """(3.15) for links that stand on pages."""
+        """(3.15) for links on pages."""
         return np.asarray(np.frombuffer(self._sum)[links] / self._inlinks.counts(links))
 
     def _scores(self, links: _Numbers, structure: _Numbers) -> LinkScores:

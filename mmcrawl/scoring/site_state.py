@@ -219,10 +219,10 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 class LinkOrder:
-    """What decides between links. It is told all that happens; the default makes nothing of it."""
+    """Decides between links. It receives every event; the default ignores them."""
 
     def begin(self) -> None:
-        """Note that something is told next that is not the target of a redirect."""
+        """Begin an event that is not the target of a redirect."""
 
     def registered(self, site: Site, link: int, known: KnownLink) -> None:
         """Take in a new link that was measured against the patterns."""

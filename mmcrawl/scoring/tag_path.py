@@ -1,4 +1,4 @@
-"""`tag-path`: a sleeping bandit whose arms are groups of links that stand in like places.
+"""`tag-path`: a sleeping bandit whose arms are groups of links in similar places.
 
 Where a link stands on its page, the elements around it with their classes and ids, often tells what
 it leads to. Links with similar tag paths make up an arm. Each fetch pulls the best of the arms that

@@ -59,7 +59,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a store holds, and what messages say of it.
+    """The tables of a store, and its names in messages.
 
     Attributes:
         noun: How messages call it: ``collection``.
@@ -114,7 +114,7 @@ class Store(Protocol):
     name: str
 
     def get(self, table: str, keys: Collection[Any]) -> dict[Any, Document]:
-        """Return the documents of some keys, as far as they are there."""
+        """Return the documents of some keys; missing ones are left out."""
 
     def range(
         self,
@@ -125,7 +125,7 @@ class Store(Protocol):
         limit: int | None = None,
         backwards: bool = False,
     ) -> Iterator[tuple[Any, Document]]:
-        """Yield keys and documents that meet all conditions; others may write meanwhile.
+        """Yield keys and documents that meet all conditions; others may write at the same time.
 
         Args:
             table: Name of the table.
@@ -150,7 +150,7 @@ class Store(Protocol):
         """Remove the documents that meet all conditions when they go; return how many did."""
 
     def together(self) -> AbstractContextManager[None]:
-        """Make what is written inside durable as one, and keep others from writing meanwhile.
+        """Make all writes inside durable together, and keep others from writing.
 
         A server does neither: there, each step inside is durable before the next one.
         """

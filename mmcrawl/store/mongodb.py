@@ -74,7 +74,7 @@ class Server:
 
 
 def connect(contents: Contents, uri: str, *, create: bool, read_only: bool) -> Server:
-    """Connect, and set up what is to be kept there if wished.
+    """Connect, and create indexes if requested.
 
     Args:
         contents: What is kept there.
@@ -113,7 +113,7 @@ class _Connection:
     options: Mapping[str, Any]
 
     def open(self, *, retried: bool = True, journal: bool = True) -> Server:
-        """Connect; without retryable or journaled writes, if wished."""
+        """Connect; without retryable or journaled writes, if requested."""
         concern = WriteConcern(w="majority", j=True) if journal else WriteConcern(w="majority")
         options = dict(self.options) if retried else {**self.options, "retryWrites": False}
         try:

@@ -38,7 +38,7 @@ def scratch_file() -> FileIO:
 
 
 def no_room(error: Exception) -> StoreError:
-    """Return what a user is told when a temporary file cannot be written or read."""
+    """Return the message for a temporary file that cannot be written or read."""
     return StoreError(
         f"a temporary file for waiting links cannot be used ({error}); make room, or name a folder"
         " that has room in the environment variable TMPDIR"
@@ -180,7 +180,7 @@ def explained(kind: FileKind, name: str) -> Iterator[None]:
 
 
 def why_not(kind: FileKind, name: str, text: str) -> str:
-    """Return what a user is told, given what SQLite says."""
+    """Return our message for a message of SQLite."""
     what = f"{kind.noun} {name}"
     if "not a database" in text:
         article = "an" if kind.noun[0] in "aeiou" else "a"

@@ -52,7 +52,7 @@ def names_kind(text: str, kind: str) -> bool:
 
 
 def is_paging(anchor: str) -> bool:
-    """Return whether the text of a link says no more than that a list goes on behind it.
+    """Return whether a link's text only says that a list continues.
 
     >>> is_paging("Older posts »"), is_paging("[12]"), is_paging("第3页"), is_paging("Next year")
     (True, True, True, False)

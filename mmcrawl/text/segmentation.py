@@ -95,7 +95,7 @@ class Lexicon:
         return sequence
 
     def find(self, text: str) -> Mapping[str, int]:
-        """How often each word of the lexicon stands in `text`; words that do not are left out.
+        """The number of occurrences in `text` of each word of the lexicon that it contains.
 
         Longest match first, hits do not overlap. The mapping is read-only; short texts are cached.
         """

@@ -88,7 +88,7 @@ class PageModel:
     # -- its file ---------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
-        """Write the model; who reads the file meanwhile sees the old one or the new one, whole."""
+        """Write the model atomically: a reader sees the old file or the new one."""
         facts = {
             "format": FORMAT,
             "version": VERSION,

@@ -61,7 +61,7 @@ class Topic:
     """Whether every page is on topic: media are looked for, whatever they are about."""
 
     chapters: tuple[Chapter, ...] = field(default=(), compare=False)
-    """Those of `concepts` that stand in chapters, in the order of the curriculum."""
+    """The `concepts` that belong to chapters, in the order of the curriculum."""
 
     learnt: tuple[PageModel, ...] = field(default=(), hash=False)
     """What was learnt from pages: judges them beside the words; its own words are for links."""
@@ -114,7 +114,7 @@ class Topic:
         return replace(self, wanted=frozenset(kinds))
 
     def find(self, text: str) -> dict[str, int]:
-        """Name of each concept that stands in `text`, with how often its words do."""
+        """Each concept found in `text`, with the number of occurrences."""
         counts: dict[str, int] = {}
         concepts = self.concept_by_word
         for word, count in self.lexicon.find(text).items():

@@ -204,7 +204,7 @@ class Catalogue:
         return {id_: document["record"] for id_, document in self._store.range(kind)}
 
     def change(self, kind: str, change: Change) -> None:
-        """Change records of a kind, so that of two who do it at once neither is lost.
+        """Change records of a kind; of two changes at the same time, none is lost.
 
         `change` may be called several times. Works that are corrected are marked as changed now.
         """
@@ -270,7 +270,7 @@ class Catalogue:
         return work
 
     def works_of(self, ids: Iterable[str]) -> list[Work]:
-        """Return the works of some ids, as far as there are any, also hidden ones."""
+        """Return the works of some ids that exist, also hidden ones."""
         corrections = self.corrections()
         return [work for id_ in ids if (work := self.find_with(id_, corrections)) is not None]
 

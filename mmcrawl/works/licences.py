@@ -221,7 +221,7 @@ class LicenceReader:
         return sorted(found, key=lambda one: -one.score)[:_MOST]
 
     def beside(self, nodes: range) -> tuple[Licence, ...]:
-        """Return what stands in an element that holds nothing but a medium and what is its own."""
+        """Return the text of an element that holds only one medium and its own details."""
         first = bisect_left(self._nodes, nodes.start)
         found = self._by_node[first : min(bisect_left(self._nodes, nodes.stop), first + _MOST)]
         return tuple(_of_medium(one) for _, one in found if one.code != UNSPECIFIED)

@@ -288,7 +288,7 @@ class OccurrenceReader:
 
 
 def _is_of_one(item: Thing) -> bool:
-    """Whether a thing is about one work, so that what is said of it is said of its medium."""
+    """Whether a thing is about one work, so that its statements hold for the medium."""
     return not item.types.isdisjoint(
         "podcastepisode episode clip learningresource movie tvepisode musicrecording".split()
     )

@@ -202,7 +202,7 @@ _LEAST_WORDS = 8
 
 
 def date_in(text: str) -> str:
-    """Return the date at the beginning of a text, as far as it is given; "" for none.
+    """Return the date at the beginning of a text, as precise as given; "" for none.
 
     >>> date_in("2012-3-04T10:00:00Z"), date_in("2012年3月"), date_in("2012"), date_in("12/3/04")
     ('2012-03-04', '2012-03', '2012', '')

@@ -92,7 +92,7 @@ class Gdom:
         return content_runs(tree, pieces, [removed[piece] for piece in pieces])
 
     def _removed(self, tree: PageTree, measures: Measures) -> list[bool]:
-        """Return which nodes are removed by themselves, not by what they stand in."""
+        """Return the nodes that are removed by themselves, not by a parent."""
         tags, parents, hidden, in_link = tree.tags, tree.parents, measures.hidden, measures.in_link
         count = len(tree)
         removed = [False] * count

@@ -120,7 +120,7 @@ def _types(
 # ---------------------------------------------------------------- task 2
 
 Find = Callable[[LabelledPage, PageTree], Ranges]
-"""Tells the ranges of nodes that are the content of a page."""
+"""Returns the ranges of nodes that are the content of a page."""
 
 
 def _nodes_of_content(page: LabelledPage, tree: PageTree) -> Ranges:

@@ -10,7 +10,7 @@ from mmcrawl.experiment.plan import ExperimentError
 from mmcrawl.experiment.results import table_text
 
 Told = Callable[[int, int, str], object]
-"""Is told how far a measurement is: steps done, steps in all, and what is being measured."""
+"""Called with the progress of a measurement: steps done, steps in all, what is measured."""
 
 _NAME = "tables"
 

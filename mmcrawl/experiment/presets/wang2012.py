@@ -83,7 +83,7 @@ _ALGORITHMS = tuple(
 )
 _BUDGET = 0.4
 Keep = Callable[[LabelledPage], tuple[Ranges, Ranges]]
-"""Tells the ranges of nodes of a page whose text, and whose links, a method keeps."""
+"""Returns the ranges of nodes whose text, and whose links, a method keeps."""
 
 
 def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:

@@ -361,7 +361,7 @@ def _found(relevant: int, pages: int, wanted: int) -> tuple[str, str, str]:
 
 
 def _precision_by_time(runs: Mapping[str, Series]) -> PaperTable:
-    """Table 5-7: precision after 1 to 4 hours, told by the pages of breadth-first they make."""
+    """Table 5-7: precision after 1 to 4 hours, measured in pages of breadth-first."""
     rows = []
     for number in range(1, 5):
         cells = [f"{number}"]

@@ -75,7 +75,7 @@ class EndError(Exception):
 
 
 class Body:
-    """What stands behind the first eight bytes.
+    """The bytes after the first eight.
 
     Args:
         file: at its first byte.

@@ -342,7 +342,7 @@ class _Reader:
         )
 
     def take(self, tag: int, data: bytes, depth: int) -> None:
-        """Take a tag; one that is damaged is taken as far as it can be read."""
+        """Read a tag; a damaged one up to the damage."""
         content = Bytes(data, self._encoding)
         try:
             if tag == _SPRITE:

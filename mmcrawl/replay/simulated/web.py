@@ -1,4 +1,4 @@
-"""The simulated web: what it answers, and what of it is relevant."""
+"""The simulated web: its answers, and its relevant pages."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -115,7 +115,7 @@ class HeldFiles:
 
 @contextmanager
 def checked_file(shipment: Shipment, digest: str) -> Iterator[BinaryIO]:
-    """Open a file that is held, at its begin, after all of it was found to be as it was kept.
+    """Open a downloaded file at its start, after its digest was verified.
 
     What it is written to may take nothing back, as an archive file.
 
@@ -189,7 +189,7 @@ def path_of_part(address: str) -> str:
 
 
 def file_path(file: WorkFile) -> str:
-    """Return the name under which a file is served, so that what it loads stands beside it."""
+    """Return the name of a file, so that files it loads are beside it."""
     return path_of_part(file.url.rpartition("/")[2] or "file")
 
 
