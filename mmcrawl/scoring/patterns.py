@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from mmcrawl.frontier.findings import PatternRecord
 
 ANY = "*"
-"""The placeholder in a pattern for a part that differs. A URL's own `*` is kept escaped as `%2A`."""
+"""The placeholder in a pattern for a part that differs. A URL's own `*` is escaped as `%2A`."""
 
 _EXEMPLARS = 32  # of a cluster: a new URL is compared with no more
 _MOST_CLUSTERS = 256  # of a site: they bound the work for each URL
