@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from mmcrawl.cluster.store import SharedStore, name_of
@@ -63,11 +64,19 @@ class Lease:
 _FIELDS = tuple(Lease.__dataclass_fields__)[1:]
 
 
-def leases_of(rows: Iterable[Mapping[str, Any]]) -> dict[int, Lease]:
-    """Return the leases of documents, by partition; one that is damaged has a fault."""
+def leases_of(
+    rows: Iterable[Mapping[str, Any]], known: Mapping[int, Lease] = MappingProxyType({})
+) -> dict[int, Lease]:
+    """Return the leases of documents, by partition; one that is damaged has a fault.
+
+    Of those that have not changed since they were `known` nothing is read again.
+    """
     found = {}
     for row in rows:
         part = int(row["_id"].split("/")[1])
+        if part in known and known[part].version == row.get("version"):
+            found[part] = known[part]
+            continue
         try:
             found[part] = Lease(part, *(row[name] for name in _FIELDS))
             found[part].plain_facts  # noqa: B018 - it is read
@@ -91,13 +100,14 @@ class Leases:
     def __init__(self, documents: SharedStore, name: str) -> None:
         self._documents, self._name = documents, name
         self._there: set[int] = set()
+        self._read: dict[int, Lease] = {}
         self.own: dict[int, Lease] = {}
 
     def read(self) -> dict[int, Lease]:
         """Return all, as they are now; what that says of its own is for the caller."""
-        found = leases_of(self._documents.all("lease"))
-        self._there.update(found)
-        return found
+        self._read = leases_of(self._documents.all("lease"), self._read)
+        self._there.update(self._read)
+        return self._read
 
     def make(self, parts: Collection[int], busy: int = 0) -> None:
         """Make the leases of partitions that have none."""

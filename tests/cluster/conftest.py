@@ -55,34 +55,28 @@ def web():
         yield made
 
 
-@pytest.fixture
-def gang(web, uri, tmp_path):
-    """Return who starts workers; they are ended after the test."""
+def _gang(web, uri, folder):
+    """Give who starts workers; they are ended after the test."""
     from .real_workers import Gang
 
-    made = Gang(web, uri, tmp_path)
+    made = Gang(web, uri, folder)
     yield made
     made.end()
+
+
+@pytest.fixture
+def gang(web, uri, tmp_path):
+    yield from _gang(web, uri, tmp_path)
 
 
 @pytest.fixture
 def file_gang(web, file_uri, tmp_path):
-    """Return who starts workers that share a file."""
-    from .real_workers import Gang
-
-    made = Gang(web, file_uri, tmp_path)
-    yield made
-    made.end()
+    yield from _gang(web, file_uri, tmp_path)
 
 
 @pytest.fixture
 def server_gang(web, server_uri, tmp_path):
-    """Return who starts workers that share a database."""
-    from .real_workers import Gang
-
-    made = Gang(web, server_uri, tmp_path)
-    yield made
-    made.end()
+    yield from _gang(web, server_uri, tmp_path)
 
 
 @pytest.fixture
@@ -102,9 +96,7 @@ def observe():
 @pytest.fixture
 def gang_of_many(uri, tmp_path):
     """Return a gang and a web that keeps it busy for longer."""
-    from .real_workers import Gang, Web
+    from .real_workers import Web
 
     with Web(12, 100) as web:
-        made = Gang(web, uri, tmp_path)
-        yield made
-        made.end()
+        yield from _gang(web, uri, tmp_path)

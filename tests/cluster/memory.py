@@ -18,7 +18,7 @@ from mmcrawl.crawl import CrawlParts, FetchedPage
 from mmcrawl.frontier import Limits, WaitingLink
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import PinnedRules, default_parameters
-from mmcrawl.store import KEY, Document
+from mmcrawl.store import Document
 from mmcrawl.topic import topic_from_keywords
 from tests.store.memory import MemoryStore as DocumentsInMemory
 
@@ -92,13 +92,6 @@ class MemoryDocuments(DocumentsInMemory):
         while self.again(operation, table):
             result = write()
         return result
-
-    def _met(self, table: str, conditions: Collection[Any]) -> list[str]:
-        keys = next((what for name, how, what in conditions if (name, how) == (KEY, "in")), None)
-        if keys is None:
-            return super()._met(table, conditions)
-        there = self._there(table)
-        return sorted(key for key in keys if key in there)
 
 
 def made_lease(

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from mmcrawl.cluster import name_of, open_shared_store
+from mmcrawl.cluster import open_shared_store
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import MediaPageRecord
 from mmcrawl.page import MediaResource
@@ -33,34 +33,27 @@ def message(documents, part, number, data=b"x"):
     return documents.row_of(part, f"{number:03d}", bytes=data)
 
 
-def entry(documents, part, number, data=b"x"):
-    told = {"epoch": 1, "owner": "ann", "bytes": data}
-    return documents.row_of(part, f"{number:03d}", **told)
-
-
 def names(rows):
     return [one["_id"].partition("/")[2] for one in rows]
 
 
-def test_who_inserts_first_decides(documents):
-    first = [message(documents, 1, n, b"first") for n in range(3)]
-    assert documents.insert("message", first) == set()
-    second = [message(documents, 1, n, b"second") for n in range(5)]
-    assert documents.insert("message", second) == {one["_id"] for one in first}
-    found = documents.all("message")
-    assert names(found) == documents.names("message") == [f"0001/00{n}" for n in range(5)]
-    assert [one["bytes"] for one in found] == [b"first"] * 3 + [b"second"] * 2
-    assert documents.insert("message", []) == set()
-
-
-def test_those_of_some_parts_come_in_order(documents):
+def test_documents_are_those_of_the_job_and_come_in_order(documents):
     rows = [message(documents, part, number) for number in (2, 0, 1) for part in (11, 3, 7)]
-    documents.insert("message", rows)
-    assert names(documents.at("message", {11, 3})) == [
-        "0003/000", "0003/001", "0003/002", "0011/000", "0011/001", "0011/002",
-    ]  # fmt: skip
+    assert documents.insert("message", rows) == documents.insert("message", []) == set()
+    again = [message(documents, 3, number, b"again") for number in range(4)]
+    assert documents.insert("message", again) == {one["_id"] for one in again[:3]}
+    found = documents.at("message", {11, 3})
+    assert names(found) == [f"{part}/00{n}" for part in ("0003", "0011") for n in range(4)][:-1]
+    assert [one["bytes"] for one in found[:4]] == [*3 * [b"x"], b"again"]
+    assert names(documents.all("message", "0003")) == names(found)[:4]
+    assert len(documents.at("message", {3, 11}, 2)) == 2
     assert [*documents.at("message", set()), *documents.at("message", {4})] == []
-    assert documents.one("message", "0003/001")["at"] == documents.key(name_of(3))
+    documents.delete("message", ["0003/001", "0003/009"])
+    documents.delete("message", [])
+    documents.delete_between("message", "0011/", "0011/002")
+    assert documents.names("message") == [
+        "0003/000", "0003/002", "0003/003", "0007/000", "0007/001", "0007/002", "0011/002",
+    ]  # fmt: skip
 
 
 def test_a_document_is_put_in_place_of_another(documents):
@@ -68,8 +61,7 @@ def test_a_document_is_put_in_place_of_another(documents):
     documents.put("worker", "ann", {"beat": 1, "facts": "1"})
     documents.put("worker", "ann", {"beat": 2, "facts": "3"})
     found = {"_id": documents.key("ann"), "beat": 2, "facts": "3"}
-    assert documents.one("worker", "ann") == found
-    assert names(documents.all("worker")) == ["ann"]
+    assert [documents.one("worker", "ann")] == documents.all("worker") == [found]
 
 
 def test_documents_are_changed_if_they_are_as_they_were_read(documents):
@@ -81,22 +73,6 @@ def test_documents_are_changed_if_they_are_as_they_were_read(documents):
     found = {row["granted"]: row["version"] for row in documents.all("budget")}
     assert found == {"a2": 5, "x": 5, "c": 4}
     assert documents.compare_and_set("budget", {"b": (4, {"granted": "x"})}) == set()  # it was made
-
-
-def test_documents_are_removed_by_name(documents):
-    documents.insert("message", [message(documents, 1, n) for n in range(4)])
-    documents.delete("message", ["0001/001", "0001/003", "0001/009"])
-    documents.delete("message", ["0001/001"])
-    documents.delete("message", [])
-    assert names(documents.all("message")) == ["0001/000", "0001/002"]
-
-
-def test_documents_are_removed_between_names(documents):
-    documents.insert("log", [*(entry(documents, 1, n) for n in range(8)), entry(documents, 2, 0)])
-    documents.delete_between("log", "0001/", "0001/006")
-    assert names(documents.all("log")) == ["0001/006", "0001/007", "0002/000"]
-    assert names(documents.all("log", "0001")) == ["0001/006", "0001/007"]
-    assert len(documents.at("log", {1, 2}, 2)) == 2
 
 
 def test_of_changes_at_the_same_time_none_is_lost(documents, monkeypatch):

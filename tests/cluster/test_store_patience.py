@@ -162,30 +162,11 @@ def test_patience_ends(proxy, connect):
     assert shared.insert("message", [row]) == set()
 
 
-def test_closing_ends_waiting(proxy, connect, caplog):
-    shared = connect()
-    proxy.cut()
-    heard = []
-
-    def wait():
-        with pytest.raises(StoreError, match="is closed") as caught:
-            shared.put("worker", "w", {"beat": 1, "facts": ""})
-        heard.append(caught.value)
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    while "has it a primary?; waiting" not in caplog.text:
-        time.sleep(0.01)
-    assert thread.is_alive()
-    shared.close()
-    thread.join(HANG)
-    assert heard
-
-
-def test_closing_ends_waiting_for_an_answer(proxy, connect):
+@pytest.mark.parametrize("is_open", [False, True])
+def test_closing_ends_waiting_for_a_server_and_for_an_answer(proxy, connect, caplog, is_open):
     shared = connect()
     shared.all("worker")
-    proxy.flowing.clear()
+    (proxy.flowing.clear if is_open else proxy.cut)()
     heard = []
 
     def wait():
@@ -195,7 +176,9 @@ def test_closing_ends_waiting_for_an_answer(proxy, connect):
 
     thread = threading.Thread(target=wait)
     thread.start()
-    assert proxy.held.wait(HANG)
+    while not is_open and "has it a primary?; waiting" not in caplog.text:
+        time.sleep(0.01)
+    assert not is_open or proxy.held.wait(HANG)
     assert thread.is_alive()
     shared.close()
     thread.join(HANG)

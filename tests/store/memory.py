@@ -91,11 +91,16 @@ class MemoryStore:
         return self._tables.setdefault(table, {})
 
     def _met(self, table: str, conditions: Collection[Any]) -> list[Any]:
+        there = self._there(table)
+        keys: Collection[Any] = there
+        for name, how, what in conditions:
+            if name == KEY and how in ("=", "in"):  # the others are few then
+                keys = there.keys() & ({what} if how == "=" else {*what})
         return [
             key
-            for key, row in sorted(self._there(table).items())
+            for key in sorted(keys)
             if all(
-                OPERATORS[how](key if name == KEY else row[name], what)
+                OPERATORS[how](key if name == KEY else there[key][name], what)
                 for name, how, what in conditions
             )
         ]
