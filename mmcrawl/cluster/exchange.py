@@ -25,6 +25,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from threading import Condition, Event, Lock, Thread
+from typing import Any
 
 from mmcrawl.cluster.budget import Budget
 from mmcrawl.cluster.learnt import Learnt, LearntStore
@@ -46,16 +47,6 @@ _AT_ONCE = 128  # partitions that are read at once
 _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """Where a partition stands: see `Lease`."""
-
-    busy: int
-    alone: int
-    pages: int
-    facts: str
-
-
 @dataclass(slots=True, kw_only=True)
 class Report:
     """What happened in the partitions of a worker.
@@ -63,7 +54,7 @@ class Report:
     Attributes:
         parts: those that its crawl has taken in, with their epochs.
         rows: that changed, encoded, by partition.
-        states: of partitions where it is another one.
+        states: what is another one in the leases of partitions.
         messages: for other partitions, encoded.
         media: documents of media pages.
         dropped: keys of those that turned out to be none.
@@ -83,7 +74,7 @@ class Report:
 
     parts: Mapping[int, int] = field(default_factory=dict)
     rows: Mapping[int, bytes] = field(default_factory=dict)
-    states: Mapping[int, State] = field(default_factory=dict)
+    states: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     messages: Sequence[tuple[int, bytes]] = ()
     media: Sequence[Row] = ()
     dropped: Sequence[str] = ()
@@ -285,16 +276,9 @@ class Exchange:
         rows = {own[part]: data for part, data in report.rows.items() if part in parts}
         wanted = {one.part: one for one in (self._logs.append(rows) if rows else ())}
         for part in parts & {*report.states, *report.taken_in.values(), *report.given}:
-            lease = wanted.get(part, own[part])
-            if state := report.states.get(part):
-                lease = replace(
-                    lease,
-                    busy=state.busy,
-                    alone=state.alone,
-                    pages=state.pages,
-                    facts=state.facts,
-                )
-            wanted[part] = replace(lease, owner="" if part in report.given else self.name)
+            owner = "" if part in report.given else self.name
+            lease, state = wanted.get(part, own[part]), report.states.get(part, {})
+            wanted[part] = replace(lease, owner=owner, **state)
         news.lost |= self._change([*wanted.values()])
         counted = parts - news.lost
         self._messages.remove([n for n, part in report.taken_in.items() if part in counted])

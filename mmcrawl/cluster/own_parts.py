@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.cluster.changes import Changes
-from mmcrawl.cluster.exchange import Report, State
+from mmcrawl.cluster.exchange import Report
 from mmcrawl.cluster.log import Stored
 from mmcrawl.cluster.messages import Outbox
 from mmcrawl.cluster.places import Rules
@@ -324,7 +324,7 @@ class OwnParts:
             self.forget(part)
         return report
 
-    def _states(self, *, left_alone: bool) -> Iterator[tuple[int, State]]:
+    def _states(self, *, left_alone: bool) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield partitions that stand elsewhere than when they were reported last."""
         for part in self.held:
             job = self.jobs.get(part)
@@ -333,11 +333,12 @@ class OwnParts:
             if part not in self._dirty and self._told.get(part) == told:
                 continue
             self._told[part] = told
-            facts: dict[str, Any] = {}
+            state = {"busy": told[0], "alone": told[1], "pages": 0, "facts": "{}"}
             if job is not None:
                 self.totals[part] = job.totals()
                 facts = self._facts(part, job, is_idle=not told[0])
-            yield part, State(*told, job.pages if job else 0, json.dumps(facts))
+                state |= {"pages": job.pages, "facts": json.dumps(facts)}
+            yield part, state
 
     def _facts(self, part: int, job: CrawlJob, *, is_idle: bool) -> dict[str, Any]:
         """Return what those who look are told of a partition."""

@@ -173,7 +173,7 @@ def open_shared_store(
     shared = SharedStore(open_contents(uri, create=arguments is not None), job, patience)
     try:
         if arguments is not None:
-            if is_server(uri) and not shared.has_begun:
+            if is_server(uri) and not shared.read_job():
                 shared.refuse_lost_updates()
             shared.begin(arguments)
         shared.refresh_job()
@@ -346,28 +346,21 @@ class SharedStore:
             if not fields.items() <= there.get(self.key(name), {}).items()
         }
 
-    def change_one(
-        self, table: str, name: str, change: Callable[[Row], Row | None]
-    ) -> tuple[Row, Row | None]:
+    def change_one(self, table: str, name: str, change: Callable[[Row], Row | None]) -> None:
         """Change a document in one step: none of what others change meanwhile is lost.
 
         Args:
             table: where it is.
             name: of a document that is there, and stays.
             change: returns the fields to be set, given the document; None for no change.
-
-        Returns:
-            The document as it was, and as it is then; None if it was not changed.
         """
         while True:
             row = self.one(table, name)
             if row is None:
                 raise StoreError(f"a document of store {self.uri_shown} is missing: {name}")
             fields = change(dict(row))
-            if fields is None:
-                return row, None
-            if not self.compare_and_set(table, {name: (row["version"], fields)}):
-                return row, {**row, **fields}
+            if fields is None or not self.compare_and_set(table, {name: (row["version"], fields)}):
+                return
 
     def delete(self, table: str, names: Collection[str]) -> None:
         """Remove documents."""
@@ -375,10 +368,10 @@ class SharedStore:
         if keys:
             self._patiently(lambda: self._documents.delete(table, (KEY, "in", keys)))
 
-    def delete_between(self, table: str, first: str, end: str, *where: Condition) -> None:
+    def delete_between(self, table: str, first: str, end: str) -> None:
         """Remove the documents whose names are not before `first`, and before `end`."""
-        between: list[Condition] = [(KEY, ">=", self.key(first)), (KEY, "<", self.key(end))]
-        self._patiently(lambda: self._documents.delete(table, *between, *where))
+        between = (KEY, ">=", self.key(first)), (KEY, "<", self.key(end))
+        self._patiently(lambda: self._documents.delete(table, *between))
 
     def quarantine(self, table: str, name: str, why: str) -> None:
         """Take a document that cannot be read out of the way, and keep it for people to look at."""
@@ -393,11 +386,6 @@ class SharedStore:
         self.delete(table, [name])
 
     # -- the job ------------------------------------------------------------------------------
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether the job is there."""
-        return bool(self._patiently(lambda: self._documents.get("job", [self._prefix])))
 
     def refuse_lost_updates(self) -> None:
         """Raise StoreError if changes that several make at once are lost, as in no MongoDB."""
@@ -439,14 +427,16 @@ class SharedStore:
         Raises:
             StoreError: it is not there.
         """
-        self.job = job_of(self._job_row())
+        if not (row := self.read_job()):
+            raise StoreError(no_job(self.job.name, self.uri_shown))
+        arguments, finished_at = json.loads(row["arguments"]), row["finished_at"] or None
+        self.job = Job(0, row["name"], arguments, finished_at, row["reason"])
         return self.job
 
-    def _job_row(self) -> Row:
+    def read_job(self) -> Row:
+        """Return the document of the job, an empty one if it has not begun."""
         found = self._patiently(lambda: self._documents.get("job", [self._prefix]))
-        if not found:
-            raise StoreError(no_job(self.job.name, self.uri_shown))
-        return {"_id": self._prefix, **found[self._prefix]}
+        return dict(found.get(self._prefix, {}))
 
     def _change_job(self, **fields: Any) -> None:
         change = [([(KEY, "=", self._prefix)], fields)]
@@ -464,7 +454,7 @@ class SharedStore:
 
     def rules(self) -> list[Any]:
         """Return the rules for addresses that were published, none if there are none."""
-        found: list[Any] = json.loads(self._job_row()["rules"])
+        found: list[Any] = json.loads(self.read_job()["rules"])
         return found
 
     # -- findings -----------------------------------------------------------------------------
@@ -537,12 +527,6 @@ def no_job(name: str, store: str) -> str:
         f"there is no job {name!r} in store {store}; `scrapy workers` without a job tells which"
         " there are"
     )
-
-
-def job_of(row: Mapping[str, Any]) -> Job:
-    """Return the job of a document."""
-    finished_at = row["finished_at"] or None
-    return Job(0, row["name"], json.loads(row["arguments"]), finished_at, row["reason"])
 
 
 def _fields(row: Row) -> Row:

@@ -18,11 +18,10 @@ from itertools import islice
 from typing import Any
 
 from mmcrawl.cluster.exchange import IDLE_SECONDS, Exchange, News, Report, Sender
-from mmcrawl.cluster.learnt import learnt_patterns
+from mmcrawl.cluster.learnt import Mixture, learnt_patterns
 from mmcrawl.cluster.leases import leases_of
 from mmcrawl.cluster.log import Stored
 from mmcrawl.cluster.messages import LinksOfPage
-from mmcrawl.cluster.mixing import Mixture
 from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
