@@ -42,7 +42,8 @@ class Budget:
 
         Args:
             own: leases of the worker.
-            wants: pages that each had crawled or was fetching, where it needs more.
+            wants: pages that each had crawled or was fetching, where it needs more; of others'
+                partitions nothing is done.
             spare: pages that each has crawled, where it needs no more.
             leases: of all partitions, which may be some seconds old.
 
@@ -60,7 +61,8 @@ class Budget:
         def granted(row: Row) -> Row | None:
             told: dict[str, list[int]] = json.loads(row["granted"])
             before = json.dumps(told)
-            mine = {p for p in {*wants, *spare} if told.get(str(p), [0])[0] <= own[p].epoch}
+            asked = {*wants, *spare} & own.keys()
+            mine = {part for part in asked if told.get(str(part), [0])[0] <= own[part].epoch}
             for part in mine & spare.keys():
                 told[str(part)] = [own[part].epoch, spare[part]]
             room = self._most - sum(

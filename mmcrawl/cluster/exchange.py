@@ -247,11 +247,8 @@ class Exchange:
             self._look(report, news, began)
             news.messages = self._messages.receive(report.parts.keys() & self.leases.own.keys())
         if (report.wants or report.spare) and not self._is_over:
-            parts = self.leases.own.keys()
-            wants = {part: pages for part, pages in report.wants.items() if part in parts}
-            spare = {part: pages for part, pages in report.spare.items() if part in parts}
             seen = self.seen.values()
-            news.granted = self._budget.grant(self.leases.own, wants, spare, [*seen])
+            news.granted = self._budget.grant(self.leases.own, report.wants, report.spare, seen)
         with self.changed:
             self.news, self.report = news, None
             if has_looked:
