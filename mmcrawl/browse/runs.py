@@ -67,6 +67,7 @@ _KINDS = {
     "connection": "connection refused|connection broken|broken compression",
     "large": "too large",
     "address": "bad address",
+    "player": "it is a page with a player",
 }
 _KIND = re.compile("|".join(f"(?P<{name}>{begin})" for name, begin in _KINDS.items()))
 _SKIPPED = frozenset(("trap", "alias", "moved", "robots"))

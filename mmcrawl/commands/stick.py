@@ -31,6 +31,7 @@ from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.errors import CollectionError, MmcrawlError
 from mmcrawl.media.parts import folder_of
+from mmcrawl.store.uris import file_of
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.text.writing import program, size_of
 from mmcrawl.works.catalogue import open_catalogue
@@ -125,7 +126,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         near = found.near_misses(self.setting("MMCRAWL_TOPIC_THRESHOLD"), marked)
         facts = closing_facts(works, len(near), flash=bool(self.setting("MMCRAWL_RUFFLE")))
         (work / f"{job}.json").write_text(json.dumps(facts), encoding="utf-8")
-        said = " ".join(closing_sentences(facts, out))
+        said = " ".join(closing_sentences(facts, out, file_of(store) or store))
         console_of().print(Rule("the stick", align="left"), Padding(literal(said), (0, 0, 1, 0)))
         return 0
 
@@ -148,7 +149,7 @@ def closing_facts(works: Sequence[Work], near: int, *, flash: bool) -> dict[str,
     }
 
 
-def closing_sentences(facts: Mapping[str, Any], out: Path) -> Iterator[str]:
+def closing_sentences(facts: Mapping[str, Any], out: Path, place: str) -> Iterator[str]:
     """Yield what is on a stick, what is not and why, and what to do next."""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) or "nothing"
     size = size_of(facts["size"])
@@ -165,7 +166,7 @@ def closing_sentences(facts: Mapping[str, Any], out: Path) -> Iterator[str]:
     if facts["near"]:
         yield (
             f"{facts['near']:,} pages with media are just below the threshold:"
-            f" {program()} browse takes or refuses them."
+            f" take or refuse them in `{program()} browse {place}`."
         )
     yield "Copy the folder to a stick; the same command brings it up to date."
 

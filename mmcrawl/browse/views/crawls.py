@@ -14,7 +14,7 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.runs import CrawlRuns, CrawlWatch
+from mmcrawl.browse.runs import CrawlRuns, CrawlWatch, kind_of_error
 from mmcrawl.browse.text import sentences
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.errors import StoreError, TopicError
@@ -183,6 +183,7 @@ class CrawlViews:
             can_go_on=self.runs.can_go_on(job)
             and (stick is not None or not (crawl and crawl.state == "finished")),
             stick=stick,
+            kind_of_error=kind_of_error,
         )
 
     def start(self, form: Form) -> str | Response:

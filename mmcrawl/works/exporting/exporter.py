@@ -223,14 +223,6 @@ def _no_file(digest: str) -> BinaryIO:
     raise StoreError(f"no media are kept, so there is no file {digest}")
 
 
-def _no_parts(file: WorkFile) -> Sequence[HeldPart]:
-    return ()
-
-
-def _no_page(url: str) -> Capture | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Shipment:
     """What is exported.
@@ -250,9 +242,9 @@ class Shipment:
     name: str = "works"
     open_file: Callable[[str], BinaryIO] = _no_file
     time: float = 0.0
-    parts_of: Callable[[WorkFile], Sequence[HeldPart]] = _no_parts
+    parts_of: Callable[[WorkFile], Sequence[HeldPart]] = lambda file: ()
     ruffle: Path | None = None
-    page_at: Callable[[str], Capture | None] = _no_page
+    page_at: Callable[[str], Capture | None] = lambda url: None
 
     def each(self, write: Callable[[Work], None]) -> list[str]:
         """Write all works; return those that could not be written, a sentence each.
