@@ -218,14 +218,13 @@ if (location.protocol === "file:") {
 }
 
 async function playFlash(box, path) {
-  box.textContent = say("The player is starting…", "正在启动播放器……");
   if (!window.RufflePlayer?.newest) {
-    window.RufflePlayer = { config: { publicPath: base + "ruffle/", autoplay: "on", unmuteOverlay: "hidden", splashScreen: false } };
+    window.RufflePlayer = { config: { publicPath: base + "ruffle/", autoplay: "on", unmuteOverlay: "hidden" } };
     await run("ruffle/ruffle.js");
   }
   const shownBy = window.RufflePlayer.newest().createPlayer();
   shownBy.style.cssText = "width:100%;height:100%";
-  box.replaceChildren(shownBy);
+  box.append(shownBy);
   const url = base + address(path);
   shownBy.ruffle().load({ url, base: url.slice(0, url.lastIndexOf("/") + 1) });
 }
