@@ -33,7 +33,7 @@ from mmcrawl.errors import CollectionError, MmcrawlError
 from mmcrawl.media.parts import folder_of
 from mmcrawl.store.uris import file_of
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.text.writing import program, size_of
+from mmcrawl.text.writing import counted, program, size_of
 from mmcrawl.works.catalogue import open_catalogue
 from mmcrawl.works.collections import Marks
 from mmcrawl.works.model import Work
@@ -153,20 +153,20 @@ def closing_sentences(facts: Mapping[str, Any], out: Path, place: str) -> Iterat
     """Yield what is on a stick, what is not and why, and what to do next."""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) or "nothing"
     size = size_of(facts["size"])
-    yield f"{facts['held']:,} works are on it ({kinds}; {size}): {out / 'index.html'}."
+    yield f"On it: {counted(facts['held'], 'work')} ({kinds}; {size}), {out / 'index.html'}."
     if facts["missing"]:
         told = "; ".join(f"{count:,}: {why}" for why, count in facts["reasons"].items())
-        yield f"{facts['missing']:,} are not, only links to them ({told})."
+        yield f"Only links: {counted(facts['missing'], 'work')} ({told})."
     if facts["hosted"]:
         yield "For films of other sites: --hosted 5GB."
     if facts["flash"]:
         yield "Flash plays with Ruffle: -s MMCRAWL_RUFFLE=FOLDER names its web build."
     if facts["unstated"]:
-        yield f"Of {facts['unstated']:,} no licence is stated: ask before you hand them on."
+        yield f"Without a licence: {counted(facts['unstated'], 'work')}; ask before you share."
     if facts["near"]:
         yield (
-            f"{facts['near']:,} pages with media are just below the threshold:"
-            f" take or refuse them in `{program()} browse {place}`."
+            f"Just below the threshold: {counted(facts['near'], 'page')} with media, to be taken or"
+            f" refused in `{program()} browse {place}`."
         )
     yield "Copy the folder to a stick; the same command brings it up to date."
 

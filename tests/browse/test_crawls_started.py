@@ -9,7 +9,7 @@ import pytest
 from lxml import html
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Catalogue, Context, CrawlRuns, Options
+from mmcrawl.browse import Context, CrawlRuns, Options, WorksOfStore
 from tests.browse.catalogue import browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.serving import Answer, Request, Server
@@ -245,7 +245,7 @@ def test_works_are_described_once_what_describes_others_has_ended(
     described, busy = threading.Event(), threading.Event()
     busy.set()
 
-    class Desk(Catalogue):
+    class Desk(WorksOfStore):
         @property
         def is_describing(self) -> bool:
             if not runs.is_running(job):

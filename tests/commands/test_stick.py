@@ -46,12 +46,12 @@ def test_one_command_makes_a_stick_and_brings_it_up_to_date(tmp_path: Path) -> N
     add(2, "牛顿定律")
     (site / "2.html").write_text("<title>牛顿定律</title><embed src=2.wav><a href=3.html>3</a>")
     said = made()
-    assert "1 works are on it (1 audio" in said
-    assert "1 pages with media are just below the threshold" in said
-    assert "no licence is stated" in said
+    assert "On it: 1 work (1 audio" in said
+    assert "Just below the threshold: 1 page with media" in said
+    assert "Without a licence: 1 work" in said
     assert titles() == {"牛顿第二定律"}
     add(3, "自由落体运动")
-    assert "2 works are on it" in made()
+    assert "On it: 2 works" in made()
     assert titles() == {"牛顿第二定律", "自由落体运动"}
     other = typed(
         "stick", "--topic", "高中物理", "--seeds", "my-seeds.txt", "--out", "web", folder=tmp_path
@@ -108,7 +108,7 @@ def test_stopped_in_the_crawl_and_in_the_downloads_the_same_command_goes_on(tmp_
         may_answer.release(1_000)
         with begun() as stick:
             said = " ".join(stick.communicate(timeout=HANG)[0].split())
-        assert (stick.returncode, "3 works are on it (3 audio" in said) == (0, True), said
+        assert (stick.returncode, "On it: 3 works (3 audio" in said) == (0, True), said
         pages = [path for path in site.asked if path in ("/1.html", "/2.html", "/3.html")]
         assert pages == ["/1.html", "/2.html", "/3.html"]
     run("sha256sum", "-c", "--quiet", "SHA256SUMS", folder=tmp_path / "usb")
