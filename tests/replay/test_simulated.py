@@ -99,12 +99,11 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
 @each(
     "parameters",
     [
-        "pages=200,adjacency=1,tunnel=10,dynamic=1",
-        "pages=200,adjacency=0,media=0.5,noise=1,banner=1,languages=zh",
-        "pages=200,sites=2,topic=1,tunnel=1",
-        "pages=600,media=0,banner=1,sites=12",
-        "pages=50,sites=1,media=0.5,tunnel=10",
-        "pages=200,flat=0.5,menu=20,languages=en,tunnel=0,noise=0,sites=1,seed=7",
+        "pages=120,sites=1,adjacency=1,tunnel=10,dynamic=1",
+        "pages=100,sites=2,adjacency=0,media=0.5,noise=1,banner=1,languages=zh",
+        "pages=100,sites=2,topic=1,tunnel=1",
+        "pages=100,sites=2,media=0,banner=1",
+        "pages=100,flat=0.5,menu=20,languages=en,tunnel=0,noise=0,sites=1,seed=7",
     ],
 )
 def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str) -> None:
@@ -115,7 +114,7 @@ def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str)
 
 @each(
     "parameters",
-    ["pages=50,sites=1,tunnel=10,media=0.5", "pages=300,noise=1", "pages=300,flat=0.5,menu=9"],
+    ["pages=50,sites=1,tunnel=10,media=0.5", "pages=250,noise=1,flat=0.5,menu=9"],
 )
 def test_all_pages_are_reached_and_every_other_link_is_dead_on_purpose(parameters: str) -> None:
     web = simulated(parameters)
@@ -149,9 +148,8 @@ def test_the_same_parameters_give_the_same_bytes_in_any_order_on_any_machine() -
         digest.update(url.encode() + fetch(web, url).body)
     for url in reversed(list(web.page_urls())):
         assert fetch(other, url) == fetch(web, url)
-    for seed in ("1", "2"):
-        there = run(sys.executable, "-c", DIGEST, env={"PYTHONHASHSEED": seed})
-        assert there.stdout.strip() == digest.hexdigest()
+    there = run(sys.executable, "-c", DIGEST, env={"PYTHONHASHSEED": "1"})
+    assert there.stdout.strip() == digest.hexdigest()
 
 
 def test_another_seed_gives_another_web() -> None:
@@ -206,7 +204,7 @@ def test_the_share_of_relevant_pages_is_the_one_asked_for(media, adjacency, site
 
 
 def test_all_pages_of_a_flat_site_stand_on_one_list_relevant_ones_anywhere() -> None:
-    web = simulated("pages=800,sites=1,flat=1,media=0.05")
+    web = simulated("pages=400,sites=1,flat=1,media=0.1")
     front, *_ = web.start_urls()
     listed = [url for url in web.page_urls() if directory(url) != directory(front)]
     assert len({directory(url) for url in listed}) == 1
@@ -215,13 +213,13 @@ def test_all_pages_of_a_flat_site_stand_on_one_list_relevant_ones_anywhere() -> 
     relevant = web.relevant_urls()
     places = [n for n, url in enumerate(listed) if url in relevant]
     assert len(places) == pytest.approx(40, rel=0.3)
-    assert places[0] < 160
-    assert places[-1] > 640
+    assert places[0] < 80
+    assert places[-1] > 320
 
 
 @each("menu", [0, 30])
 def test_a_menu_stands_on_all_pages_of_its_directory(menu: int) -> None:
-    web = simulated(f"pages=300,sites=1,flat=1,menu={menu}")
+    web = simulated(f"pages=100,sites=1,flat=1,menu={menu}")
     articles = [url for url in web.page_urls() if re.search(r"\d\.html?|\?id=", url)]
     on_all = set(articles)
     for url in articles:
@@ -265,7 +263,7 @@ def test_pages_of_a_tunnel_are_off_the_topic() -> None:
 
 def test_noise_is_the_share_of_cross_links_that_lead_off_the_topic() -> None:
     shares = []
-    for noise in (0, 0.3, 0.6, 1):
+    for noise in (0, 0.5, 1):
         web = simulated(f"adjacency=1,noise={noise}")
         relevant = web.relevant_urls()
         off = total = 0
@@ -339,7 +337,7 @@ def test_media_alone_and_the_topic_alone_do_not_make_a_page_relevant() -> None:
 
 
 def test_links_into_and_out_of_pages_have_heavy_tails() -> None:
-    web = simulated("pages=1600,sites=2")
+    web = simulated("pages=1000,sites=1")
     into: Counter[str] = Counter()
     out = []
     for url in web.page_urls():
@@ -348,7 +346,7 @@ def test_links_into_and_out_of_pages_have_heavy_tails() -> None:
         out.append(len(links))
     articles = re.compile(r"show\.asp|/(?!index_|zhuanti|old)[a-z]*[a-z-]*\d+\.html?$")
     popular = sorted((n for url, n in into.items() if articles.search(url)), reverse=True)
-    assert len(popular) > 1200
+    assert len(popular) > 800
     assert popular[0] > 10 * popular[len(popular) // 2]
     assert sum(popular[: len(popular) // 100]) > 0.08 * sum(popular)
     out.sort()
@@ -364,7 +362,7 @@ def test_directories_lie_on_several_layers() -> None:
 
 def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(monkeypatch):
     web = simulated("pages=100000,sites=2")
-    urls = random.Random(1).sample(list(web.page_urls()), 1000)
+    urls = random.Random(1).sample(list(web.page_urls()), 300)
     calls = Counter[str]()
 
     def counted(*args: object) -> object:
@@ -382,7 +380,7 @@ def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(monkeypatch):
     gc.collect()
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < 1_000_000
+    assert kept < 300_000
 
 
 def test_hosts_have_a_second_name_and_others_do_not_exist() -> None:
