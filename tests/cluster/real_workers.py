@@ -323,6 +323,7 @@ class Gang:
         fixed = (
             "AUTOTHROTTLE_ENABLED=0",
             "DOWNLOAD_DELAY=0",
+            f"DOWNLOAD_TIMEOUT={2 * HANG:g}",  # the last page is held back for as long as it takes
             f"MMCRAWL_LEASE_SECONDS={LEASE:g}",
             "CONCURRENT_REQUESTS_PER_DOMAIN=2",
             "MMCRAWL_BARREN_PAGES_PER_SHAPE=0",
