@@ -43,7 +43,7 @@ _PAUSES = (1.0, 60.0)  # seconds before a worker is started again: the first tim
 _LIVED = 300.0  # seconds after which a worker that dies counts as one that dies for the first time
 _MOST_DEATHS = 10  # in a row
 _STEP = 0.1
-_LOOK_SECONDS, _PANEL_SECONDS, _LINE_SECONDS = 1.0, 1.0, 10.0
+_LOOK_SECONDS, _LINE_SECONDS = 2.0, 10.0
 _ENDED = (0, 1, 2)  # exit codes of a crawl that ended by itself
 _FOUND_NOTHING = ("nothing_fetched", "nothing_found")
 _PROGRAMS = {
@@ -158,7 +158,7 @@ class Workers:
 
     @property
     def _pause(self) -> float:
-        return _PANEL_SECONDS if self._panel else _LINE_SECONDS
+        return _LOOK_SECONDS if self._panel else _LINE_SECONDS
 
     @contextmanager
     def _asked_to_end(self) -> Iterator[None]:

@@ -149,8 +149,9 @@ class Observer:
         if job is None:
             raise StoreError(no_job(observation.name, self.name))
         messages = sum(1 for _ in self._documents.range("message", *below(prefix), fields=("at",)))
-        heartbeats, leases = heartbeats_of(self._all("worker", prefix)), self._all("lease", prefix)
-        observation.take(dict(job), heartbeats, leases_of(leases), messages, now)
+        heartbeats = heartbeats_of(self._all("worker", prefix))
+        leases = leases_of(self._all("lease", prefix), observation.leases)
+        observation.take(dict(job), heartbeats, leases, messages, now)
 
     def _all(self, table: str, prefix: str) -> list[Row]:
         return [{"_id": k, **row} for k, row in self._documents.range(table, *below(prefix))]
@@ -196,13 +197,16 @@ class Observation:
 
     Args:
         name: of the job.
+
+    Attributes:
+        leases: as of the last one.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._job: Row = {}
         self._seen: dict[str, _Seen] = {}
-        self._leases: dict[int, Lease] = {}
+        self.leases: dict[int, Lease] = {}
         self._messages = 0
         self._now = 0.0
 
@@ -218,7 +222,7 @@ class Observation:
         partitions, and how many messages are on their way.
         """
         self._job, self._messages, self._now = job, messages, now
-        self._leases = leases
+        self.leases = leases
         for name in self._seen.keys() - heartbeats.keys():
             del self._seen[name]
         for name, one in heartbeats.items():
@@ -236,7 +240,7 @@ class Observation:
     def view(self) -> CrawlView:
         """The job as it stands after the last look."""
         job, state, totals = self._job, self._state(), self._totals()
-        views = [one.view(name, self._leases, self._now) for name, one in self._seen.items()]
+        views = [one.view(name, self.leases, self._now) for name, one in self._seen.items()]
         shown = sorted(
             (one for one in views if one.alive or state != "finished"), key=lambda one: one.name
         )
@@ -252,7 +256,7 @@ class Observation:
                 totals.pages,
             ),
             tuple(shown),
-            self._leases,
+            self.leases,
             self._unowned(),
             self._messages,
             totals,
@@ -267,14 +271,14 @@ class Observation:
             return "running"
         if None in alive:
             return ""
-        leases = self._leases.values()
+        leases = self.leases.values()
         if self._seen or any(lease.owner for lease in leases):
             return "silent"
         return "stopped" if self._job["reason"] or any(one.epoch for one in leases) else "starting"
 
     def _totals(self) -> Totals:
         """Return the totals of all partitions."""
-        facts = [lease.plain_facts for lease in self._leases.values()]
+        facts = [lease.plain_facts for lease in self.leases.values()]
         told = [Totals(**one["totals"]) for one in facts if "totals" in one]
         recent = [min(one.pages, _RECENT_PAGES) for one in told]
         harvest = sum(one.harvest_rate * of for one, of in zip(told, recent, strict=True))
@@ -282,4 +286,4 @@ class Observation:
 
     def _unowned(self) -> int:
         alive = {name for name, one in self._seen.items() if one.alive(self._now) is not False}
-        return sum(not one.fault and one.owner not in alive for one in self._leases.values())
+        return sum(not one.fault and one.owner not in alive for one in self.leases.values())
