@@ -189,7 +189,7 @@ def test_what_json_cannot_keep_ends_the_page_with_a_sentence(folder: Path, site:
     done = crawl(
         *(folder, site, "-a", "discover=none"), ITEM_PIPELINES={"bad.Bad": 950}, exit_code=1
     )
-    assert "a pipeline added what is no plain value: Object of type object" in done.stderr
+    assert "a pipeline added a value that is not plain: Object of type object" in done.stderr
 
 
 def test_a_subclass_asks_for_more_and_an_exporter_writes_it(folder, site, asked):

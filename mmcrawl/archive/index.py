@@ -377,7 +377,7 @@ class Index:
                     self._streams.pop(name, None)
             if done:
                 return {name: place(number, free) for name, (number, free) in known.items()}
-        raise StoreError(f"archive {self.name} is written so much that no place is free; try again")
+        raise StoreError(f"archive {self.name} is too busy to find a free place; try again")
 
     def _known_streams(self, names: Iterable[str]) -> dict[str, tuple[int, int]]:
         known = {name: self._streams[name] for name in names if name in self._streams}

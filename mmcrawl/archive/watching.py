@@ -96,7 +96,7 @@ def watched_changes(
             blocks = tuple(_watched(before, after, watch))
         except (StoreError, BlockError) as error:
             between = " to ".join(map(str, numbers))
-            failed(f"what changed from version {between} of {url} cannot be told: {error}")
+            failed(f"changes from version {between} of {url} could not be determined: {error}")
             continue
         if blocks:
             yield WatchedChange(time, before.version, after.version, blocks)

@@ -54,6 +54,6 @@ class ElementSelector:
         try:
             found = self._matches(elements[0])
         except etree.XPathError as error:
-            raise SearchError(f"{self.css!r} cannot be asked of a page: {error}") from None
+            raise SearchError(f"{self.css!r} cannot be applied to a page: {error}") from None
         numbers = {element: node for node, element in elements.items()}
         return [(tree.starts[node], tree.ends[node]) for node in map(numbers.__getitem__, found)]

@@ -91,7 +91,7 @@ class Learnt:
                 tuple(PatternRecord(*values) for values in plain["patterns"]),
             )
         except (ValueError, BSONError, LookupError, TypeError) as error:
-            raise ValueError(f"it is not what a worker learnt: {error}") from error
+            raise ValueError(f"it is not a worker's contribution: {error}") from error
 
 
 def learnt_patterns(documents: SharedStore) -> list[PatternRecord]:

@@ -120,7 +120,7 @@ def _as_json(extra: Mapping[str, Any]) -> str:
     try:
         return json.dumps(extra, ensure_ascii=False) if extra else ""
     except (TypeError, ValueError) as error:
-        raise ItemError(f"a pipeline added what is no plain value: {error}"[:200]) from error
+        raise ItemError(f"a pipeline added a value that is not plain: {error}"[:200]) from error
 
 
 class Settling(Protocol):

@@ -56,7 +56,7 @@ def read_rules(text: str, topics: Collection[str] | None = None) -> PinnedRules:
         rule = replace(_rule(words), place=where.removesuffix(": "))
         first = places.setdefault((rule.pattern, rule.topic), rule.place)
         if first != rule.place:
-            raise RuleError(f"the pattern stands in {first} already; leave out one")
+            raise RuleError(f"the pattern is already in {first}; remove one of them")
         return rule
 
     entries = entries_of(path, "rules file", RuleError)

@@ -293,7 +293,7 @@ def remove_own_file(path: Path) -> None:
         for ending in ("-journal", "-wal", "-shm", "") if ours else ():
             Path(f"{path}{ending}").unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError(f"{path} cannot be made anew: {error.strerror}; remove it") from error
+        raise StoreError(f"{path} cannot be recreated: {error.strerror}; remove it") from error
 
 
 def damaged(store: str, fault: object) -> StoreError:

@@ -173,12 +173,12 @@ class PageClassModel:
             known = (facts["format"], tuple(facts["classes"]), tuple(facts["features"]))
             arrays = [np.array(facts[key], dtype=np.float64) for key in _SHAPES]
         except (ValueError, KeyError, TypeError) as error:
-            raise RankError(f"{name} is no model of page classes; train one anew") from error
+            raise RankError(f"{name} is not a model of page classes; train it again") from error
         if known != (FORMAT, PAGE_CLASSES, FEATURES):
-            raise RankError(f"{name} is of another version of mmcrawl; train one anew")
+            raise RankError(f"{name} was made by another version of mmcrawl; train it again")
         shapes = [array.shape for array in arrays]
         if shapes != list(_SHAPES.values()) or not all(np.isfinite(a).all() for a in arrays):
-            raise RankError(f"{name} is damaged; train one anew")
+            raise RankError(f"{name} is damaged; train it again")
         return cls(*arrays)
 
 

@@ -157,7 +157,7 @@ class Kept(Mapping[str, _T]):
         found = get_blob(self._store, "part", f"{self.name}/{self._written}/{part}")
         now = self._store.get("result", [self.name]).get(self.name)
         if now is None or now["written"] != self._written:
-            raise StoreError(f"{what} was computed anew while it was read; read it again")
+            raise StoreError(f"{what} was recomputed while it was read; read it again")
         try:
             return zstandard.ZstdDecompressor().decompress(found or b"")
         except zstandard.ZstdError as error:

@@ -312,7 +312,7 @@ class Suggestions:
             new.update({i: asdict(one) for i, one in handed.items() if i not in before})
             wait = sum(record["accepted"] is None for record in before.values())
             if new and wait + len(new) > MOST_WAITING:
-                raise TopicError(f"{wait} suggestions wait to be decided; come back later")
+                raise TopicError(f"{wait} suggestions are waiting for a decision; try again later")
             return new
 
         self.catalogue.change(SUGGESTIONS, change)
@@ -324,7 +324,7 @@ class Suggestions:
 
         def change(before: Mapping[str, Record]) -> dict[str, Record]:
             if id_ not in before or before[id_]["accepted"] is not None:
-                raise MissingRecordError("this suggestion does not wait any more")
+                raise MissingRecordError("this suggestion was already decided")
             decided[:] = [replace(_from_record(before[id_]), accepted=accepted)]
             old = [(one["at"], i) for i, one in before.items() if one["accepted"] is not None]
             gone = sorted(old, reverse=True)[MOST_DECIDED - 1 :]

@@ -36,7 +36,7 @@ def _text(value: Any) -> str:
 def _title(value: Any) -> str:
     text = _text(value)
     if not text:
-        raise ValueError("give a text; null gives back what was found")
+        raise ValueError("give a text; null restores what was found")
     return text
 
 

@@ -118,7 +118,7 @@ def test_a_version_that_cannot_be_read_is_told_of_and_others_are_shown(watched: 
     )
     assert [change.url for change in changes] == [URL]
     assert len(said) == 1
-    assert f"from version 1 to 2 of {OTHER} cannot be told" in said[0]
+    assert f"from version 1 to 2 of {OTHER} could not be determined" in said[0]
 
 
 def feed(changes: list[WatchedChange], title: str = "Changes") -> etree._Element:

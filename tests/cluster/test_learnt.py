@@ -31,7 +31,7 @@ def test_it_is_read_as_it_was_told(*, pages, words, largest, learnt_links, merge
 
 @each("data", [b"", b"x", Learnt(3).encode()[:-3]])
 def test_what_nobody_told_is_refused(data):
-    with pytest.raises(ValueError, match="not what a worker learnt"):
+    with pytest.raises(ValueError, match="not a worker's contribution"):
         Learnt.decode(data)
 
 

@@ -347,7 +347,7 @@ def test_a_damaged_search_index_is_made_anew(run, desk: Path):
         db.commit()
     said = run("search", "lens", "--json")
     assert said.lines() == before
-    assert "it is made anew from the archive" in said.err
+    assert "it is rebuilt from the archive" in said.err
 
 
 def test_a_purge_takes_words_out_of_the_search_index(run, desk: Path):

@@ -64,7 +64,9 @@ def test_all_bad_rules_are_named_up_to_twenty(written) -> None:  # type: ignore[
 
 def test_a_pattern_stands_once_for_a_topic(written) -> None:  # type: ignore[no-untyped-def]
     path = written("http://h.test/ 3\nhttp://h.test/ never\n")
-    assert refused(path) == [f"line 2: the pattern stands in {path}, line 1 already; leave out one"]
+    assert refused(path) == [
+        f"line 2: the pattern is already in {path}, line 1; remove one of them"
+    ]
     both = written("http://h.test/ 3 topic=physics-senior\nhttp://h.test/ 4\n")
     assert len(read_rules(both).rules) == 2
 

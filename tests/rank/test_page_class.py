@@ -92,10 +92,10 @@ def test_a_saved_model_says_the_same(tmp_path: Path) -> None:
 @each(
     "change, reason",
     [
-        (lambda facts: facts.pop("bias"), "is no model of page classes"),
-        (lambda facts: facts.update(mean="much"), "is no model of page classes"),
-        (lambda facts: facts["features"].pop(), "is of another version"),
-        (lambda facts: facts.update(format=2), "is of another version"),
+        (lambda facts: facts.pop("bias"), "is not a model of page classes"),
+        (lambda facts: facts.update(mean="much"), "is not a model of page classes"),
+        (lambda facts: facts["features"].pop(), "was made by another version"),
+        (lambda facts: facts.update(format=2), "was made by another version"),
         (lambda facts: facts["mean"].pop(), "is damaged"),
         (lambda facts: facts["weights"][3].__setitem__(0, float("nan")), "is damaged"),
     ],
@@ -105,5 +105,5 @@ def test_a_model_that_is_none_is_told(tmp_path: Path, change, reason: str) -> No
     page_class_model().save(path)
     facts = json.loads(path.read_text("utf-8"))
     change(facts)
-    with pytest.raises(RankError, match=f"my.json {reason}.*train one anew"):
+    with pytest.raises(RankError, match=f"my.json {reason}.*train it again"):
         PageClassModel.load(json.dumps(facts), "my.json")

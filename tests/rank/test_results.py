@@ -90,7 +90,7 @@ def test_a_reader_notices_that_ranks_were_computed_anew(uri: str, archive: Archi
     save_ranks(uri, pages([0.4, 0.6], computed=1.0))
     with open_ranks(uri) as ranks:
         save_ranks(uri, pages([0.3, 0.7], computed=2.0))
-        with pytest.raises(StoreError, match=r"pagerank in .* was computed anew"):
+        with pytest.raises(StoreError, match=r"pagerank in .* was recomputed"):
             list(ranks)
 
 

@@ -245,11 +245,11 @@ def test_suggestions_wait_until_they_are_decided_once(
             ("drums", "lens"),
         ]
         assert suggestions.decide(first.id, accepted=False) == replace(first, accepted=False)
-        with pytest.raises(MissingRecordError, match="does not wait"):
+        with pytest.raises(MissingRecordError, match="already decided"):
             suggestions.decide(first.id, accepted=True)
         assert suggestions.put("optics", [first.words]) == 0
         assert suggestions.waiting() == waiting[1:]
-        with pytest.raises(TopicError, match="3 suggestions wait"):
+        with pytest.raises(TopicError, match="3 suggestions are waiting"):
             suggestions.put("optics", [(f"lens{n}",) for n in range(1_000)])
         assert suggestions.waiting() == waiting[1:]
 

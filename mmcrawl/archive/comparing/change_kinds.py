@@ -125,7 +125,7 @@ def noted_changes(
                 kinds |= {MAIN_TEXT}
             new[pair] = kinds
         except (StoreError, BlockError) as error:
-            logger.warning("What changed cannot be told: %s", error)
+            logger.warning("Changes could not be determined: %s", error)
     if new and not index.read_only:
         index.note_changes(url, new)
     found = {**known, **dict.fromkeys(missing, frozenset({WHOLE})), **new}

@@ -116,7 +116,9 @@ def columns_of(capture: Capture, encoding: str, method: str, level: int) -> Bloc
         if (given.method, given.level) == (method, level):
             if _are_of(given.blocks, body):
                 return BlockColumns.of(given.blocks, body, encoding)
-            logger.warning("The blocks that %s came with are not its: it is cut again", capture.url)
+            logger.warning(
+                "The blocks delivered with %s do not match; it is cut again", capture.url
+            )
     try:
         page = partition(body, method=method, level=level, encoding=encoding, url=capture.url)
         return BlockColumns.of(stored_blocks(page), body, encoding)

@@ -158,7 +158,7 @@ class Index:
             require_tables(db, self.name, _SCHEMA, may_lack=True)  # what lacks is said, and rebuilt
             return True
         elif not self._read_only:
-            logger.warning("search index %s is of another form: it is made anew", self.name)
+            logger.warning("search index %s has another format; it is rebuilt", self.name)
             _empty(db)
         return not self._read_only
 

@@ -139,7 +139,7 @@ class Search:
             try:
                 return updater.update(urls)
             except DamagedError as error:
-                logger.warning("%s: it is made anew now", error)
+                logger.warning("%s: it is rebuilt now", error)
                 index.clear()
                 return updater.update()
 

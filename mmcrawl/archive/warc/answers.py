@@ -114,10 +114,10 @@ def head_in(block: bytes, spare: int = 3) -> tuple[int, str, Headers, bytes]:
     try:
         head = StatusAndHeadersParser(["HTTP/"], verify=False).parse(stream)
     except (EOFError, ValueError) as error:
-        raise BadRecordError("it has no head of HTTP") from error
+        raise BadRecordError("it has no HTTP headers") from error
     code, _, reason = head.statusline.partition(" ")
     if not head.protocol.upper().startswith("HTTP/") or not _STATUS.fullmatch(code):
-        raise BadRecordError("it has no status line of HTTP")
+        raise BadRecordError("it has no HTTP status line")
     headers = tuple((str(name), str(value).strip()) for name, value in head.headers)
     payload = block[stream.tell() :]
     if code in _INTERIM and spare and payload[:5].upper() == b"HTTP/":

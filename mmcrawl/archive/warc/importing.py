@@ -170,7 +170,7 @@ class _Intake:
             else:
                 capture = replace(original, url=capture.url, time=capture.time)
         elif answer.finds_nothing:
-            raise _UnresolvedError("it says that nothing was found, and no version is before it")
+            raise _UnresolvedError("it reports no change, but no earlier version is known")
         self._add(capture)
 
     def _note_unchanged(self, capture: Capture) -> bool:

@@ -289,7 +289,7 @@ def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int]:
         fields[name] = uri[1:-1] if is_wget else uri
     length = fields.get("content-length", "").strip()
     if not lines[-1] or not _LENGTH.fullmatch(length):
-        raise BadRecordError("it is cut off, or tells no length")
+        raise BadRecordError("it is truncated, or has no length")
     return fields, int(length)
 
 

@@ -78,7 +78,7 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
     try:
         return found()
     except DamagedError:
-        complain("archive", "the search index is damaged; it is made anew from the archive")
+        complain("archive", "the search index is damaged; it is rebuilt from the archive")
         with _progress() as progress:
             index.rebuild(processes=_processes(), progress=progress)
         return found()
@@ -96,7 +96,7 @@ def _order(archive: Archive, options: Options) -> Order:
         if ranks.is_stale(archive):
             complain(
                 "archive",
-                "the archive has changed since it was ranked; `scrapy rank` ranks it anew",
+                "the archive has changed since it was ranked; run `scrapy rank` again",
             )
     return ranks
 

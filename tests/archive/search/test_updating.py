@@ -372,7 +372,7 @@ def test_an_index_of_another_form_is_made_anew(archive, tmp_path, caplog):
         assert not caplog.records
         with Search(archive, path) as writer:
             assert [record.getMessage() for record in caplog.records] == [
-                f"search index {path} is of another form: it is made anew"
+                f"search index {path} has another format; it is rebuilt"
             ]
             writer.update()
             assert answers(writer) == answers(search) == anew(archive, tmp_path)
@@ -412,5 +412,5 @@ def test_an_update_makes_a_damaged_index_anew(archive, uri, tmp_path, caplog):
     archive.purge(url=CHINESE)
     with open_search(uri, archive) as search:
         assert search.update().versions == 6
-        assert "made anew" in caplog.text
+        assert "is rebuilt" in caplog.text
         assert answers(search) == anew(archive, tmp_path)
