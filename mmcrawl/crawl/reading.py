@@ -151,17 +151,20 @@ def read_page(received: ReceivedPage, method: str | None = None) -> ReadPage:
     from mmcrawl.blocks.link_kinds import link_kinds
     from mmcrawl.blocks.partition import partition_of
 
+    blocks = None
     try:
         if tree.body != received.body:  # it was read without NULs, or as UTF-8
             tree = read_tree(received.body, encoding=page.encoding)
         cut = partition_of(tree, method=method, url=page.url)
         kinds = link_kinds(cut, page.url, page.encoding)
         links = tuple([link.in_block(kinds.get(link.url, "")) for link in page.links])
-        return ReadPage(replace(page, links=links), digest, tuple(stored_blocks(cut)))
+        page, blocks = replace(page, links=links), tuple(stored_blocks(cut))
+        # Blocks and their page hold each other: they would wait for a garbage collection.
+        cut.roots = cut.blocks = ()
     except Exception as error:
         raise_if_fatal(error)
         logger.exception("%s is not cut into blocks", page.url)
-        return ReadPage(page, digest)
+    return ReadPage(page, digest, blocks)
 
 
 # -- between the two processes ----------------------------------------------------------------
