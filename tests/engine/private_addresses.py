@@ -1,14 +1,12 @@
 """How many connections private addresses get from strangers' pages: none is right.
 
-    python tests/engine/private_addresses.py [--few]
-
 Forty-two spellings of private addresses are put where a stranger could put them: into links, where
 a page, a robots.txt or the answer to a HEAD request redirects to, into meta refreshes, and behind
 public names (which stand for them at once, or from the second look-up on). The focused crawl,
 `revisit`, `topic score`, `blocks` and `collect` meet all of it; the last one gets the links as the
 media of a page and the pieces of a playlist. `topic score` and `blocks` take one address at a time,
-which takes most of the time: with --few they meet two of each kind, and the others a third of each
-kind, so that every spelling is met in two ways.
+which takes most of the time: they meet two of each kind, and the others a third of each kind, so
+that every spelling is met in two ways. Printed as JSON: attempts and answers of public pages.
 
 Nothing leaves this machine: connections are made to the server of the public pages only, in place
 of 93.184.216.34; any other attempt is counted and refused. No name is looked up either. IPv6
@@ -245,15 +243,13 @@ class Collector:
         """Do nothing."""
 
 
-def crawls_of(
-    command: str, settings: Any, folder: Path, few: bool
-) -> Iterator[tuple[type, dict[str, Any]]]:
-    """Yield spiders and arguments with which a command meets all spellings of all kinds."""
+def crawls_of(command: str, settings: Any, folder: Path) -> Iterator[tuple[type, dict[str, Any]]]:
+    """Yield spiders and arguments with which a command meets spellings of all kinds."""
     numbers = range(len(SPELLINGS))
     urls = [
         public_url(kind, number)
         for place, kind in enumerate(KINDS)
-        for number in (numbers[place % 3 :: 3] if few else numbers)
+        for number in numbers[place % 3 :: 3]
     ]
     if command == "focused":
         from mmcrawl.spiders import FocusedSpider
@@ -277,8 +273,7 @@ def crawls_of(
         found([*media, *(url.removesuffix("/page") + PLAYLIST for url in urls)], store)
         yield CollectSpider, {"store": store}
     else:
-        some = numbers[::21] if few else numbers
-        urls = [public_url(kind, number) for kind in KINDS for number in some]
+        urls = [public_url(kind, number) for kind in KINDS for number in numbers[::21]]
         yield from commands_of(command, urls, settings)
 
 
@@ -312,15 +307,13 @@ def commands_of(name: str, urls: list[str], settings: Any) -> Iterator[tuple[typ
         yield from command.crawler_process.crawls
 
 
-async def measure(
-    network: Network, folder: Path, commands: Iterable[str], few: bool
-) -> dict[str, dict[str, dict[str, int]]]:
+async def measure(network: Network, folder: Path) -> dict[str, dict[str, dict[str, int]]]:
     """Return attempts and pages of each kind of each command."""
     from scrapy.crawler import AsyncCrawlerRunner, Crawler
     from scrapy.settings import Settings
 
     results = {}
-    for command in commands:
+    for command in COMMANDS:
         settings = Settings()
         settings.setmodule("mmcrawl.settings")
         settings.setdict(QUIET, priority="cmdline")
@@ -330,7 +323,7 @@ async def measure(
         await asyncio.gather(
             *(
                 AsyncCrawlerRunner(settings).crawl(Crawler(spider, settings), **arguments)
-                for spider, arguments in crawls_of(command, settings, folder, few)
+                for spider, arguments in crawls_of(command, settings, folder)
             )
         )
         attempts = Counter(KINDS[(port - FIRST_PORT) // 100] for port in network.attempts)
@@ -345,11 +338,6 @@ async def measure(
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--commands", default=",".join(COMMANDS), help="which to measure")
-    parser.add_argument("--few", action="store_true", help="see above")
-    parser.add_argument("--json", action="store_true", help="print the counts as JSON")
-    wanted = parser.parse_args()
     sys.path.insert(0, os.fspath(Path(__file__).parents[2]))
     os.environ["no_proxy"] = "*"
 
@@ -368,16 +356,7 @@ def main() -> None:
 
     async def run(_: Any) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            names = wanted.commands.split(",")
-            results = await measure(network, Path(folder), names, wanted.few)
-        if wanted.json:
-            print(json.dumps(results))
-            return
-        print(f"of {len(SPELLINGS)} spellings asked (answers of public pages)")
-        print("".join(f"{name:>16}" for name in ("", *KINDS)))
-        for command, kinds in results.items():
-            cells = (f"{cell['attempts']} ({cell['answers']})" for cell in kinds.values())
-            print("".join(f"{cell:>16}" for cell in (command, *cells)))
+            print(json.dumps(await measure(network, Path(folder))))
 
     react(deferred_f_from_coro_f(run))
 

@@ -161,7 +161,7 @@ def test_the_address_of_a_proxy_is_no_reason_to_refuse_a_page(crawls: Any) -> No
 
 def test_no_command_connects_to_a_private_address_that_a_stranger_names() -> None:
     script = Path(__file__).with_name("private_addresses.py")  # which counts what is connected to
-    done = run(python(), script, "--json", "--few")
+    done = run(python(), script)
     attempts: dict[str, dict[str, dict[str, int]]] = json.loads(done.stdout.splitlines()[-1])
     assert set(attempts) == {"focused", "revisit", "topic", "blocks", "collect"}
     for kinds in attempts.values():
