@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,22 @@ def scrapy(
     """Run `scrapy` as `run` does, with the settings of this project wherever the folder is."""
     ours = {"SCRAPY_SETTINGS_MODULE": "mmcrawl.settings", **(env or {})}
     return run(python(), "-m", "scrapy", *words, env=ours, **how)
+
+
+def started(
+    *words: str | Path, folder: Path, program: Sequence[str | Path] = (), **how: Any
+) -> subprocess.Popen[Any]:
+    """Start `scrapy`, or a program in its place, as `scrapy` runs it; its errors can be read.
+
+    What a terminal is like is not taken from the one that tests are run on.
+    """
+    own = {"COLUMNS", "NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED"}
+    env = {name: value for name, value in os.environ.items() if name not in own}
+    env |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "TERM": "xterm"}
+    env |= {"SCRAPY_SETTINGS_MODULE": "mmcrawl.settings", "no_proxy": "*"}
+    command = [*(program or (python(), "-m", "scrapy")), *words]
+    how = {"stderr": subprocess.PIPE, "encoding": "utf-8"} | how
+    return subprocess.Popen(command, cwd=folder, env=env, **how)
 
 
 def typed(*words: str | Path, **how: Any) -> subprocess.CompletedProcess[Any]:

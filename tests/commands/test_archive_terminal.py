@@ -16,14 +16,12 @@ from mmcrawl.commands import archive as module
 from mmcrawl.commands.archive import due_lines, version_lines
 from mmcrawl.commands.terminal import revisit_tables
 from mmcrawl.spiders import Revisits
+from tests import programs
 from tests.commands.running import exit_code
 from tests.tables import each
-from tests.warm import python
 
-ROOT = Path(__file__).parents[2]
 URL = "http://optics.test/lens.html"
 PAGES = 400
-SET_BY_SOME = ("COLUMNS", "PYTHONUNBUFFERED")
 
 
 @pytest.fixture(scope="module")
@@ -40,18 +38,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def started(desk: Path, *args: str, **more: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [python(), "-m", "scrapy", "archive", *args],
-        cwd=desk,
-        env={
-            **{name: value for name, value in os.environ.items() if name not in SET_BY_SOME},
-            "PYTHONPATH": str(ROOT),
-            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
-            "TERM": "xterm",
-        },
-        stderr=subprocess.PIPE,
-        **more,  # type: ignore[call-overload]
-    )
+    return programs.started("archive", *args, folder=desk, encoding=None, **more)
 
 
 def on_a_terminal(desk: Path, columns: int, *args: str) -> str:

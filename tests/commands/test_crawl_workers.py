@@ -19,11 +19,10 @@ from mmcrawl.cluster import Heartbeat, heartbeats_of, open_shared_store
 from mmcrawl.commands import Workers, number_of_workers
 from mmcrawl.commands import crawl_workers as module
 from mmcrawl.crawl import FocusedParams, explain_arguments
+from tests.programs import started
 from tests.tables import each
 from tests.waiting import HANG
-from tests.warm import python
 
-ROOT = Path(__file__).parents[2]
 WEB = ["-a", "web=sim:pages=120,sites=2", "-a", "keywords=*", "-a", "archive=none"]
 
 
@@ -178,11 +177,7 @@ def test_a_number_of_workers_that_cannot_be_is_told(workers: str) -> None:
 
 
 def crawl(folder: Path, *more: str) -> subprocess.Popen[str]:
-    command = [python(), "-m", "scrapy", "crawl", "focused", *WEB, *more]
-    environ = os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
-    return subprocess.Popen(
-        command, cwd=folder, env=environ, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    return started("crawl", "focused", *WEB, *more, folder=folder, start_new_session=True)
 
 
 def rows(path: Path) -> list[tuple[str, int]]:

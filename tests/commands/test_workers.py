@@ -27,11 +27,10 @@ from mmcrawl.crawl import Totals
 from tests.cluster.memory import made_lease
 from tests.commands.running import Run, runner
 from tests.databases import mongodb_uri
+from tests.programs import started
 from tests.tables import each
 from tests.waiting import HANG
-from tests.warm import python
 
-ROOT = Path(__file__).parents[2]
 ANN, BOB = "ann-1-aa", "bob-2-bb"
 TOTALS = Totals(
     pages=1_234,
@@ -139,10 +138,7 @@ def test_an_empty_store_has_no_job(run, store: str):
 
 
 def start(folder: Path, *args: str, **more: Any) -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    environment |= {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
-    command = [python(), "-m", "scrapy", *args]
-    return subprocess.Popen(command, cwd=folder, env=environment | {"TERM": "xterm"}, **more)
+    return started(*args, folder=folder, encoding=None, **more)
 
 
 @pytest.fixture

@@ -2,10 +2,8 @@
 
 import csv
 import json
-import os
 import shutil
 import sqlite3
-import subprocess
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,10 +13,8 @@ from mutagen.wave import WAVE
 from mmcrawl.media import MediaFile, MediaIndex, State, media_beside, open_collection
 from mmcrawl.works import Collections, open_catalogue
 from tests.commands.running import ran
-from tests.programs import typed
-from tests.warm import python
+from tests.programs import started, typed
 
-ROOT = Path(__file__).parents[2]
 FOOT = """<footer>除另有声明外，本站内容采用
     <a rel="license" href="https://creativecommons.org/licenses/by-nc/4.0/">CC BY-NC 4.0</a>
     许可</footer>"""
@@ -170,15 +166,6 @@ def test_a_collection_is_listed_and_exported_in_its_order(crawl: Path, tmp_path:
 def test_a_full_disk_is_told_with_what_to_do(crawl: Path) -> None:
     scrapy(crawl, "works", "describe")
     with open("/dev/full", "wb") as full:
-        run = subprocess.run(
-            [python(), "-m", "scrapy", "works", "list", "--json"],
-            cwd=crawl,
-            env=os.environ
-            | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert "disk space; make room" in run.stderr
-    assert "Traceback" not in run.stderr
+        said = started("works", "list", "--json", folder=crawl, stdout=full).communicate()[1]
+    assert "disk space; make room" in said
+    assert "Traceback" not in said

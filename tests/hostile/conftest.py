@@ -1,6 +1,5 @@
 """Sites on 127.0.0.1 that answer whatever bytes a test wants, and crawls in their own processes."""
 
-import os
 import re
 import socket
 import socketserver
@@ -14,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import started
 from tests.waiting import HANG
-from tests.warm import python
 
-ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "MMCRAWL_ROBOTS_PAUSE": "0.2"}
 SECONDS = HANG
 
@@ -120,31 +118,14 @@ class Desk:
         self, *arguments: str, stderr: int = subprocess.PIPE, **settings: str
     ) -> "subprocess.Popen[str]":
         """Start `scrapy crawl focused`; an argument NAME=VALUE is given with `-a`."""
-        command = [python(), "-m", "scrapy", "crawl", "focused"]
+        words = ["crawl", "focused"]
         for argument in arguments:
             option = argument.startswith("-") or "=" not in argument
-            command += [argument] if option else ["-a", argument]
+            words += [argument] if option else ["-a", argument]
         for name, value in {**SETTINGS, **settings}.items():
-            command += ["-s", f"{name}={value}"]
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONIOENCODING": "utf-8",
-            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
-            "TERM": "xterm",
-        }
-        for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
-            environment.pop(name, None)
-        return subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            encoding="utf-8",
-        )
+            words += ["-s", f"{name}={value}"]
+        files = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": stderr}
+        return started(*words, folder=self.folder, **files)
 
     def crawl(self, *arguments: str, **settings: str) -> Run:
         """Run `scrapy crawl focused` to its end; arguments as for `start`."""

@@ -1,7 +1,6 @@
 """A server of media on this machine, which can misbehave, and collecting in its own process."""
 
 import json
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterable
@@ -14,11 +13,11 @@ from random import Random
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.media import Collection, MediaFile, Summary, open_collection
 from mmcrawl.page import MediaResource, media_kind
+from tests.programs import started
 from tests.serving import Answer, Request, Server
 from tests.waiting import HANG
 from tests.warm import python
 
-ROOT = Path(__file__).parents[2]
 SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "RETRY_PRIORITY_ADJUST": "0"}
 _SCRAPY = """
 import sys
@@ -156,30 +155,17 @@ class Desk:
         Args:
             before: what the process runs before.
         """
-        program = ["-m", "scrapy"]
+        program: list[str] = ["-m", "scrapy"]
         if before:
             (self.folder / "program.py").write_text(before + _SCRAPY)
             program = ["program.py"]
-        command = [self.python, *program, "collect", "-a", f"store={self.uri}"]
+        words = ["collect", "-a", f"store={self.uri}"]
         for argument in arguments:
-            command += ["-a", argument] if "=" in argument else [argument]
+            words += ["-a", argument] if "=" in argument else [argument]
         for name, value in {**SETTINGS, **settings}.items():
-            command += ["-s", f"{name}={value}"]
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
-            "no_proxy": "*",
-        }
-        return subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
+            words += ["-s", f"{name}={value}"]
+        files = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
+        return started(*words, folder=self.folder, program=[self.python, *program], **files)
 
     def collect(self, *arguments: str, before: str = "", **settings: str) -> Run:
         """Run `scrapy collect` to its end; arguments as for `start`."""

@@ -1,6 +1,5 @@
 """Media that are collected while a crawl runs, on both kinds of stores; many media on one page."""
 
-import os
 import signal
 import subprocess
 import time
@@ -11,9 +10,9 @@ import pytest
 
 from mmcrawl.media import State
 from tests.databases import mongodb_uri
-from tests.media.serving import ROOT, SETTINGS, Desk, MediaServer, Medium, film
+from tests.media.serving import SETTINGS, Desk, MediaServer, Medium, film
+from tests.programs import started
 from tests.waiting import HANG
-from tests.warm import python
 
 pytestmark = pytest.mark.processes
 
@@ -35,15 +34,11 @@ def site(server: MediaServer) -> MediaServer:
 def crawl(desk: Desk, server: MediaServer, *arguments: str) -> "subprocess.Popen[str]":
     """Start a crawl that has its media collected beside it."""
     given = ["algo=breadth", "keywords=optics", f"seeds={server.url('/')}", f"store={desk.uri}"]
-    command = [python(), "-m", "scrapy", "crawl", "focused"]
-    command += [part for each in (*given, "archive=none", *arguments) for part in ("-a", each)]
+    words = ["crawl", "focused"]
+    words += [part for each in (*given, "archive=none", *arguments) for part in ("-a", each)]
     settings = {**SETTINGS, "MMCRAWL_MEDIA": str(desk.folder / "crawl-media")}
-    command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "no_proxy": "*"}
-    environment["SCRAPY_SETTINGS_MODULE"] = "mmcrawl.settings"
-    return subprocess.Popen(
-        command, cwd=desk.folder, env=environment, stderr=subprocess.PIPE, encoding="utf-8"
-    )
+    words += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    return started(*words, folder=desk.folder)
 
 
 @pytest.fixture(params=("sqlite", "mongodb"))

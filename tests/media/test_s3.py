@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.media import State
-from tests.media.serving import ROOT, Desk, MediaServer, Medium, film
+from tests.media.serving import Desk, MediaServer, Medium, film
+from tests.programs import ROOT
 from tests.waiting import HANG
 
 PYTHON = os.environ.get("MMCRAWL_TEST_S3", "")
