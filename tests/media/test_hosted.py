@@ -87,7 +87,7 @@ def test_each_player_that_cannot_be_had_ends_in_one_record_with_its_reason(desk,
         "hangs": "yt-dlp does not get on",
         "grows": "no room within hosted (8,000,000 bytes)",
         "nothing": "no room within hosted (8,000,000 bytes)",
-        "page": "yt-dlp brings text/html, no medium",
+        "page": "yt-dlp returned text/html, not a medium",
         "talks": "",
     }
     desk.found(map(watch, reasons))
