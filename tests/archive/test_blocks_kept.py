@@ -107,7 +107,7 @@ def test_blocks_that_are_not_those_of_the_page_are_not_kept(archive, page, cuts,
     cuts.clear()
     version = archive.store(replace(capture, url=OTHER, blocks=wrong)).version
     assert cuts == [OTHER]
-    assert "are not its: it is cut again" in caplog.text
+    assert "do not match; it is cut again" in caplog.text
     assert archive.page(version).kept == wanted
 
 

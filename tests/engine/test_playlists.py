@@ -74,7 +74,7 @@ def test_media_that_playlists_name_are_those_of_the_linking_page(tmp_path: Path)
         }
         for row in rows
     }
-    assert "names nothing" in store.stdout
+    assert "the playlist names no media" in store.stdout
     with closing(sqlite3.connect(tmp_path / "c.db")) as db:
         counted = "SELECT path FROM page JOIN link USING (id) WHERE relevant"
         counting = {path for (path,) in db.execute(counted)}

@@ -79,14 +79,12 @@ class RecordWriter:
     ) -> None:
         """Write a revisit: a visit that found a body written before (WARC 1.1, section 6.7).
 
-        Of a visit that was told "not modified" the archive keeps no head: readers replay such a
-        record with the head of the one that it refers to.
+        It has the head of its version, also where the server said only "not modified": readers
+        would take that of the record it refers to, which may be of another address and status.
         """
         fields = self._fields("revisit", facts.url, facts.time)
-        if not_modified:
-            self._revisit(fields, original, None, "server-not-modified")
-        else:
-            self._revisit(fields, original, head_of(facts, size))
+        profile = "server-not-modified" if not_modified else _IDENTICAL
+        self._revisit(fields, original, head_of(facts, size), profile)
 
     def write_failure(self, url: str, time: float, status: int, original: Written) -> None:
         """Write the note of a visit that got no page (WARC 1.1, section 6.6).

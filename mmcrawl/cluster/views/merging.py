@@ -37,9 +37,9 @@ CREATE TEMP TABLE above (id INTEGER PRIMARY KEY, parent INTEGER);
 INSERT INTO above SELECT link.id, coalesce(real, parent) FROM link
     LEFT JOIN stand_in ON stand_in.id = parent WHERE link.id NOT IN (SELECT id FROM stand_in);
 CREATE INDEX temp.above_parent ON above (parent);
-CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, time REAL);
+CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, time REAL, place INTEGER);
 INSERT INTO ended SELECT link.id, max(coalesce(visited_at, 0.0)) OVER
-    (PARTITION BY link.id >> 40 ORDER BY settled)
+    (PARTITION BY link.id >> 40 ORDER BY settled), settled
     FROM link LEFT JOIN page USING (id) WHERE settled IS NOT NULL;
 CREATE TEMP TABLE tree (id INTEGER PRIMARY KEY, found REAL, depth INTEGER, ended REAL);
 """
@@ -64,8 +64,9 @@ SELECT stand_in.id FROM above JOIN link USING (id) JOIN stand_in ON stand_in.id 
 _NUMBERS = """
 CREATE TEMP TABLE number (id INTEGER PRIMARY KEY, new INTEGER, place INTEGER);
 INSERT INTO number (id, new) SELECT id, row_number() OVER (ORDER BY found, depth, id) - 1 FROM tree;
-UPDATE number SET place = p.place FROM (SELECT tree.id, row_number() OVER (ORDER BY tree.ended, new)
-    AS place FROM tree JOIN ended USING (id) JOIN number USING (id)) p WHERE p.id = number.id;
+UPDATE number SET place = p.place FROM (SELECT tree.id, row_number() OVER
+    (ORDER BY tree.ended, (tree.ended > time) * (depth + 1), tree.id >> 40, ended.place)
+    AS place FROM tree JOIN ended USING (id)) p WHERE p.id = number.id;
 INSERT INTO number SELECT stand_in.id, new, place FROM stand_in JOIN number ON number.id = real;
 CREATE TEMP TABLE outlinks (id INTEGER PRIMARY KEY, links BLOB);
 """

@@ -94,7 +94,8 @@ captures = st.builds(
     ).map(tuple),
     reason=text,
 )
-visits = st.tuples(st.floats(0, 2e9), st.sampled_from([304, 404, 503, 0]))
+instants = st.one_of(st.integers(0, 1_000_000_000).map(float), st.floats(1.7e9, 2e9))
+visits = st.tuples(instants, st.sampled_from([304, 404, 503, 0]))
 
 
 def time_of(one: Capture | tuple[float, int]) -> float:
