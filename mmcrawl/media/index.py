@@ -179,8 +179,9 @@ class MediaIndex:
         late = ("lease_until", "<", now)
         if len(waiting) < most:
             waiting += self._in(State.TAKEN, late, *wanted, most=most - len(waiting))
-        # A cursor may meet a document again that others change meanwhile.
-        waiting = list({file.url: file for file in waiting}.values())
+        # A cursor may meet documents that others change meanwhile: again, or as they are by now.
+        free = (file for file in waiting if file.state is State.WAITING or file.lease_until < now)
+        waiting = list({file.url: file for file in free}.values())
         ours: dict[str, Any] = {
             "state": State.TAKEN,
             "owner": owner,

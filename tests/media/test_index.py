@@ -134,11 +134,18 @@ def test_many_who_take_at_once_take_each_address_once(
     assert sorted(together, key=int) == list(map(str, range(60)))
 
 
-def test_an_address_that_a_cursor_meets_twice_is_taken_once(index, monkeypatch):
-    index.add(media("a", "b"))
+def test_what_a_cursor_meets_twice_or_as_others_made_it_is_taken_once(index, monkeypatch):
+    index.add(media("a", "b", "c"))
     once = index._store.range
-    doubled = lambda *given, **more: [row for row in once(*given, **more) for _ in range(2)]  # noqa: E731
-    monkeypatch.setattr(index._store, "range", doubled)
+
+    def disturbed(*given, **more):
+        found = [row for row in once(*given, **more) for _ in range(2)]
+        return [
+            (url, row | {"state": "taken", "lease_until": LATER}) if "/c" in url else (url, row)
+            for url, row in found
+        ]
+
+    monkeypatch.setattr(index._store, "range", disturbed)
     assert urls(index.take("me", NOW, LATER, 9)) == ["a", "b"]
 
 
