@@ -144,7 +144,7 @@ class LearntStore:
         """Return what others learnt that was not heard yet, by their names.
 
         Args:
-            tokens: of others, as their signs tell.
+            tokens: of others, as their heartbeats tell.
         """
         if self.has_begun:
             new = [name for name, token in tokens.items() if token != self._tokens.get(name, "")]

@@ -17,6 +17,7 @@ from mmcrawl.crawl import (
     FetchedPage,
     FocusedParams,
     PageReader,
+    ReadPage,
     ReceivedPage,
     read_page,
 )
@@ -198,28 +199,26 @@ def test_the_tree_of_a_page_is_built_once(monkeypatch):
     assert built == [PAGE.encode()]
 
 
-def test_a_page_that_a_method_fails_at_is_named_and_goes_on_unsegmented(caplog, monkeypatch):
+def read_with_a_failing(function: str, monkeypatch: pytest.MonkeyPatch) -> ReadPage:
     def failing(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("mmcrawl.archive.format.cutting.stored_blocks", failing)
+    monkeypatch.setattr(function, failing)
     reader = PageReader("bwap", beside=False)
     future = reader.read(received(1))
     reader.close()
-    assert future.result() == read_page(received(1))
+    return future.result()
+
+
+def test_a_page_that_a_method_fails_at_is_named_and_goes_on_unsegmented(caplog, monkeypatch):
+    read = read_with_a_failing("mmcrawl.archive.format.cutting.stored_blocks", monkeypatch)
+    assert read == read_page(received(1))
     assert "http://h.test/1 is not cut into blocks" in caplog.text
 
 
 def test_what_a_reading_fails_at_is_told_to_whoever_waits(monkeypatch):
-    def failing(*_: Any, **__: Any) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("mmcrawl.crawl.reading.page_of", failing)
-    reader = PageReader("bwap", beside=False)
-    future = reader.read(received(1))
-    reader.close()
     with pytest.raises(ZeroDivisionError):
-        future.result()
+        read_with_a_failing("mmcrawl.crawl.reading.page_of", monkeypatch)
 
 
 class Killed(ChildProcess):
