@@ -66,6 +66,17 @@ class DownloadHandler(HTTP11DownloadHandler):
         pool.timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._pool = pool
 
+    async def close(self) -> None:
+        """Close the connections, or leave them when that takes too long.
+
+        Scrapy's own timer may end what has just ended, which raises where nobody looks.
+        """
+        from twisted.internet import reactor
+
+        closed: Deferred[None] = self._pool.closeCachedConnections()  # type: ignore[no-untyped-call]
+        closed.addTimeout(self._disconnect_timeout, reactor, lambda *_: None)
+        await maybe_deferred_to_future(closed)
+
     async def download_request(self, request: Request) -> Response:
         """Return the response to a request.
 

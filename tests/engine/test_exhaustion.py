@@ -99,7 +99,7 @@ class Spider(FocusedSpider):
         seen.append(response.url)
         async for item in super().parse(response):
             yield item
-        if len(seen) == 3:
+        if len(seen) >= 3:  # of several pages under way none may end as the third
             most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
             resource.setrlimit(resource.RLIMIT_NOFILE, (3, most))
 """

@@ -293,3 +293,35 @@ def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None
     for k, piece in enumerate(pieces):
         del piece["reports"]
         assert piece == {key: whole[key] for key in piece}, k
+
+
+CLOSING = """
+from mmcrawl.engine.downloads import DownloadHandler
+from mmcrawl.spiders.focused import FocusedSpider
+from twisted.internet.defer import Deferred
+from twisted.web.client import HTTPConnectionPool
+
+
+def as_the_time_runs_out(pool):
+    from twisted.internet import reactor
+
+    closed = Deferred()
+    reactor.callLater(0, closed.callback, None)
+    return closed
+
+
+class Spider(FocusedSpider):
+    def closed(self, reason):
+        for scheme in ("http", "https"):
+            handler = self.crawler.engine.downloader.handlers._get_handler(scheme)
+            handler._disconnect_timeout = 0
+        HTTPConnectionPool.closeCachedConnections = as_the_time_runs_out
+"""
+
+
+def test_connections_that_close_as_the_time_for_it_runs_out_end_once(tools: Any) -> None:
+    server = tools.serve()
+    server.pages["/"] = tools.links("/1")
+    [outcome] = tools.crawl({"seeds": server.url("/"), "archive": "none"}, spider=CLOSING)
+    assert outcome.stats["finish_reason"] == "finished"
+    assert "Traceback" not in outcome.log
