@@ -73,8 +73,10 @@ class DownloadHandler(HTTP11DownloadHandler):
         """
         from twisted.internet import reactor
 
-        closed: Deferred[None] = self._pool.closeCachedConnections()  # type: ignore[no-untyped-call]
+        # What is given up is only the waiting: connections that were cancelled would fail untold.
+        closed: Deferred[None] = Deferred()
         closed.addTimeout(self._disconnect_timeout, reactor, lambda *_: None)
+        self._pool.closeCachedConnections().chainDeferred(closed)  # type: ignore[no-untyped-call]
         await maybe_deferred_to_future(closed)
 
     async def download_request(self, request: Request) -> Response:

@@ -7,6 +7,8 @@ import subprocess
 from contextlib import closing
 from typing import Any
 
+import pytest
+
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from tests.programs import run
@@ -298,7 +300,7 @@ def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None
 CLOSING = """
 from mmcrawl.engine.downloads import DownloadHandler
 from mmcrawl.spiders.focused import FocusedSpider
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, gatherResults
 from twisted.web.client import HTTPConnectionPool
 
 
@@ -306,6 +308,8 @@ def as_the_time_runs_out(pool):
     from twisted.internet import reactor
 
     closed = Deferred()
+    if not ENDS:
+        return gatherResults([closed])
     reactor.callLater(0, closed.callback, None)
     return closed
 
@@ -319,9 +323,12 @@ class Spider(FocusedSpider):
 """
 
 
-def test_connections_that_close_as_the_time_for_it_runs_out_end_once(tools: Any) -> None:
+@pytest.mark.parametrize("ends", [True, False], ids=["just in time", "never"])
+def test_connections_whose_time_to_close_runs_out_raise_nothing(tools: Any, ends: bool) -> None:
     server = tools.serve()
     server.pages["/"] = tools.links("/1")
-    [outcome] = tools.crawl({"seeds": server.url("/"), "archive": "none"}, spider=CLOSING)
+    spider = CLOSING.replace("ENDS", str(ends))
+    [outcome] = tools.crawl({"seeds": server.url("/"), "archive": "none"}, spider=spider)
     assert outcome.stats["finish_reason"] == "finished"
     assert "Traceback" not in outcome.log
+    assert "Unhandled error" not in outcome.log
