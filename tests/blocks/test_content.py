@@ -210,6 +210,13 @@ def test_what_is_said_twice_of_a_product_is_read_once() -> None:
     assert sum("neither splits nor bends" in text for text in page.paragraphs) == 1
 
 
+def test_furigana_are_not_read_between_the_characters_they_stand_above() -> None:
+    ruby = "<ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>"
+    rest = "電車はとても込んでいますが、本を読むことができるので好きです。"
+    page = page_content(f"<h1>{ruby}</h1><p>私は{ruby}に住んでいます。<p>{rest}".encode())
+    assert (page.title, page.paragraphs) == ("東京", ("私は東京に住んでいます。", rest))
+
+
 @each("body", [b"", b" \r\n", b"<html>", b"<!-- -->", b"<script>a()</script>"])
 def test_a_page_without_text_has_no_content(body: bytes) -> None:
     page = page_content(body)

@@ -18,6 +18,8 @@ def visible(html: str) -> str:
         ("<p>a<a href=x>bc<i>d</i></a>", 4, 3),
         ("<p>a<script>b</script><select><option>c</select>", 1, 0),
         ("<p>&amp;&nbsp; a", 3, 0),
+        ("<p>a<ruby>b<rp>(</rp><rt>c</rt><rp>)</rp></ruby>d", 3, 0),
+        ("<p>a<rt>b", 2, 0),  # above nothing
     ],
 )
 def test_visible_characters(html: str, chars: int, link_chars: int) -> None:

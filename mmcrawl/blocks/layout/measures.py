@@ -3,8 +3,9 @@
 All is counted in one pass over the nodes of a page and kept as running sums, so that any subtree,
 and any range of nodes, is measured by one subtraction.
 
-Visible is all text that no element hides by its tag (script, style, template, …). Text hidden by
-the attribute ``hidden`` or an inline ``display:none`` counts as visible: scripts often reveal it.
+Visible is all text that no element hides by its tag (script, style, template, …), without furigana.
+Text hidden by the attribute ``hidden`` or an inline ``display:none`` counts as visible: scripts
+often reveal it.
 """
 
 from __future__ import annotations
@@ -62,6 +63,9 @@ class Measures:
         """
         tree = self.tree
         hidden = tree.inside(tree.having(HIDDEN))
+        furigana = tree.having(("rt", "rp"))  # readings above characters: the text said twice
+        if furigana.any():
+            hidden |= tree.inside(furigana) & tree.inside(tree.having(("ruby",)))
         fallbacks = tree.having(("noscript",)) & ~hidden
         if not fallbacks.any():
             return hidden
