@@ -15,12 +15,22 @@ from mmcrawl.media.swf.container import SIGNATURES
 from mmcrawl.media.swf.reading import read_swf
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.structured import Declared
+from mmcrawl.page.tree import read_tree
 from mmcrawl.works.licences import LicenceReader, declared_licences
 from mmcrawl.works.model import Licence
 from mmcrawl.works.occurrences import Occurrence, OccurrenceReader
 from mmcrawl.works.values import date_in, language_of, language_tag, level_of_texts
 
 _LONGEST = 200
+_HEAD = 1 << 16
+_BEFORE_MARKUP = b"\xef\xbb\xbf \t\r\n"
+_LICENSED = re.compile(
+    r"\bthis (?:file|simulation) is licensed under (?:the |a )?([^\n<]{1,200})", re.IGNORECASE
+)
+_OWNER = re.compile(r"^\s{0,9}copyright (?:\(c\) |© )?[\d –-]{4,15},? ([^\n<]{1,200})", re.I | re.M)
+_DIRECTIONS = (
+    "\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069"  # marks of bidirectional text
+)
 _CONTAINER = re.compile(rb"\x1aE\xdf\xa3|RIFF.{4}AVI |FLV\x01|\0\0\x01\xba|\.RMF", re.DOTALL)
 """Begin of a format that mutagen does not read. MediaInfo is given no others: of some it would open
 what they refer to."""
@@ -61,6 +71,8 @@ def tags_of(file: BinaryIO) -> FileTags:
     file.seek(0)
     if head[:3] in SIGNATURES:
         return _tags_of_animation(file)
+    if head.lstrip(_BEFORE_MARKUP)[:1] == b"<":
+        return _tags_of_simulation(file.read(_HEAD))
     if _CONTAINER.match(head):
         return FileTags() if find_spec("pymediainfo") is None else _tags_by_mediainfo(file)
     return FileTags() if find_spec("mutagen") is None else _tags_by_mutagen(file)
@@ -134,6 +146,21 @@ def _tags_of_animation(file: BinaryIO) -> FileTags:
         date=date_in(facts.date),
         language=language_tag(facts.language),
         duration=round(facts.seconds, 3),
+    )
+
+
+def _tags_of_simulation(head: bytes) -> FileTags:
+    """Return what a page of one file, as PhET's are, says in its head or in a comment there.
+
+    Only what is said of the file itself counts: it holds programs of others with their licences.
+    """
+    title = Declared(read_tree(head, encoding="utf-8")).title
+    text = head.decode("utf-8", "replace")
+    licence, owner = _LICENSED.search(text), _OWNER.search(text)
+    return FileTags(
+        title=_line(title.strip(_DIRECTIONS)),
+        creator=_line(owner[1]) if owner else "",
+        copyright=_line(licence[1]) if licence else "",
     )
 
 

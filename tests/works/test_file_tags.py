@@ -52,3 +52,20 @@ def test_formats_that_mutagen_does_not_read_are_read() -> None:
 @each("data", [b"", b"\x1aE\xdf\xa3damaged", b"RIFF", b"CWS\x08\0\0\0\0damaged", b"ID3", b"<html>"])
 def test_what_cannot_be_read_has_no_tags(data: bytes) -> None:
     assert tags_of(io.BytesIO(data)) == FileTags()
+
+
+def test_a_simulation_of_one_file_says_whose_it_is_and_what_is_allowed() -> None:
+    page = """<!DOCTYPE HTML>
+<html><head><title>\u202aBending Light\u202c</title></head>
+<!--
+Bending Light 1.2.0
+Copyright 2002-2024, Regents of a University
+Simulations of a University
+
+This file is licensed under Creative Commons Attribution 4.0
+For licenses for third-party software used by this simulation, see below
+-->
+<body><script>text = "licensed under CC BY-NC 3.0; Copyright (c) 2014 Eli"</script>"""
+    tags = tags_of(io.BytesIO(b"\xef\xbb\xbf" + page.encode()))
+    assert (tags.title, tags.creator) == ("Bending Light", "Regents of a University")
+    assert tags.copyright == "Creative Commons Attribution 4.0"
