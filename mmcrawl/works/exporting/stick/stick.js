@@ -21,6 +21,8 @@ const WHY = [
 ];
 let chosen = "", shown = [], drawn = 0, left = 0;
 
+const kept = key => { try { return localStorage.getItem(key) || ""; } catch { return ""; } }; // a browser may keep nothing
+const keep = (key, value) => { try { localStorage.setItem(key, value); } catch { /* the same */ } };
 const word = pair => pair ? (root.lang === "zh" ? pair[1] || pair[0] : pair[0] || pair[1]) : "";
 const label = key => word(labels[key]) || key;
 const say = (english, chinese) => root.lang === "zh" ? chinese : english;
@@ -132,7 +134,9 @@ function player(work) {
   if (!file) return make("p", { className: "note" }, why(work));
   const source = address(file.path);
   if (PLAYED.test(file.mime)) {
-    return make(file.mime.split("/")[0], { controls: true, preload: "metadata", src: source, ...(work.poster ? { poster: address(work.poster) } : {}) });
+    const shownBy = make(file.mime.split("/")[0], { controls: true, preload: "metadata", src: source, ...(work.poster ? { poster: address(work.poster) } : {}) });
+    goOn(shownBy, "at " + work.id);
+    return shownBy;
   }
   if (file.mime === "text/html") return make("iframe", { src: source, title: work.title, allow: "fullscreen" });
   if (file.mime === "application/x-shockwave-flash" && ruffle) {
@@ -144,6 +148,13 @@ function player(work) {
   return make("p", { className: "note" }, flash
     ? say("A Flash animation. Ruffle is not on this stick; open the file with a Flash player.", "Flash 动画。本盘上没有 Ruffle，请用 Flash 播放器打开文件。")
     : say("Browsers do not play this format; open the file with a program for it, as VLC.", "浏览器不能播放这种格式，请用相应的软件（如 VLC）打开文件。"));
+}
+
+// A long film goes on where it was left.
+function goOn(shownBy, key) {
+  const before = Number(kept(key));
+  shownBy.addEventListener("loadedmetadata", () => { if (before < shownBy.duration - 10) shownBy.currentTime = before; });
+  shownBy.addEventListener("timeupdate", () => keep(key, shownBy.ended ? 0 : shownBy.currentTime));
 }
 
 function fact(english, chinese, ...value) {
@@ -244,7 +255,7 @@ $("kinds").addEventListener("click", ({ target }) => {
 });
 $("language").addEventListener("click", () => {
   root.lang = root.lang === "zh" ? "en" : "zh";
-  try { localStorage.setItem("language", root.lang); } catch { /* a browser that keeps nothing */ }
+  keep("language", root.lang);
   drawAll();
 });
 $("print").addEventListener("click", () => print());
@@ -262,7 +273,5 @@ const near = new IntersectionObserver(seen => {
   near.observe(foot);
 }, { rootMargin: "1500px" });
 near.observe(foot);
-let before = "";
-try { before = localStorage.getItem("language") || ""; } catch { /* the same */ }
-root.lang = before || (/^zh/.test(navigator.language) ? "zh" : "en");
+root.lang = kept("language") || (/^zh/.test(navigator.language) ? "zh" : "en");
 drawAll();
