@@ -45,7 +45,7 @@ from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
-from mmcrawl.text.writing import size_of, time_left
+from mmcrawl.text.writing import counted, size_of, time_left
 
 logger = logging.getLogger(__name__)
 
@@ -454,8 +454,8 @@ class CollectSpider(Args[CollectParams], Spider):
             return
         pace = settled / (time.monotonic() - self._begun)
         logger.info(
-            f"{self._work.kept} files downloaded ({size_of(self._work.kept_bytes)}), {doing},"
-            f" {wait} not yet{f', {time_left(wait, pace)}' if wait and settled else ''}"
+            f"{counted(self._work.kept, 'file')} downloaded ({size_of(self._work.kept_bytes)}),"
+            f" {doing}, {wait} not yet{f', {time_left(wait, pace)}' if wait and settled else ''}"
         )
 
     @property

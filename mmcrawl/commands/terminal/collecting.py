@@ -11,20 +11,20 @@ from rich.tree import Tree
 from mmcrawl.commands.terminal.crawl import facts_table, literal, reason_table, sentence
 from mmcrawl.media.index import MediaFile, State, Summary
 from mmcrawl.media.parts import Part
-from mmcrawl.text.writing import size_of
+from mmcrawl.text.writing import counted, size_of
 
 if TYPE_CHECKING:
     from mmcrawl.spiders.collect import Collected
 
 
 def collected_tables(collected: "Collected") -> RenderableType:
-    rate = ""
+    kept, rate = counted(collected.kept, "file"), ""
     if collected.seconds >= 1 and collected.kept:
         each = size_of(round(collected.kept_bytes / collected.seconds))
         rate = f" in {collected.seconds:.0f} s ({each}/s)"
     parts: list[RenderableType] = [
         Text(f"\nMedia in {collected.place}", "bold"),
-        Text(f"{collected.kept} files downloaded ({size_of(collected.kept_bytes)}){rate}"),
+        Text(f"{kept} downloaded ({size_of(collected.kept_bytes)}){rate}"),
         *collection_tables(collected.summary),
     ]
     if collected.problem or collected.ending:

@@ -13,7 +13,7 @@ from rich.text import Text
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.text.writing import printable, size_of, time_left
+from mmcrawl.text.writing import counted, printable, size_of, time_left
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
@@ -195,7 +195,7 @@ def _near_table(near: Sequence[NearMiss]) -> Table:
         Column("title", max_width=34, no_wrap=True, overflow="ellipsis"),
         folded("page"),
         box=box.SIMPLE_HEAD,
-        caption=f"{len(near):,} pages with media; `scrapy topic score URL` says why;"
+        caption=f"{counted(len(near), 'page')} with media; `scrapy topic score URL` says why;"
         f" -s MMCRAWL_TOPIC_THRESHOLD={near[-1].topic_score:.2f} takes them",
         caption_justify="left",
     )
