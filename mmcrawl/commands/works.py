@@ -48,8 +48,8 @@ from mmcrawl.works.collections import Collection, Collections
 from mmcrawl.works.corrections import FIELDS, read_corrections
 from mmcrawl.works.describing import Sources, describe, found_pages
 from mmcrawl.works.exporting.exporter import Shipment, exporter_named, exporter_names
+from mmcrawl.works.file_tags import TagReader
 from mmcrawl.works.model import Work
-from mmcrawl.works.works_page import reader_of_tags
 
 _SHOWN = 20
 
@@ -127,7 +127,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         records = ((_topic_of(job), page) for job, page in found.pages())
         with self._archive(archive) as opened, self._collection(store) as held:
             pages = list(found_pages(records, opened, problem=self.say))
-            works = describe(pages, _sources(held))
+            with TagReader(held.files.name if held else "") as tags_of:
+                works = describe(pages, Sources(held.index.find, tags_of) if held else Sources())
         self.exitcode = 0  # pages that cannot be read are named, and described all the same
         with self._catalogue(store, create=True) as catalogue:
             catalogue.describe(works)
@@ -247,12 +248,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 return pages.rebuild(pages.get(url)) if pages and pages.visits(url) else None
 
             yield page_at
-
-
-def _sources(held: MediaCollection | None) -> Sources:
-    if held is None:
-        return Sources()
-    return Sources(file_of=held.index.find, tags_of=reader_of_tags(held.files.open))
 
 
 def _topic_of(job: Job) -> str:

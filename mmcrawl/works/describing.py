@@ -14,12 +14,13 @@ from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.text.writing import xml_text
+from mmcrawl.works.file_tags import FileTags
 from mmcrawl.works.grouping import SiteTitles, choose_titles, group_occurrences
 from mmcrawl.works.licences import RESERVED, best_first, licences_in_text
 from mmcrawl.works.model import Appearance, Evidence, Licence, Work, WorkFile
 from mmcrawl.works.occurrences import Occurrence, occurrences_of
 from mmcrawl.works.values import is_file, is_hosted, level_of_topic, title_of_file
-from mmcrawl.works.works_page import FileTags, WorksPage, read_works_page
+from mmcrawl.works.works_page import WorksPage, read_works_page
 
 _MOST_RESOURCES = 100_000  # of a page
 

@@ -100,6 +100,7 @@ def test_words_of_lines_are_counted() -> None:
         b"<li>a lever lifts",
         b"<p>A lever lifts.</p>",
         b"<noscript>a",
+        b"<table>a lever lifts ",
     ],
 )
 def test_time_grows_with_the_page(piece: bytes) -> None:

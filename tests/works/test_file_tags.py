@@ -2,11 +2,15 @@
 
 import io
 import struct
+import zlib
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
+from mmcrawl.media import FolderFiles
 from mmcrawl.replay import DemoWeb
-from mmcrawl.works import FileTags, tags_of
+from mmcrawl.works import FileTags, TagReader, tags_of
 from tests.tables import each
 
 
@@ -49,9 +53,49 @@ def test_formats_that_mutagen_does_not_read_are_read() -> None:
     assert tags_of(io.BytesIO(avi("lens", 7))) == FileTags(title="lens", duration=7)
 
 
-@each("data", [b"", b"\x1aE\xdf\xa3damaged", b"RIFF", b"CWS\x08\0\0\0\0damaged", b"ID3", b"<html>"])
+def boxes(count: int) -> bytes:
+    """Return a film in MP4 whose boxes are nested."""
+    sizes = (struct.pack(">I", 8 * (count - place)) for place in range(count))
+    return b"\0\0\0\x10ftypM4A \0\0\0\0" + b"".join(size + b"moov" for size in sizes)
+
+
+DAMAGED = [b"", b"\x1aE\xdf\xa3damaged", b"RIFF", b"CWS\x08\0\0\0\0damaged", b"ID3", b"<html>"]
+
+
+@each("data", [*DAMAGED, boxes(10_000)])
 def test_what_cannot_be_read_has_no_tags(data: bytes) -> None:
     assert tags_of(io.BytesIO(data)) == FileTags()
+
+
+def song(title: bytes, *, flags: int = 0) -> bytes:
+    """Return a sound whose tag, of ID3, has a title."""
+    sizes = (len(title), len(title) + 10)
+    size, whole = (bytes(n >> shift & 127 for shift in (21, 14, 7, 0)) for n in sizes)
+    head = b"ID3\4\0\0" + whole + b"TIT2" + size + bytes((0, flags))
+    return head + title + (b"\xff\xfb\x90d" + bytes(413)) * 9
+
+
+def bomb(size: int) -> bytes:
+    """Return a title of so many megabytes in a few kilobytes each."""
+    million = b"\x03" * (1 << 20)
+    pack = zlib.compressobj(9, wbits=-15)
+    packed = pack.compress(million) + pack.flush(zlib.Z_FULL_FLUSH)
+    check = 1
+    for _ in range(size):
+        check = zlib.adler32(million, check)
+    return bytes(4) + b"\x78\xda" + packed * size + b"\3\0" + struct.pack(">I", check)
+
+
+def test_a_file_that_unpacks_to_more_than_the_memory_has_no_tags_and_the_next_one_has(
+    tmp_path: Path,
+) -> None:
+    with TagReader(str(tmp_path)) as read:
+        for data, title in ((song(bomb(1_100), flags=0b1001), ""), (song(b"\3Lenses"), "Lenses")):
+            path = tmp_path / "came"
+            path.write_bytes(data)
+            digest = sha256(data).hexdigest()
+            FolderFiles(tmp_path).keep(path, digest)
+            assert read(digest).title == title
 
 
 def test_a_simulation_of_one_file_says_whose_it_is_and_what_is_allowed() -> None:

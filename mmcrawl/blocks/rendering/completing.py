@@ -100,9 +100,12 @@ def is_data_table(tree: PageTree, table: int) -> bool:
     holds more than a few sentences.
     """
     inside = range(table + 1, tree.after[table])
+    # Looked at first: of tables in tables, each is then read up to the next one only.
+    if any(tree.tags[node] in _NO_DATA for node in inside):
+        return False
     tags = Counter(tree.tags[node] for node in inside)
     rows, cells = tags["tr"], tags["td"] + tags["th"]
-    if rows < 2 or cells < 2 * rows - 1 or any(tags[tag] for tag in _NO_DATA):
+    if rows < 2 or cells < 2 * rows - 1:
         return False
     return bool(tags["th"]) or all(
         sum(len(tree.text(run)) for run in range(node, tree.after[node])) <= _LONGEST_CELL
