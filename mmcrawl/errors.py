@@ -104,7 +104,15 @@ class MediaError(MmcrawlError):
 
 
 class SearchError(MmcrawlError):
-    """What is asked for is not understood, as a query, or is not there, as a page to watch."""
+    """What is asked for is not understood, as a query, or is not there, as a page to watch.
+
+    Attributes:
+        name, values: Of the sentence, for those who say it in another language; "" for none.
+    """
+
+    def __init__(self, message: str, name: str = "", **values: object) -> None:
+        super().__init__(message)
+        self.name, self.values = name, values
 
 
 class CollectionError(MmcrawlError):

@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from mmcrawl.browse.text import Words, address, words_for
 from mmcrawl.crawl.spider_params import as_time
+from mmcrawl.errors import MmcrawlError, SearchError
 
 LANGUAGE_COOKIE = "mmcrawl_language"
 """The cookie that keeps the language that a reader chose."""
@@ -67,6 +68,12 @@ class Arguments:
             self.request.cookies.get(LANGUAGE_COOKIE, ""),
             self.request.headers.get("accept-language", ""),
         )
+
+    def said(self, error: MmcrawlError) -> str:
+        """Return what is wrong in the reader's language, if that is known."""
+        if isinstance(error, SearchError) and error.name:
+            return self.words(f"query.{error.name}", **error.values)
+        return str(error)
 
     def text(self, name: str, default: str = "", *, longest: int = 1_000) -> str:
         value = self.values.get(name, default).strip()

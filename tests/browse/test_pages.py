@@ -1,5 +1,7 @@
 """The pages of the interface, as a reader asks for them."""
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -11,7 +13,8 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.browse import Context, Options
+from mmcrawl.archive.search import WRONG
+from mmcrawl.browse import Context, Options, sentences
 from mmcrawl.rank import RankedPages, find_duplicates, save_duplicates, save_ranks
 from tests.browse.catalogue import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
 from tests.tables import each
@@ -106,13 +109,32 @@ def test_a_search_can_be_narrowed(client: TestClient, asked: dict[str, str], fou
     assert answer["total"] == found == len(answer["hits"])
 
 
+def test_a_wrong_query_is_told_in_the_readers_language(client: TestClient) -> None:
+    page = tree(client, "/search", 400, q="nosuch:field", lang="zh")
+    assert "没有字段“nosuch”" in text(page.cssselect("[role=alert]")[0])
+    for name, sentence in WRONG.items():
+        assert sentences()[f"query.{name}"][0] == sentence
+
+
+@each("path", ["/search?q=lever", "/sites", "/site?host=physics.test"])
+def test_a_list_is_had_whole_as_a_table(client: TestClient, path: str) -> None:
+    (link,) = tree(client, path).cssselect("a.csv")
+    answer = client.get(link.get("href"))
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    header, *rows = csv.reader(io.StringIO(answer.content.decode("utf-8-sig")))
+    assert rows
+    assert {len(row) for row in rows} == {len(header)}
+    if path != "/sites":
+        assert LEVER in {cell for row in rows for cell in row}
+
+
 def test_ranks_order_a_search_where_there_are_ranks(tmp_path: Path) -> None:
     import numpy as np
 
     uri = fill(tmp_path)
     with browsing(uri) as (client, _):
         page = tree(client, "/search", 400, q="lever", order="rank")
-        assert "scrapy rank" in text(page.cssselect("[role=alert]")[0])
+        assert "no page ranks" in text(page.cssselect("[role=alert]")[0])
     urls = [LEVER, FILM, "http://films.test/"]
     with open_archive(uri, read_only=True) as archive:
         counts = archive.counts()

@@ -13,7 +13,15 @@ with lazy_imports(__name__):
     from mmcrawl.archive.search.finding import ORDERS, Counts, Order
     from mmcrawl.archive.search.hits import ArchivedHit, Hit, Snippet, snippet_of
     from mmcrawl.archive.search.index import KIND_WEIGHTS, DamagedError, packed, unpacked, words_of
-    from mmcrawl.archive.search.query import MEDIA, Choice, Term, as_filter, media_bit, parse_query
+    from mmcrawl.archive.search.query import (
+        MEDIA,
+        WRONG,
+        Choice,
+        Term,
+        as_filter,
+        media_bit,
+        parse_query,
+    )
     from mmcrawl.archive.search.searching import (
         IndexStats,
         Results,

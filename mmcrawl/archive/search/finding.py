@@ -9,6 +9,9 @@ the weight of its kind
 
 with f how often term t occurs in block d, \\|d\\| the tokens of d and avg their mean, N all blocks
 and n(t) those with t. Without words, all blocks score 1.
+
+Titles and main text come before all other blocks. Menus, advertisements and the like stand on most
+pages of a site: words are found there only if no other block has them, or if that is asked for.
 """
 
 from __future__ import annotations
@@ -23,7 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.archive.search.index import KIND_NAMES, KIND_NUMBERS, KIND_WEIGHTS
+from mmcrawl.archive.search.index import (
+    BESIDE_KINDS,
+    KIND_NAMES,
+    KIND_NUMBERS,
+    KIND_WEIGHTS,
+    MAIN_KINDS,
+)
 from mmcrawl.archive.search.query import MEDIA, Choice, Query, media_bit
 from mmcrawl.errors import SearchError
 
@@ -62,6 +71,8 @@ _HOSTS = "SELECT host, count(*) FROM json_each(?) CROSS JOIN page ON page.id = v
 _BY_URL = "SELECT page.id FROM json_each(?) CROSS JOIN page ON page.id = value ORDER BY url LIMIT ?"
 _SHARE = 4  # of less than one page in so many the runs are looked up
 _WEIGHTS = np.array([KIND_WEIGHTS.get(kind, 1.0) for kind in KIND_NAMES])
+_IS_MAIN = np.isin(KIND_NAMES, MAIN_KINDS)
+_IS_BESIDE = np.isin(KIND_NAMES, BESIDE_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +100,7 @@ class Found:
     score: Real
     keys: tuple[Real, ...]  # that blocks are sorted by, the smallest first
     total: int  # pages, without those that were collapsed into others
+    beside: int  # further ones, which have the words in menus only
     pages: Sequence[int]  # the first of them, in order
     counts: Counts  # of all pages
 
@@ -105,11 +117,12 @@ def find(
     groups: Mapping[str, object] | None = None,
     *,
     most: int,
+    everywhere: bool = False,
 ) -> Found:
     """Find the blocks that match, and their pages in order.
 
     Of pages that are in one group, by URL, only the first is kept. `most` pages will be looked at;
-    behind these, equally good ones are in any order.
+    behind these, equally good ones are in any order. Menus count like the rest if `everywhere`.
 
     Raises:
         SearchError: there is no such order.
@@ -117,25 +130,31 @@ def find(
     if isinstance(order, str) and order not in ORDERS:
         raise SearchError(f"there is no order {order!r}; use {', '.join(ORDERS)}")
     where, latest, first, score = _runs(db, query)
+    pages_of_all = _distinct(where >> 32)
+    told = ~_IS_BESIDE[latest >> 31 & 15]
+    if query.words and not query.kind and not everywhere and told.any():
+        where, latest, first, score = (column[told] for column in (where, latest, first, score))
     page, version = where >> 32, latest >> 35
     kind, media = latest >> 31 & 15, latest >> 24 & 127
     score = score * _WEIGHTS[kind]
     if order == "relevance":
-        keys: tuple[Real, ...] = (-score,)
+        keys: tuple[Real, ...] = (1.0 - _IS_MAIN[kind], -score)
     elif isinstance(order, str):
         last, early = _times(db, page, version, first)
         keys = (-last, -early, -score) if order == "newest" else (early, last, -score)
     else:
         keys = (-_given(db, order, page), -score)
     starts = np.flatnonzero(np.diff(page, prepend=-1))
-    total = len(starts)
+    total, beside = len(starts), pages_of_all - len(starts)
     pages = _ordered(db, page, starts, keys, most if groups is None else total)
     if groups is not None:
         pages = _collapsed(pages, urls_of(db, pages), groups)
         total, pages = len(pages), pages[:most]
     counts = _counts(db, page, starts, kind, media)
     document = where & 0xFFFFFFFF
-    return Found(page, document, version, first, kind, media, score, keys, total, pages, counts)
+    return Found(
+        page, document, version, first, kind, media, score, keys, total, beside, pages, counts
+    )
 
 
 def _runs(db: sqlite3.Connection, query: Query) -> tuple[Whole, Whole, Whole, Real]:

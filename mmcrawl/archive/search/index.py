@@ -46,6 +46,12 @@ KIND_WEIGHTS: Mapping[str, float] = {
 }
 """What a block of a kind counts; 1 for any other."""
 
+MAIN_KINDS = ("title", "topic")
+"""What a page is about stands in these; blocks of them are found before all others."""
+
+BESIDE_KINDS = ("navigation", "copyright", "noise-links", "advertisement")
+"""What stands on most pages of a site; words are looked for there if nothing else has them."""
+
 KIND_NAMES = ("", *KINDS)
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KIND_NAMES)}
 

@@ -17,7 +17,8 @@
 
 A value with spaces stands in quotes: ``topic:"laws of motion"``. A field given twice wants either
 value, ``topic`` both; ``-`` before a field excludes. Words that say nothing (the, 的) are left out
-where others are given; in a phrase they count.
+where others are given; in a phrase they count. Menus, advertisements and the like are searched only
+if no other block has the words, or if ``kind:`` asks for them.
 """
 
 from __future__ import annotations
@@ -47,6 +48,32 @@ _ITEM = re.compile(
     r"""\s*(?P<minus>[-－])?(?:(?P<field>[A-Za-z]+)[:：](?!//))?"""
     r"""(?:["“„](?P<quoted>[^"”“]*)(?P<closed>["”“])?|(?P<plain>[^\s"“„]*))"""
 )
+
+WRONG = {
+    "choice": "there is no {field} '{value}'; use one of {known}",
+    "date": "{field}:{value} is no date; write it as {field}:2024-12-31",
+    "empty": "the query is empty; name a word, a phrase or a field",
+    "field": "there is no field '{field}'; fields are {fields} (or put the words in quotes)",
+    "long": "the query is longer than {most} characters; shorten it",
+    "minus": "-{field}: cannot be excluded; use from: and to: for the time wanted",
+    "nothing": "the query has a minus sign before nothing; remove it",
+    "phrase": "the query has an empty phrase; remove it",
+    "quote": 'the phrase "{phrase} has no closing quote; add one',
+    "times": "from:{start} is later than to:{end}; exchange them",
+    "twice": "{field}: is given {count} times; give it once",
+    "value": "{field}: has no value; write it behind the colon without a space",
+    "wildcard": "{value}: there are no wildcards; words are found in all their forms (or put it in"
+    " quotes)",
+    "without": "the query only says what must not occur; add a word or a field",
+    "word": "'{text}' has no word to search for; leave it out",
+    "words": "the query has more than {most} words; leave some out",
+}
+"""What can be wrong with a query, by name."""
+
+
+def wrong_query(name: str, **values: object) -> SearchError:
+    """Return what is wrong with a query, as one of `WRONG`."""
+    return SearchError(WRONG[name].format(**values), name, **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +160,10 @@ def parse_query(text: str) -> Query:
     without += [_term(item.text, topic=True) for item in topics if item.minus]
     wanted = [term for item in topics if not item.minus for term in _words(item.text, topic=True)]
     if sum(len(term.runs[0]) for term in (*words, *wanted, *without)) > _MOST_WORDS:
-        raise SearchError(f"the query has more than {_MOST_WORDS} words; leave some out")
+        raise wrong_query("words", most=_MOST_WORDS)
     start, end = _day(items, "from"), _day(items, "to")
     if start is not None and end is not None and end < start:
-        raise SearchError(f"from:{start} is later than to:{end}; exchange them")
+        raise wrong_query("times", start=start, end=end)
     query = Query(
         words,
         tuple(dict.fromkeys(wanted)),
@@ -150,48 +177,41 @@ def parse_query(text: str) -> Query:
         end=_seconds(end + timedelta(days=1)) if end is not None and end < date.max else None,
     )
     if without and len(items) == len(without):
-        raise SearchError("the query only says what must not occur; add a word or a field")
+        raise wrong_query("without")
     return query
 
 
 def _items(text: str) -> list[_Item]:
     if len(text) > _LONGEST:
-        raise SearchError(f"the query is longer than {_LONGEST} characters; shorten it")
+        raise wrong_query("long", most=_LONGEST)
     items = [_item(match) for match in _ITEM.finditer(text.rstrip()) if match[0]]
     if not items:
-        raise SearchError("the query is empty; name a word, a phrase or a field")
+        raise wrong_query("empty")
     return items
 
 
 def _item(match: re.Match[str]) -> _Item:
     field, quoted = (match["field"] or "").lower(), match["quoted"]
     if quoted is not None and match["closed"] is None:
-        raise SearchError(f'the phrase "{quoted.strip()} has no closing quote; add one')
+        raise wrong_query("quote", phrase=quoted.strip())
     value = (quoted if quoted is not None else match["plain"]).strip()
     if field and field not in _FIELDS:
-        raise SearchError(
-            f"there is no field {field!r}; fields are {', '.join(_FIELDS)}"
-            " (or put the words in quotes)"
-        )
+        raise wrong_query("field", field=field, fields=", ".join(_FIELDS))
     if field and not value:
-        raise SearchError(f"{field}: has no value; write it behind the colon without a space")
+        raise wrong_query("value", field=field)
     if match["minus"] and field in ("from", "to"):
-        raise SearchError(f"-{field}: cannot be excluded; use from: and to: for the time wanted")
+        raise wrong_query("minus", field=field)
     if quoted is None and not field and _WILDCARD.search(value):
-        raise SearchError(
-            f"{value}: there are no wildcards; words are found in all their forms (or put it in"
-            " quotes)"
-        )
+        raise wrong_query("wildcard", value=value)
     if not value:
-        what = "an empty phrase" if quoted is not None else "a minus sign before nothing"
-        raise SearchError(f"the query has {what}; remove it")
+        raise wrong_query("phrase" if quoted is not None else "nothing")
     return _Item(match["minus"] is not None, field, value, quoted is not None)
 
 
 def _term(text: str, *, topic: bool = False) -> Term:
     runs = phrase_runs(text)
     if not runs:
-        raise SearchError(f"{text[:60]!r} has no word to search for; leave it out")
+        raise wrong_query("word", text=text[:60])
     return Term(runs, () if topic else pinyin_runs("".join(text.split())), topic)
 
 
@@ -225,7 +245,7 @@ def _choice(items: Iterable[_Item], field: str, known: tuple[str, ...] = ()) -> 
     ]
     for _, value in given:
         if known and value not in known:
-            raise SearchError(f"there is no {field} {value!r}; use one of {', '.join(known)}")
+            raise wrong_query("choice", field=field, value=value, known=", ".join(known))
     return Choice(
         tuple(dict.fromkeys(value for minus, value in given if not minus)),
         tuple(dict.fromkeys(value for minus, value in given if minus)),
@@ -235,7 +255,7 @@ def _choice(items: Iterable[_Item], field: str, known: tuple[str, ...] = ()) -> 
 def _day(items: Iterable[_Item], field: str) -> date | None:
     given = [item.text for item in items if item.field == field]
     if len(given) > 1:
-        raise SearchError(f"{field}: is given {len(given)} times; give it once")
+        raise wrong_query("twice", field=field, count=len(given))
     if not given:
         return None
     try:
@@ -243,7 +263,7 @@ def _day(items: Iterable[_Item], field: str) -> date | None:
     except ValueError:
         day = None
     if day is None:
-        raise SearchError(f"{field}:{given[0]} is no date; write it as {field}:2024-12-31")
+        raise wrong_query("date", field=field, value=given[0])
     return day
 
 

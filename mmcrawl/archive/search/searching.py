@@ -43,6 +43,7 @@ class Results:
     total: int  # pages
     hits: tuple[Hit, ...]  # those of them that are shown, each by its best block
     counts: Counts  # of all that were found
+    beside: int = 0  # further pages, which have the words in their menus only
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,7 @@ class Search:
         collapse: Mapping[str, object] | None = None,
         limit: int = 20,
         offset: int = 0,
+        everywhere: bool = False,
     ) -> Results:
         """Find pages by their blocks.
 
@@ -194,6 +196,7 @@ class Search:
                 not here are of no group. See :mod:`mmcrawl.rank.results`.
             limit, offset: How many pages to show, and how many to skip. What was purged since the
                 last update is left out.
+            everywhere: Look for words in menus too; else only if nothing else has them.
 
         Raises:
             SearchError: the query, or the order, is not understood.
@@ -203,13 +206,13 @@ class Search:
             raise SearchError("limit and offset must not be negative")
         parsed = parse_query(query)
         with self._index.reading() as db:
-            found = find(db, parsed, order, collapse, most=offset + limit)
+            found = find(db, parsed, order, collapse, most=offset + limit, everywhere=everywhere)
             shown = found.pages[offset : offset + limit]
             hits = hits_of(db, (*parsed.words, *parsed.topics), found, shown)
         there = still_there(self._archive, hits)
         if parsed.words and not (parsed.kind or parsed.media):  # else what is asked for is a block
             there = (in_main_text(hit, parsed, self._text_of) for hit in there)
-        return Results(found.total, tuple(there), found.counts)
+        return Results(found.total, tuple(there), found.counts, found.beside)
 
     def _text_of(self, url: str, number: int) -> str:
         """Return the main text of a version, as it is now: it may have been stored anew."""

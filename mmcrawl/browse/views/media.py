@@ -1,7 +1,7 @@
 """The media that pages show or link to: a gallery, and one of them with a player on demand."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -15,10 +15,11 @@ from mmcrawl.archive.search.query import MEDIA, as_filter
 from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.browse.catalogue import Entry
+from mmcrawl.browse.catalogue import Entry, chosen
 from mmcrawl.browse.context import Context
+from mmcrawl.browse.lists import MOST_ROWS, facets_of, table, wants_table
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.text import address, live_address, when
+from mmcrawl.browse.text import live_address, when
 from mmcrawl.errors import SearchError, StoreError
 from mmcrawl.media.parts import has_pictures
 from mmcrawl.page.model import MediaResource
@@ -62,7 +63,7 @@ class MediaViews:
             )
             items, total = list(self._items(results.hits, kind)), results.total
         except SearchError as error:
-            wrong = str(error)
+            wrong = arguments.said(error)
         number, last = arguments.list_page(min(total, _MOST_PAGES * _PER_PAGE), _PER_PAGE)
         return page(
             arguments,
@@ -179,10 +180,19 @@ def _policy(arguments: Arguments, address: str, player: str) -> str:
 
 _HITS_PER_PAGE = 20
 _MOST_HIT_PAGES = 500
-_MOST_FACETS = 5
 _MOST_WORKS = 3  # of a page that are shown
+_MOST_TITLED = 6  # works that are shown before the pages
 _ALL = "all"
-"""Asks for every page, also those that say nearly the same as one before."""
+"""Asks for every page: those that say nearly the same as one before, those with words in menus."""
+
+_COLUMNS: dict[str, Callable[[tuple[Hit, str]], object]] = {
+    "work.title": lambda row: row[1],
+    "media.address": lambda row: row[0].url,
+    "what": lambda row: row[0].snippet.text,
+    "media.kind": lambda row: row[0].media,
+    "first": lambda row: when(row[0].first_time),
+    "last": lambda row: when(row[0].time),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +225,15 @@ class SearchViews:
         query = _query(form)
         if not query:
             return page(arguments, "search", **shown)
+        rows = range(MOST_ROWS) if wants_table(arguments) else _rows(number)
         try:
-            results = self._found(query, form, number)
+            results = self._found(query, form, rows)
         except SearchError as error:
-            return page(arguments, "search", status=400, **(shown | {"wrong": str(error)}))
+            shown["wrong"] = arguments.said(error)
+            return page(arguments, "search", status=400, **shown)
+        if wants_table(arguments):
+            titled = [(hit, self.context.title(hit.url, hit.version)) for hit in results.hits]
+            return table(arguments, "search", _COLUMNS, titled)
         most = min(results.total, _MOST_HIT_PAGES * _HITS_PER_PAGE)
         number, last = arguments.list_page(most, _HITS_PER_PAGE)
         shown |= {
@@ -226,7 +241,8 @@ class SearchViews:
             "groups": self._grouped(results.hits),
             "pictures": has_pictures(),
             "collapses": bool(self.context.alike()),
-            "facets": _facets(results, arguments, given),
+            "works": self._works(form, number),
+            "facets": facets_of(arguments, "/search", given, _counts(results)),
             "first": 1 + _HITS_PER_PAGE * (number - 1),
             "number": number,
             "last": last,
@@ -237,7 +253,7 @@ class SearchViews:
         form, number = self._form(arguments), arguments.whole("p", 1, most=_MOST_HIT_PAGES)
         query, indexing = _query(form), self.context.surveyor.indexing
         try:
-            results = self._found(query, form, number)
+            results = self._found(query, form, _rows(number))
         except SearchError as error:
             return JSONResponse({"error": str(error)}, 400)
         return JSONResponse(
@@ -267,18 +283,28 @@ class SearchViews:
             "alike": arguments.choice("alike", (_ALL,)),
         }
 
-    def _found(self, query: str, form: dict[str, str], number: int) -> Results:
+    def _found(self, query: str, form: dict[str, str], rows: range) -> Results:
         order = form["order"]
         by_rank = self.context.rank_scores() if order == "rank" else None
         if order == "rank" and not by_rank:
-            raise SearchError(as_called("there are no ranks yet; `scrapy rank` computes them"))
+            message = as_called("there are no ranks yet; `scrapy rank` computes them")
+            raise SearchError(message, "ranks")
         return self.context.found(
             query,
             order=by_rank or order or "relevance",
             collapse=None if form["alike"] == _ALL else self.context.alike() or None,
-            limit=_HITS_PER_PAGE,
-            offset=_HITS_PER_PAGE * (number - 1),
+            limit=len(rows),
+            offset=rows.start,
+            everywhere=form["alike"] == _ALL,
         )
+
+    def _works(self, form: dict[str, str], number: int) -> tuple[int, Sequence[Entry]]:
+        """Return how many works have all words in their titles, and the first of them."""
+        is_plain = number == 1 and form["q"] and not (set(':"“”„') & set(form["q"]))
+        if not is_plain or not self.context.catalogue.is_there:
+            return 0, ()
+        found, _ = chosen(self.context.catalogue.entries(), form["q"], {})
+        return len(found), found[:_MOST_TITLED]
 
     def _grouped(self, hits: tuple[Hit, ...]) -> list[_Group]:
         """Put hits with the same block together, under the first of them."""
@@ -302,27 +328,13 @@ def _query(form: dict[str, str]) -> str:
     return " ".join([form["q"], *filters]).strip()
 
 
-def _facets(
-    results: Results, arguments: Arguments, given: dict[str, str]
-) -> list[tuple[str, str, int]]:
-    """Return how the search can be narrowed: what to, its address, and how many pages it has."""
-    words = arguments.words
+def _rows(number: int) -> range:
+    return range(_HITS_PER_PAGE * (number - 1), _HITS_PER_PAGE * number)
+
+
+def _counts(results: Results) -> dict[str, Mapping[str, int]]:
     counts = results.counts
-    fields = (
-        ("kind", "kind.", counts.kinds),
-        ("media", "media.", counts.media),
-        ("site", "", counts.hosts),
-    )
-    found = []
-    for name, prefix, numbers in fields:
-        if name in given or len(numbers) < 2:
-            continue
-        for value, number in list(numbers.items())[:_MOST_FACETS]:
-            label = words.maybe(prefix + (value or "body")) if prefix else value
-            lang = words.language if words.chosen else None
-            narrowed = given | {name: value}
-            found.append((label, address("/search", **narrowed, lang=lang), number))
-    return found
+    return {"media": counts.media, "site": counts.hosts, "kind": counts.kinds}
 
 
 def _record(hit: Hit) -> dict[str, Any]:

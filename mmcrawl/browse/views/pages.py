@@ -4,7 +4,7 @@ Of a page: its visits and versions, and which of its blocks change how often. A 
 version to version: where :meth:`mmcrawl.archive.Archive.diff` says that it was kept, moved, changed
 or cut otherwise, it is the same block still."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
@@ -17,6 +17,7 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.figures import months_of, timeline_of
+from mmcrawl.browse.lists import table, wants_table
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
 from mmcrawl.frontier.urls import host_of
@@ -24,6 +25,7 @@ from mmcrawl.frontier.urls import host_of
 _NO_HOST = "-"
 """Stands in addresses for the site of URLs without a host."""
 _LARGEST = 10  # sites on the first page
+_MOST_ROWS = 20_000  # URLs of a site that a table has
 _MOST_SKIPPED = 100_000  # URLs of a site that a page of the list may be away
 
 
@@ -34,6 +36,21 @@ class _Row:
     visits: int
     first: float
     last: float
+
+
+_SITE_COLUMNS: dict[str, Callable[[tuple[str, HostStats | None]], object]] = {
+    "site": lambda row: row[0],
+    "home.pages": lambda row: row[1] and row[1].urls,
+    "home.versions": lambda row: row[1] and row[1].versions,
+    "bytes": lambda row: row[1] and row[1].raw_bytes,
+}
+_PAGE_COLUMNS: dict[str, Callable[[_Row], object]] = {
+    "page": lambda row: row.url,
+    "home.versions": lambda row: row.versions,
+    "visits": lambda row: row.visits,
+    "first": lambda row: when(row.first),
+    "last": lambda row: when(row.last),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,9 @@ class SiteViews:
         per_page = self.context.limits.per_page
         names = self.context.archive.hosts()
         known = dict(self._hosts())
+        if wants_table(arguments):
+            rows = [(name, known.get(name)) for name in names]
+            return table(arguments, "sites", _SITE_COLUMNS, rows)
         number, last = arguments.list_page(len(names), per_page)
         some = names[per_page * (number - 1) : per_page * number]
         return page(
@@ -79,6 +99,9 @@ class SiteViews:
         if skipped > _MOST_SKIPPED:
             raise Problem(404, "far", last=1 + _MOST_SKIPPED // per_page)
         listed = self.context.archive.urls(known, prefix or None)
+        if wants_table(arguments):
+            rows = map(self._row, islice(listed, _MOST_ROWS))
+            return table(arguments, "site", _PAGE_COLUMNS, rows)
         urls = list(islice(listed, skipped, skipped + per_page + 1))
         if not urls and not prefix:
             raise Problem(404, "host" if number == 1 else "further", host=host)

@@ -2,7 +2,7 @@
 
 import mimetypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO
@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
-from mmcrawl.browse.catalogue import asked, chosen
+from mmcrawl.browse.catalogue import Entry, asked, chosen
 from mmcrawl.browse.context import Context
+from mmcrawl.browse.lists import facets_of, table, wants_table
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.text import address
 from mmcrawl.errors import EntryError, MissingRecordError
 from mmcrawl.media.files import FolderFiles, MediaFiles
 from mmcrawl.media.parts import SWF, has_pictures, held_parts, picture_of
@@ -27,7 +27,6 @@ from mmcrawl.works.exporting.exporter import file_path, path_of_part
 from mmcrawl.works.model import AUDIENCES, Work
 
 _PER_PAGE = 24
-_MOST_VALUES = 12  # of a facet
 _LANGUAGES, _LICENCE, _HIDDEN = "languages", "licence", "hidden"
 _EDITED = tuple(name for name in FIELDS if name not in ("poster", _HIDDEN))
 _LONGEST = 10_000
@@ -36,15 +35,18 @@ _BATCH = 1 << 18  # bytes
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value of a facet: its label, the address of the list with it, and how many works it has."""
-
-    value: str
-    label: str
-    address: str
-    number: int
-    is_chosen: bool
+_COLUMNS: dict[str, Callable[[Entry], object]] = {
+    "work.title": lambda entry: entry.title,
+    "work.kind": lambda entry: entry.kind,
+    "work.topic": lambda entry: entry.topic,
+    "work.level": lambda entry: entry.level,
+    "works.by.language": lambda entry: entry.language,
+    "work.licence": lambda entry: entry.licence,
+    "work.creator": lambda entry: entry.creator,
+    "work.date": lambda entry: entry.date,
+    "works.by.held": lambda entry: entry.held,
+    "media.address": lambda entry: entry.url,
+}
 
 
 @dataclass(frozen=True)
@@ -67,14 +69,10 @@ class WorkViews:
             )
         query, wanted = asked(arguments)
         found, counts = chosen(catalogue.entries(), query, wanted)
+        if wants_table(arguments):
+            return table(arguments, "works", _COLUMNS, found)
         number, last = arguments.list_page(len(found), _PER_PAGE)
         given = {"q": query, **wanted}
-        facets = [
-            (name, choices)
-            for name, values in counts.items()
-            if len(choices := self._choices(arguments, name, values.most_common(), given)) > 1
-            or name in wanted
-        ]
         with catalogue.open() as records:
             collections = Collections(records).all()
         return page(
@@ -84,7 +82,7 @@ class WorkViews:
             total=len(found),
             query=query,
             given=given,
-            facets=facets,
+            facets=facets_of(arguments, "/works", given, counts, {"kind": "media"}),
             number=number,
             last=last,
             collections=collections,
@@ -176,30 +174,6 @@ class WorkViews:
             if values:
                 records.correct([Correction(id_, values)])
         return form.to("/work", id=id_)
-
-    # -------------------------------------------------------------------------------------------
-
-    def _choices(
-        self,
-        arguments: Arguments,
-        name: str,
-        values: Sequence[tuple[str, int]],
-        given: dict[str, str],
-    ) -> list[Choice]:
-        """Return the values of a facet, most frequent first; the chosen one clears it."""
-        words = arguments.words
-        lang = words.language if words.chosen else None
-        found: list[Choice] = []
-        for value, number in values:
-            is_chosen = given.get(name) == value
-            if not value or (len(found) >= _MOST_VALUES and not is_chosen):
-                continue
-            asked_for = given | {name: "" if is_chosen else value}
-            group = "media" if name == "kind" else name
-            label = words.topic(value) if name == "topic" else words.maybe(f"{group}.{value}")
-            to = address("/works", **asked_for, lang=lang)
-            found.append(Choice(value, label, to, number, is_chosen))
-        return found
 
 
 def _work(records: Catalogue, id_: str) -> Work:

@@ -147,6 +147,11 @@ def _view(results: Results) -> RenderableType:
         lines += [*_hit_lines(hit), Text("")]
     shown = of_which(len(results.hits), results.total)
     lines.append(Text(f"{counted(results.total, 'page')} found{shown}", "bold"))
+    if results.beside:
+        more = counted(results.beside, "more page")
+        lines.append(
+            Text(f"{more} with the words in menus only; kind:navigation finds them", "dim")
+        )
     return Group(*lines)
 
 

@@ -200,6 +200,27 @@ def test_hits_of_a_page_are_grouped_by_scores_of_their_kinds(mixed: Search) -> N
     assert by_kind["title"] == max(by_kind.values())
 
 
+def test_main_text_comes_first_and_menus_only_if_nothing_else_matches(
+    archive: Archive, search: Search
+) -> None:
+    said = "这是物理课的内容，牛顿定律。" * 6
+    for day, (name, title, text) in enumerate(
+        (("a", "首页", "欢迎。" * 9), ("b", "化学", "化学实验。" * 9), ("c", "讲义", said),
+         ("d", "物理", "欢迎来到这里。" * 9)),
+    ):  # fmt: skip
+        page = capture(f"http://wuli.test/{name}", day, title=title, text=text, menu="物理")
+        archive.store(page)
+    search.update()
+    found = search.search("物理")
+    assert sorted(urls(found)) == ["http://wuli.test/c", "http://wuli.test/d"]
+    assert {hit.kind for hit in every(found)} <= {"title", "topic"}
+    assert (found.total, found.beside) == (2, 2)
+    assert "navigation" not in found.counts.kinds
+    assert search.search("物理", everywhere=True).total == 4
+    assert search.search("物理 kind:navigation").total == 4
+    assert search.search("2").total == 4  # which menus only have
+
+
 def test_pages_are_shown_in_portions_and_counted_whole(mixed: Search) -> None:
     everything = mixed.search("kind:title kind:topic")
     assert everything.total == len(everything.hits) == 4
