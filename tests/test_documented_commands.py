@@ -63,6 +63,13 @@ def parser_of(command: str) -> argparse.ArgumentParser:
     return _made(command)[1]
 
 
+def parsers_of(command: str) -> list[argparse.ArgumentParser]:
+    """Return a parser for each subcommand."""
+    made, parser = _made(command)
+    subcommands = getattr(made, "subcommands", ())
+    return [made.parser_of(one) for one in subcommands] or [parser]
+
+
 @cache
 def arguments_of(spider: str) -> set[str]:
     if spider == "focused":
@@ -98,29 +105,23 @@ def problems_of(line: str) -> Iterator[str]:
     first = words[0] if words else ""
     if command not in commands():
         yield from [] if command in OF_SCRAPY else [f"no command {command}"]
-    elif subcommands := [one.name for one in getattr(command_of(command), "subcommands", ())]:
-        name = first if first in subcommands else ""
-        without = {
-            action.dest
-            for names, group in command_of(command)._own
-            for action in group._group_actions
-            if name not in names
-        }
-        if name or "" in subcommands:
-            yield from wrong_options(command, words, without=without)
+    elif subcommands := {one.name: one for one in getattr(command_of(command), "subcommands", ())}:
+        chosen = subcommands.get(first) or subcommands.get("")
+        if chosen:
+            yield from wrong_options(command_of(command).parser_of(chosen), command, words)
         elif first not in ("", "…") and first[:1] != "-" and "|" not in first:
             yield f"no subcommand {first}"
     elif command != "crawl" or first in OWN_SPIDERS or first[:1] in ("", "-"):  # else the reader's
         spider = first if first in OWN_SPIDERS else "focused"
-        yield from wrong_options(command, words, spider=spider if command == "crawl" else "")
+        known = arguments_of(spider) if command == "crawl" else ()
+        yield from wrong_options(parser_of(command), command, words, known)
 
 
 def wrong_options(
-    command: str, words: list[str], *, spider: str = "", without: Collection[str] = ()
+    parser: argparse.ArgumentParser, command: str, words: list[str], known: Collection[str] = ()
 ) -> Iterator[str]:
     """Yield options, arguments and settings that a command does not take."""
-    flags = parser_of(command)._option_string_actions
-    known = arguments_of(spider) if spider else {*vars(parser_of(command).parse_args([]))}
+    flags = parser._option_string_actions
     rest = iter(words)
     for word in rest:
         if not (option := re.match(r"--[a-zA-Z-]+|-[a-zA-Z]", word)):
@@ -128,13 +129,13 @@ def wrong_options(
         flag = option[0]
         near = (one for one in flags if one == flag or (flag[:2] == "--" and one.startswith(flag)))
         action = flags.get(next(near, ""))
-        if action is None or action.dest in without:
+        if action is None:
             yield f"{command} takes no {flag}"
         elif action.nargs != 0:
             value = word[len(flag) :].removeprefix("=") or next(rest, "")
             name = value.partition("=")[0]
-            if action.dest in ("spargs", "arguments") and name.isascii():
-                taken = {*known, "NAME", ""} - {*without}
+            if flag == "-a" and name.isascii():
+                taken = {*(action.const or known), "NAME", ""}
                 yield from [] if name in taken else [f"no argument {name}"]
             if action.dest == "set" and name.startswith("MMCRAWL_"):
                 yield from [] if name in declared else [f"no setting {name}"]
@@ -146,7 +147,12 @@ def test_every_documented_command_line_can_be_typed(page: Path) -> None:
     wrong = [(line, problem) for line in lines for problem in problems_of(line)]
     assert not wrong
     if page.parent.name == "guide" or page.stem.partition(".")[0] in ("README", "faq", "tutorial"):
-        known = [one for name in commands() for one in parser_of(name)._option_string_actions]
+        known = [
+            flag
+            for name in commands()
+            for parser in parsers_of(name)
+            for flag in parser._option_string_actions
+        ]
         alone = {*options_alone(page.read_text(encoding="utf-8"))} - OF_BENCHMARKS
         assert not [one for one in alone if not any(map(str.startswith, known, repeat(one)))]
 

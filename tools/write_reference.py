@@ -31,7 +31,7 @@ arguments that concern them, as `-a NAME=VALUE` or `--name VALUE`. Parameters of
 """
 LINKS = """# Columns of links
 
-`scrapy links --format json`, `jsonl` or `csv` writes these columns, in this order; see
+`scrapy links --format jsonl` or `csv` writes these columns, in this order; see
 [Looking into a crawl](../guide/links.md). Lists are JSON in CSV too. InterLink is the link
 database of Yang 2009, table 5-4.
 

@@ -29,7 +29,6 @@ SUMMARIES = {
 """What each command does, as the list of commands says it."""
 
 with lazy_imports(__name__):
-    from mmcrawl.commands.base import add_arguments, read_arguments
     from mmcrawl.commands.crawl_workers import Workers, number_of_workers
     from mmcrawl.commands.fetching import MOST_SHEETS, ReceivedPage, with_sheets
     from mmcrawl.commands.links import COLUMNS

@@ -8,25 +8,24 @@ and takes its own options alone.
 import argparse
 import json
 import os
+import re
 import sys
 from abc import ABC
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from io import TextIOWrapper
+from math import inf
 from pathlib import Path
 from textwrap import wrap
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 from rich.console import Console
-from scrapy.commands import ScrapyHelpFormatter
-from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import SUMMARIES
-from mmcrawl.commands.terminal.files import add_overwrite, add_target, new_file
+from mmcrawl.commands.terminal.files import Target, new_file
 from mmcrawl.commands.terminal.telling import Telling, broken_off_in_time, complain
 from mmcrawl.crawl.params import DEMO_STORE, FocusedParams
 from mmcrawl.crawl.spider_params import DEFAULT_STORE, ArchiveParams, checked_store, explain
@@ -34,11 +33,9 @@ from mmcrawl.errors import MissingStoreError, MmcrawlError, did_you_mean, fatal_
 from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, check_names, value_of
 from mmcrawl.store.uris import FILE, file_of, is_server
-from mmcrawl.text.writing import CsvWriter, program
+from mmcrawl.text.writing import CsvWriter, as_called, program
 
-T_co = TypeVar("T_co", covariant=True)
-
-PLACE: tuple[str, ...] = ("store", "archive")
+PLACE = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
 
 
@@ -54,34 +51,13 @@ def web_address(text: str) -> str:
     return text
 
 
-def whole(text: str, option: str, least: int = 1, most: int | None = None) -> int:
+def whole(text: str, least: int = 1, most: int | None = None) -> int:
     """Return the whole number that an option was given."""
     number = int(text[:9]) if text.isascii() and text.isdecimal() else least - 1
     if number < least or (most is not None and number > most):
         to = "" if most is None else f" to {most}"
-        raise ValueError(f"{option} {text}: give a whole number from {least}{to}")
+        raise ValueError(f"give a whole number from {least}{to}, not {text[:20]!r}")
     return number
-
-
-def one_of(text: str, option: str, choices: Collection[str]) -> str:
-    """Return the choice that an option was given."""
-    if text not in choices:
-        raise ValueError(f"{option} {text}: unknown; choose from {', '.join(choices)}")
-    return text
-
-
-def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
-    """Add the options of a command that writes in one of several formats, the first by default."""
-    known = f"{', '.join(formats)} (default: {formats[0]})"
-    parser.add_argument("--format", default=formats[0], help=known)
-    add_target(parser, "-o", "--output", help="where to (default: standard output)")
-    add_overwrite(parser)
-
-
-def check_output(opts: argparse.Namespace, formats: Sequence[str]) -> None:
-    """Refuse a format there is not, and a file that must not be written."""
-    one_of(opts.format, "--format", formats)
-    new_file(opts.output, "-o", overwrite=opts.overwrite)
 
 
 def store_named(named: str) -> str:
@@ -105,21 +81,24 @@ def output_to(name: str | None) -> Iterator[TextIO]:
         yield file
 
 
-def write_jsonl(rows: Iterable[Any], stream: TextIO) -> None:
-    for row in rows:
-        print(json.dumps(row, ensure_ascii=False), file=stream)
+def as_json(record: Any) -> str:
+    """Return a record as one line; addresses may hold what no encoding has."""
+    return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
-def write_csv(names: Iterable[str], rows: Iterable[Mapping[str, Any]], stream: TextIO) -> None:
-    """Write rows below their names; a list is written as JSON, which keeps its parts apart."""
+def write_rows(
+    rows: Iterable[Mapping[str, Any]], form: str, stream: TextIO, names: Iterable[str]
+) -> None:
+    """Write rows as `jsonl` or `csv`; a tuple in a cell is written as JSON."""
+    if form == "jsonl":
+        for row in rows:
+            print(as_json(row), file=stream)
+        return
     writer = CsvWriter(stream, lineterminator="\n")
     writer.writerow(names := list(names))
     for row in rows:
         cells = (row[name] for name in names)
-        writer.writerow(
-            json.dumps(cell, ensure_ascii=False) if isinstance(cell, tuple) else cell
-            for cell in cells
-        )
+        writer.writerow(as_json(cell) if isinstance(cell, tuple) else cell for cell in cells)
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:
@@ -155,96 +134,119 @@ else:
     _Base = ABC
 
 
-class HelpFormatter(ScrapyHelpFormatter):
-    """Scrapy's help, in which no line of an option's help is taken for a heading.
+class Option:
+    """An option, as argparse's `add_argument` takes it.
 
-    Scrapy makes a heading of each line that ends with a colon, as lines do where the width has it.
+    Args:
+        target: Whether it names a file to write, which `new_file` checks before the work begins.
+        is_ours: As for `new_file`.
+        type: May raise ValueError or MmcrawlError with a sentence.
     """
 
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        lines = super()._split_lines(text.replace(": ", ":\xa0"), width)
-        return [line.replace("\xa0", " ") for line in lines]
-
-
-class _SubcommandsHelpFormatter(argparse.RawDescriptionHelpFormatter, HelpFormatter):
-    """The same, with the lines of the description as they are."""
-
-
-def as_given(text: Any, flag: str) -> Any:
-    return text
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Option(Generic[T_co]):
-    """An option of one or several subcommands.
-
-    Attributes:
-        flag: As it is written; "-o --output" for both forms.
-        default: Its value where it is not given.
-        metavar: What stands behind it; "" for its name, None where nothing does.
-        read: Returns its value, given the text and the flag; ValueError for what is none.
-        action: What argparse does with it: "append" where it may be repeated, "extend" where
-            several words may follow.
-        name: Of the value, if that is not the flag's.
-    """
-
-    flag: str
-    help: str
-    default: T_co
-    metavar: str | None = None
-    read: Callable[[Any, str], T_co] = as_given
-    is_target: bool = False
-    action: str = "store"
-    name: str = ""
-
-    @property
-    def dest(self) -> str:
-        """How argparse calls it."""
-        return self.name or self.flag.split()[-1].strip("-").replace("-", "_")
+    def __init__(
+        self,
+        *flags: str,
+        target: bool = False,
+        is_ours: Callable[[Path], bool] = lambda _: False,
+        type: Callable[[str], Any] | None = None,
+        **named: Any,
+    ) -> None:
+        if target:
+            named = {"action": Target, "metavar": "FILE"} | named
+        if type is not None:
+            named["type"] = _told(type)
+        self.flags, self.named, self.is_ours = flags, named, is_ours
+        self.is_target = target
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
-        named: dict[str, Any] = {"dest": self.dest, "help": self.help}
-        if self.metavar is None:
-            parser.add_argument(*self.flag.split(), action="store_true", **named)
-            return
-        named["metavar"] = self.metavar or None
-        if self.is_target:
-            add_target(parser, *self.flag.split(), **named)
-        else:
-            several: dict[str, Any] = {"nargs": "+"} if self.action == "extend" else {}
-            parser.add_argument(*self.flag.split(), action=self.action, **several, **named)
-
-    def value(self, given: Any) -> T_co:
-        """Return its value; ValueError if what was given is none."""
-        return self.default if given in (None, False) else self.read(given, self.flag.split()[0])
+        parser.add_argument(*self.flags, **self.named)
 
 
-JSON = Option("--json", "for programs: a line of JSON for each result", False)
-OVERWRITE = Option("--overwrite", "replace a file that exists", False)
+def _told(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Let argparse show what a function says of a wrong value."""
+
+    def call(text: str) -> Any:
+        try:
+            return read(text)
+        except (ValueError, MmcrawlError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return call
+
+
+def flag(name: str, help: str) -> Option:
+    """Return an option without a value."""
+    return Option(name, action="store_true", help=help)
+
+
+JSON: Option = flag("--json", "for programs: a line of JSON for each result")
+OVERWRITE: Option = flag("--overwrite", "replace a file that exists")
+
+
+def output(*formats: str) -> tuple[Option, ...]:
+    """Return the options of a command that writes in one of several formats, the first by default.
+
+    See `written`.
+    """
+    known = f"{', '.join(formats)} (default: {formats[0]})"
+    return (
+        Option("--format", choices=formats, default=formats[0], metavar="FORMAT", help=known),
+        Option("-o", "--output", target=True, help="where to (default: standard output)"),
+        OVERWRITE,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Subcommand:
-    """What a command can be told to do, as the help shows it.
+    """What a command can be told to do.
 
     Attributes:
         name: "" for what the command does without one.
-        arguments: What follows the name, for the help.
-        words: How many words follow, at least and at most; a crawl or an archive is not counted.
+        arguments: Words that follow the name, as the help shows them: "URL [V1 V2]", "FILE…".
         takes: Which arguments of the command; None for all.
     """
 
     name: str
     what: str
     arguments: str = ""
-    words: tuple[int, int] = (0, 0)
-    options: Sequence[Option[Any]] = ()
+    options: Sequence[Option] = ()
     takes: Sequence[str] | None = None
 
     @property
-    def shown_arguments(self) -> str:
-        """What follows the name in the help."""
-        return self.arguments
+    def words(self) -> tuple[int, float]:
+        """How many words follow the name, at least and at most."""
+        most = inf if "…" in self.arguments else len(self.arguments.split())
+        return len(re.sub(r"\[.*?\]", "", self.arguments).split()), most
+
+
+class _Argument(argparse.Action):
+    """Sets an argument by `-a NAME=VALUE` as the option of its name does."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        name, sign, value = values.partition("=")
+        names: Sequence[str] = self.const
+        if not sign:
+            parser.error(f"-a {name}: give NAME=VALUE, as -a {names[0]}=VALUE")
+        if name not in names:
+            hint = f"there are {', '.join(names)}{did_you_mean(name, names)}"
+            parser.error(f"there is no argument {name!r}; {hint}")
+        setattr(namespace, name, value)
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse's, which says what is wrong on one line."""
+
+    command: str
+
+    def error(self, message: str) -> NoReturn:
+        complain(self.command, message.removeprefix("argument "))
+        raise SystemExit(2)
 
 
 class MmcrawlCommand(_Base):
@@ -253,11 +255,9 @@ class MmcrawlCommand(_Base):
     Exit code 0: done; 1: failed; 2: a wrong argument, or a missing file; 130: Ctrl-C.
 
     Attributes:
-        usage, details: For the help: what follows the name, and what it does; without details the
-            line in the list of commands.
+        details: What it does, for the help; without them the line in the list of commands.
         arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
-        has_operands: Whether words may follow that are no options.
-        subcommands: What it can be told to do; none where it does one thing.
+        subcommands: What it can be told to do; one without a name where it does one thing.
         unknown_hint: What is said besides of an option that is none.
         interrupted: What Ctrl-C makes it say; "" where it hears Ctrl-C itself, as its way to end.
         working: What it says while it takes long; "" where it shows more by itself.
@@ -268,124 +268,111 @@ class MmcrawlCommand(_Base):
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
     name: ClassVar[str]
     telling: Telling
-    usage: ClassVar[str]
     details: ClassVar[str] = ""
     arguments: ClassVar[tuple[str, ...]]
     model: ClassVar[type[BaseModel]] = FocusedParams
-    has_operands: ClassVar[bool] = False
-    subcommands: ClassVar[Sequence[Subcommand]] = ()
+    subcommands: ClassVar[Sequence[Subcommand]]
     unknown_hint: ClassVar[str] = ""
     interrupted: ClassVar[str] = "stopped"
     working: ClassVar[str] = "working"
 
     def syntax(self) -> str:
-        return self.usage
+        return "WHAT [options]"
 
     def short_desc(self) -> str:
         return SUMMARIES[self.name]
 
     def long_desc(self) -> str:
         """Return what it does, and its subcommands, a line or two for each."""
-        details = self.details or self.short_desc()
-        if not self.subcommands:
-            return details
-        wide = max(len(one.name) for one in self.subcommands) + 2
-        lines = [*wrap(details, _WIDTH), ""]
-        for one in self.subcommands:
-            indent = " " * wide
-            lines += wrap(f"{one.name:<{wide}}{one.what}", _WIDTH, subsequent_indent=indent)
-            lines += wrap(one.shown_arguments, _WIDTH, initial_indent=f"{indent}  ")
-        return "\n".join([*lines, "", f"`scrapy {self.name} SUBCOMMAND --help` shows its options."])
+        lines = wrap(self.details or self.short_desc(), _WIDTH)
+        named = [one for one in self.subcommands if one.name]
+        if not named:
+            return "\n".join(lines)
+        wide = max(len(one.name) for one in named) + 2
+        for one in named:
+            told = f"{one.name:<{wide}}{one.what}"
+            lines += wrap(told, _WIDTH, subsequent_indent=" " * wide)
+        return "\n".join([*lines, "", f"`scrapy {self.name} WHAT --help` shows its options."])
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Leave all but `--help` to the parser of the subcommand."""
+        parser.add_argument("-h", "--help", action="store_true")
+
+    def parser_of(self, chosen: Subcommand | None) -> argparse.ArgumentParser:
+        """Return what reads the options of a subcommand; None for a command without one."""
+        name, shown = (chosen.name, chosen.arguments) if chosen else ("", "WHAT")
+        place = "" if not chosen or self._taken(chosen).isdisjoint(PLACE) else "[FILE.db]"
+        words = ["scrapy", self.name, name, *self._ordered(place, shown), "[options]"]
+        what = f"{chosen.what[0].upper()}{chosen.what[1:]}." if chosen and name else ""
+        parser = _Parser(
+            usage=" ".join(filter(None, words)),
+            description=what or self.long_desc(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.command = self.name
+        parser.set_defaults(**dict.fromkeys(self.arguments, ""))
+        if taken := [one for one in self.arguments if chosen and one in self._taken(chosen)]:
+            parser.add_argument(
+                "-a",
+                action=_Argument,
+                const=taken,
+                metavar="NAME=VALUE",
+                help=f"as for scrapy crawl: {', '.join(taken)}; the same as {_option(taken[0])} …",
+            )
+        for argument in taken:
+            told = (self.model.model_fields[argument].description or "").replace("%", "%%")
+            parser.add_argument(_option(argument), dest=argument, default="", help=told)
+        for option in chosen.options if chosen else ():
+            option.add_to(parser)
         super().add_options(parser)
-        parser.formatter_class = HelpFormatter
-        self._parser = parser
-        self._own: list[tuple[Sequence[str], argparse._ArgumentGroup]] = []
-        if self.subcommands:
-            parser.formatter_class = _SubcommandsHelpFormatter
-            shown = "show this help; after a subcommand, its options"
-            parser.add_argument("-h", "--help", action="store_true", help=shown)
-        own = {
-            name: self._options_of(takers)
-            for name in self.arguments
-            if len(takers := self._takers(name)) < len(self.subcommands)
-        }
-        add_arguments(parser, self.arguments, self.model, own)
-        takers_of: dict[Option[Any], list[str]] = {}
-        for one in self.subcommands:
-            for option in one.options:
-                takers_of.setdefault(option, []).append(one.name)
-        for option, names in takers_of.items():
-            option.add_to(self._options_of(names))
+        return parser
 
-    def _takers(self, argument: str) -> list[str]:
-        """Return the names of the subcommands that take an argument."""
-        subs = self.subcommands
-        return [one.name for one in subs if one.takes is None or argument in one.takes]
+    def _taken(self, chosen: Subcommand) -> set[str]:
+        return {*(self.arguments if chosen.takes is None else chosen.takes)}
 
-    def _options_of(self, subcommands: Sequence[str]) -> argparse._ArgumentGroup:
-        group = self._parser.add_argument_group()
-        self._own.append((subcommands, group))
-        return group
-
-    def _named_in(self, args: Sequence[str]) -> Subcommand | None:
-        """Return the subcommand that the first word names, or else the one without a name."""
-        known = {one.name: one for one in self.subcommands}
-        return known.get(args[0] if args and args[0] in known else "")
+    def _ordered(self, place: str, words: str) -> tuple[str, str]:
+        """An archive stands first, as in `archive show FILE.db URL`, a crawl last."""
+        return (place, words) if "archive" in self.arguments else (words, place)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take over the options; show the help of a subcommand, and end, if it is asked for."""
-        super().process_options(args, opts)
-        if self.subcommands and opts.help:
-            print(self._help_of(self._named_in(args)))
+        """Read the options of the subcommand; ends the process if one is wrong, or for help."""
+        known = {one.name: one for one in self.subcommands}
+        chosen = known.get(args[0] if args else "") or known.get("")
+        words = args[1:] if chosen and chosen.name else args
+        parser = self.parser_of(chosen)
+        if opts.help:
+            print(as_called(parser.format_help()), end="")
             raise SystemExit(0)
-
-    def _help_of(self, subcommand: Subcommand | None) -> str:
-        name = subcommand.name if subcommand else ""
-        for names, group in self._own:  # are shown among the options, or not at all
-            shown = group._group_actions if name in names else []
-            self._parser._optionals._group_actions += shown
-            group._group_actions = []
-        every = len(self.subcommands)
-        takes = [
-            one
-            for one in self.arguments
-            if name in (takers := self._takers(one)) or len(takers) == every
-        ]
-        self._parser._option_string_actions["-a"].help = _help_of_arguments(takes)
-        if subcommand and name:
-            words = ("scrapy", self.name, name, subcommand.shown_arguments, "[options]")
-            self._parser.usage = " ".join(filter(None, words))
-            self._parser.description = f"{subcommand.what[0].upper()}{subcommand.what[1:]}."
-        return self._parser.format_help()
-
-    def _check_subcommand(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Refuse another subcommand, another number of words, and options of others.
-
-        What was given to its options is read; the others have their defaults.
-        """
-        chosen = self._named_in(args)
-        if chosen is None or (args and not chosen.name):
+        names = ", ".join(filter(None, known))
+        if chosen is None:
             what = f"there is no {args[0]!r}; " if args else ""
-            names = ", ".join(one.name for one in self.subcommands if one.name)
-            raise UsageError(f"{what}say one of {names}")
-        name, called = chosen.name, f"scrapy {self.name} {chosen.name}".rstrip()
+            parser.error(f"{what}say one of {names}")
+        _, words = parser.parse_known_args(words, opts)
+        if unknown := next((one for one in words if one.startswith("-") and one != "-"), None):
+            hint = did_you_mean(unknown, parser._option_string_actions)
+            parser.error(
+                f"there is no option {unknown}{hint or '; --help shows all'}{self.unknown_hint}"
+            )
+        self._take_place(chosen, words, opts)
         least, most = chosen.words
-        if not least <= len(args) - bool(name) <= most:
-            raise UsageError(f"it is {called} {chosen.shown_arguments}".rstrip())
-        for owners, group in self._own:
-            for action in group._group_actions if name not in owners else ():
-                if getattr(opts, action.dest) != action.default:
-                    all_of = ", ".join(f"scrapy {self.name} {one}".rstrip() for one in owners)
-                    flag = action.option_strings[0]
-                    raise UsageError(f"{called} takes no {flag}, which belongs to {all_of}")
-        for one in self.subcommands:
-            for option in one.options:
-                if option not in chosen.options:
-                    setattr(opts, option.dest, option.default)
-        for option in chosen.options:
-            setattr(opts, option.dest, option.value(getattr(opts, option.dest)))
+        if names and words and not chosen.name and most < len(words):
+            parser.error(f"there is no {words[0]!r}; say one of {names}")
+        if not least <= len(words) <= most:
+            parser.error(f"it is {parser.usage}")
+        self.chosen, self.words = chosen, words
+        super().process_options(args, opts)
+
+    def _take_place(self, chosen: Subcommand, words: list[str], opts: argparse.Namespace) -> None:
+        """Take an archive, or a crawl, named without an option."""
+        taken, behind = self._taken(chosen), 0
+        if "archive" not in self.arguments:
+            behind = len(words) - 1
+            if "store" not in taken or behind != chosen.words[1]:
+                return
+        place = words[behind] if words and not taken.isdisjoint(PLACE) else ""
+        if is_server(place) or place.startswith("sqlite:///") or place.endswith(".db"):
+            is_crawl = "archive" not in taken or is_crawl_store(Path(place.removeprefix(FILE)))
+            setattr(opts, "store" if is_crawl else "archive", words.pop(behind))
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         """Check the arguments; return a function that does the work and returns an exit code.
@@ -404,17 +391,11 @@ class MmcrawlCommand(_Base):
         return 1
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        unknown = next((arg for arg in args if arg.startswith("-") and arg != "-"), None)
-        if unknown is not None:
-            raise UsageError(f"there is no option {unknown}; --help shows all{self.unknown_hint}")
-        self._take_place(args, opts)
-        if args and not self.has_operands:
-            raise UsageError(f"{args[0]!r} is unexpected; give options instead")
         if isinstance(sys.stdout, TextIOWrapper):  # whose encoding may lack what pages have
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             with self._ends_when_told():
-                self._run(args, opts)
+                self._run(opts)
         except KeyboardInterrupt:
             self.exitcode = 130
 
@@ -423,13 +404,16 @@ class MmcrawlCommand(_Base):
             return nullcontext()
         return broken_off_in_time(lambda: self.say(self.interrupted))
 
-    def _run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def _run(self, opts: argparse.Namespace) -> None:
         try:
             check_names(self.settings or ())
-            read_arguments(opts, self.arguments)
-            if self.subcommands:
-                self._check_subcommand(args, opts)
-            do = self.prepared(args, opts)
+            for option in self.chosen.options:
+                if option.is_target:
+                    named = getattr(opts, option.flags[-1].strip("-"))
+                    new_file(
+                        named, option.flags[0], overwrite=opts.overwrite, is_ours=option.is_ours
+                    )
+            do = self.prepared(self.words, opts)
         except (MmcrawlError, ValueError) as error:
             self.say(error, 2)
             return
@@ -453,27 +437,6 @@ class MmcrawlCommand(_Base):
             except OSError:
                 _drop_output()
 
-    def _take_place(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Take an archive, or the crawl whose archive is meant, named without an option.
-
-        So are `rank FILE.db` and `archive list FILE.db`; a crawl alone stands last, as in
-        `works show ID FILE.db`.
-        """
-        of_archive = "archive" in self.arguments
-        chosen = self._named_in(args)
-        named = chosen is not None and chosen.name != ""
-        behind = int(named or (self.has_operands and of_archive))
-        if not of_archive:
-            if chosen is None or "store" not in self.arguments:
-                return
-            behind += chosen.words[1]
-            if len(args) != behind + 1:
-                return
-        place = args[behind] if len(args) > behind else ""
-        if is_server(place) or place.startswith("sqlite:///") or place.endswith(".db"):
-            is_crawl = not of_archive or is_crawl_store(Path(place.removeprefix(FILE)))
-            opts.arguments.append(f"{'store' if is_crawl else 'archive'}={args.pop(behind)}")
-
     def say(self, problem: object, code: int = 0) -> None:
         """Name a problem on standard error; `code` is the exit code."""
         complain(self.name, problem)
@@ -494,47 +457,6 @@ def console_of(width: int = 110) -> Console:
     """Return standard output as wide as it is, or of so many columns where nobody tells."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(width=None if known else width, highlight=False)
-
-
-def add_arguments(
-    parser: argparse.ArgumentParser,
-    names: Sequence[str],
-    model: type[BaseModel] = FocusedParams,
-    own: Mapping[str, argparse._ArgumentGroup] = MappingProxyType({}),
-) -> None:
-    """Add arguments of a spider to the options of a command; their help is that of the model."""
-    parser.add_argument(
-        "-a",
-        dest="arguments",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help=_help_of_arguments(names),
-    )
-    for name in names:
-        told = model.model_fields[name].description or ""
-        to = own.get(name, parser)
-        to.add_argument(_option(name), dest=name, default="", help=told.replace("%", "%%"))
-
-
-def _help_of_arguments(names: Sequence[str]) -> str:
-    if not names:
-        return argparse.SUPPRESS
-    return f"as for scrapy crawl: {', '.join(names)}; the same as {_option(names[0])} VALUE, …"
-
-
-def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
-    """Set what was given with `-a` as if it had been given by the option of its name."""
-    for pair in opts.arguments:
-        name, sign, value = pair.partition("=")
-        if not sign:
-            raise MmcrawlError(f"-a {name}: give NAME=VALUE, as -a {names[0]}=VALUE")
-        if name not in names:
-            hint = f"there are {', '.join(names)}{did_you_mean(name, names)}"
-            raise MmcrawlError(f"there is no argument {name!r}; {hint}")
-        if getattr(opts, name) not in ("", value):
-            raise MmcrawlError(f"{name} is given twice: {getattr(opts, name)} and {value}")
-        setattr(opts, name, value)
 
 
 def _option(name: str) -> str:

@@ -4,28 +4,38 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import get_args
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
+from mmcrawl.blocks.content.content import Form
 from mmcrawl.blocks.drawing import draw, short_path, summary
 from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.blocks.partitioners.registry import make_partitioner, partitioner_names
-from mmcrawl.commands.base import MmcrawlCommand, console_of, one_of, whole
+from mmcrawl.commands.base import (
+    OVERWRITE,
+    MmcrawlCommand,
+    Option,
+    Subcommand,
+    console_of,
+    flag,
+    whole,
+)
 from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, with_sheets
 from mmcrawl.commands.terminal import extraction
 from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.files import (
     STANDARD,
     PageFile,
-    add_target,
+    Target,
     is_address,
     new_file,
     page_problem,
@@ -45,66 +55,85 @@ class Command(MmcrawlCommand, ScrapyCommand):
     requires_crawler_process = True
     name = "blocks"
     working = ""
-    usage = "[options] URL-or-file"
     details = (
         "Show the blocks of a page. With --format, write the content of a page, or of all pages in"
         " files, folders and WARC files: mmcrawl blocks --format md --output texts pages/"
     )
     arguments = ("web",)
-    has_operands = True
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        methods = ", ".join(partitioner_names())
-        add(
-            "--method",
-            help=f"how the page is cut: {methods} (default: {DEFAULT_METHOD}); with options, if"
-            ' any, as "bwap:min_size=0.5;theta=9" or "quark:custom_tags=h1 h2;custom_text=PATTERN"',
-        )
-        add(
-            "--level",
-            metavar="N",
-            help=f"how many times blocks are split again (default: {DEFAULT_LEVEL})",
-        )
-        add(
-            "--styles",
-            action="store_true",
-            help=f"fetch the style sheets the page links to, for --method {_READS_STYLES}",
-        )
-        add("--encoding", default="", metavar="E", help="encoding of the page (default: detected)")
-        add("--url", default="", help="address of a page that is given as a file")
-        add(
-            "--metadata",
-            metavar="FILE",
-            help="rules for metadata of the page, as JSON (default: MMCRAWL_METADATA)",
-        )
-        form = parser.add_mutually_exclusive_group()
-        form.add_argument("--json", action="store_true", help="write the blocks as JSON")
-        extraction.add_format(form)
-        add_target(
-            form,
-            "--html",
-            nargs="?",
-            const=STANDARD,
-            metavar="FILE",
-            help="write an HTML file with the blocks drawn over the page",
-        )
-        extraction.add_options(parser)
+    subcommands = (
+        Subcommand(
+            "",
+            "show the blocks of a page",
+            "[URL-or-file…]",
+            (
+                Option(
+                    "--method",
+                    help=f"how the page is cut: {', '.join(partitioner_names())} (default:"
+                    f" {DEFAULT_METHOD}); with options, if any, as"
+                    ' "bwap:min_size=0.5;theta=9" or'
+                    ' "quark:custom_tags=h1 h2;custom_text=PATTERN"',
+                ),
+                Option(
+                    "--level",
+                    type=partial(whole, most=MAX_LEVEL),
+                    metavar="N",
+                    help=f"how many times blocks are split again (default: {DEFAULT_LEVEL})",
+                ),
+                flag(
+                    "--styles",
+                    f"fetch the style sheets the page links to, for --method {_READS_STYLES}",
+                ),
+                Option("--encoding", default="", help="of the page (default: detected)"),
+                Option("--url", default="", help="address of a page that is given as a file"),
+                Option(
+                    "--metadata",
+                    metavar="FILE",
+                    help="rules for metadata of the page, as JSON (default: MMCRAWL_METADATA)",
+                ),
+                flag("--json", "write the blocks as JSON"),
+                Option(
+                    "--html",
+                    target=True,
+                    nargs="?",
+                    const=STANDARD,
+                    help="write an HTML file with the blocks drawn over the page",
+                ),
+                Option(
+                    "--format",
+                    choices=get_args(Form),
+                    help="write the content of pages as Markdown, text or JSON; of files, folders,"
+                    " WARC",
+                ),
+                Option(
+                    "--output",
+                    action=Target,  # of several pages it is a folder
+                    metavar="NAME",
+                    help="--format: file to write; of several pages, the folder, or for json a"
+                    " .jsonl file",
+                ),
+                OVERWRITE,
+                Option(
+                    "--processes",
+                    metavar="N",
+                    help="--format: how many pages at once (default: all cores)",
+                ),
+            ),
+        ),
+    )
 
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, NoPageError | _UnwrittenError) else 2
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        unknown = [arg for arg in args if arg.startswith("-") and arg != STANDARD]
-        if unknown:
-            raise UsageError(f"there is no option {unknown[0]}")
         if not args and opts.html not in (None, STANDARD):
-            raise UsageError("give the page before --html: scrapy blocks PAGE --html FILE")
+            raise ValueError("give the page before --html: scrapy blocks PAGE --html FILE")
+        if sum(map(bool, (opts.json, opts.html, opts.format))) > 1:
+            raise ValueError("give only one of --json, --html, --format")
         if opts.format:
             return self._contents(args, opts)
         if len(args) != 1:
-            raise UsageError("give one URL or file, or - for standard input")
+            raise ValueError("give one URL or file, or - for standard input")
         (name,) = args
         if not name:
             raise MmcrawlError(
@@ -114,11 +143,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise MmcrawlError("--output and --processes go with --format")
         usual = _READS_STYLES if opts.styles else DEFAULT_METHOD
         method = usual if opts.method is None else opts.method
-        level = DEFAULT_LEVEL if opts.level is None else whole(opts.level, "--level", 1, MAX_LEVEL)
+        level = DEFAULT_LEVEL if opts.level is None else opts.level
         encoding = extraction.encoding_named(opts.encoding)
         _check_method(method, {"styles": ()} if opts.styles else {})
-        if opts.html not in (None, STANDARD):
-            new_file(opts.html, "--html", overwrite=opts.overwrite)
         rules = self._rules(opts.metadata)
         return lambda: self._show(name, (method, level), encoding, opts, rules)
 
@@ -130,7 +157,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 " --metadata"
             )
         if not args:
-            raise UsageError(
+            raise ValueError(
                 "give a URL, or files, folders and WARC files, or - for standard input"
             )
         if not any(map(is_address, args)):
@@ -140,7 +167,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 )
             return extraction.extract(args, opts, self.say)
         if len(args) > 1:
-            raise UsageError("give one URL at a time; of files there may be several")
+            raise ValueError("give one URL at a time; of files there may be several")
         wanted = extraction.Wanted(opts.format, extraction.encoding_named(opts.encoding))
         new_file(opts.output, "--output", overwrite=opts.overwrite)
         return lambda: self._content_of(args[0], wanted, opts)
@@ -221,7 +248,6 @@ class _UnwrittenError(MmcrawlError):
 
 
 def _check_method(method: str, options: Mapping[str, Sequence[str]]) -> None:
-    one_of(method.partition(":")[0], "--method", partitioner_names())
     make_partitioner(method, **options)
 
 

@@ -10,6 +10,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,16 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
-from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, ruffle_folder, whole
+from mmcrawl.commands.base import (
+    PLACE,
+    MmcrawlCommand,
+    Option,
+    Subcommand,
+    archive_params,
+    flag,
+    ruffle_folder,
+    whole,
+)
 from mmcrawl.crawl.params import DEMO_STORE
 from mmcrawl.crawl.spider_params import DEFAULT_STORE
 from mmcrawl.errors import MmcrawlError
@@ -39,7 +49,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "browse"
     working = ""
     interrupted = ""
-    usage = "[FILE.db|-a store=URI|-a archive=URI] [--port N] [--host H] [--open]"
     details = (
         "Starts a web server on this machine, until Ctrl-C. Other machines reach it only if"
         " --host says so; they need the token that is printed then. Flash animations play if"
@@ -47,21 +56,33 @@ class Command(MmcrawlCommand, ScrapyCommand):
     )
     arguments = PLACE
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add("--port", default="8000", metavar="N", help="to listen on (default: 8000; 0: any)")
-        add("--host", default="127.0.0.1", metavar="H", help="to listen on (default: 127.0.0.1)")
-        add("--open", action="store_true", help="open it in the browser of this machine")
-        add(
-            "--reports",
-            action="append",
-            default=[],
-            metavar="DIR",
-            help=f"folder of experiment reports (default: {_DEFAULT_REPORTS}); may be repeated",
-        )
+    subcommands = (
+        Subcommand(
+            "",
+            "show the archive in a web browser",
+            options=(
+                Option(
+                    "--port",
+                    type=partial(whole, least=0, most=65_535),
+                    default=8000,
+                    metavar="N",
+                    help="to listen on (default: 8000; 0: any)",
+                ),
+                Option("--host", default="127.0.0.1", help="to listen on (default: 127.0.0.1)"),
+                flag("--open", "open it in the browser of this machine"),
+                Option(
+                    "--reports",
+                    action="append",
+                    default=[],
+                    metavar="DIR",
+                    help=f"folder of experiment reports (default: {_DEFAULT_REPORTS}); may be"
+                    " repeated",
+                ),
+            ),
+        ),
+    )
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         missing = [name for name in _NEEDED if find_spec(name) is None]
         if missing:
             raise MmcrawlError(f"it needs {', '.join(missing)}: pip install 'mmcrawl[browse]'")
@@ -82,7 +103,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             ruffle=ruffle_folder(self.setting("MMCRAWL_RUFFLE")),
             token="" if is_loopback(opts.host) else secrets.token_urlsafe(18),
             host=opts.host,
-            port=whole(opts.port, "--port", 0, 65_535),
+            port=opts.port,
         )
 
     def _places(self, opts: argparse.Namespace) -> tuple[str, str]:

@@ -1,11 +1,9 @@
 """`scrapy collect`: the media that a crawl found are kept, and told of."""
 
 import argparse
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
-from functools import partial
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 from rich.console import Group
@@ -17,10 +15,10 @@ from mmcrawl.commands.base import (
     Option,
     Subcommand,
     console_of,
-    one_of,
+    output,
+    output_to,
     store_named,
-    write_csv,
-    write_jsonl,
+    write_rows,
 )
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
 from mmcrawl.commands.terminal.collecting import collection_tables, tree_of_parts
@@ -30,15 +28,14 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.media.parts import SWF, open_collection, tree_of
 
-_FORMATS = ("jsonl", "csv")
 _STATUS, _LIST, _PARTS = "status", "list", "parts"
 
 
-def _states(text: str, flag: str) -> tuple[State, ...]:
+def _states(text: str) -> tuple[State, ...]:
     try:
         return tuple(State(state.strip()) for state in text.split(",") if state.strip())
     except ValueError:
-        raise ValueError(f"{flag} {text}: there are {', '.join(State)}") from None
+        raise ValueError(f"there is no {text!r}; there are {', '.join(State)}") from None
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -48,7 +45,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     default_settings: ClassVar[dict[str, Any]] = {}
     name = "collect"
     working = ""
-    usage = "[status|list|parts] [FILE.db|-a store=URI] [options]"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand("", "download what the crawl found and is not downloaded yet"),
         Subcommand(_STATUS, "how much is downloaded, and why the rest is not", takes=("store",)),
@@ -56,8 +52,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
             _LIST,
             "the record of each address",
             options=(
-                Option("--state", f"only these: {', '.join(State)}", (), "", _states),
-                Option("--format", ", ".join(_FORMATS), _FORMATS[0], ""),
+                Option("--state", type=_states, default=(), help=f"only {', '.join(State)}"),
+                *output("jsonl", "csv"),
             ),
             takes=("store",),
         ),
@@ -74,22 +70,20 @@ class Command(MmcrawlCommand, ScrapyCommand):
     )
     arguments = tuple(CollectParams.model_fields)
     model = CollectParams
-    has_operands = True
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         quieten(self.settings)  # type: ignore[arg-type]
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        what = args[0] if args else ""
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
+        what = self.chosen.name
         params = self._params(opts)
         if what == _STATUS:
             return lambda: self._status(params)
         if what == _PARTS:
             return lambda: self._parts(params)
         if what == _LIST:
-            one_of(opts.format, "--format", _WRITERS)
-            return lambda: self._list(params, opts.state, opts.format)
+            return lambda: self._list(params, opts)
         check_present(params)
         return lambda: self._collect(params)
 
@@ -129,16 +123,12 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if empty:
             console.print("No downloaded animation loads other files.")
 
-    def _list(self, params: CollectParams, states: tuple[State, ...], format: str) -> None:
-        with self._opened(params) as collection:
-            _WRITERS[format](map(asdict, collection.index.files(states)), sys.stdout)
+    def _list(self, params: CollectParams, opts: argparse.Namespace) -> None:
+        names = [field.name for field in fields(MediaFile)]
+        with self._opened(params) as collection, output_to(opts.output) as stream:
+            rows = map(asdict, collection.index.files(opts.state))
+            write_rows(rows, opts.format, stream, names)
 
     def _opened(self, params: CollectParams) -> Any:
         media = self.setting("MMCRAWL_MEDIA")
         return open_collection(params.store_uri, media, create=False)
-
-
-_WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
-    "jsonl": write_jsonl,
-    "csv": partial(write_csv, [field.name for field in fields(MediaFile)]),
-}

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
+from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, whole
 from mmcrawl.commands.terminal.crawl import folded, right
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.crawl import CrawlError
@@ -58,74 +58,91 @@ _COMPARED = {
 }
 
 
+def _budget(text: str) -> float:
+    """Return a number of pages, or a share below 1 of them; 0 for all."""
+    try:
+        if not text.endswith("%"):
+            return whole(text)
+        return whole(text[:-1], most=100) % 100 / 100
+    except ValueError:
+        wanted = "a whole number from 1, or a share from 1% to 100%"
+        raise ValueError(f"give {wanted}, not {text!r}") from None
+
+
 class Command(MmcrawlCommand, ScrapyCommand):
     """Compare algorithms on a stored web, or two such experiments."""
 
     name = "experiment"
     working = ""
-    usage = "[options] | --compare DIR1 DIR2"
     arguments = ("web", *SHARED)
     interrupted = "stopped; the same command resumes"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add(
-            "--algos",
-            default="all",
-            metavar="A,B:NAME=VALUE;NAME=VALUE,…",
-            help="algorithms with their parameters (default: all)",
-        )
-        add(
-            "--task",
-            choices=("topic", "any-media"),
-            default="topic",
-            help="which pages count: those on the topic (default), or all with media of their own",
-        )
-        add(
-            "--budget",
-            default="",
-            metavar="N|N%",
-            help="maximum pages of a run, or a share of the reachable ones (default: all)",
-        )
-        add(
-            "--runs",
-            default="",
-            metavar="N",
-            help=f"runs of each algorithm (default: {RANDOM_RUNS} with other seeds where chance has"
-            " a part in it, else 1)",
-        )
-        add(
-            "--parallel", default="1", metavar="N", help="runs at once (default: 1, for true times)"
-        )
-        add(
-            "--out",
-            default="",
-            metavar="DIR",
-            help="folder to write to (default: experiment[-PRESET])",
-        )
-        add("--cache", default="", metavar="DIR", help="folder of truths (default: beside --out)")
-        add(
-            "--preset",
-            choices=(CRAWLS, *LABELLED),
-            help="an experiment of one of the papers, its tables beside what they come to here:"
-            f" {CRAWLS} compares crawls, the others measure on labelled data",
-        )
-        add("--data", default="", metavar="DIR", help="labelled data for a preset")
-        add("--compare", nargs=2, metavar="DIR", help="show how two experiments differ")
-        self._unsaid = vars(parser.parse_args([]))
+    subcommands = (
+        Subcommand(
+            "",
+            "compare algorithms on a stored web",
+            options=(
+                Option(
+                    "--algos",
+                    default="all",
+                    metavar="A,B:NAME=VALUE;NAME=VALUE,…",
+                    help="algorithms with their parameters (default: all)",
+                ),
+                Option(
+                    "--task",
+                    choices=("topic", "any-media"),
+                    default="topic",
+                    help="which pages count: those on the topic (default), or all with media of"
+                    " their own",
+                ),
+                Option(
+                    "--budget",
+                    type=_budget,
+                    default=0,
+                    metavar="N|N%%",
+                    help="maximum pages of a run, or a share of the reachable ones (default: all)",
+                ),
+                Option(
+                    "--runs",
+                    type=whole,
+                    default=0,
+                    metavar="N",
+                    help=f"runs of each algorithm (default: {RANDOM_RUNS} with other seeds where"
+                    " chance has a part in it, else 1)",
+                ),
+                Option(
+                    "--parallel",
+                    type=whole,
+                    default=1,
+                    metavar="N",
+                    help="runs at once (default: 1, for true times)",
+                ),
+                Option("--out", metavar="DIR", help="default: experiment[-PRESET]"),
+                Option("--cache", metavar="DIR", help="folder of truths (default: beside --out)"),
+                Option(
+                    "--preset",
+                    choices=(CRAWLS, *LABELLED),
+                    help="an experiment of one of the papers, its tables beside what they come to"
+                    f" here: {CRAWLS} compares crawls, the others measure on labelled data",
+                ),
+                Option("--data", metavar="DIR", help="labelled data for a preset"),
+                Option("--compare", nargs=2, metavar="DIR", help="how two experiments differ"),
+            ),
+        ),
+    )
 
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, CrawlError) else 2
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         out = opts.out or f"experiment{f'-{opts.preset}' if opts.preset else ''}"
         opts.out = Path(os.path.expanduser(out))
         if opts.compare:
             first, second = map(Path, opts.compare)
             return lambda: console_of().print(_differences(compare(first, second), first, second))
         if opts.preset in LABELLED:
-            given = [name for name in _CRAWLING if getattr(opts, name) != self._unsaid[name]]
+            unsaid = self.parser_of(self.chosen).parse_args([])
+            given = [name for name in _CRAWLING if getattr(opts, name) != getattr(unsaid, name)]
             if given:
                 option = given[0].replace("_", "-")
                 raise ExperimentError(
@@ -137,7 +154,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         cache = Path(os.path.expanduser(opts.cache or opts.out.absolute().parent / _CACHE))
         webs = yang2009.webs_of(opts.web) if opts.preset == CRAWLS else {"": opts.web}
         plans = {opts.out / folder: _plan(opts, web) for folder, web in webs.items()}
-        do = partial(run_experiment, cache=cache, parallel=whole(opts.parallel, "--parallel"))
+        do = partial(run_experiment, cache=cache, parallel=opts.parallel)
         if len(plans) > 1:
             return lambda: _on_webs(plans, opts, do)
         [(out, plan)] = plans.items()
@@ -223,23 +240,12 @@ def _plan(opts: argparse.Namespace, web: str) -> Plan:
         web=web or "demo",
         arguments={name: value for name in SHARED if (value := getattr(opts, name))},
         algorithms=ALGORITHMS if preset else algorithms_of(opts.algos, algorithm_names()),
-        budget=_budget(opts.budget) if opts.budget else 0,
-        runs=whole(opts.runs, "--runs") if opts.runs else 0,
+        budget=opts.budget,
+        runs=opts.runs,
         settings=settings,
     )
     plan.check()
     return plan
-
-
-def _budget(text: str) -> float:
-    """Return a number of pages, or a share below 1 of them; 0 for all."""
-    try:
-        if not text.endswith("%"):
-            return whole(text, "--budget")
-        return whole(text[:-1], "--budget", most=100) % 100 / 100
-    except ValueError:
-        wanted = "a whole number from 1, or a share from 1% to 100%"
-        raise ValueError(f"--budget {text}: give {wanted}") from None
 
 
 def _summary(outcome: Outcome) -> RenderableType:

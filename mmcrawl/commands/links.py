@@ -1,12 +1,11 @@
 """`scrapy links`: the links of a crawl, and why one was fetched when it was, or was not."""
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain, islice
-from typing import Any, ClassVar, NamedTuple, TextIO
+from typing import Any, ClassVar, NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,18 +14,19 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.model import as_date
 from mmcrawl.commands.base import (
+    JSON,
     MmcrawlCommand,
     Option,
     Subcommand,
-    add_output,
-    check_output,
+    as_json,
     console_of,
+    flag,
+    output,
     output_to,
     store_named,
     web_address,
     whole,
-    write_csv,
-    write_jsonl,
+    write_rows,
 )
 from mmcrawl.commands.terminal.crawl import facts_table, literal, sentence
 from mmcrawl.crawl.history import looked_at
@@ -45,29 +45,35 @@ _TABLE = "table"
 _Content = Callable[[LinkRecord], float] | None
 
 
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"give a number, not {text!r}") from None
+
+
 class Command(MmcrawlCommand, ScrapyCommand):
     """Show the links of a crawl."""
 
     name = "links"
-    usage = "[why URL] [FILE.db|-a store=URI] [-a job=NAME] [options]"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
             "",
             "list the link database of a crawl, which may be running",
             options=(
-                Option("--status", f"only links in this state: {', '.join(STATES)}", "", ""),
-                Option("--host", "only links to this host", "", ""),
-                Option("--match", "only these addresses, as '*/wuli/*'", "", "GLOB"),
-                Option("--with-media", "only pages with media of the wanted kinds", False),
-                Option("--min-score", "only links with at least this score", None, "X"),
-                Option("--sort", f"{', '.join(ORDERS)} (default: {ORDERS[0]})", ORDERS[0], ""),
+                Option("--status", default="", help=f"only those: {', '.join(STATES)}"),
+                Option("--host", default="", help="only links to this host"),
+                Option("--match", default="", metavar="GLOB", help="as '*/wuli/*'"),
+                flag("--with-media", "only pages with media of the wanted kinds"),
+                Option("--min-score", type=_number, metavar="X", help="only from this score on"),
+                Option("--sort", default=ORDERS[0], help=f"{', '.join(ORDERS)}"),
                 Option(
                     "--limit",
-                    f"maximum number of links, 0 for all (default: {_SHOWN} in a table)",
-                    None,
-                    "N",
-                    partial(whole, least=0),
+                    type=partial(whole, least=0),
+                    metavar="N",
+                    help=f"maximum number of links, 0 for all (default: {_SHOWN} in a table)",
                 ),
+                *output(_TABLE, "jsonl", "csv"),
             ),
         ),
         Subcommand(
@@ -75,7 +81,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "when a link was fetched, the terms of its score, the way to it and its neighbours in"
             " the order; for a waiting link, what comes before it",
             "URL",
-            (1, 1),
+            (JSON,),
         ),
     )
     details = (
@@ -83,19 +89,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
         " file."
     )
     arguments = ("store", "job")
-    has_operands = True
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add_output(parser, (_TABLE, *_WRITERS))
-
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         store = store_named(opts.store)
-        check_output(opts, (_TABLE, *_WRITERS))
-        if args and opts.format not in {_TABLE, "json"}:
-            raise ValueError(f"--format {opts.format}: `why` takes {_TABLE} or json")
-        if args:
-            url = web_address(args[1])
+        if words:
+            url = web_address(words[0])
             return lambda: self._tell(store, opts, url)
         selection = _selection(opts)
         return lambda: self._list(store, opts, selection)
@@ -118,7 +116,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                     for line in link_lines(found, content) if first else ():
                         print(line, file=stream)
                 else:
-                    _WRITERS[opts.format](rows(found, content), stream)
+                    write_rows(rows(found, content), opts.format, stream, COLUMNS)
         return 0 if first else 1
 
     def _tell(self, store: str, opts: argparse.Namespace, url: str) -> int:
@@ -129,11 +127,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
         with opened_to_look(store, opts.job, self.say) as (opened, job):
             why = explain(looked_at(opened, job), job.arguments, url)
             content = self._content(job.arguments)
-        if opts.format == _TABLE:
+        if opts.json:
+            print(as_json(_plain(why, content)))
+        else:
             console_of().print(why_page(why))
-            return 0
-        with output_to(opts.output) as stream:
-            print(json.dumps(_plain(why, content), ensure_ascii=False), file=stream)
         return 0
 
     def _content(self, arguments: Mapping[str, Any]) -> _Content:
@@ -147,16 +144,12 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _selection(opts: argparse.Namespace) -> Selection:
     default = _SHOWN if opts.format == _TABLE else 0
-    try:
-        least = None if opts.min_score is None else float(opts.min_score)
-    except ValueError:
-        raise ValueError(f"--min-score {opts.min_score}: give a number") from None
     return Selection(
         state=opts.status,
         host=opts.host,
         match=opts.match,
         media=opts.with_media,
-        min_score=least,
+        min_score=opts.min_score,
         order=opts.sort,
         limit=default if opts.limit is None else opts.limit,
     )
@@ -170,21 +163,6 @@ def _plain(why: Why, content: _Content) -> dict[str, Any]:
     for name in ("before", "after", "first", "nearest"):
         told[name] = [asdict(page) for page in getattr(why, name)]
     return {**told, "ahead": why.ahead, "link": link}
-
-
-def _write_json(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
-    before = "["
-    for row in found:
-        print(before, json.dumps(row, ensure_ascii=False), sep="\n", end="", file=stream)
-        before = ","
-    print("\n]" if before == "," else "[]", file=stream)
-
-
-_WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
-    "json": _write_json,
-    "jsonl": write_jsonl,
-    "csv": lambda found, stream: write_csv(COLUMNS, found, stream),  # which stand below
-}
 
 
 def link_lines(

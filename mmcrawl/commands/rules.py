@@ -1,8 +1,6 @@
 """`scrapy rules show|export|test URL…`: rules for addresses, a crawl's own and a file's."""
 
 import argparse
-import json
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,7 +10,6 @@ from rich.console import Group
 from rich.table import Column
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import (
     JSON,
@@ -20,13 +17,13 @@ from mmcrawl.commands.base import (
     MmcrawlCommand,
     Option,
     Subcommand,
+    as_json,
     console_of,
     output_to,
     store_named,
     web_address,
 )
 from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
-from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.crawl.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
@@ -48,7 +45,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Show, export and try rules for addresses."""
 
     name = "rules"
-    usage = "show | export [-o FILE] | test URL… [-a rules=FILE] [-a store=URI] [-a job=NAME]"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
             "show",
@@ -61,7 +57,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "export",
             "the same as a rules file for scrapy crawl focused -a rules=FILE",
             options=(
-                Option("-o --output", "where to (default: shown)", "", "FILE", is_target=True),
+                Option("-o", "--output", target=True, help="where to (default: shown)"),
                 OVERWRITE,
             ),
             takes=("store", "job"),
@@ -70,24 +66,20 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "test",
             "which rules of a file or of a crawl match a URL, and what follows",
             "URL…",
-            (1, sys.maxsize),
             (JSON,),
         ),
     )
     arguments = ("store", "job", "rules")
-    has_operands = True
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
-        what = args[0]
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         if opts.rules and (opts.store or opts.job):
-            raise UsageError("give either a file, with -a rules=, or a crawl, with -a store=")
-        if what == "test":
-            urls = [web_address(url) for url in args[1:]]
+            raise ValueError("give either a file, with -a rules=, or a crawl, with -a store=")
+        if self.chosen.name == "test":
+            urls = [web_address(url) for url in words]
             pinned = read_rules(opts.rules) if opts.rules else learnt_rules(_learnt(opts).patterns)
-            return lambda: _test(urls, pinned, as_json=opts.json)
-        if what == "show":
-            return lambda: _show(_learnt(opts), as_json=opts.json)
-        new_file(opts.output, "-o", overwrite=opts.overwrite)
+            return lambda: _test(urls, pinned, for_programs=opts.json)
+        if self.chosen.name == "show":
+            return lambda: _show(_learnt(opts), for_programs=opts.json)
         return lambda: _export(_learnt(opts), opts.output)
 
 
@@ -141,13 +133,13 @@ def _of(
 # -- what is shown ----------------------------------------------------------------------------
 
 
-def _show(learnt: _Learnt, *, as_json: bool) -> None:
-    if as_json:
+def _show(learnt: _Learnt, *, for_programs: bool) -> None:
+    if for_programs:
         for record in learnt.patterns:
             glob = glob_of(record.pattern)
             told = {"host": record.host, "glob": glob, "regex": glob_regex(glob)}
             numbers = {"pages": record.urls, "hits": record.hits, "misses": record.misses}
-            print(json.dumps(told | numbers | {"rate": round(record.rate, 4)}, ensure_ascii=False))
+            print(as_json(told | numbers | {"rate": round(record.rate, 4)}))
         return
     names = ("pages", "hits", "misses", "rate")
     columns = (Column(name, justify="right", no_wrap=True) for name in names)
@@ -173,16 +165,16 @@ def _export(learnt: _Learnt, output: str | None) -> None:
         stream.write(text)
 
 
-def _test(urls: list[str], rules: PinnedRules, *, as_json: bool) -> None:
+def _test(urls: list[str], rules: PinnedRules, *, for_programs: bool) -> None:
     for url in urls:
         matching = list(rules.matching(url))
         follows = _follows(matching)
-        if as_json:
+        if for_programs:
             found = [
                 {"pattern": one.pattern, "weight": one.weight, "place": one.place}
                 for one in matching
             ]
-            print(json.dumps({"url": url, "rules": found, "follows": follows}, ensure_ascii=False))
+            print(as_json({"url": url, "rules": found, "follows": follows}))
             continue
         lines = [literal(url), literal(f"  {follows}")]
         lines += [literal(f"{one.place}: {one.pattern}") for one in matching]

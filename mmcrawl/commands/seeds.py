@@ -13,12 +13,11 @@ from mmcrawl.commands.base import (
     MmcrawlCommand,
     Option,
     Subcommand,
-    add_output,
-    check_output,
     console_of,
+    output,
     output_to,
     whole,
-    write_jsonl,
+    write_rows,
 )
 from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
 from mmcrawl.crawl.candidates import Candidate, Candidates, CheckedSeed, Source, open_source
@@ -44,30 +43,30 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     requires_crawler_process = True
     name = "seeds"
-    usage = "find --topic T --from START… | check FILE [options]"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
             "find",
             "rank hosts by how promising they are for a topic, with reasons, from archives, crawls"
             " (FILE.db), WARC files, folders of them, CDX files and text lists; nothing is fetched",
-            "--topic T --from START…",
             options=(
                 Option(
                     "--from",
-                    "crawls, archives, WARC or CDX files, folders of WARC files, lists",
-                    (),
-                    "START",
+                    nargs="+",
                     action="extend",
-                    name="sources",
+                    default=[],
+                    dest="sources",
+                    metavar="START",
+                    help="crawls, archives, WARC or CDX files, folders of WARC files, lists",
                 ),
-                Option("--known", "a seed list whose hosts are left out", "", "FILE"),
+                Option("--known", metavar="FILE", help="a seed list whose hosts are left out"),
                 Option(
                     "--limit",
-                    f"maximum number of hosts, 0 for all (default: {_SHOWN})",
-                    _SHOWN,
-                    "N",
-                    partial(whole, least=0),
+                    type=partial(whole, least=0),
+                    default=_SHOWN,
+                    metavar="N",
+                    help=f"maximum number of hosts, 0 for all (default: {_SHOWN})",
                 ),
+                *output(*_FORMATS),
             ),
             takes=("topic", "keywords", "media"),
         ),
@@ -76,7 +75,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "request each seed of a list once, with robots.txt and first sitemaps: status,"
             " redirect, language and size of its site",
             "FILE",
-            (1, 1),
+            output(*_FORMATS),
             takes=("web",),
         ),
     )
@@ -85,17 +84,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
         " good."
     )
     arguments = ("topic", "keywords", "media", "web")
-    has_operands = True
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add_output(parser, _FORMATS)
-
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
-        check_output(opts, _FORMATS)
-        if args[0] == "find":
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int]:
+        if self.chosen.name == "find":
             return self._finding(opts)
-        seeds = [seed.url for seed in read_seeds(args[1])]
+        seeds = [seed.url for seed in read_seeds(words[0])]
         return lambda: self._check(seeds, opts)
 
     # -- find -----------------------------------------------------------------------------------
@@ -162,7 +155,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _write_found(found: Sequence[Candidate], opts: argparse.Namespace, stream: TextIO) -> None:
     if opts.format == "jsonl":
-        write_jsonl(map(asdict, found), stream)
+        write_rows(map(asdict, found), "jsonl", stream, ())
     elif opts.format == "seeds":
         for one in found:
             print(f"{one.url}    # {one.score:.2f}: {'; '.join(one.reasons)}", file=stream)
@@ -177,7 +170,7 @@ def _write_checked(
     results: Sequence[CheckedSeed], opts: argparse.Namespace, stream: TextIO
 ) -> None:
     if opts.format == "jsonl":
-        write_jsonl(map(asdict, results), stream)
+        write_rows(map(asdict, results), "jsonl", stream, ())
     elif opts.format == "seeds":
         for seed in results:
             line = f"{seed.target or seed.url}    # {_told(seed)}"

@@ -24,7 +24,7 @@ from rich.rule import Rule
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder
+from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, ruffle_folder
 from mmcrawl.commands.crawl_workers import program_command
 from mmcrawl.commands.terminal.crawl import literal
 from mmcrawl.crawl.params import FocusedParams
@@ -58,7 +58,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Make or bring up to date a stick."""
 
     name = "stick"
-    usage = "--topic TOPIC --seeds FILE --out FOLDER [options]"
     details = (
         "Crawls for pages on the topic, downloads their media, describes the works and writes a"
         " folder with an index.html for a memory stick. The same command goes on after Ctrl-C;"
@@ -71,11 +70,17 @@ class Command(MmcrawlCommand, ScrapyCommand):
     interrupted = ""
     working = ""
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        parser.add_argument("--out", default="", metavar="FOLDER", help="the stick, made if needed")
+    subcommands = (
+        Subcommand(
+            "",
+            "make or bring up to date a stick",
+            options=(
+                Option("--out", default="", metavar="FOLDER", help="the stick, made if needed"),
+            ),
+        ),
+    )
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         if not opts.out:
             raise ValueError("--out FOLDER is missing: where to write the stick")
         given = {name: getattr(opts, name) for name in self.arguments if getattr(opts, name)}

@@ -15,10 +15,10 @@ from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of
+from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, flag
 from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
 from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, plain_table, right
-from mmcrawl.commands.topic_learning import LEARNING, learning
+from mmcrawl.commands.topic_learning import LEARNING, is_learnt, learning
 from mmcrawl.crawl.spider_params import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
@@ -51,57 +51,62 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     requires_crawler_process = True
     name = "topic"
-    usage = "WHAT [ARGUMENT] [options]"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand("list", "the topics that ship, and your own", takes=()),
-        Subcommand("show", "words of a topic", "NAME", (1, 1), takes=()),
-        Subcommand("find", "topics that contain a word", "WORD", (1, 1), takes=()),
+        Subcommand("show", "words of a topic", "NAME", takes=()),
+        Subcommand("find", "topics that contain a word", "WORD", takes=()),
         Subcommand(
             "score",
             "why a page is on a topic or not",
             "URL-or-file",
-            (1, 1),
-            (Option("--url", "address of a page that is given as a file", "", ""),),
+            (Option("--url", default="", help="address of a page that is given as a file"),),
             takes=("topic", "keywords", "media", "web"),
         ),
         Subcommand(
             "learn",
             "make a topic of pages that are right, and of those that are wrong",
-            "NAME --good PAGES [--bad PAGES]",
-            (1, 1),
-            (*LEARNING, Option("--marks", "also from the pages marked in `scrapy browse`", False)),
+            "NAME",
+            (
+                *LEARNING,
+                Option(
+                    *("-o", "--output"),
+                    target=True,
+                    is_ours=is_learnt,
+                    help="file of the topic, ending in .topic.json",
+                ),
+                flag("--marks", "also from the pages marked in `scrapy browse`"),
+            ),
             takes=("store", "archive"),
         ),
         Subcommand(
             "suggest",
             "words for a topic of words",
-            "--good PAGES [--bad PAGES]",
-            options=LEARNING,
+            options=(*LEARNING, Option("-o", "--output", target=True, help="file to write")),
             takes=("topic", "store", "archive"),
         ),
     )
     arguments = ("topic", "keywords", "media", "web", "store", "archive")
-    has_operands = True
 
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, NoPageError) else 2
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
-        if args[0] in ("learn", "suggest"):
-            return learning(args[0], args[-1], opts, self.settings, self.say)  # type: ignore[arg-type]
-        return lambda: console_of(120).print(self._shown(args, opts))
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+        name, word = self.chosen.name, "".join(words)
+        if name in ("learn", "suggest"):
+            return learning(name, word, opts, self.settings, self.say)  # type: ignore[arg-type]
+        return lambda: console_of(120).print(self._shown(name, word, opts))
 
-    def _shown(self, args: list[str], opts: argparse.Namespace) -> RenderableType:
-        if args[0] == "list":
+    def _shown(self, name: str, word: str, opts: argparse.Namespace) -> RenderableType:
+        if name == "list":
             names = [*topic_names(), *own_topic_names()]
             return _topic_table([load_topic(name) for name in names])
-        if args[0] == "show":
-            return _description(load_topic(args[1]))
-        if args[0] == "find":
-            return _places_of(args[1])
+        if name == "show":
+            return _description(load_topic(word))
+        if name == "find":
+            return _places_of(word)
         threshold = self.setting("MMCRAWL_TOPIC_THRESHOLD")
         topics = _topics(opts)
-        return _explanation(self._page(args[1], opts), topics, threshold)
+        return _explanation(self._page(word, opts), topics, threshold)
 
     def _page(self, name: str, opts: argparse.Namespace) -> Page:
         path = Path(os.path.expanduser(name))

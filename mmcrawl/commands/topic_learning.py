@@ -22,7 +22,6 @@ from mmcrawl.commands.base import (
     whole,
 )
 from mmcrawl.commands.terminal.crawl import facts_table, literal, plain_table, right
-from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
 from mmcrawl.learning.examples import (
     Example,
@@ -54,23 +53,22 @@ LEARNING = (
     *(
         Option(
             f"--{name}",
-            f"pages that are {what}: an address in the archive, a file of HTML, a folder with such"
-            " files, or a text file with one of these a line; may be repeated",
-            (),
-            "PAGES",
             action="append",
+            default=[],
+            metavar="PAGES",
+            help=f"pages that are {what}: an address in the archive, a file of HTML, a folder with"
+            " such files, or a text file with one of these a line; may be repeated",
         )
         for name, what in (("good", "right"), ("bad", "wrong"))
     ),
     Option(
         "--unlabelled",
-        "without --bad: pages of the archive drawn by chance to compare with"
+        type=partial(whole, least=10, most=10_000),
+        default=_UNLABELLED,
+        metavar="N",
+        help="without --bad: pages of the archive drawn by chance to compare with"
         f" (default: {_UNLABELLED})",
-        _UNLABELLED,
-        "N",
-        partial(whole, least=10, most=10_000),
     ),
-    Option("-o --output", "file to write", "", "FILE", is_target=True),
     OVERWRITE,
 )
 """Options of `learn` and `suggest`."""
@@ -84,14 +82,12 @@ def learning(
     if verb == "suggest":
         if not opts.good:
             raise MmcrawlError("--good PAGES is missing: pages that contain the topic's words")
-        new_file(opts.output, "-o", overwrite=opts.overwrite)
         known = _words_known(opts.topic)
         return lambda: _suggest(opts, settings, say, most, known)
     path = Path(opts.output).expanduser() if opts.output else learnt_file(name)
     learnt_file(name)  # is it a name?
     if path.suffix != LEARNT:
         raise MmcrawlError(f"-o {path}: the file of a learnt topic ends in {LEARNT}")
-    new_file(opts.output, "-o", overwrite=opts.overwrite, is_ours=_is_learnt)
     if not opts.good and not opts.marks:
         raise MmcrawlError("--good PAGES is missing: pages that are right; or --marks")
     catalogue = None
@@ -109,7 +105,8 @@ def learning(
     return do
 
 
-def _is_learnt(path: Path) -> bool:
+def is_learnt(path: Path) -> bool:
+    """Whether a file is a learnt topic, which learning anew may replace."""
     try:
         PageModel.load(path)
     except MmcrawlError:

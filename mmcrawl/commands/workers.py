@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,10 +16,9 @@ from rich.live import Live
 from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.model import as_text
-from mmcrawl.commands.base import MmcrawlCommand, console_of
+from mmcrawl.commands.base import JSON, MmcrawlCommand, Subcommand, as_json, console_of, flag
 from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, sentence
 from mmcrawl.crawl.spider_params import checked_store
 from mmcrawl.errors import StoreError
@@ -58,22 +56,23 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "workers"
     working = ""
     interrupted = ""
-    usage = "-a store=STORE [-a job=NAME] [--watch|--json]"
     details = (
         "Without a job, the jobs of the store; the workers at once if there is only one. It"
         " looks for a few seconds, to see who is alive and how fast pages come."
     )
     arguments = ("store", "job")
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add = parser.add_argument
-        add("--watch", action="store_true", help="redraw every 2 seconds, until Ctrl-C")
-        add("--json", action="store_true", help="for programs: one JSON object")
+    subcommands = (
+        Subcommand(
+            "",
+            "show who works on a crawl",
+            options=(flag("--watch", "redraw every 2 seconds, until Ctrl-C"), JSON),
+        ),
+    )
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         if opts.watch and opts.json:
-            raise UsageError("give either --watch or --json")
+            raise ValueError("give either --watch or --json")
         store = _store(opts)
         return lambda: self._show(store, opts)
 
@@ -88,7 +87,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 return
             sight.look_until_known()
             if opts.json:
-                print(json.dumps(sight.plain(), ensure_ascii=False))
+                print(as_json(sight.plain()))
             else:
                 console_of().print(sight.drawn())
 

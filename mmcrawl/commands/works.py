@@ -1,17 +1,16 @@
 """`scrapy works`: what a crawl found as works, described, corrected and exported."""
 
 import argparse
-import json
 import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -30,13 +29,14 @@ from mmcrawl.commands.base import (
     MmcrawlCommand,
     Option,
     Subcommand,
+    as_json,
     console_of,
     ruffle_folder,
     store_named,
     whole,
 )
 from mmcrawl.commands.terminal.crawl import facts_table, literal, right
-from mmcrawl.commands.terminal.files import new_file
+from mmcrawl.commands.terminal.files import Target, new_file
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.media.parts import Collection as MediaCollection
@@ -54,22 +54,25 @@ from mmcrawl.works.model import Work
 _SHOWN = 20
 
 
-_ARCHIVE = Option("--archive", "archive of the crawl (default: the one beside it)", "", "URI")
-_LIMIT: Option[int | None] = Option(
-    "--limit",
-    f"maximum number of works, 0 for all (default: {_SHOWN})",
-    None,
-    "N",
-    partial(whole, least=0),
+_ARCHIVE = Option(
+    "--archive",
+    default="",
+    metavar="URI",
+    help="archive of the crawl (default: the one beside it)",
 )
-_MATCH = Option("--match", "only with this in the title", "", "TEXT")
+_LIMIT = Option(
+    "--limit",
+    type=partial(whole, least=0),
+    metavar="N",
+    help=f"maximum number of works, 0 for all (default: {_SHOWN})",
+)
+_MATCH = Option("--match", default="", metavar="TEXT", help="only with this in the title")
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
     """Describe, correct and export the works of a crawl."""
 
     name = "works"
-    usage = "WHAT [ARGUMENT] [FILE.db|-a store=URI] [options]"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
             "describe",
@@ -78,49 +81,52 @@ class Command(MmcrawlCommand, ScrapyCommand):
             options=(_ARCHIVE,),
         ),
         Subcommand("list", "works, a line for each", options=(_LIMIT, _MATCH, JSON)),
-        Subcommand("show", "all that is known of a work", "ID", (1, 1), (JSON,)),
+        Subcommand("show", "all that is known of a work", "ID", (JSON,)),
         Subcommand(
             "correct",
             'import corrections as JSON Lines, {"work": "ID", "title": "…"} with any of '
             + ", ".join(FIELDS)
             + "; null restores a field; corrections override what was found",
             "FILE",
-            (1, 1),
         ),
         Subcommand("corrections", "write what was corrected in the same form"),
         Subcommand("collections", "collections made in `scrapy browse`"),
         Subcommand(
             "export",
             "write a file or folder",
-            "--to FORMAT -o TARGET",
             options=(
                 _ARCHIVE,
                 _MATCH,
-                Option("--collection", "only this one, by name or id", "", "NAME"),
-                Option("--to", ", ".join(exporter_names()), "", "FORMAT"),
-                Option("-o --output", "file or folder to make", "", "TARGET", is_target=True),
+                Option("--collection", metavar="NAME", help="only this one, by name or id"),
+                Option("--to", metavar="FORMAT", help=", ".join(exporter_names())),
+                Option(
+                    *("-o", "--output"),
+                    action=Target,  # what may be replaced depends on the format
+                    metavar="TARGET",
+                    help="file or folder to make",
+                ),
                 OVERWRITE,
             ),
         ),
     )
     arguments = ("store", "job")
-    has_operands = True
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        store, most = store_named(opts.store), opts.limit
-        if most is None:
-            most = 0 if opts.json else _SHOWN
-        name = args[-1]
-        archive = archive_uri(opts.archive or self.setting("MMCRAWL_ARCHIVE"), store)
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
+        store = store_named(opts.store)
+        name = self.chosen.name
+        if name in ("describe", "export"):
+            archive = archive_uri(opts.archive or self.setting("MMCRAWL_ARCHIVE"), store)
+            if name == "export":
+                return self._export(store, opts, archive)
+            return lambda: self._describe(store, opts, archive)
         doing: dict[str, Callable[[], None]] = {
-            "describe": lambda: self._describe(store, opts, archive),
-            "list": lambda: self._list(store, opts, most),
-            "show": lambda: self._show(store, opts, name),
-            "correct": lambda: self._correct(store, name),
+            "list": lambda: self._list(store, opts),
+            "show": lambda: self._show(store, opts, words[0]),
+            "correct": lambda: self._correct(store, words[0]),
             "corrections": lambda: self._corrections(store),
             "collections": lambda: self._collections(store),
         }
-        return doing.get(args[0]) or self._export(store, opts, archive)
+        return doing[name]
 
     def _describe(self, store: str, opts: argparse.Namespace, archive: str | None) -> None:
         found = FoundMedia(store, opts.job)
@@ -135,13 +141,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
             table = described_table(list(catalogue.works()), len(pages), catalogue.name)
         console_of().print(table)
 
-    def _list(self, store: str, opts: argparse.Namespace, most: int) -> None:
+    def _list(self, store: str, opts: argparse.Namespace) -> None:
+        most = opts.limit if opts.limit is not None else 0 if opts.json else _SHOWN
         with self._catalogue(store) as catalogue:
             works = [work for work in catalogue.works() if _is_like(work.title, opts.match)]
         shown = works[:most] if most else works
         if opts.json:
             for work in shown:
-                print(_as_json(work.as_plain()))
+                print(as_json(work.as_plain()))
             return
         console_of().print(works_table(shown))
         if len(shown) < len(works):
@@ -151,7 +158,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         with self._catalogue(store) as catalogue:
             work = catalogue.find(id_)
         if opts.json:
-            print(_as_json(work.as_plain()))
+            print(as_json(work.as_plain()))
         else:
             console_of().print(work_page(work))
 
@@ -164,7 +171,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _corrections(self, store: str) -> None:
         with self._catalogue(store) as catalogue:
             for work, values in sorted(catalogue.corrections().items()):
-                print(_as_json({"work": work, **values}))
+                print(as_json({"work": work, **values}))
 
     def _collections(self, store: str) -> None:
         with self._catalogue(store) as catalogue:
@@ -258,11 +265,6 @@ def _topic_of(job: Job) -> str:
 
 def _is_like(title: str, match: str) -> bool:
     return match.casefold() in title.casefold()
-
-
-def _as_json(record: Mapping[str, Any]) -> str:
-    """Return a record as one line; addresses may hold what no encoding has."""
-    return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
 def _name_of(store: str) -> str:

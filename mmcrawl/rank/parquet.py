@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from mmcrawl.errors import RankError
 from mmcrawl.rank.records import BlockRecord, LinkRecord, PageRecord, ReadPage
@@ -82,21 +82,12 @@ def write_export(
     return Export({name: file.count for name, file in zip(parts, files, strict=True)}, size)
 
 
-def write_rows(
-    rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], stream: IO[bytes]
-) -> None:
-    """Write rows of another kind, of two columns or more, as a Parquet file."""
-    with _Rows(stream, columns, itemgetter(*columns), _ROWS) as file:
-        for row in rows:
-            file.add(row)
-
-
 class _Rows:
     """Gathers the rows of a file, and writes them a row group at a time. A context manager."""
 
     def __init__(
         self,
-        target: Path | IO[bytes],
+        target: Path,
         columns: Mapping[str, str],
         values: Callable[[Any], tuple[Any, ...]],
         row_group: int,

@@ -49,6 +49,10 @@ def exit_code(make: type[ScrapyCommand], *args: str, **settings: object) -> int:
     parser = ScrapyArgumentParser(conflict_handler="resolve")
     command.add_options(parser)
     options, rest = parser.parse_known_args(args)
+    try:
+        command.process_options(rest, options)
+    except SystemExit as end:
+        return int(end.code or 0)
     command.run(rest, options)
     return command.exitcode
 

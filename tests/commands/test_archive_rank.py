@@ -1,6 +1,5 @@
 """`scrapy archive export-parquet`, `duplicates` and `classes`, and what search makes of them."""
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -77,7 +76,7 @@ def test_search_goes_by_rank(run: Run) -> None:
     code, _, err = run("search", "lens", "--order", "rank")
     assert code == 1
     assert "the archive has no ranks; `scrapy rank` computes them" in err
-    ranks = run("--json", module=rank)[1]
+    ranks = run("--format=jsonl", module=rank)[1]
     order = [json.loads(line)["url"] for line in ranks.splitlines()]
     code, out, err = run("search", "lens", "--order", "rank", "--json")
     assert (code, err) == (0, "")
@@ -117,13 +116,3 @@ def test_an_export_is_written(run: Run) -> None:
     code, out, _ = run("export-parquet", "early", "--at", "@102", "--json")
     assert code == 0
     assert json.loads(out)["rows"]["pages"] == 3
-
-
-def test_ranks_are_written_as_parquet(run: Run) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
-    code, out, _ = run("--parquet", module=rank)
-    assert code == 0
-    rows = parquet.read_table(io.BytesIO(out.encode("latin-1"))).to_pylist()
-    lines = [json.loads(line) for line in run("--json", module=rank)[1].splitlines()]
-    assert rows == lines
-    assert len(rows) == 6

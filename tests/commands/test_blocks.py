@@ -245,7 +245,7 @@ def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
     "args, code, said",
     [
         (["--web", "demo", "http://wuli.demo.test/neibu/"], 1, "forbidden by robots.txt"),
-        (["--json", "--format", "md", "page.html"], 2, "not allowed with argument"),
+        (["--json", "--format", "md", "page.html"], 2, "give only one of --json, --html"),
     ],
 )
 def test_wrong_usage_is_told_without_a_traceback(args: list[str], code: int, said: str) -> None:

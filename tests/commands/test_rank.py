@@ -5,7 +5,6 @@ import io
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,6 @@ from mmcrawl.commands import rank as module
 from mmcrawl.rank import METHODS, open_ranks
 from tests import programs
 from tests.commands.running import Run, runner
-from tests.programs import typed
 from tests.tables import each
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
@@ -58,11 +56,11 @@ def test_the_first_pages_are_shown_and_ranks_are_kept(run, method: str):
 
 
 def test_a_program_gets_all_pages_or_the_first(run):
-    lines = [json.loads(line) for line in run("--json").out.splitlines()]
+    lines = [json.loads(line) for line in run("--format", "jsonl").out.splitlines()]
     assert len(lines) == 6
     assert lines[0]["url"] == HUB
     assert sum(line["score"] for line in lines) == pytest.approx(1)
-    rows = list(csv.DictReader(io.StringIO(run("--csv", "--limit", "3").out)))
+    rows = list(csv.DictReader(io.StringIO(run("--format", "csv", "--limit", "3").out)))
     assert [row["place"] for row in rows] == ["1", "2", "3"]
     assert float(rows[0]["score"]) == lines[0]["score"]
 
@@ -73,13 +71,15 @@ def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path):
         archive.store(Capture("http://optics.test/9.html", body, 200.0, headers=HTML))
     run("--method", "pagerank")
     kept = (desk / "crawl-archive.db-rank").read_bytes()
-    blocks = [json.loads(line) for line in run("--of", "blocks", "--json").out.splitlines()]
+    blocks = [
+        json.loads(line) for line in run("--of", "blocks", "--format", "jsonl").out.splitlines()
+    ]
     assert blocks[0]["url"] == HUB
     assert blocks[0]["end"] > blocks[0]["start"]
     assert sum(block["score"] for block in blocks) == pytest.approx(1)
     [shown] = [x for x in run("--of", "blocks", "--limit", "1").out.splitlines() if "http://" in x]
     assert {"1", blocks[0]["kind"], HUB} <= set(shown.split())
-    [film] = csv.DictReader(io.StringIO(run("--of", "media", "--csv").out))
+    [film] = csv.DictReader(io.StringIO(run("--of", "media", "--format", "csv").out))
     assert (film["url"], film["kind"], film["pages"]) == ("http://optics.test/a.mp4", "video", "1")
     assert (film["best_page"], film["score"]) == ("http://optics.test/9.html", "1.0")
     said = run("--of", "media", "--method", "pagerank")
@@ -87,15 +87,6 @@ def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path):
     assert "http://optics.test/a.mp4" in said.out
     assert "pagerank of 1 media: 7 pages" in said.out
     assert (desk / "crawl-archive.db-rank").read_bytes() == kept
-
-
-@pytest.mark.parametrize("of", ["pages", "blocks"])
-def test_parquet_has_the_rows_of_json(run, desk: Path, of: str):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    lines = [json.loads(line) for line in run("--of", of, "--json").out.splitlines()]
-    done = typed("rank", "--of", of, "--parquet", folder=desk, encoding=None)
-    (desk / "ranks.parquet").write_bytes(done.stdout)
-    assert parquet.read_table(desk / "ranks.parquet").to_pylist() == lines
 
 
 def test_topic_pagerank_takes_a_topic_or_words(run):
@@ -126,22 +117,6 @@ def test_without_links_all_are_said_to_be_equal(run):
     with open_archive("sqlite:///lone.db") as archive:
         archive.store(Capture(HUB, b"<h1>A lens</h1>", 1.0, headers=HTML))
     assert "all ranks are equal" in run("-a", "archive=lone.db").out
-
-
-def test_missing_pyarrow_is_told_before_the_work(run, desk, monkeypatch):
-    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "pyarrow" else name)
-    said = run("--parquet")
-    assert (said.code, said.out) == (2, "")
-    assert said.err == ("scrapy rank: --parquet needs pyarrow: pip install 'mmcrawl[parquet]'\n")
-    assert not (desk / "crawl-archive.db-rank").exists()
-
-
-def test_parquet_is_not_written_to_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda name: name)
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    said = run("--parquet")
-    assert (said.code, said.out) == (2, "")
-    assert said.err == "scrapy rank: --parquet is not for a terminal: add > FILE\n"
 
 
 def test_commands_load_no_slow_or_optional_library() -> None:

@@ -11,7 +11,7 @@ from mmcrawl.archive import Capture, is_own_feed, open_archive
 from mmcrawl.commands.terminal import Target
 from tests.commands.running import exit_code
 from tests.tables import each
-from tests.test_documented_commands import COMMANDS, commands, parser_of
+from tests.test_documented_commands import COMMANDS, commands, parsers_of
 
 THESIS = b"Years of work.\n"
 CASES = {
@@ -20,8 +20,10 @@ CASES = {
     "archive export-warc": "archive export-warc thesis.txt -a archive=a.db",
     "blocks --output": "blocks --format md --output thesis.txt page.html",
     "blocks --html": "blocks page.html --html thesis.txt",
+    "collect -o": "collect list -o thesis.txt",
     "links -o": "links -o thesis.txt",
     "rank --figure": "rank --figure thesis.svg -a archive=a.db",
+    "rank -o": "rank -o thesis.txt -a archive=a.db",
     "rules -o": "rules export -o thesis.txt",
     "seeds -o": "seeds check seeds.txt -o thesis.txt",
     "topic -o": "topic suggest --good page.html --bad page.html -o thesis.txt",
@@ -70,11 +72,11 @@ def test_a_file_of_somebody_else_stays(line, folder, capsys):
 def test_every_command_that_writes_is_tried() -> None:
     found: set[str] = set()
     for name in commands():
-        for action in parser_of(name)._actions:
+        for parser, action in ((one, act) for one in parsers_of(name) for act in one._actions):
             flag = next((one for one in action.option_strings), "")
             if isinstance(action, Target):
                 found.add(f"{name} {flag}")
-                assert "--overwrite" in parser_of(name)._option_string_actions
+                assert "--overwrite" in parser._option_string_actions
             writes = isinstance(action, argparse._StoreAction) and flag in ("-o", "--output")
             assert isinstance(action, Target) or not writes or name in SCRAPYS, f"{name} {flag}"
     assert found | {"archive export-warc"} == {*CASES}

@@ -45,22 +45,19 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Show and keep the archive."""
 
     name = "archive"
-    usage = "WHAT [FILE.db|-a store=URI|-a archive=URI] [ARGUMENTS] [--json]"
     arguments = PLACE
-    has_operands = True
     unknown_hint = " (a query with - stands in quotes, as 'lever -rope')"
     subcommands: ClassVar[Sequence[ArchiveSubcommand]] = tuple(SUBCOMMANDS.values())
 
     def code_of(self, error: MmcrawlError) -> int:
         return 2 if isinstance(error, SearchError) else 1
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
-        name, *given = args
-        subcommand = SUBCOMMANDS[name]
+    def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int]:
+        subcommand = SUBCOMMANDS[self.chosen.name]
         config = Configuration.read(self.settings)  # type: ignore[arg-type]
         options = Options(
-            given,
-            {option: getattr(opts, option.dest) for option in subcommand.options},
+            words,
+            opts,
             uri=archive_params(opts, self.settings).archive_uri or "",  # type: ignore[arg-type]
             config=config,
         )
@@ -69,7 +66,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _run(subcommand: ArchiveSubcommand, options: Options, telling: Telling) -> int:
-    only_looks = subcommand is CHECK and not options[REPAIR]
+    only_looks = subcommand is CHECK and not options.repair
     telling.what = "" if subcommand.shows_progress else f"{subcommand.name} is running"
     with open_archive(
         options.uri,

@@ -9,7 +9,6 @@ from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.comparing.change_kinds import shown_kinds, word_changes
@@ -22,13 +21,12 @@ from mmcrawl.commands.archive.subcommand import (
     KINDS,
     ArchiveSubcommand,
     Options,
-    as_json,
     cut_off,
     print_line,
     print_problems,
     versions_of,
 )
-from mmcrawl.commands.base import JSON, Option, whole
+from mmcrawl.commands.base import JSON, as_json, flag, whole
 from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, right
 from mmcrawl.errors import StoreError
@@ -44,7 +42,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     count = 0
     for url in archive.urls(host, prefix):
         visits = archive.visits(url)
-        if options[JSON]:
+        if options.json:
             print(as_json(_record(url, visits)))
         else:
             if not count:
@@ -77,9 +75,7 @@ def _line(url: str, visits: Sequence[Visit]) -> Text:
     )
 
 
-LIST = ArchiveSubcommand(
-    "list", "pages with their versions and visits", "[HOST|PREFIX]", (0, 1), run=_run
-)
+LIST = ArchiveSubcommand("list", "pages with their versions and visits", "[HOST|PREFIX]", run=_run)
 
 
 def _stats(archive: Archive, options: Options, console: Console) -> int:
@@ -139,7 +135,7 @@ def _versions(archive: Archive, options: Options, console: Console) -> int:
     visits = archive.visits(options.args[0])
     anew = {each.version: each for each in archive.anew(options.args[0])}
     found = Counter(visit.version for visit in visits)
-    if options[JSON]:
+    if options.json:
         for version in versions:
             number = version.number
             print(as_json(version_record(version, anew=anew.get(number), visits=found[number])))
@@ -212,7 +208,7 @@ def _row(*cells: str, style: str = "") -> Text:
 
 
 VERSIONS = ArchiveSubcommand(
-    "versions", "versions of a page, and what was new with each", "URL", (1, 1), run=_versions
+    "versions", "versions of a page, and what was new with each", "URL", run=_versions
 )
 
 
@@ -236,7 +232,7 @@ _VERDICTS = {
 }
 _AROUND = 40  # characters of unchanged text that are shown beside a change
 _BLOCK_TOPIC = 80
-ALL = Option("--all", "unchanged blocks and advertisements too", False)
+ALL = flag("--all", "unchanged blocks and advertisements too")
 
 
 def _diff(archive: Archive, options: Options, console: Console) -> int:
@@ -251,14 +247,14 @@ def _diff(archive: Archive, options: Options, console: Console) -> int:
         old, new = versions[-2:]
     pages = archive.page(old), archive.page(new)
     compared = shown = difference(*pages)
-    if wanted := options[KINDS]:
+    if wanted := options.kinds:
         changed = {change.kind for change in word_changes(compared)}
         kinds = shown_kinds(*pages, wanted, changed)
         blocks = tuple(block for block in compared.blocks if block.kind in kinds)
         shown = replace(compared, blocks=blocks)
-    elif not options[ALL]:
+    elif not options.all:
         shown = compared.without()
-    view = _diff_view(compared, shown, everything=options[ALL])
+    view = _diff_view(compared, shown, everything=options.all)
     options.answer(console, _diff_record(compared, shown), view)
     return print_problems(failures)
 
@@ -266,8 +262,8 @@ def _diff(archive: Archive, options: Options, console: Console) -> int:
 def _numbers(options: Options) -> list[int]:
     """Return the versions that are compared; none for the last two."""
     if len(options.args) == 2:
-        raise UsageError("give two versions of the page, V1 V2, or none for the last two")
-    return [whole(text, "version") for text in options.args[1:]]
+        raise ValueError("give two versions of the page, V1 V2, or none for the last two")
+    return [whole(text) for text in options.args[1:]]
 
 
 def _diff_record(difference: Difference, shown: Difference) -> dict[str, Any]:
@@ -384,8 +380,7 @@ def shown_words(words: Sequence[WordChange]) -> Text:
 DIFF = ArchiveSubcommand(
     "diff",
     "what changed from one version to another",
-    "URL [V1 V2] [--kinds KINDS|--all]",
-    (1, 3),
+    "URL [V1 V2]",
     check=_numbers,
     options=(KINDS, ALL, JSON),
     run=_diff,

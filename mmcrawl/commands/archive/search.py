@@ -1,7 +1,6 @@
 """`scrapy archive search`: the index brought up to date, asked, and what it found shown."""
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,16 +21,14 @@ from mmcrawl.commands.archive.subcommand import (
     LIMIT,
     ArchiveSubcommand,
     Options,
-    as_json,
     cut_off,
     of_which,
     print_problems,
 )
-from mmcrawl.commands.base import JSON, Option, whole
+from mmcrawl.commands.base import JSON, Option, as_json, flag, whole
 from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.crawl import literal
 from mmcrawl.commands.terminal.telling import ProgressBars, complain
-from mmcrawl.errors import SearchError
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.results import open_duplicates, open_ranks
 from mmcrawl.text.writing import counted, printable, size_of
@@ -40,9 +37,9 @@ _MOST_HITS = 20
 _MOST_PROCESSES = 4
 _HIT_TOPIC = 80
 _BY_RANK = "rank"  # that is kept beside the archive
-ORDER = Option("--order", ", ".join((*ORDERS, _BY_RANK)), "relevance", "")
-COLLAPSE = Option("--collapse", "show one page of each group of similar pages", False)
-SKIP = Option("--skip", "skip so many results, to see the next ones", 0, "N", whole)
+ORDER = Option("--order", choices=(*ORDERS, _BY_RANK), default="relevance", help="of results")
+COLLAPSE = flag("--collapse", "show one page of each group of similar pages")
+SKIP = Option("--skip", type=whole, default=0, metavar="N", help="see the results after so many")
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -55,7 +52,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
             for url, number in updated.failed
         )
         results = _found(archive, index, options)
-        if options[JSON]:
+        if options.json:
             for hit in results.hits:
                 print(as_json(_record(index, hit)))
         else:
@@ -71,8 +68,8 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
             " ".join(options.args),
             order=order,
             collapse=groups,
-            limit=options[LIMIT] or _MOST_HITS,
-            offset=options[SKIP],
+            limit=options.limit or _MOST_HITS,
+            offset=options.skip,
         )
 
     try:
@@ -86,12 +83,9 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
 
 def _order(archive: Archive, options: Options) -> Order:
     """Return the order that is asked for; of ranks, those computed last."""
-    order = options[ORDER]
+    order: Order = options.order
     if order in ORDERS:
         return order
-    if order != _BY_RANK:
-        orders = ", ".join((*ORDERS, _BY_RANK))
-        raise SearchError(f"there is no order {order!r}; use {orders}")
     with open_ranks(options.uri) as ranks:
         if ranks.is_stale(archive):
             complain(
@@ -102,7 +96,7 @@ def _order(archive: Archive, options: Options) -> Order:
 
 
 def _groups(archive: Archive, options: Options) -> Mapping[str, int] | None:
-    if not options[COLLAPSE]:
+    if not options.collapse:
         return None
     groups = open_duplicates(options.uri)
     if groups.is_stale(archive):
@@ -186,8 +180,7 @@ def _clean(text: str) -> str:
 SEARCH = ArchiveSubcommand(
     "search",
     "blocks that contain some words, in all versions",
-    "QUERY [--order ORDER] [--collapse] [--skip N]",
-    (1, sys.maxsize),
+    "QUERY…",
     options=(LIMIT, ORDER, COLLAPSE, SKIP, JSON),
     shows_progress=True,
     run=_run,
@@ -203,10 +196,10 @@ def _classes(archive: Archive, options: Options, console: Console) -> int:
 
     counts: Counter[str] = Counter()
     with ProgressBars() as progress:
-        reading = Reading(archive, at=options[AT], topics=False, progress=progress)
+        reading = Reading(archive, at=options.at, topics=False, progress=progress)
         for url, number, found in classes_of(archive, reading):
             counts[found.name] += 1
-            if options[JSON]:
+            if options.json:
                 told = {name: round(value, 4) for name, value in found.probabilities.items()}
                 row = {"url": url, "version": number, "class": found.name, "probabilities": told}
                 print(as_json(row))
@@ -214,7 +207,7 @@ def _classes(archive: Archive, options: Options, console: Console) -> int:
                 sure = f"{found.probabilities[found.name]:4.0%}"
                 line = Text(f"{found.name:<6} {sure}  ").append(literal(url))
                 console.print(line, soft_wrap=True)
-    if not options[JSON]:
+    if not options.json:
         parts = ", ".join(f"{counts[name]:,} {name}" for name in PAGE_CLASSES)
         console.print(Text(f"{counts.total():,} pages: {parts}", "bold"))
     return print_problems(reading.unreadable)
@@ -223,24 +216,29 @@ def _classes(archive: Archive, options: Options, console: Console) -> int:
 CLASSES = ArchiveSubcommand(
     "classes",
     "the purpose of each page: topic, hub, media, other",
-    "[--at TIME]",
     options=(AT, JSON),
     shows_progress=True,
     run=_classes,
 )
 
 
-def _share(text: str, flag: str) -> float:
+def _share(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = 0.0
     if not 0 < value <= 1:
-        raise ValueError(f"{flag} {text}: give a number above 0 and at most 1, as 0.8")
+        raise ValueError(f"give a number above 0 and at most 1, as 0.8, not {text!r}")
     return value
 
 
-NEAR = Option("--near", "minimum share of equal text (default: 0.8)", 0.8, "SHARE", _share)
+NEAR = Option(
+    "--near",
+    type=_share,
+    default=0.8,
+    metavar="SHARE",
+    help="minimum share of equal text (default: 0.8)",
+)
 
 
 def _duplicates(archive: Archive, options: Options, console: Console) -> int:
@@ -249,13 +247,13 @@ def _duplicates(archive: Archive, options: Options, console: Console) -> int:
     from mmcrawl.rank.results import save_duplicates
 
     with ProgressBars() as progress:
-        found = find_duplicates(archive, near=options[NEAR], at=options[AT], progress=progress)
+        found = find_duplicates(archive, near=options.near, at=options.at, progress=progress)
     save_duplicates(options.uri, found)
-    if options[JSON]:
-        for group in found.groups[: options[LIMIT]]:
+    if options.json:
+        for group in found.groups[: options.limit]:
             print(as_json(asdict(group)))
         return print_problems(found.unreadable)
-    shown = found.groups[: options[LIMIT] or _GROUPS]
+    shown = found.groups[: options.limit or _GROUPS]
     for group in shown:
         how = "the same" if group.exact else "alike"
         sites = f" on {group.hosts} sites" if group.hosts > 1 else ""
@@ -277,7 +275,6 @@ def _duplicates(archive: Archive, options: Options, console: Console) -> int:
 DUPLICATES = ArchiveSubcommand(
     "duplicates",
     "pages with the same or nearly the same text, kept for search --collapse",
-    "[--near SHARE] [--at TIME]",
     options=(NEAR, AT, LIMIT, JSON),
     shows_progress=True,
     run=_duplicates,
@@ -292,12 +289,12 @@ def _export_parquet(archive: Archive, options: Options, console: Console) -> int
     folder = os.path.expanduser(options.args[0])
 
     with ProgressBars() as progress:
-        reading = Reading(archive, at=options[AT], progress=progress)
+        reading = Reading(archive, at=options.at, progress=progress)
         export = write_export(
             reading,
             folder,
             facts=lambda: {
-                "at": options[AT],
+                "at": options.at,
                 "archive_urls": counts["urls"],
                 "archive_versions": counts["versions"],
                 "skipped": dict(reading.skipped),
@@ -312,8 +309,7 @@ def _export_parquet(archive: Archive, options: Options, console: Console) -> int
 EXPORT_PARQUET = ArchiveSubcommand(
     "export-parquet",
     "write pages, blocks and links as Parquet files",
-    "FOLDER [--at TIME]",
-    (1, 1),
+    "FOLDER",
     options=(AT, JSON),
     shows_progress=True,
     run=_export_parquet,

@@ -6,7 +6,6 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.blocks import layout_digest, layout_of
@@ -22,39 +21,37 @@ from mmcrawl.commands.archive.subcommand import (
     VERSION,
     ArchiveSubcommand,
     Options,
-    as_json,
     check_version,
     cut_off,
     print_line,
     print_problems,
     write_body,
 )
-from mmcrawl.commands.base import JSON, OVERWRITE, Option
+from mmcrawl.commands.base import JSON, OVERWRITE, Option, as_json, flag
 from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.crawl import facts_table, literal
-from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.errors import StoreError
 from mmcrawl.text.writing import counted, printable
 
-OUTPUT = Option("-o", "where to, - for standard output", "", "FILE", is_target=True)
+OUTPUT = Option("-o", "--output", target=True, help="where to, - for standard output")
 
 _TOPIC = 90
 _WORDS = 60
 _HEADERS = ("etag", "last-modified", "location", "server")
-BLOCKS = Option("--blocks", "the layout too, and what each block says and is", False)
+BLOCKS = flag("--blocks", "the layout too, and what each block says and is")
 
 
 def _show(archive: Archive, options: Options, console: Console) -> int:
     version = options.found(archive)
-    if options[BODY]:
+    if options.body:
         write_body(archive.rebuild(version).body, "-")
         return 0
     page = archive.page(version)
     anew = next(each for each in archive.anew(version.url) if each.version == version.number)
-    if options[JSON]:
+    if options.json:
         record = version_record(version, page.blocks, anew=anew)
-        print(as_json(record | _pieces_record(page, anew) if options[BLOCKS] else record))
+        print(as_json(record | _pieces_record(page, anew) if options.blocks else record))
         return 0
     problems = []
     try:
@@ -62,7 +59,7 @@ def _show(archive: Archive, options: Options, console: Console) -> int:
     except StoreError as error:
         problems.append(str(error))
         reason = "not known"
-    lines = _pieces(page, anew) if options[BLOCKS] else map(_block_line, page.blocks)
+    lines = _pieces(page, anew) if options.blocks else map(_block_line, page.blocks)
     heading = Text(printable(version.url), "bold")
     facts = facts_table(_facts(page, anew, reason))
     console.print(Group(heading, facts, Text(""), *lines))
@@ -145,8 +142,7 @@ def _block_line(block: StoredBlock) -> Text:
 SHOW = ArchiveSubcommand(
     "show",
     "facts and blocks of a version",
-    "URL [--at TIME|--version N] [--blocks|--body]",
-    (1, 1),
+    "URL",
     check=check_version,
     options=(AT, VERSION, BLOCKS, BODY, JSON),
     run=_show,
@@ -155,18 +151,17 @@ SHOW = ArchiveSubcommand(
 
 def _check_rebuild(options: Options) -> None:
     check_version(options)
-    if not options[OUTPUT]:
-        raise UsageError("say where to with -o FILE, or -o - for standard output")
-    new_file(options[OUTPUT], "-o", overwrite=options[OVERWRITE])
+    if not options.output:
+        raise ValueError("say where to with -o FILE, or -o - for standard output")
 
 
 def _rebuild(archive: Archive, options: Options, console: Console) -> int:
     version = options.found(archive)
-    write_body(archive.rebuild(version).body, options[OUTPUT])
-    if options[OUTPUT] != "-":
+    write_body(archive.rebuild(version).body, options.output)
+    if options.output != "-":
         console.print(
             Text(
-                f"{options[OUTPUT]}: version {version.number} of {as_text(version.time)},"
+                f"{options.output}: version {version.number} of {as_text(version.time)},"
                 f" {version.size:,} bytes, SHA-256 as when it was stored"
             ),
             soft_wrap=True,
@@ -177,8 +172,7 @@ def _rebuild(archive: Archive, options: Options, console: Console) -> int:
 REBUILD = ArchiveSubcommand(
     "rebuild",
     "write a version, byte for byte",
-    "URL [--at TIME|--version N] -o FILE",
-    (1, 1),
+    "URL",
     check=_check_rebuild,
     options=(AT, VERSION, OUTPUT, OVERWRITE),
     run=_rebuild,
@@ -189,18 +183,18 @@ REBUILD = ArchiveSubcommand(
 
 
 _BLOCK_WORDS = 200
-TEXT = Option("--text", "all its visible text", False)
+TEXT = flag("--text", "all its visible text")
 
 
 def _block(archive: Archive, options: Options, console: Console) -> int:
     life = archive.block(options.args[0])
     last = life.pages[0]
     page = archive.page(archive.version(last.url, last.versions[-1]))
-    if options[BODY]:
+    if options.body:
         write_body(page.body[last.block.start : last.block.end], "-")
-    elif options[TEXT]:
+    elif options.text:
         console.print(literal(page.text(last.block)), soft_wrap=True)
-    elif options[JSON]:
+    elif options.json:
         print(as_json(_life_record(life, page)))
     else:
         for line in _lines(life, page):
@@ -267,8 +261,7 @@ def _runs(numbers: Sequence[int]) -> str:
 BLOCK = ArchiveSubcommand(
     "block",
     "the life of a block: on which pages, from when to when",
-    "DIGEST [--text|--body]",
-    (1, 1),
+    "DIGEST",
     options=(TEXT, BODY, JSON),
     run=_block,
 )

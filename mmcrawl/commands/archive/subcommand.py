@@ -1,21 +1,21 @@
 """What subcommands of `scrapy archive` have in common: options, what was asked, how they print."""
 
-import json
+import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.text import Text
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
-from mmcrawl.commands.base import JSON, Option, Subcommand, T_co, one_of, whole
+from mmcrawl.commands.base import JSON, Option, Subcommand, as_json, flag, whole
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.engine.crawls import Configuration
@@ -26,25 +26,25 @@ _TIME = "as 2024-05-17 or 2024-05-17T08:30"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked of a subcommand, checked: `options[LIMIT]` is the value of its `--limit`.
+    """What the user asked of a subcommand.
 
     Attributes:
-        values: Of the options that the subcommand takes, and of no others.
+        args: The words behind its name.
+        given: Its options, as argparse gives them.
         config: What settings say of archives.
     """
 
     args: Sequence[str]
-    values: Mapping[Option[Any], Any]
+    given: argparse.Namespace
     uri: str
     config: Configuration
 
-    def __getitem__(self, option: Option[T_co]) -> T_co:
-        value: T_co = self.values[option]
-        return value
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.given, name)
 
     def answer(self, console: Console, record: Mapping[str, Any], shown: RenderableType) -> int:
         """Print a record as JSON if that was asked for, else what a person reads; return 0."""
-        if self[JSON]:
+        if self.json:
             print(as_json(record))
         elif isinstance(shown, str):
             print_line(console, printable(shown))
@@ -54,65 +54,50 @@ class Options:
 
     def found(self, archive: Archive) -> Version:
         """Return the version that --version or --at selects."""
-        number = self[VERSION]
-        if number is not None:
-            return archive.version(self.args[0], number)
-        return archive.get(self.args[0], self[AT])
+        if self.version is not None:
+            return archive.version(self.args[0], self.version)
+        return archive.get(self.args[0], self.at)
 
 
 def check_version(options: Options) -> None:
     """Refuse two ways to say which version is meant."""
-    if options[AT] is not None and options[VERSION] is not None:
-        raise UsageError("give either --at or --version")
+    if options.at is not None and options.version is not None:
+        raise ValueError("give either --at or --version")
 
 
-def _host(text: str, flag: str) -> str | None:
-    return text.lower() or None
-
-
-def _time(text: str, flag: str) -> float:
-    try:
-        return as_time(text)
-    except ValueError as error:
-        raise ValueError(f"{flag}: {error}") from None
-
-
-def _moment(text: str, flag: str) -> float:
-    try:
-        return as_time(text, end=True)
-    except ValueError as error:
-        raise ValueError(f"{flag}: {error}") from None
-
-
-def _kinds(text: str, flag: str) -> tuple[str, ...]:
+def _kinds(text: str) -> tuple[str, ...]:
     kinds = tuple(kind.strip() for kind in text.split(",") if kind.strip())
-    return tuple(one_of(kind, flag, CHANGE_KINDS) for kind in kinds)
+    if unknown := [kind for kind in kinds if kind not in CHANGE_KINDS]:
+        raise ValueError(f"there is no {unknown[0]!r}; choose from {', '.join(CHANGE_KINDS)}")
+    return kinds
 
 
 # -- options that several subcommands take ----------------------------------------------------
 
-AT: Option[float | None] = Option(
-    "--at", f"as of that time, {_TIME}; of a day, month or year its end", None, "TIME", _moment
+AT = Option(
+    "--at",
+    type=partial(as_time, end=True),
+    metavar="TIME",
+    help=f"as of that time, {_TIME}; of a day, month or year its end",
 )
-VERSION: Option[int | None] = Option("--version", "the version of that number", None, "N", whole)
-BODY = Option("--body", "write the bytes as they were received", False)
-KINDS: Option[tuple[str, ...]] = Option(
+VERSION = Option("--version", type=whole, metavar="N", help="the version of that number")
+BODY = flag("--body", "write the bytes as they were received")
+KINDS = Option(
     "--kinds",
-    f"only these kinds of blocks: {','.join(CHANGE_KINDS)} (layout: text outside all blocks;"
+    type=_kinds,
+    default=(),
+    help=f"only these kinds of blocks: {','.join(CHANGE_KINDS)} (layout: text outside all blocks;"
     " main-text: blocks in which the main text changed)",
-    (),
-    "",
-    _kinds,
 )
-LIMIT: Option[int | None] = Option("--limit", "maximum number of results", None, "N", whole)
-HOST: Option[str | None] = Option("--host", "only this host", None, "", _host)
-URL: Option[str | None] = Option("--url", "only this URL", None, "")
-SINCE: Option[float | None] = Option("--since", f"from this time on, {_TIME}", None, "TIME", _time)
-UNTIL: Option[float | None] = Option("--until", "before this time", None, "TIME", _time)
-BEFORE: Option[float | None] = Option(
-    "--before", "versions that were replaced before this time", None, "TIME", _time
+LIMIT = Option("--limit", type=whole, metavar="N", help="maximum number of results")
+HOST = Option("--host", type=str.lower, help="only this host")
+URL = Option("--url", help="only this URL")
+SINCE = Option("--since", type=as_time, metavar="TIME", help=f"from this time on, {_TIME}")
+UNTIL = Option("--until", type=as_time, metavar="TIME", help="before this time")
+BEFORE = Option(
+    "--before", type=as_time, metavar="TIME", help="versions that were replaced before this time"
 )
-YES = Option("--yes", "do not ask", False)
+YES = flag("--yes", "do not ask")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,16 +112,11 @@ class ArchiveSubcommand(Subcommand):
     """
 
     run: Callable[[Archive, Options, Console], int]
-    options: Sequence[Option[Any]] = (JSON,)
+    options: Sequence[Option] = (JSON,)
     check: Callable[[Options], object] = lambda _: None
     writes: bool = False
     creates: bool = False
     shows_progress: bool = False
-
-    @property
-    def shown_arguments(self) -> str:
-        """What follows the name in the help: the archive first."""
-        return f"[FILE.db] {self.arguments}".rstrip()
 
 
 def agreed(question: str) -> bool:
@@ -158,10 +138,6 @@ def versions_of(archive: Archive, url: str, failures: list[str]) -> list[Version
 def of_which(shown: int, found: int) -> str:
     """Return how many of what was found are shown, if not all."""
     return f", of which {shown:,} are shown" if shown < found else ""
-
-
-def as_json(record: Any) -> str:
-    return json.dumps(record, ensure_ascii=False)
 
 
 def print_line(console: Console, text: RenderableType) -> None:

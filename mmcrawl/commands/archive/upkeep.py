@@ -1,13 +1,12 @@
 """`scrapy archive check`, `verify`, `seal`, `repack`, `purge` and `copy`: its upkeep."""
 
 import os
-import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.copying import copy_archive
@@ -26,21 +25,20 @@ from mmcrawl.commands.archive.subcommand import (
     ArchiveSubcommand,
     Options,
     agreed,
-    as_json,
     print_line,
     print_problems,
     versions_of,
 )
-from mmcrawl.commands.base import JSON, OVERWRITE, Option, whole
+from mmcrawl.commands.base import JSON, OVERWRITE, Option, as_json, flag, whole
 from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.text.writing import printable, size_of
 
-REPAIR = Option("--repair", "repair what can be", False)
+REPAIR = flag("--repair", "repair what can be")
 
 
 def _check(archive: Archive, options: Options, console: Console) -> int:
-    report = archive.check(repair=options[REPAIR])
+    report = archive.check(repair=options.repair)
     options.answer(console, asdict(report) | {"clean": report.clean}, _text(report))
     return 0 if report.clean else 1
 
@@ -72,7 +70,6 @@ def _text(report: CheckReport) -> RenderableType:
 CHECK = ArchiveSubcommand(
     "check",
     "check everything; exit code 1 if damaged",
-    "[--repair]",
     options=(REPAIR, JSON),
     writes=True,
     run=_check,
@@ -90,7 +87,7 @@ def _verify(archive: Archive, options: Options, console: Console) -> int:
             wrong = ""
         except StoreError as error:
             wrong, damaged = str(error), damaged + 1
-        if options[JSON]:
+        if options.json:
             facts = {"url": version.url, "number": version.number, "digest": version.digest}
             print(as_json(facts | {"size": version.size, "wrong": wrong}))
             continue
@@ -104,7 +101,6 @@ VERIFY = ArchiveSubcommand(
     "verify",
     "rebuild every version of a page; exit code 1 if one is damaged",
     "URL",
-    (1, 1),
     run=_verify,
 )
 
@@ -116,11 +112,13 @@ _LEVEL = 19
 _ASKED = 60.0  # seconds from which on it is asked before
 
 
-def _level(text: str, flag: str) -> int:
-    return whole(text, flag, 1, 19)
-
-
-LEVEL = Option("--level", "zstd level, 1 to 19 (default: 19)", _LEVEL, "N", _level)
+LEVEL = Option(
+    "--level",
+    type=partial(whole, most=19),
+    default=_LEVEL,
+    metavar="N",
+    help="zstd level, 1 to 19 (default: 19)",
+)
 
 
 def _seal(archive: Archive, options: Options, console: Console) -> int:
@@ -132,7 +130,7 @@ def _seal(archive: Archive, options: Options, console: Console) -> int:
 
 
 def _repack(archive: Archive, options: Options, console: Console) -> int:
-    level = options[LEVEL]
+    level = options.level
     _tell(archive.repack_estimate(level), f"at level {level}", options, console)
     before = archive.stats().stored_bytes
     archive.repack(level)
@@ -145,9 +143,9 @@ def _tell(said: RepackEstimate, what: str, options: Options, console: Console) -
         f"{what}: {size_of(said.before)} become about {size_of(said.after)}, after some"
         f" {said.seconds:,.0f} s of one core"
     )
-    if said.seconds > _ASKED and not options[YES] and not agreed(f"{text}. Go on?"):
+    if said.seconds > _ASKED and not options.yes and not agreed(f"{text}. Go on?"):
         raise MmcrawlError(f"{text}; nothing was done; --yes skips the question")
-    if not options[JSON]:
+    if not options.json:
         console.print(text)
 
 
@@ -160,7 +158,6 @@ def _done(archive: Archive, before: int, options: Options, console: Console) -> 
 SEAL = ArchiveSubcommand(
     "seal",
     "cut and compress what is not yet sealed, and free space",
-    "[--yes]",
     options=(YES, JSON),
     writes=True,
     run=_seal,
@@ -168,7 +165,6 @@ SEAL = ArchiveSubcommand(
 REPACK = ArchiveSubcommand(
     "repack",
     "recompress everything, after an estimate of the time and the gain",
-    "[--level N] [--yes]",
     options=(LEVEL, YES, JSON),
     writes=True,
     run=_repack,
@@ -176,14 +172,14 @@ REPACK = ArchiveSubcommand(
 
 
 def _purge(archive: Archive, options: Options, console: Console) -> int:
-    url, host, before = options[URL], options[HOST], options[BEFORE]
+    url, host, before = options.url, options.host, options.before
     what = url or (f"host {host}" if host else "the whole archive")
     if url:
         archive.get(url)
     elif host and host not in archive.hosts():
         raise StoreError(f"the archive has no page of host {host}")
     older = f" that were replaced before {as_text(before)}" if before else ""
-    if not options[YES] and not agreed(f"Remove all versions of {what}{older} for good?"):
+    if not options.yes and not agreed(f"Remove all versions of {what}{older} for good?"):
         raise MmcrawlError("nothing was removed; --yes skips the question")
     purged = archive.purge(url=url, host=host, before=before)
     forget_purged(archive, options.uri)
@@ -195,14 +191,13 @@ def _purge(archive: Archive, options: Options, console: Console) -> int:
 
 
 def _check_purge(options: Options) -> None:
-    if options[HOST] is None and options[URL] is None and options[BEFORE] is None:
-        raise UsageError("say what to remove: --host, --url, --before")
+    if options.host is None and options.url is None and options.before is None:
+        raise ValueError("say what to remove: --host, --url, --before")
 
 
 PURGE = ArchiveSubcommand(
     "purge",
     "remove versions for good",
-    "--host H|--url URL [--before T] [--yes]",
     options=(HOST, URL, BEFORE, YES, JSON),
     check=_check_purge,
     writes=True,
@@ -229,7 +224,6 @@ COPY = ArchiveSubcommand(
     "copy",
     "copy everything to another archive; can be interrupted and resumed",
     "FILE.db|mongodb://HOST/DATABASE",
-    (1, 1),
     run=_copy,
 )
 
@@ -238,18 +232,18 @@ def _export_warc(archive: Archive, options: Options, console: Console) -> int:
     """Write a file of the kind that its name says; 1 if something is left out."""
     from mmcrawl.archive.warc.exporting import export_warc
 
-    if options[HOST] and not options[URL] and options[HOST] not in archive.hosts():
-        raise StoreError(f"the archive has no page of host {options[HOST]}")
+    if options.host and not options.url and options.host not in archive.hosts():
+        raise StoreError(f"the archive has no page of host {options.host}")
     path = os.path.expanduser(options.args[0])
     if path == "-":
         raise StoreError("a WARC file is not written to standard output: give a name")
     report = export_warc(
         archive,
         path,
-        url=options[URL],
-        host=options[HOST],
-        since=options[SINCE],
-        until=options[UNTIL],
+        url=options.url,
+        host=options.host,
+        since=options.since,
+        until=options.until,
         gzip=not path.lower().endswith(".warc"),
     )
     failures = f" {report.failures:,} failed visits," if report.failures else ""
@@ -266,19 +260,18 @@ def _export_warc(archive: Archive, options: Options, console: Console) -> int:
 def _check_export(options: Options) -> None:
     from mmcrawl.archive.warc.wacz import index_beside
 
-    since, until = options[SINCE], options[UNTIL]
+    since, until = options.since, options.until
     if since is not None and until is not None and since >= until:
         raise ValueError(f"--since {as_text(since)} is not before --until {as_text(until)}")
     path = Path(os.path.expanduser(options.args[0]))
     for made in (path, *([] if path.suffix.lower() == ".wacz" else [index_beside(path)])):
-        new_file(str(made), "export-warc", overwrite=options[OVERWRITE])
+        new_file(str(made), "export-warc", overwrite=options.overwrite)
 
 
 EXPORT_WARC = ArchiveSubcommand(
     "export-warc",
     "write a WARC file with its CDXJ, or a WACZ by its name",
-    "FILE [--host H] [--url URL] [--since T] [--until T]",
-    (1, 1),
+    "FILE",
     options=(HOST, URL, SINCE, UNTIL, OVERWRITE, JSON),
     check=_check_export,
     run=_export_warc,
@@ -310,7 +303,6 @@ IMPORT_WARC = ArchiveSubcommand(
     "import-warc",
     "import WARC files",
     "FILE…",
-    (1, sys.maxsize),
     # Before an archive is made: a name that was misspelt leaves none behind.
     check=lambda options: [os.stat(os.path.expanduser(name)) for name in options.args],
     writes=True,

@@ -28,16 +28,14 @@ from mmcrawl.commands.archive.subcommand import (
     SINCE,
     ArchiveSubcommand,
     Options,
-    as_json,
     of_which,
     print_line,
     print_problems,
     write_body,
 )
-from mmcrawl.commands.base import JSON, OVERWRITE, Option
+from mmcrawl.commands.base import JSON, OVERWRITE, Option, as_json
 from mmcrawl.commands.terminal.archive import kind_of, next_due
 from mmcrawl.commands.terminal.crawl import literal
-from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import SearchError
 from mmcrawl.text.writing import counted, printable
 
@@ -48,47 +46,41 @@ _STYLES = {"changed": "yellow", "added": "green", "removed": "red"}
 _BROWSER = "http://127.0.0.1:8000/"
 
 
-def _css(text: str, flag: str) -> ElementSelector:
-    try:
-        return ElementSelector(text)
-    except SearchError as error:
-        raise ValueError(f"{flag}: {error}") from None
-
-
-def _address(text: str, flag: str) -> str:
+def _address(text: str) -> str:
     if not text.startswith(("http://", "https://")):
-        raise ValueError(f"{flag} {text}: give an address as {_BROWSER}")
+        raise ValueError(f"give an address as {_BROWSER}, not {text!r}")
     return text.rstrip("/") + "/"
 
 
-CSS: Option[ElementSelector | None] = Option(
-    "--css", "only blocks that elements of this CSS selector overlap", None, "SELECTOR", _css
+CSS = Option(
+    "--css",
+    type=ElementSelector,
+    metavar="SELECTOR",
+    help="only blocks that elements of this CSS selector overlap",
 )
-ATOM = Option("--atom", "write an Atom feed, - for standard output", "", "FILE", is_target=True)
+ATOM = Option(
+    "--atom", target=True, is_ours=is_own_feed, help="write an Atom feed, - for standard output"
+)
 BROWSER = Option(
     "--browser",
-    f"where `scrapy browse` answers, which the feed leads to (default: {_BROWSER})",
-    _BROWSER,
-    "ADDRESS",
-    _address,
+    type=_address,
+    default=_BROWSER,
+    metavar="ADDRESS",
+    help=f"where `scrapy browse` answers, which the feed leads to (default: {_BROWSER})",
 )
-
-
-def _check(options: Options) -> None:
-    new_file(options[ATOM], "--atom", overwrite=options[OVERWRITE], is_ours=is_own_feed)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """List changes; 1 if a version cannot be read."""
-    kinds = options[KINDS] or (None if options[CSS] else options.config.revisits.kinds)
-    since = options[SINCE]
-    watch = Watch(kinds, options[CSS], since=-inf if since is None else since)
+    kinds = options.kinds or (None if options.css else options.config.revisits.kinds)
+    since = options.since
+    watch = Watch(kinds, options.css, since=-inf if since is None else since)
     failures: list[str] = []
     found = watched_changes(archive, _urls(archive, options), watch, failed=failures.append)
-    if options[ATOM]:
-        _write_feed([*islice(found, options[LIMIT] or _IN_FEED)], options, console)
+    if options.atom:
+        _write_feed([*islice(found, options.limit or _IN_FEED)], options, console)
     else:
-        _print(islice(found, options[LIMIT]), options, console)
+        _print(islice(found, options.limit), options, console)
     return print_problems(failures)
 
 
@@ -99,13 +91,13 @@ def _urls(archive: Archive, options: Options) -> Iterable[str]:
         if not versions:
             raise SearchError(f"{options.args[0]} is not in the archive; `scrapy archive list`")
         return [versions[0].url]
-    if options[HOST] is not None and options[HOST] not in archive.hosts():
-        raise SearchError(f"the archive has no page of host {options[HOST]}")
-    return archive.urls(host=options[HOST])
+    if options.host is not None and options.host not in archive.hosts():
+        raise SearchError(f"the archive has no page of host {options.host}")
+    return archive.urls(host=options.host)
 
 
 def _print(found: Iterable[WatchedChange], options: Options, console: Console) -> None:
-    if options[JSON]:
+    if options.json:
         for change in found:
             print(as_json(_record(change)))
         return
@@ -162,25 +154,23 @@ def _shortened(word: WordChange) -> WordChange:
 
 
 def _write_feed(found: Sequence[WatchedChange], options: Options, console: Console) -> None:
-    selector, kinds = options[CSS], ",".join(options[KINDS])
+    selector, kinds = options.css, ",".join(options.kinds)
     css = selector.css if selector else ""
     feed = atom_feed(
         found,
-        title=feed_title("".join(options.args) or options[HOST] or "", kinds, css),
+        title=feed_title("".join(options.args) or options.host or "", kinds, css),
         archive=shown(options.uri),
-        browser=options[BROWSER],
+        browser=options.browser,
     )
-    write_body(feed, options[ATOM])
-    if options[ATOM] != "-":
-        console.print(Text(f"{options[ATOM]}: {counted(len(found), 'change')}"))
+    write_body(feed, options.atom)
+    if options.atom != "-":
+        console.print(Text(f"{options.atom}: {counted(len(found), 'change')}"))
 
 
 WATCH = ArchiveSubcommand(
     "watch",
     "changes in blocks that you watch, newest first",
-    "[URL|--host H] [--kinds KINDS|--css SELECTOR]",
-    (0, 1),
-    check=_check,
+    "[URL]",
     options=(HOST, KINDS, CSS, SINCE, LIMIT, ATOM, BROWSER, OVERWRITE, JSON),
     run=_run,
 )
@@ -190,7 +180,7 @@ WATCH = ArchiveSubcommand(
 
 
 def _due(archive: Archive, options: Options, console: Console) -> int:
-    at = options[AT]
+    at = options.at
     now = time.time() if at is None else at
     found, later = [], inf
     for one in schedule(archive, now, options.config.revisits):
@@ -199,8 +189,8 @@ def _due(archive: Archive, options: Options, console: Console) -> int:
         else:
             later = min(later, one.next_visit)
     found = in_order(found)
-    shown = found[: options[LIMIT]]
-    if options[JSON]:
+    shown = found[: options.limit]
+    if options.json:
         for item in shown:
             print(as_json(_due_record(item)))
         return 0
@@ -245,7 +235,6 @@ def _ago(seconds: float) -> str:
 DUE = ArchiveSubcommand(
     "due",
     "pages that `scrapy crawl revisit` would visit",
-    "[--at TIME]",
     options=(AT, LIMIT, JSON),
     run=_due,
 )

@@ -20,8 +20,6 @@ from mmcrawl.blocks.content.content import Form, page_content
 from mmcrawl.commands.terminal.files import (
     PageFile,
     PageFiles,
-    add_overwrite,
-    add_target,
     is_address,
     new_file,
     new_folder,
@@ -58,26 +56,6 @@ class Extracted:
     page: str
     text: str
     problem: str = ""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    add_target(
-        parser,
-        "--output",
-        metavar="NAME",
-        help="--format: file to write; of several pages, the folder, or for json a .jsonl file",
-    )
-    add_overwrite(parser)
-    at_once = "--format: how many pages at once (default: all cores)"
-    parser.add_argument("--processes", metavar="N", help=at_once)
-
-
-def add_format(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--format",
-        choices=get_args(Form),
-        help="write the content of pages as Markdown, text or JSON; of files, folders, WARC",
-    )
 
 
 def encoding_named(label: str) -> str:
@@ -289,8 +267,10 @@ def run(words: Sequence[str]) -> int | None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--encoding", default="")
     parser.add_argument("--url", default="")
-    add_format(parser)
-    add_options(parser)
+    parser.add_argument("--format", choices=get_args(Form))
+    parser.add_argument("--output")
+    parser.add_argument("--overwrite", action="store_true")
+    parser.add_argument("--processes")
     try:
         opts, unknown = parser.parse_known_args(words)
     except argparse.ArgumentError:

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import page_encoding, text_of_utf_32
@@ -158,15 +157,6 @@ def _is_warc(path: Path | None) -> bool:
 
 class Target(argparse._StoreAction):
     """The action of an option that names a file to write; tests find these options by it."""
-
-
-def add_target(parser: argparse._ActionsContainer, *flags: str, **options: Any) -> None:
-    """Add an option that names a file to write, and `--overwrite` beside it."""
-    parser.add_argument(*flags, action=Target, **{"metavar": "FILE"} | options)
-
-
-def add_overwrite(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--overwrite", action="store_true", help="replace a file that exists")
 
 
 def new_file(
