@@ -137,6 +137,15 @@ def test_dates_of_comments_and_of_changes_are_not_that_of_publication() -> None:
         ("", '<a rel="author" href="/ada">Ada Lovelace</a>', ("Ada Lovelace",)),
         ('<meta name="author" content="admin">', "", ()),
         ('<meta property="article:author" content="https://fb.test/ada">', "", ()),
+        ('<meta name="author" content="ada1815">', "", ("ada1815",)),
+        ('<meta name="author" content="undefined">', "", ()),
+        ("", "<p>By continuing, you agree to our terms.</p>", ()),
+        (json_ld({"@type": "Product", "review": {"@type": "Review", "author": "Ada Lovelace"}}),
+         "", ()),
+        (json_ld({"@type": "Review", "author": "Ada Lovelace"}), "", ("Ada Lovelace",)),
+        ("", "<div itemscope itemtype=/Product><div itemprop=review itemscope itemtype=/Review>"
+         "<b itemprop=author>Ada Lovelace</b></div></div>", ()),
+        ("", '<div class="review__author">Ada Lovelace</div>', ()),
     ],
 )  # fmt: skip
 def test_authors_are_named_where_pages_name_them(head, body, names):

@@ -11,11 +11,12 @@ from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
-from mmcrawl.page.tags import HEADINGS
+from mmcrawl.page.tags import BLOCK_TAGS, HEADINGS
 from mmcrawl.page.tree import PageTree
 from mmcrawl.text.words import has_han
 
-_SEPARATOR = re.compile(r"\s{1,99}[|·•»:—–-]\s+|[_|｜]|\s{0,99}--\s*")
+_SEPARATOR = re.compile(r"\s{1,99}[|·•»:—–-]\s+|[_|｜ㅣ]|\s{0,99}--\s*")
+_HOME = re.compile(r"(?:https?:)?(?://[^/?#]+)?(?:/|\./)?(?:index\.\w{3,5})?", re.IGNORECASE)
 _LONGEST = 300  # characters of a headline
 _PERMALINK = " ¶\uf0c1"
 _CONTROLS = HEADINGS | {"button", "label", "legend", "form", "textarea", "time"}
@@ -27,8 +28,10 @@ _MOST_LINKED = 0.5
 def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMetadata) -> str:
     """Return the headline of a page, "" if nothing is one.
 
-    A main heading that the page's title repeats; else the last main heading before the prose, or
-    the first; else the heading that metadata gives; else the title without the site's name.
+    The longest main heading that the page's title repeats; else the last main heading before the
+    prose, or the first, of those that share half of their words with the title if any does; else
+    the heading that metadata gives; else the title without the site's name. A heading that leads to
+    the start page names the site.
 
     Args:
         tree, lines: The page.
@@ -36,29 +39,42 @@ def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMe
         metadata: Of the page.
     """
     title = " ".join(metadata.title.split())
-    main = [
-        (first, text)
+    headings = [
+        (first, tree.tags[container], text)
         for first, container, text in zip(lines.firsts, lines.containers, lines.texts, strict=True)
-        if tree.tags[container] == "h1" and len(text) <= _LONGEST
+        if tree.tags[container] in ("h1", "h2", "h3") and not _leads_home(tree, first)
     ]
-    for _, text in main:
-        if len(text) > 3 and _in(text, title):
-            return text
+    main = [(first, text) for first, tag, text in headings if tag == "h1" and len(text) <= _LONGEST]
+    in_title = [text for _, text in main if len(text) > 3 and _in(text, title)]
+    if in_title:
+        return max(in_title, key=len)
     if main:
-        before = [text for first, text in main if first < tree.after[prose]]
-        return before[-1] if before else main[0][1]
-    lower = [
-        text
-        for container, text in zip(lines.containers, lines.texts, strict=True)
-        if tree.tags[container] in ("h2", "h3") and len(text) > 3
-    ]
+        words = _words(f"{title} {metadata.headline}")
+        like = [one for one in main if 2 * len(words & (own := _words(one[1]))) >= len(own) > 0]
+        before = [text for first, text in like or main if first < tree.after[prose]]
+        return before[-1] if before else (like or main)[0][1]
+    lower = [text for _, tag, text in headings if tag != "h1" and len(text) > 3]
     given = metadata.headline
-    if not given:
+    if given in ("", title):
         return next((text for text in lower if _in(text, title)), _without_site(title))
     for text in lower:  # metadata may give it with the site's name
         if _in(text, given) and _SEPARATOR.match(given, len(text)):
             return text
     return given
+
+
+def _leads_home(tree: PageTree, node: int) -> bool:
+    """Whether a text is the link to the start page of its site."""
+    while node > 0 and tree.tags[node] != "a":
+        if tree.tags[node] in BLOCK_TAGS - HEADINGS:
+            return False
+        node = tree.parents[node]
+    return node > 0 and _HOME.fullmatch(tree.attributes(node).get("href") or "#") is not None
+
+
+def _words(text: str) -> set[str]:
+    """Return the words that tell: short ones are articles and the like."""
+    return set(re.findall(r"\w{4,}", text.casefold()))
 
 
 def _in(text: str, title: str) -> bool:

@@ -20,8 +20,9 @@ _METAS = (
 _MARKS = ("author", "byline", "creator", "writer", "vcard")
 _NO_MARKS = re.compile(
     r"comment|avatar|bio\b|-bio|desc|image|img|photo|social|follow|related|sidebar|widget|footer|"
-    r"teaser|card|recent|popular|authority|recommend"
+    r"teaser|card|recent|popular|authori[tz]|recommend|review|\brev|quote|testimonial|copyby|modal"
 )
+_ANSWERS = re.compile(r"review|comment|answer")  # types of what readers wrote
 _BYLINE = re.compile(
     r"^(?:(?:story|words|text|article|report|posted|written|published|reviewed|contributed)\s+)?"
     r"(?:by|von|par|por|di|door|autor(?:in)?|author|автор|autore|auteur)\s{0,99}[:：]?\s{1,99}(?P<name>.{3,120})",
@@ -66,8 +67,8 @@ _CALENDAR = re.compile(
 _NO_PART = frozenset("of from our your this about".split())
 _CUT = re.compile(  # of a text with single spaces
     r" ?(?:\(|\[|（|【|<|\bfor\b|\bof the\b|[–—]|\s-\s|\bposted\b|\bpublished\b|\bupdated\b|"
-    r"\bon \w{1,99} \d|\bfollow\b|\bis an?\b|(?-i:\bin [A-Z])|\blast\b|»|\d|"
-    r"\bon (?:mon|tue|wed|thu|fri|sat|sun)|"
+    r"\bon \w{1,99} \d|\bfollow\b|\bis an?\b|(?-i:\bin [A-Z])|\blast\b|»|\breviewed\b|"
+    r"(?<![^\W_])\d|\bon (?:mon|tue|wed|thu|fri|sat|sun)|"
     rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)\w{{0,20}} )?\b(?:{_MONTHS})[a-z]{{0,20}}\b ?"
     r"[\d,]).*$",
     re.DOTALL | re.IGNORECASE,
@@ -76,16 +77,16 @@ _ADDRESS = re.compile(r"https?:|www\.|\S\.php\b|^/")
 _EDITOR = re.compile(r"(?:责任编辑|责编|编辑|发布时间|来源)\s*[:：]")
 _CHINESE_TELLS = re.compile(r"[0-9：:]|查看|返回|时间|日期|阅读|评论|文章|行情")
 _NO_NAME = re.compile(
-    r"https?:|www\.|@|^(?:admin(?:istrator)?|author|staff|editor|editors|user|guest|root|webmaster|"
+    r"https?:|www\.|@|…|^(?:admin(?:istrator)?|author|staff|editor|editors|user|guest|root|webmaster|"
     r"unknown|anonymous|none|null|n/a|about|home|posted|share|read more|view all|more|comments?|"
-    r"super ?user|wordpress|follow|contributor|name|content|get in touch|contact(?: us)?|"
+    r"undefined|super ?user|wordpress|follow|contributor|name|content|get in touch|contact(?: us)?|"
     r"佚名|未知|全部|关注|查看更多|我已授权|发布时间|"
     r"总篇数|匿名|管理员|本站|网络|原创|小编|整合|报道|综合|暂无简介)$",
     re.IGNORECASE,
 )
 _ROLES = re.compile(
     r"\b(?:editor|reporter|correspondent|writer|journalist|contributor|columnist|producer|manager|"
-    r"director|redakt\w+|staff|ceo|founder|phd|ph\.d\.?|m\.?d\.?|rdn?|jr\.?|mba|esq|rn)\b",
+    r"director|redakt\w+|staff|ceo|founder|phd|ph\.d\.?|m\.?d\.?|rdn?|jr\.?|mba|esq|rn|dvm|vp)\b",
     re.IGNORECASE,
 )
 _LONGEST = 60  # characters of a name
@@ -159,12 +160,19 @@ class AuthorReader:
         yield from self._in_elements()
         yield "text", self._in_lines()
 
+    @cached_property
+    def _answers(self) -> list[Thing]:
+        """What readers wrote of the page's subject: a review alone is the page itself."""
+        found = [one for one in self._said.things if any(map(_ANSWERS.search, one[0].types))]
+        return [one for one, around in found if around or len(found) > 1]
+
     def _in_graph(self) -> Iterator[tuple[str, list[str]]]:
         said = self._said
         for things in (said.of_page, said.others):
             for name in ("author", "creator"):
                 for one in things:
-                    yield f"json-ld {name}", _people(map(said.resolved, one.values(name)))
+                    if one not in self._answers:
+                        yield f"json-ld {name}", _people(map(said.resolved, one.values(name)))
         found = re.compile(
             r'"author"\s*+:[\[{\s]*+[^\]}]{0,200}?"name"\s{0,99}:\s{0,99}"([^"]{2,80})"'
         )
@@ -183,13 +191,16 @@ class AuthorReader:
         tree, found = self._said.tree, []
         properties = self._said.properties
         names = [one for one in properties if one.name == "name"]
+        answers = [one for one in self._answers if one.source != "json-ld"]
         for one in properties:
-            if "author" not in one.name.split():
+            if "author" not in one.name.split() or any(
+                answer.node < one.node < tree.after[answer.node] for answer in answers
+            ):
                 continue
             first = bisect_right(names, one.node, key=lambda name: name.node)
             inside = first < len(names) and names[first].node < tree.after[one.node]
             found.append((tree.parents[one.node], names[first].text if inside else one.text))
-        # Those who answer are authors of their answers.
+        # Those who answer without being marked so are authors of their answers.
         return [text for parent, text in found if parent == found[0][0]]
 
     def _in_links(self) -> list[str]:
@@ -220,7 +231,9 @@ class AuthorReader:
     def _in_lines(self) -> list[str]:
         texts, at = self._lines.texts, max(self._headline, 0)
         for text in texts[at : at + _BEHIND] + texts[max(at - _BEFORE, 0) : at]:
-            if len(text) <= 200 and (found := _byline_in(text)):
+            # "By continuing, you agree" names nobody.
+            found = _byline_in(text) if len(text) <= 200 else None
+            if found and not found["name"][0].islower():
                 return [found["name"]]
         for text, below in pairwise(texts):
             if _BYLINE_ABOVE.fullmatch(text) and len(below) <= _LONGEST:
