@@ -32,11 +32,11 @@ from mmcrawl.browse.oai import oai_routes
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.memento import memento_routes
 from mmcrawl.browse.replay.serving import cdx_routes, replay_routes
-from mmcrawl.browse.runs import CrawlWatch
 from mmcrawl.browse.safety import guarded
 from mmcrawl.browse.text import sentences
 from mmcrawl.browse.views.collections import CollectionViews
 from mmcrawl.browse.views.crawls import CrawlViews
+from mmcrawl.browse.views.home import HomeViews
 from mmcrawl.browse.views.media import MediaViews, SearchViews
 from mmcrawl.browse.views.pages import PageViews, SiteViews
 from mmcrawl.browse.views.topics import TopicViews, TopicWordViews
@@ -92,9 +92,9 @@ def _routes(context: Context) -> list[BaseRoute]:
     media, watch = MediaViews(context), WatchViews(context)
     works, collections = WorkViews(context), CollectionViews(context)
     topics, topic_words = TopicViews(context), TopicWordViews(context)
-    crawls = CrawlViews(context, CrawlWatch(context.options.store), context.runs)
+    crawls = CrawlViews(context)
     routes: list[BaseRoute] = [
-        context.route("/", sites.home),
+        context.route("/", HomeViews(context).home),
         context.route("/sites", sites.sites),
         context.route("/site", sites.site),
         context.route("/search", search.page),

@@ -29,7 +29,7 @@ from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.catalogue import WorksOfStore
 from mmcrawl.browse.figures import Surveyor
 from mmcrawl.browse.learning import TopicDesk
-from mmcrawl.browse.runs import CrawlRuns
+from mmcrawl.browse.runs import CrawlRuns, CrawlWatch
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.page.structured import title_in
 from mmcrawl.rank.results import Ranks, open_duplicates, open_ranks
@@ -191,6 +191,7 @@ class Context:
         search: Its index; any thread may ask it.
         surveyor: Counts the archive beside the requests.
         catalogue: The works of the crawls, if they are described.
+        watch: Where the crawls of the store stand.
         runs: Crawls that were started here.
         topics: Topics that are learnt from marked pages.
         form_key: Stands in every form of ours that changes something, and nowhere else.
@@ -204,6 +205,7 @@ class Context:
     pool: Pool = field(init=False)
     surveyor: Surveyor = field(init=False)
     catalogue: WorksOfStore = field(init=False)
+    watch: CrawlWatch = field(init=False)
     runs: CrawlRuns = field(init=False)
     topics: TopicDesk = field(init=False)
     form_key: str = field(init=False)
@@ -212,6 +214,7 @@ class Context:
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
         self.catalogue = WorksOfStore(self.options.store, self.options.media)
+        self.watch = CrawlWatch(self.options.store)
         self.runs = CrawlRuns(self.catalogue, self.uri, self.options.ruffle)
         self.topics = TopicDesk(self.catalogue, self.archive, self.uri)
         self._secret = self.options.token.encode() or secrets.token_bytes(16)

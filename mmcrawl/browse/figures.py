@@ -1,9 +1,8 @@
-"""Figures as coordinates: the templates draw them as SVG."""
+"""What the archive has in numbers, and figures as coordinates: the templates draw them as SVG."""
 
 import logging
 import threading
 import time
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,94 +15,7 @@ from mmcrawl.browse.text import when
 from mmcrawl.errors import MmcrawlError, SearchError
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
-_WIDTH, _HEIGHT, _TOP = 1056, 190, 18
-_ROWS = 24
 _MOST_MARKS = 400  # of a timeline; more cannot be told apart
-
-
-@dataclass(frozen=True, slots=True)
-class GridLine:
-    """A line of the grid and what it stands for."""
-
-    y: float
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class GrowthRow:
-    """How much there was at the end of a stretch of time."""
-
-    label: str
-    pages: int
-    versions: int
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How an archive grew.
-
-    Attributes:
-        first, last: Unix seconds at either end.
-        pages, versions, versions_area: Paths.
-    """
-
-    first: float
-    last: float
-    pages: str
-    versions: str
-    versions_area: str
-    lines: tuple[GridLine, ...]
-    rows: tuple[GrowthRow, ...]
-    width: int = _WIDTH
-    height: int = _HEIGHT
-
-
-def growth_of(first_seen: Sequence[float], versions: Sequence[float]) -> Growth | None:
-    """Draw how an archive grew; None if it has nothing."""
-    if not versions:
-        return None
-    first, last = versions[0], versions[-1]
-    span = max(last - first, 1.0)
-    top = _round_up(len(versions))
-    height = _HEIGHT - _TOP
-
-    def path(times: Sequence[float]) -> str:
-        points = []
-        for x in range(0, _WIDTH + 1, 4):
-            until = first + span * x / _WIDTH if x < _WIDTH else last
-            count = bisect_right(times, until)
-            points.append(f"{x} {_HEIGHT - height * count / top:.1f}")
-        return "M" + "L".join(points)
-
-    drawn = path(versions)
-    return Growth(
-        first,
-        last,
-        path(first_seen),
-        drawn,
-        f"{drawn}V{_HEIGHT}H0Z",
-        tuple(GridLine(_HEIGHT - height * share, round(top * share)) for share in (0.5, 1.0)),
-        tuple(_rows(first_seen, versions, first, span)),
-    )
-
-
-def _rows(
-    first_seen: Sequence[float], versions: Sequence[float], first: float, span: float
-) -> list[GrowthRow]:
-    found: dict[str, GrowthRow] = {}
-    form = "%Y-%m" if span > 62 * 86_400 else "%Y-%m-%d"
-    for step in range(1, _ROWS + 1):
-        end = first + span * step / _ROWS if step < _ROWS else versions[-1]
-        label = when(end, form)
-        found[label] = GrowthRow(label, bisect_right(first_seen, end), bisect_right(versions, end))
-    return list(found.values())
-
-
-def _round_up(count: int) -> int:
-    """Return the next number of one digit and noughts, or an even one up to 10."""
-    unit = int("1".ljust(len(str(count)), "0"))
-    top = -(-count // unit) * unit
-    return max(top + top % 2, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +109,6 @@ class Overview:
         raw_bytes, stored_bytes: Of all bodies as received, and what they take.
         hosts: By name.
         media: How many pages have blocks with a kind of media.
-        growth: The figure; None for an empty archive.
     """
 
     time: float
@@ -206,7 +117,6 @@ class Overview:
     stored_bytes: int
     hosts: Mapping[str, HostStats]
     media: Mapping[str, int]
-    growth: Growth | None
 
     @property
     def saved(self) -> float:
@@ -260,42 +170,23 @@ class Surveyor:
         versions = counts["versions"]
 
         def progress(done: int, new: int) -> None:
-            self._go_on()
+            if self._stopped.is_set():  # the index stays correct and is continued later
+                raise _StoppedError
             self.indexing = (max(0, versions - new) + done, max(versions, new))
 
         try:
             with suppress(MmcrawlError):  # an index that cannot be written is searched as it is
                 if (known := self._search.stats().versions) < versions:
                     self.indexing = (known, versions)
-            self.latest = self._counted(counts, self.latest.media if self.latest else {})
+            stats, media = self._archive.stats(), self.latest.media if self.latest else {}
+            self.latest = Overview(
+                time.time(), counts, stats.raw_bytes, stats.stored_bytes, stats.hosts, media
+            )
             with suppress(MmcrawlError):
                 self._search.update(progress=progress)
         finally:
             self.indexing = None
         self.latest = replace(self.latest, media=self._media())
-
-    def _go_on(self) -> None:
-        """Interrupt long work on shutdown: the index stays correct and is continued later."""
-        if self._stopped.is_set():
-            raise _StoppedError
-
-    def _counted(self, counts: Mapping[str, int], media: Mapping[str, int]) -> Overview:
-        stats = self._archive.stats()
-        first_seen, versions = [], []
-        for url in self._archive.urls():
-            self._go_on()
-            times = [visit.time for visit in self._archive.visits(url) if visit.changed]
-            first_seen += times[:1]
-            versions += times
-        return Overview(
-            time.time(),
-            counts,
-            stats.raw_bytes,
-            stats.stored_bytes,
-            stats.hosts,
-            media,
-            growth_of(sorted(first_seen), sorted(versions)),
-        )
 
     def _media(self) -> Mapping[str, int]:
         """Return how many pages have each kind of media; afterwards the first search is fast."""

@@ -28,6 +28,7 @@ from mmcrawl.frontier.admission import REDIRECT, TRAP
 from mmcrawl.frontier.aliases import ALIAS
 from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.frontier.urls import host_of
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.store.uris import file_of, is_server
 from mmcrawl.text.media_kinds import KINDS
@@ -115,6 +116,17 @@ class CrawlNumbers:
     error_reasons: dict[str, int] = field(default_factory=dict)
     workers: int | None = None
     error_kinds: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def topic(self) -> str:
+        """What was looked for: topics by name, or keywords; "" where that is not known."""
+        return str(self.arguments.get("topic") or self.arguments.get("keywords") or "")
+
+    @property
+    def sites(self) -> list[str]:
+        """The hosts of the start addresses."""
+        hosts = [host_of(str(seed[0])) or "" for seed in self.arguments.get("seeds", ())]
+        return list(dict.fromkeys(hosts)) or [str(self.arguments.get("web", ""))]
 
     @property
     def skipped(self) -> dict[str, int]:

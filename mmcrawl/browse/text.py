@@ -211,9 +211,10 @@ class Words:
         return self(name) if name in sentences() else name.partition(".")[2]
 
     def topic(self, name: str) -> str:
-        """Return what a topic that ships with mmcrawl is called, another one's name as it is."""
-        titles = _topic_titles().get(name)
-        return titles[LANGUAGES.index(self.language)] if titles else name
+        """Return what topics that ship with mmcrawl are called, the names of others as they are."""
+        place = LANGUAGES.index(self.language)
+        known = _topic_titles()
+        return ", ".join(known[one][place] if one in known else one for one in name.split(","))
 
 
 @lru_cache(maxsize=1)

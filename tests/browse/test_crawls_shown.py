@@ -75,6 +75,30 @@ def test_the_page_of_a_running_crawl_comes_again(tmp_path: Path) -> None:
         assert client.get("/crawls.json").json()["crawls"][0]["waiting"] == 2
 
 
+def test_a_crawl_is_called_by_topic_and_site_and_home_says_what_to_do_next(tmp_path: Path) -> None:
+    uri = crawl(tmp_path)
+    arguments = {"topic": "physics-senior", "seeds": [["http://h.test/", ""]]}
+    with open_store(uri) as store:
+        with store.writing() as db:
+            said = json.dumps(arguments)
+            db.execute("UPDATE job SET arguments = ?, reason = 'max_pages'", (said,))
+            db.execute("UPDATE page SET contains_media = 1, relevant = 0, topic_score = 0.3")
+            db.execute("UPDATE page SET url = url || id")
+        store.commit()
+    with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
+        page = html.document_fromstring(client.get("/crawls?lang=zh").text)
+        assert page.xpath("string(//section[@class='crawl']/h2/a)") == "高中物理 · h.test"
+        home = html.document_fromstring(client.get("/?lang=en").text)
+        steps = {" ".join(a.text_content().split(":")[0].split()): a.get("href")
+                 for a in home.cssselect(".steps-next a")}  # fmt: skip
+        job = "physics+%3Cb%3E"
+        assert steps == {
+            "Continue a crawl that reached its limit of pages": f"/crawl?job={job}&lang=en",
+            "Look at 4 pages with media just below the threshold": f"/crawl?job={job}&lang=en#near",
+            "Describe what was found as works": "/works?lang=en",
+        }
+
+
 def test_a_finished_crawl_does_not_come_again(tmp_path: Path) -> None:
     options = Options(store=crawl(tmp_path, finished=True))
     with browsing(fill(tmp_path), options) as (client, _):

@@ -2,7 +2,6 @@
 
 import string
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,6 @@ from mmcrawl.browse import (
     LANGUAGES,
     Words,
     address,
-    growth_of,
     isolated,
     live_address,
     marked,
@@ -92,21 +90,6 @@ def test_no_address_becomes_a_link_that_is_none(url: str) -> None:
 def test_parameters_of_an_address_are_escaped() -> None:
     assert address("/page", url="a&b=c#d", n=1, p=None) == "/page?url=a%26b%3Dc%23d&n=1"
     assert address("/page", url="\ud800") == "/page?url=%3F"
-
-
-@given(st.lists(TIMES, min_size=1, max_size=40), st.lists(TIMES, max_size=40))
-def test_growth_never_falls_and_ends_with_all(pages: list[float], more: list[float]) -> None:
-    versions = sorted(pages + more)
-    growth = growth_of(sorted(pages), versions)
-    assert growth is not None
-    heights = [float(point.split(" ")[1]) for point in growth.versions[1:].split("L")]
-    assert heights == sorted(heights, reverse=True)
-    top = growth.lines[-1]
-    assert top.value >= len(versions)
-    assert min(heights) >= top.y
-    share = (growth.height - heights[-1]) / (growth.height - top.y)
-    assert share == pytest.approx(len(versions) / top.value, abs=0.01)
-    assert (growth.rows[-1].pages, growth.rows[-1].versions) == (len(pages), len(versions))
 
 
 @given(st.lists(st.tuples(TIMES, st.booleans(), st.sampled_from([0, 200, 304, 404, 500]))))

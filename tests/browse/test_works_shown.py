@@ -66,6 +66,14 @@ def test_works_are_headed_by_titles_and_narrowed(shown: TestClient) -> None:
     assert titles(shown, q="nothing of the kind") == []
 
 
+def test_home_begins_with_the_newest_works_by_topic_and_kind(shown: TestClient) -> None:
+    page = html.document_fromstring(shown.get("/").text)
+    headings = page.xpath("//article/h2")
+    assert {one.text_content() for one in headings} == {WAVES.title, RIPPLES.title, TONE.title}
+    (kinds,) = page.xpath("//ul[@aria-labelledby='facet-kind']")
+    assert "/works?kind=audio" in [a.get("href") for a in kinds.iter("a")]
+
+
 def test_facets_count_and_lead_in_and_out(shown: TestClient) -> None:
     page = html.document_fromstring(shown.get("/works?kind=audio").text)
     (kinds,) = page.xpath("//ul[@aria-labelledby='facet-kind']")

@@ -14,7 +14,7 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.runs import CrawlRuns, CrawlWatch, kind_of_error
+from mmcrawl.browse.runs import kind_of_error
 from mmcrawl.browse.text import sentences
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.errors import StoreError, TopicError
@@ -23,6 +23,7 @@ from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.topic.loading import load_topic, own_topic_names, topic_names
+from mmcrawl.works.collections import Mark
 
 _MOST = 200  # folders that are looked into
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
@@ -31,7 +32,7 @@ _REPORT_POLICY = (
     " form-action 'none'; frame-ancestors 'none'; sandbox"
 )
 _AGAIN = 5  # seconds until the numbers of running crawls are shown anew
-_RUNNING = ("running", "starting")
+RUNNING = ("running", "starting")
 _PER_PAGE = 25
 _MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
 _MOST_MEDIA = 8  # of a page that are shown by title
@@ -120,11 +121,15 @@ class FoundPage:
     version: int | None
 
 
+def near_misses(context: Context, found: FoundMedia) -> tuple[list[NearMiss], list[Mark]]:
+    """Return the near misses that nobody took or refused, and the marks of the others."""
+    marks = context.topics.marks(found.near_name)
+    return found.near_misses(context.options.threshold, {mark.url for mark in marks}), marks
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlViews:
     context: Context
-    watch: CrawlWatch
-    runs: CrawlRuns
 
     def crawls(self, arguments: Arguments) -> Response:
         return self._shown(arguments, {}, {})
@@ -133,8 +138,8 @@ class CrawlViews:
         self, arguments: Arguments, said: Mapping[str, str], wrong: Mapping[str, str]
     ) -> Response:
         """Show crawls, and the form that starts one with what was said and is wrong, by field."""
-        crawls = self.watch.crawls()
-        runs = any(crawl.state in _RUNNING for crawl in crawls)
+        crawls = self.context.watch.crawls()
+        runs = any(crawl.state in RUNNING for crawl in crawls)
         return page(
             arguments,
             "crawls",
@@ -145,32 +150,29 @@ class CrawlViews:
             crawls=crawls,
             again=_AGAIN if runs and not wrong else None,
             reports=reports_in(self.context.options.reports),
-            form=self._form() if self.runs.is_possible else None,
+            form=self._form() if self.context.runs.is_possible else None,
         )
 
     def crawl(self, arguments: Arguments) -> Response:
         """Show where a crawl stands, and the pages with media that it found, the best first."""
         job = arguments.text("job", longest=300)
-        crawl = next((crawl for crawl in self.watch.crawls() if crawl.name == job), None)
-        is_running, log, stick = (
-            self.runs.is_running(job),
-            self.runs.log(job),
-            self.runs.stick(job),
-        )
-        if crawl is None and not is_running and not log and self.runs.arguments(job) is None:
+        crawl = next((crawl for crawl in self.context.watch.crawls() if crawl.name == job), None)
+        runs = self.context.runs
+        is_running, log, stick = runs.is_running(job), runs.log(job), runs.stick(job)
+        if crawl is None and not is_running and not log and runs.arguments(job) is None:
             raise Problem(404, "crawl", name=job)
         most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
         number, last = arguments.list_page(most, _PER_PAGE)
         start = _PER_PAGE * (number - 1)
         store = self.context.options.store
         media = FoundMedia(store, job) if crawl else None
-        runs = is_running or (crawl is not None and crawl.state in _RUNNING)
+        goes_on = is_running or (crawl is not None and crawl.state in RUNNING)
         return page(
             arguments,
             "crawl",
             job=job,
             crawl=crawl,
-            again=_AGAIN if runs else None,
+            again=_AGAIN if goes_on else None,
             found=[self._found(record) for record in media.best(start, _PER_PAGE)] if media else [],
             near=self._near(media) if media else None,
             most=most,
@@ -179,8 +181,8 @@ class CrawlViews:
             last=last,
             log=log,
             is_running=is_running,
-            is_stopping=self.runs.is_stopping(job),
-            can_go_on=self.runs.can_go_on(job)
+            is_stopping=runs.is_stopping(job),
+            can_go_on=runs.can_go_on(job)
             and (stick is not None or not (crawl and crawl.state == "finished")),
             stick=stick,
             kind_of_error=kind_of_error,
@@ -189,7 +191,7 @@ class CrawlViews:
     def start(self, form: Form) -> str | Response:
         said = {name: form.text(name, longest=_LONGEST_SEEDS) for name in form.values}
         try:
-            return form.to("/crawl", job=self.runs.start(said))
+            return form.to("/crawl", job=self.context.runs.start(said))
         except Problem as problem:
             if problem.name != "entry":
                 raise
@@ -202,9 +204,9 @@ class CrawlViews:
         job = form.text("job", longest=300)
         match form.choice("do", ("stop", "go-on")):
             case "stop":
-                self.runs.stop(job)
+                self.context.runs.stop(job)
             case _:
-                job = self.runs.go_on(job, form.text("max_pages", longest=9))
+                job = self.context.runs.go_on(job, form.text("max_pages", longest=9))
         return form.to("/crawl", job=job)
 
     def mark_near(self, form: Form) -> str:
@@ -230,8 +232,7 @@ class CrawlViews:
 
     def _near(self, found: FoundMedia) -> dict[str, Any]:
         """Return the near misses that nobody took or refused, and what was said of the others."""
-        marks = self.context.topics.marks(found.near_name)
-        waiting = found.near_misses(self.context.options.threshold, {mark.url for mark in marks})
+        waiting, marks = near_misses(self.context, found)
         good = sum(mark.is_good for mark in marks)
         try:
             topic = load_topic(str(found.jobs[0].arguments.get("topic", ""))).name
@@ -265,7 +266,7 @@ class CrawlViews:
         )
 
     def json(self, _: Arguments) -> Response:
-        return JSONResponse({"crawls": [asdict(crawl) for crawl in self.watch.crawls()]})
+        return JSONResponse({"crawls": [asdict(crawl) for crawl in self.context.watch.crawls()]})
 
     def report(self, arguments: Arguments) -> Response:
         name = arguments.request.path_params["name"]

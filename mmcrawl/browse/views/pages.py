@@ -1,4 +1,4 @@
-"""Home, the sites, the pages of one of them, and a page through time.
+"""The sites, the pages of one of them, and a page through time.
 
 Of a page: its visits and versions, and which of its blocks change how often. A block lives from
 version to version: where :meth:`mmcrawl.archive.Archive.diff` says that it was kept, moved, changed
@@ -13,7 +13,6 @@ from starlette.responses import RedirectResponse, Response
 from mmcrawl.archive.comparing.changes import Difference
 from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.model import HostStats, StoredBlock, Visit
-from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.figures import months_of, timeline_of
@@ -24,7 +23,6 @@ from mmcrawl.frontier.urls import host_of
 
 _NO_HOST = "-"
 """Stands in addresses for the site of URLs without a host."""
-_LARGEST = 10  # sites on the first page
 _MOST_ROWS = 20_000  # URLs of a site that a table has
 _MOST_SKIPPED = 100_000  # URLs of a site that a page of the list may be away
 
@@ -57,23 +55,10 @@ _PAGE_COLUMNS: dict[str, Callable[[_Row], object]] = {
 class SiteViews:
     context: Context
 
-    def home(self, arguments: Arguments) -> Response:
-        archive, overview = self.context.archive, self.context.surveyor.latest
-        return page(
-            arguments,
-            "home",
-            archive=shown(self.context.uri),
-            counts=archive.counts(),
-            sites=len(archive.hosts()),
-            overview=overview,
-            media=overview.media if overview else {},
-            hosts=self._hosts()[:_LARGEST],
-        )
-
     def sites(self, arguments: Arguments) -> Response:
         per_page = self.context.limits.per_page
         names = self.context.archive.hosts()
-        known = dict(self._hosts())
+        known = dict(hosts_of(self.context))
         if wants_table(arguments):
             rows = [(name, known.get(name)) for name in names]
             return table(arguments, "sites", _SITE_COLUMNS, rows)
@@ -113,7 +98,7 @@ class SiteViews:
             rows=[self._row(url) for url in urls[:per_page]],
             more=len(urls) > per_page,
             number=number,
-            facts=dict(self._hosts()).get(known),
+            facts=dict(hosts_of(self.context)).get(known),
         )
 
     def _row(self, url: str) -> _Row:
@@ -123,11 +108,12 @@ class SiteViews:
         versions = sum(visit.changed for visit in visits)
         return _Row(url, versions, len(visits), visits[0].time, visits[-1].time)
 
-    def _hosts(self) -> list[tuple[str, HostStats]]:
-        """Return the sites as counted last, those with most versions first."""
-        overview = self.context.surveyor.latest
-        hosts = overview.hosts if overview else {}
-        return sorted(hosts.items(), key=lambda item: (-item[1].versions, item[0]))
+
+def hosts_of(context: Context) -> list[tuple[str, HostStats]]:
+    """Return the sites as counted last, those with most versions first."""
+    overview = context.surveyor.latest
+    hosts = overview.hosts if overview else {}
+    return sorted(hosts.items(), key=lambda item: (-item[1].versions, item[0]))
 
 
 # -- a page through time --------------------------------------------------------------------------

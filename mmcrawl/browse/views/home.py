@@ -1,0 +1,105 @@
+"""The first page: what was found, what to do next, and what the archive holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Any
+
+from starlette.responses import Response
+
+from mmcrawl.archive.uris import shown
+from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.browse.catalogue import Entry, chosen
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.lists import facets_of
+from mmcrawl.browse.rendering import page
+from mmcrawl.browse.runs import CrawlNumbers
+from mmcrawl.browse.views.crawls import RUNNING, near_misses
+from mmcrawl.browse.views.pages import hosts_of
+from mmcrawl.cluster.views.found import FoundMedia
+from mmcrawl.errors import StoreError
+from mmcrawl.media.parts import has_pictures
+from mmcrawl.works.collections import Collections
+
+_NEWEST = 8  # works
+_LARGEST = 10  # sites
+_CRAWLS = 3  # of which it is said what to do next, those begun last
+_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something to do next: the sentence that says it, and where that is done."""
+
+    name: str
+    path: str
+    parameters: dict[str, str]
+    values: dict[str, Any]
+    crawl: CrawlNumbers | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HomeViews:
+    context: Context
+
+    def home(self, arguments: Arguments) -> Response:
+        archive, overview = self.context.archive, self.context.surveyor.latest
+        catalogue = self.context.catalogue
+        entries = catalogue.entries() if catalogue.is_there else []
+        _, counts = chosen(entries, "", {})
+        return page(
+            arguments,
+            "home",
+            newest=nlargest(_NEWEST, entries, key=_newness),
+            total=len(entries),
+            facets=facets_of(
+                arguments, "/works", {}, {name: counts[name] for name in ("topic", "kind")}, _KINDS
+            ),
+            pictures=has_pictures(),
+            steps=list(self._steps(len(entries))),
+            archive=shown(self.context.uri),
+            counts=archive.counts(),
+            sites=len(archive.hosts()),
+            overview=overview,
+            media=overview.media if overview else {},
+            hosts=hosts_of(self.context)[:_LARGEST],
+        )
+
+    def _steps(self, works: int) -> Iterator[Step]:
+        """Yield what to do next, the most urgent first."""
+        catalogue = self.context.catalogue
+        if not catalogue.can_describe:
+            return
+        crawls = self.context.watch.crawls()
+        for crawl in crawls[:_CRAWLS]:
+            job = {"job": crawl.name}
+            if crawl.state in RUNNING:
+                yield Step("running", "/crawl", job, {"n": crawl.pages}, crawl)
+                continue
+            if crawl.reason == "max_pages" and crawl.waiting:
+                yield Step("go-on", "/crawl", job, {"n": crawl.waiting}, crawl)
+            if near := self._near(crawl.name):
+                yield Step("near", "/crawl", job, {"n": near}, crawl)
+        if not crawls:
+            yield Step("start", "/crawls", {}, {})
+        elif not works:
+            yield Step("describe", "/works", {}, {})
+        else:
+            with catalogue.open() as records:
+                is_gathered = bool(Collections(records).all())
+            name = "export" if is_gathered else "collect"
+            yield Step(name, "/collections" if is_gathered else "/works", {}, {})
+
+    def _near(self, job: str) -> int:
+        try:
+            return len(near_misses(self.context, FoundMedia(self.context.options.store, job))[0])
+        except (StoreError, Problem):
+            return 0
+
+
+_KINDS = {"kind": "media"}
+
+
+def _newness(entry: Entry) -> tuple[float, bool, float]:
+    """Return what the newest works are chosen by: of a day, those with a picture come first."""
+    return entry.changed_at // _DAY, entry.film, entry.changed_at
