@@ -6,8 +6,8 @@ python tools/write_reference.py
 from collections.abc import Iterable
 from pathlib import Path
 
+from mmcrawl.commands.help import spider_arguments
 from mmcrawl.commands.links import COLUMNS
-from mmcrawl.commands.terminal.arguments import spider_arguments
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import CollectParams, RevisitParams
 from mmcrawl.settings import Setting, declared

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from mmcrawl.cluster.packing import packed, unpacked
 from mmcrawl.cluster.store import SharedStore
-from mmcrawl.crawl.partition import PageElsewhere
+from mmcrawl.crawl.reports import PageElsewhere
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.store.plain_values import PlainForm
 

@@ -25,10 +25,9 @@ from mmcrawl.cluster.messages import Outbox
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.partition import PageElsewhere, Partition
 from mmcrawl.crawl.parts import CrawlParts
-from mmcrawl.crawl.reports import Reporter, Totals
-from mmcrawl.crawl.silent import why_silent
+from mmcrawl.crawl.reports import PageElsewhere, Partition, Reporter, Totals
+from mmcrawl.crawl.why import why_silent
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.store import open_store

@@ -27,7 +27,7 @@ from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.reports import FetchedPage, RecentHarvest, Totals
-from mmcrawl.crawl.silent import name_silent
+from mmcrawl.crawl.why import name_silent
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord

@@ -30,7 +30,6 @@ SUMMARIES = {
 
 with lazy_imports(__name__):
     from mmcrawl.commands.crawl_workers import Workers, number_of_workers
-    from mmcrawl.commands.fetching import MOST_SHEETS, ReceivedPage, with_sheets
     from mmcrawl.commands.links import COLUMNS
     from mmcrawl.commands.program import main
     from mmcrawl.commands.workers import crawl_tables, jobs_table

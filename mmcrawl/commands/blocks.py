@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -29,9 +29,8 @@ from mmcrawl.commands.base import (
     flag,
     whole,
 )
-from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, with_sheets
+from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched
 from mmcrawl.commands.terminal import extraction
-from mmcrawl.commands.terminal.archive import kind_of
 from mmcrawl.commands.terminal.files import (
     STANDARD,
     PageFile,
@@ -40,11 +39,11 @@ from mmcrawl.commands.terminal.files import (
     new_file,
     page_problem,
 )
+from mmcrawl.commands.terminal.tables import kind_of
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 from mmcrawl.text.writing import printable
 
-_READS_STYLES = "spcola"
 _TEXT = 200  # characters of a block's text that are shown, at most
 _SHOWN = 1000  # blocks
 
@@ -79,10 +78,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
                     type=partial(whole, most=MAX_LEVEL),
                     metavar="N",
                     help=f"how many times blocks are split again (default: {DEFAULT_LEVEL})",
-                ),
-                flag(
-                    "--styles",
-                    f"fetch the style sheets the page links to, for --method {_READS_STYLES}",
                 ),
                 Option("--encoding", default="", help="of the page (default: detected)"),
                 Option("--url", default="", help="address of a page that is given as a file"),
@@ -141,20 +136,18 @@ class Command(MmcrawlCommand, ScrapyCommand):
             )
         if opts.output or opts.processes:
             raise MmcrawlError("--output and --processes go with --format")
-        usual = _READS_STYLES if opts.styles else DEFAULT_METHOD
-        method = usual if opts.method is None else opts.method
+        method = DEFAULT_METHOD if opts.method is None else opts.method
         level = DEFAULT_LEVEL if opts.level is None else opts.level
         encoding = extraction.encoding_named(opts.encoding)
-        _check_method(method, {"styles": ()} if opts.styles else {})
+        make_partitioner(method)
         rules = self._rules(opts.metadata)
         return lambda: self._show(name, (method, level), encoding, opts, rules)
 
     def _contents(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         """Check what --format is given; return what writes the content of pages."""
-        if opts.method is not None or opts.level is not None or opts.styles or opts.metadata:
+        if opts.method is not None or opts.level is not None or opts.metadata:
             raise MmcrawlError(
-                "--format reads the page as a whole; leave out --method, --level, --styles and"
-                " --metadata"
+                "--format reads the page as a whole; leave out --method, --level and --metadata"
             )
         if not args:
             raise ValueError(
@@ -206,13 +199,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
             )
         encoding = encoding or page_encoding(source.body, source.content_type)
         url = source.url or None
-        for problem in source.missing:
-            self.say(problem)
         how, level = method
-        options = {"styles": source.sheets} if opts.styles else {}
-        page = partition(
-            source.body, method=how, level=level, encoding=encoding, url=url, **options
-        )
+        page = partition(source.body, method=how, level=level, encoding=encoding, url=url)
         metadata = None
         if rules:
             html = source.body.decode(encoding, "replace")
@@ -229,26 +217,19 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if opts.web and (name == STANDARD or os.path.exists(os.path.expanduser(name))):
             raise MmcrawlError(f"--web {opts.web} goes with a URL; {name} is not taken from there")
         if name == STANDARD:
-            return self._styled(ReceivedPage(sys.stdin.buffer.read(), opts.url), opts)
+            return ReceivedPage(sys.stdin.buffer.read(), opts.url)
         path = Path(os.path.expanduser(name))
         if os.path.isdir(path):
             raise MmcrawlError(f"{name} is a folder; give an HTML file in it")
         if os.path.exists(path):
-            return self._styled(ReceivedPage(path.read_bytes(), opts.url), opts)
+            return ReceivedPage(path.read_bytes(), opts.url)
         if not name.lower().startswith(("http://", "https://")):
             raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
-        return fetched(self, name, opts.web, styles=opts.styles)
-
-    def _styled(self, page: ReceivedPage, opts: argparse.Namespace) -> ReceivedPage:
-        return with_sheets(self, page) if opts.styles else page
+        return fetched(self, name, opts.web)
 
 
 class _UnwrittenError(MmcrawlError):
     """The drawing could not be written."""
-
-
-def _check_method(method: str, options: Mapping[str, Sequence[str]]) -> None:
-    make_partitioner(method, **options)
 
 
 def _check_body(name: str, page: ReceivedPage) -> None:

@@ -21,14 +21,14 @@ from mmcrawl.commands.base import (
     write_rows,
 )
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
-from mmcrawl.commands.terminal.collecting import collection_tables, tree_of_parts
+from mmcrawl.commands.terminal.tables import collection_tables
 from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.engine.crawls import Configuration
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.media.index import MediaFile, State
-from mmcrawl.media.parts import SWF, open_collection, tree_of
+from mmcrawl.media.parts import open_collection
 
-_STATUS, _LIST, _PARTS = "status", "list", "parts"
+_STATUS, _LIST = "status", "list"
 
 
 def _states(text: str) -> tuple[State, ...]:
@@ -57,11 +57,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             ),
             takes=("store",),
         ),
-        Subcommand(
-            _PARTS,
-            "files that animations load, and the missing ones",
-            takes=("store",),
-        ),
     )
     details = (
         "Fetches from where it stopped last; the crawl may be running. Exit codes: 0, it ended or"
@@ -80,8 +75,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         params = self._params(opts)
         if what == _STATUS:
             return lambda: self._status(params)
-        if what == _PARTS:
-            return lambda: self._parts(params)
         if what == _LIST:
             return lambda: self._list(params, opts)
         check_present(params)
@@ -110,18 +103,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             summary = collection.index.summary()
             heading = Text(f"Media in {collection.name}", "bold")
         console_of().print(Group(heading, *collection_tables(summary)))
-
-    def _parts(self, params: CollectParams) -> None:
-        console, empty = console_of(), True
-        with self._opened(params) as collection:
-            for file in collection.index.files([State.HELD]):
-                if file.parent or file.content_type != SWF:
-                    continue
-                if parts := tree_of(file, collection.files, collection.index):
-                    console.print(tree_of_parts(file, parts))
-                    empty = False
-        if empty:
-            console.print("No downloaded animation loads other files.")
 
     def _list(self, params: CollectParams, opts: argparse.Namespace) -> None:
         names = [field.name for field in fields(MediaFile)]

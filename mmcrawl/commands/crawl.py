@@ -24,7 +24,7 @@ from scrapy_spider_metadata import Args
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.cluster.places import WORKER
-from mmcrawl.commands.terminal.arguments import argument_help
+from mmcrawl.commands.help import argument_help
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import ArchiveParams, CollectParams, RevisitParams, explain

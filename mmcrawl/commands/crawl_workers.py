@@ -28,7 +28,7 @@ from rich.live import Live
 from mmcrawl.cluster.members import free_leases
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.views.observing import Observation, Observer
-from mmcrawl.commands.terminal.crawl import Progress, progress_line, progress_panel
+from mmcrawl.commands.terminal.tables import Progress, progress_line, progress_panel
 from mmcrawl.errors import StoreError
 from mmcrawl.text.writing import program
 

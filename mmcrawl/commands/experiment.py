@@ -16,7 +16,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, whole
-from mmcrawl.commands.terminal.crawl import folded, right
+from mmcrawl.commands.terminal.tables import folded, right
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.crawl import CrawlError
 from mmcrawl.experiment.laboratory import Outcome, run_experiment, steps

@@ -28,7 +28,7 @@ from mmcrawl.commands.base import (
     whole,
     write_rows,
 )
-from mmcrawl.commands.terminal.crawl import facts_table, literal, sentence
+from mmcrawl.commands.terminal.tables import facts_table, literal, sentence
 from mmcrawl.crawl.history import looked_at
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.why import Why, explain

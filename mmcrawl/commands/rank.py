@@ -26,7 +26,7 @@ from mmcrawl.commands.base import (
     whole,
     write_rows,
 )
-from mmcrawl.commands.terminal.crawl import folded, literal, right
+from mmcrawl.commands.terminal.tables import folded, literal, right
 from mmcrawl.commands.terminal.telling import ProgressBars
 from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.errors import RankError

@@ -23,7 +23,7 @@ from mmcrawl.commands.base import (
     store_named,
     web_address,
 )
-from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
+from mmcrawl.commands.terminal.tables import folded, literal, plain_table
 from mmcrawl.crawl.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT

@@ -19,7 +19,7 @@ from mmcrawl.commands.base import (
     whole,
     write_rows,
 )
-from mmcrawl.commands.terminal.crawl import folded, literal, plain_table
+from mmcrawl.commands.terminal.tables import folded, literal, plain_table
 from mmcrawl.crawl.candidates import Candidate, Candidates, CheckedSeed, Source, open_source
 from mmcrawl.crawl.seeds import read_seeds
 from mmcrawl.crawl.spider_params import parse_kinds

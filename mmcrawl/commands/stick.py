@@ -26,7 +26,7 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, ruffle_folder
 from mmcrawl.commands.crawl_workers import program_command
-from mmcrawl.commands.terminal.crawl import literal
+from mmcrawl.commands.terminal.tables import literal
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.errors import CollectionError, MmcrawlError

@@ -17,7 +17,7 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, flag
 from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
-from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, plain_table, right
+from mmcrawl.commands.terminal.tables import facts_table, folded, literal, plain_table, right
 from mmcrawl.commands.topic_learning import LEARNING, is_learnt, learning
 from mmcrawl.crawl.spider_params import parse_kinds
 from mmcrawl.errors import MmcrawlError

@@ -21,7 +21,7 @@ from mmcrawl.commands.base import (
     store_named,
     whole,
 )
-from mmcrawl.commands.terminal.crawl import facts_table, literal, plain_table, right
+from mmcrawl.commands.terminal.tables import facts_table, literal, plain_table, right
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
 from mmcrawl.learning.examples import (
     Example,

@@ -19,7 +19,7 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.model import as_text
 from mmcrawl.commands.base import JSON, MmcrawlCommand, Subcommand, as_json, console_of, flag
-from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, sentence
+from mmcrawl.commands.terminal.tables import facts_table, folded, literal, sentence
 from mmcrawl.crawl.spider_params import checked_store
 from mmcrawl.errors import StoreError
 from mmcrawl.store.uris import file_of

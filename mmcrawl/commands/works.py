@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
@@ -35,8 +35,8 @@ from mmcrawl.commands.base import (
     store_named,
     whole,
 )
-from mmcrawl.commands.terminal.crawl import facts_table, literal, right
 from mmcrawl.commands.terminal.files import Target, new_file
+from mmcrawl.commands.terminal.tables import facts_table, literal, right
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.media.parts import Collection as MediaCollection
@@ -44,7 +44,7 @@ from mmcrawl.media.parts import folder_of, held_parts, open_collection
 from mmcrawl.store.uris import file_of
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.works.catalogue import Catalogue, open_catalogue
-from mmcrawl.works.collections import Collection, Collections
+from mmcrawl.works.collections import Collections
 from mmcrawl.works.corrections import FIELDS, read_corrections
 from mmcrawl.works.describing import Sources, describe, found_pages
 from mmcrawl.works.exporting.exporter import Shipment, exporter_named, exporter_names
@@ -90,7 +90,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "FILE",
         ),
         Subcommand("corrections", "write what was corrected in the same form"),
-        Subcommand("collections", "collections made in `scrapy browse`"),
         Subcommand(
             "export",
             "write a file or folder",
@@ -124,7 +123,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "show": lambda: self._show(store, opts, words[0]),
             "correct": lambda: self._correct(store, words[0]),
             "corrections": lambda: self._corrections(store),
-            "collections": lambda: self._collections(store),
         }
         return doing[name]
 
@@ -172,10 +170,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         with self._catalogue(store) as catalogue:
             for work, values in sorted(catalogue.corrections().items()):
                 print(as_json({"work": work, **values}))
-
-    def _collections(self, store: str) -> None:
-        with self._catalogue(store) as catalogue:
-            console_of().print(collections_table(Collections(catalogue).all()))
 
     def _export(
         self, store: str, opts: argparse.Namespace, archive: str | None
@@ -324,14 +318,6 @@ def _facts(work: Work) -> Iterator[tuple[str, str]]:
         yield "file", f"{file.url}  {' '.join(filter(None, facts))}"
     for page in work.pages:
         yield "page", f"{page.url}  {page.title}"
-
-
-def collections_table(collections: Iterable[Collection]) -> RenderableType:
-    columns = (Column("id", no_wrap=True), right("works"), Column("name", no_wrap=True))
-    table = Table(*columns, box=box.SIMPLE_HEAD)
-    for one in collections:
-        table.add_row(*map(literal, (one.id, f"{len(one.members):,}", one.name)))
-    return table
 
 
 def described_table(works: Sequence[Work], pages: int, place: str) -> RenderableType:

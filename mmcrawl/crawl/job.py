@@ -20,11 +20,12 @@ from mmcrawl.crawl.history import (
 )
 from mmcrawl.crawl.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawl.listed import LinksBehind
-from mmcrawl.crawl.partition import PageElsewhere, Partition
 from mmcrawl.crawl.reports import (
     HARVEST_PAGES,
     FetchedPage,
+    PageElsewhere,
     PageReport,
+    Partition,
     RecentHarvest,
     Reporter,
     Totals,

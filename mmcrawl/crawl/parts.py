@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.partition import Partition
-from mmcrawl.crawl.reports import Reporter
+from mmcrawl.crawl.reports import Partition, Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.ranking import ALL

@@ -25,7 +25,7 @@ from twisted.python.failure import Failure
 
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.reports import settle
-from mmcrawl.crawl.silent import name_silent, why_silent
+from mmcrawl.crawl.why import name_silent, why_silent
 from mmcrawl.engine.commits import Commits
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.hosts import FailureReport, FreeHosts, RobotsUnreachableError, UnreachableHosts

@@ -6,16 +6,18 @@ from functools import cached_property
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response, TextResponse
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.misc import load_object
 from scrapy_spider_metadata import Args
 
+from mmcrawl.blocks.partitioners.base import DEFAULT_METHOD
 from mmcrawl.crawl.params import FocusedParams
-from mmcrawl.crawl.reading import ReceivedPage
+from mmcrawl.crawl.reading import PageReader, ReadPage, ReceivedPage
 from mmcrawl.engine.answers import (
     PAGE,
     PLAYLIST,
@@ -37,9 +39,9 @@ from mmcrawl.engine.components import (
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
-from mmcrawl.engine.reading import PageReading
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.threads import Completions, has_another_core
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.page.barren import contents_of
@@ -55,6 +57,28 @@ _MISSING_PARTS = (
 )
 _MOST_CONTENTS = 1_000  # they tell why a crawl ended at its seeds
 _MOST_PLAYLISTS = 5  # that lead to one another, redirects included
+
+
+class PageReading:
+    """Has each page parsed and cut into blocks, once, beside the crawl.
+
+    Links know the kind of the block around them before anything else sees the page. With
+    MMCRAWL_BLOCKS=off no page is cut; one of more than 4 MB, which would keep others waiting, and
+    one that cannot be cut go on without blocks.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        method: str = value_of(crawler.settings, "MMCRAWL_BLOCKS") or DEFAULT_METHOD
+        self._reader = PageReader(None if method == "off" else method, beside=has_another_core())
+        self._completions: Completions[ReadPage] = Completions()
+        crawler.signals.connect(self._close, signals.spider_closed)
+
+    async def _close(self) -> None:
+        await run_in_thread(self._reader.close)
+
+    async def read(self, received: ReceivedPage) -> ReadPage:
+        """Return a page once it is read."""
+        return await maybe_deferred_to_future(self._completions.of(self._reader.read(received)))
 
 
 class FocusedSpider(Args[FocusedParams], Spider):

@@ -90,8 +90,6 @@ blocks '' | 2 | the argument is empty; give one URL or file, or -
 blocks | 2 | give one URL or file, or - for standard input
 blocks page.html --format txt --method quark | 2 | --format reads the page as a whole
 blocks page.html --format txt --level 3 | 2 | --format reads the page as a whole
-blocks page.html --format md --styles | 2 | leave out --method, --level, --sty
-blocks page.html --styles --method quark | 2 | partitioner quark has no option 'styles'; it has
 blocks page.html --web demo | 2 | --web demo goes with a URL; page.html is
 blocks - --web demo | 2 | --web demo goes with a URL; - is
 blocks page.html --method vips | 2 | unknown partitioner 'vips'; there are bwap

@@ -104,19 +104,6 @@ def _sheet_texts(tree: PageTree, sheets: Sheets) -> Iterator[str]:
             return
 
 
-def linked_sheets(tree: PageTree) -> list[str]:
-    """Return the hrefs of the sheets for the screen that a page links to, as it writes them."""
-    links = (tree.attributes(node) for node, tag in enumerate(tree.tags) if tag == "link")
-    found = (
-        link.get("href", "").strip()
-        for link in links
-        if "stylesheet" in (rels := link.get("rel", "").lower().split())
-        and "alternate" not in rels
-        and _is_for_screen(link.get("media", ""))
-    )
-    return [href for href in dict.fromkeys(found) if href]
-
-
 def _all_sheet_texts(tree: PageTree, sheets: Sheets) -> Iterator[str]:
     linked: Mapping[str, str] = {}
     if isinstance(sheets, Mapping):

@@ -27,8 +27,7 @@ from mmcrawl.commands.archive.subcommand import (
     versions_of,
 )
 from mmcrawl.commands.base import JSON, as_json, flag, whole
-from mmcrawl.commands.terminal.archive import kind_of
-from mmcrawl.commands.terminal.crawl import facts_table, folded, literal, right
+from mmcrawl.commands.terminal.tables import facts_table, folded, kind_of, literal, right
 from mmcrawl.errors import StoreError
 from mmcrawl.text.writing import as_called, counted, printable, size_of
 

@@ -26,8 +26,7 @@ from mmcrawl.commands.archive.subcommand import (
     print_problems,
 )
 from mmcrawl.commands.base import JSON, Option, as_json, flag, whole
-from mmcrawl.commands.terminal.archive import kind_of
-from mmcrawl.commands.terminal.crawl import literal
+from mmcrawl.commands.terminal.tables import kind_of, literal
 from mmcrawl.commands.terminal.telling import ProgressBars, complain
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.results import open_duplicates, open_ranks

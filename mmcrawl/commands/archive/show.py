@@ -28,8 +28,7 @@ from mmcrawl.commands.archive.subcommand import (
     write_body,
 )
 from mmcrawl.commands.base import JSON, OVERWRITE, Option, as_json, flag
-from mmcrawl.commands.terminal.archive import kind_of
-from mmcrawl.commands.terminal.crawl import facts_table, literal
+from mmcrawl.commands.terminal.tables import facts_table, kind_of, literal
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.errors import StoreError
 from mmcrawl.text.writing import counted, printable

@@ -34,8 +34,7 @@ from mmcrawl.commands.archive.subcommand import (
     write_body,
 )
 from mmcrawl.commands.base import JSON, OVERWRITE, Option, as_json
-from mmcrawl.commands.terminal.archive import kind_of, next_due
-from mmcrawl.commands.terminal.crawl import literal
+from mmcrawl.commands.terminal.tables import kind_of, literal, next_due
 from mmcrawl.errors import SearchError
 from mmcrawl.text.writing import counted, printable
 

@@ -7,16 +7,17 @@ nothing else here needs Scrapy, so that `mmcrawl blocks --format md FILE` is don
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.commands.terminal.archive import KIND_STYLES, revisit_tables
-    from mmcrawl.commands.terminal.arguments import algorithm_help, argument_help
-    from mmcrawl.commands.terminal.crawl import (
+    from mmcrawl.commands.help import algorithm_help, argument_help
+    from mmcrawl.commands.terminal.extensions import CrawlProgress
+    from mmcrawl.commands.terminal.extraction import run
+    from mmcrawl.commands.terminal.files import Target
+    from mmcrawl.commands.terminal.tables import (
+        KIND_STYLES,
         Progress,
         Summary,
         closing_tables,
         progress_line,
         progress_panel,
+        revisit_tables,
     )
-    from mmcrawl.commands.terminal.extensions import CrawlProgress
-    from mmcrawl.commands.terminal.extraction import run
-    from mmcrawl.commands.terminal.files import Target
     from mmcrawl.commands.terminal.telling import Telling, complain

@@ -13,15 +13,15 @@ from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import create_looping_call
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.commands.terminal.archive import revisit_tables
-from mmcrawl.commands.terminal.collecting import collected_tables
-from mmcrawl.commands.terminal.crawl import (
+from mmcrawl.commands.terminal.tables import (
     Archived,
     Progress,
     Summary,
     closing_tables,
+    collected_tables,
     progress_line,
     progress_panel,
+    revisit_tables,
     sentence,
 )
 from mmcrawl.crawl.job import CrawlJob

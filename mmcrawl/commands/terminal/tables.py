@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.columns import Columns
@@ -10,10 +11,13 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from mmcrawl.archive.model import as_text
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss, PatternRecord
+from mmcrawl.media.index import State
+from mmcrawl.media.index import Summary as Media
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.text.writing import counted, printable, size_of, time_left
+from mmcrawl.text.writing import as_called, counted, printable, size_of, time_left
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
@@ -258,3 +262,105 @@ def folded(name: str) -> Column:
 def literal(text: str) -> Text:
     """Return words of a site as they stand: no markup, nothing a terminal would act upon."""
     return Text(printable(text))
+
+
+KIND_STYLES = {
+    "title": "bold magenta",
+    "topic": "bold green",
+    "related-links": "bold blue",
+    "navigation": "blue",
+    "advertisement": "red",
+    "copyright": "yellow",
+    "image": "cyan",
+    "noise-links": "red",
+    "small": "dim",
+    "comments": "magenta",
+}
+"""How each kind of block is written."""
+
+
+def kind_of(kind: str) -> tuple[str, str]:
+    """Return how the kind of a block is written: its word and its style."""
+    return kind or "body", KIND_STYLES.get(kind, "default")
+
+
+if TYPE_CHECKING:
+    from mmcrawl.spiders.revisit import Revisits
+
+
+def revisit_tables(revisits: "Revisits") -> RenderableType:
+    parts: list[RenderableType] = [Text(f"\nRevisits of {printable(revisits.archive)}", "bold")]
+    if revisits.visited or not revisits.problem:
+        parts.append(_revisit_numbers(revisits))
+    if revisits.reasons:
+        parts += [Text("\nFailed visits", "bold"), reason_table(revisits.reasons)]
+    if revisits.problem or revisits.ending:
+        why = revisits.problem or "what was not visited is still due"
+        ending = printable(f"Stopped ({revisits.ending or 'store_error'}). {sentence(why)}")
+        parts.append(Text(f"\n{ending}", "bold"))
+    elif not revisits.due:
+        parts.append(Text("\nNothing is due.", "bold"))
+    if revisits.next_visit is not None and not revisits.problem:
+        parts.append(literal(next_due(revisits.next_visit)))
+    return Group(*parts)
+
+
+def next_due(when: float) -> str:
+    """Return the sentence that says when a page is due next, and how to be sooner."""
+    return as_called(
+        f"The next page is due at {as_text(when)}; `scrapy crawl revisit -a due=all` visits all"
+        " now, -a due=URL one."
+    )
+
+
+def _revisit_numbers(revisits: "Revisits") -> RenderableType:
+    facts = {
+        "due": str(revisits.due),
+        "visited": str(revisits.visited),
+        "new versions": str(revisits.new),
+        "unchanged": f"{revisits.unchanged}, {revisits.not_modified} of them by HTTP 304",
+        "gone": str(revisits.gone),
+        "bodies": f"{size_of(revisits.raw_bytes)}, {size_of(revisits.new_bytes)} of it new",
+    }
+    return facts_table(facts.items())
+
+
+if TYPE_CHECKING:
+    from mmcrawl.spiders.collect import Collected
+
+
+def collected_tables(collected: "Collected") -> RenderableType:
+    kept, rate = counted(collected.kept, "file"), ""
+    if collected.seconds >= 1 and collected.kept:
+        each = size_of(round(collected.kept_bytes / collected.seconds))
+        rate = f" in {collected.seconds:.0f} s ({each}/s)"
+    parts: list[RenderableType] = [
+        Text(f"\nMedia in {collected.place}", "bold"),
+        Text(f"{kept} downloaded ({size_of(collected.kept_bytes)}){rate}"),
+        *collection_tables(collected.summary),
+    ]
+    if collected.problem or collected.ending:
+        why = sentence(collected.problem) if collected.problem else ""
+        how = f"Stopped ({collected.ending}); run the same command to go on."
+        parts.append(Text(f"\n{how} {why}".rstrip(), "bold"))
+    return Group(*parts)
+
+
+def collection_tables(summary: Media) -> list[RenderableType]:
+    parts: list[RenderableType] = [facts_table(_numbers(summary))]
+    if summary.reasons:
+        reasons = Counter({reason: count for reason, count in summary.reasons.items() if reason})
+        parts += [literal(""), Text("Not downloaded", "bold"), reason_table(reasons)]
+    return parts
+
+
+def _numbers(summary: Media) -> Iterator[tuple[str, ...]]:
+    for kind in sorted(summary.held):
+        yield kind, f"{summary.held[kind]:,} files", size_of(summary.held_bytes[kind])
+    total, addresses = sum(summary.held.values()), summary.count(State.HELD)
+    yield "held", f"{total:,} files", size_of(sum(summary.held_bytes.values()))
+    if addresses != total:
+        yield "", f"at {addresses:,} addresses"
+    for state in (State.WAITING, State.TAKEN, State.FAILED, State.SKIPPED):
+        if summary.count(state):
+            yield str(state), f"{summary.count(state):,} addresses"
