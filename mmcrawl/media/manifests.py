@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from math import ceil
 from typing import Any
 
@@ -15,6 +14,8 @@ from mmcrawl.page.urls import absolute_url
 MOST_PIECES = 20_000
 """Pieces of a track, at most: four seconds each in a day of film."""
 
+_MOST_CHARACTERS = 32 << 20  # of the addresses of a track
+_LONGEST = 1e9  # seconds
 _SOUND = ("mp4a", "ac-3", "ec-3", "opus", "flac", "mp3")
 _MOST_VARIANTS = 200
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
@@ -76,10 +77,16 @@ def _address(base: str, name: str | None) -> str:
 
 
 def _few(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
-    few = tuple(islice(pieces, MOST_PIECES + 1))
-    if len(few) > MOST_PIECES:
-        raise MediaError(f"the playlist is longer than {MOST_PIECES:,} pieces")
-    return few
+    few = []
+    left = _MOST_CHARACTERS
+    for piece in pieces:
+        few.append(piece)
+        left -= len(piece.url)
+        if len(few) > MOST_PIECES or left < 0:
+            raise MediaError(
+                f"the playlist is longer than {MOST_PIECES:,} pieces, or its names are"
+            )
+    return tuple(few)
 
 
 # -- HLS --------------------------------------------------------------------------------------
@@ -114,11 +121,13 @@ def read_hls(data: bytes, base: str) -> list[Variant] | Track:
         raise _left_out("that has no end: it is sent live")
     if len({str(each) for each in playlist.segment_map}) > 1:
         raise _left_out("of several recordings, which cannot be joined")
+    seconds = sum(segment.duration or 0.0 for segment in playlist.segments)
     try:
-        pieces = _few(_hls_pieces(playlist, base))
-    except (ValueError, TypeError) as error:
+        if not seconds < _LONGEST:  # nor is "nan"
+            raise ValueError("no medium plays for years")
+        return Track(_few(_hls_pieces(playlist, base)), seconds)
+    except _DAMAGED as error:
         raise MediaError("the playlist is damaged") from error
-    return Track(pieces, sum(segment.duration or 0.0 for segment in playlist.segments))
 
 
 def _variant(each: Any, playlist: Any, base: str) -> Variant:

@@ -113,11 +113,38 @@ def test_damaged_playlists_are_read_or_refused(data: st.DataObject) -> None:
         inner = data.draw(st.text(max_size=5) | st.sampled_from(['"', "-1", "0", "9" * 30, "//["]))
         text = text[:start] + inner + text[start + cut :]
     with suppress(MediaError):
-        if text.lstrip().startswith("<"):
-            tracks = read_dash(text.encode(errors="replace"), BASE, lambda size: True)
-            assert all(len(track.pieces) <= MOST_PIECES for track in tracks)
-        else:
-            read_hls(text.encode(errors="replace"), BASE)
+        read(text)
+
+
+def read(text: str) -> None:
+    """Read a playlist of either kind."""
+    if text.lstrip().startswith("<"):
+        tracks = read_dash(text.encode(errors="replace"), BASE, lambda size: True)
+        assert all(len(track.pieces) <= MOST_PIECES for track in tracks)
+    else:
+        read_hls(text.encode(errors="replace"), BASE)
+
+
+HEAD = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-KEY:METHOD=AES-128,URI=k\n"
+TEMPLATE = "<SegmentTemplate timescale='1' duration='1' media='{}'/>"
+
+
+@each(
+    "text",
+    [
+        f"{HEAD}#EXT-X-MEDIA-SEQUENCE:-5\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST",
+        f"{HEAD}#EXT-X-MEDIA-SEQUENCE:{'9' * 99}\n#EXTINF:1,\na.ts\n#EXT-X-ENDLIST",
+        f"{HEAD}#EXTINF:inf,\na.ts\n#EXT-X-ENDLIST",
+        f"{HEAD}#EXTINF:nan,\na.ts\n#EXT-X-ENDLIST",
+        # A hundred digits for each ten characters, in each of 20,000 addresses.
+        "<MPD mediaPresentationDuration='PT20000S'><Period><AdaptationSet contentType='video'>"
+        f"<Representation>{TEMPLATE.format('$Number%099d$' * 20_000)}</Representation>"
+        "</AdaptationSet></Period></MPD>",
+    ],
+)
+def test_numbers_and_names_beyond_any_medium_are_refused(text: str) -> None:
+    with pytest.raises(MediaError, match="the playlist is"):
+        read(text)
 
 
 def test_entities_of_xml_are_not_resolved() -> None:
