@@ -83,9 +83,7 @@ def _few(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
         few.append(piece)
         left -= len(piece.url)
         if len(few) > MOST_PIECES or left < 0:
-            raise MediaError(
-                f"the playlist is longer than {MOST_PIECES:,} pieces, or its names are"
-            )
+            raise MediaError("the playlist is longer than any of a medium")
     return tuple(few)
 
 

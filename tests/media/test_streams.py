@@ -215,7 +215,7 @@ REFUSED = [
         b'<MPD mediaPresentationDuration="PT9S"><Period><AdaptationSet mimeType="video/mp4">'
         b'<SegmentTemplate media="$Number$.m4s"><SegmentTimeline><S d="1" r="99999999999"/>'
         b"</SegmentTimeline></SegmentTemplate><Representation/></AdaptationSet></Period></MPD>",
-        "the playlist is longer than 20,000 pieces",
+        "the playlist is longer than any of a medium",
     ),
 ]
 

@@ -7,9 +7,10 @@ It pins what the project has newer, so it lives in an environment of its own: ``
 import io
 import json
 import os
+import shutil
 from hashlib import sha256
 from pathlib import Path
-from zipfile import ZIP_STORED, ZipFile
+from zipfile import ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -140,7 +141,9 @@ def test_what_was_exported_comes_back_equal(wacz: Path, archive: Archive, tmp_pa
         assert import_warc(copy, [path]).versions == 0
 
 
-def test_what_is_no_wacz_is_told(wacz: Path, tmp_path: Path) -> None:
+def test_what_is_no_wacz_is_told(
+    wacz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other, cut = tmp_path / "other.zip", tmp_path / "cut.wacz"
     with ZipFile(other, "w") as archive:
         archive.writestr("../data.warc.gz", b"x")
@@ -152,3 +155,17 @@ def test_what_is_no_wacz_is_told(wacz: Path, tmp_path: Path) -> None:
         assert "no WARC file in its folder archive" in str(problem)
         with pytest.raises(StoreError, match=r"cut\.wacz' is damaged"):
             import_warc(copy, [cut])
+        with ZipFile(cut, "w", ZIP_LZMA) as archive:
+            archive.writestr("archive/data.warc", bytes(range(256)) * 99)
+        data = bytearray(cut.read_bytes())
+        data[99:199] = bytes(100)
+        cut.write_bytes(bytes(data))
+        with pytest.raises(StoreError, match=r"cut\.wacz' is damaged"):
+            import_warc(copy, [cut])
+        with ZipFile(cut, "w") as archive:
+            archive.writestr(f"archive/{'x' * 250}.warc", b"x")
+        assert import_warc(copy, [cut]).problems  # the name is no problem, the WARC file is
+        free = shutil.disk_usage(tmp_path)._replace(free=0)
+        monkeypatch.setattr(shutil, "disk_usage", lambda path: free)
+        with pytest.raises(StoreError, match="no room to unpack"):
+            import_warc(copy, [wacz])
