@@ -229,6 +229,8 @@ def _forwarded(head: bytes, url: str) -> bytes:
 
 _STALLED = 5.0  # as many times the time a server has to answer
 _LONGEST_RUN = 6 * 3600.0
+# Of other protocols, as rtmp, it has programs ask that know of no proxy.
+_GUARDED = "[protocol~='^(http|m3u8)']"
 _UNFINISHED = (".part", ".ytdl", ".json", ".temp")
 
 
@@ -291,7 +293,9 @@ class YtDlp:
         command += ["--format-sort", "ext:mp4:m4a", "--paths", str(folder)]
         command += ["--output", "media.%(ext)s"]
         if shutil.which("ffmpeg") is not None:
-            command += ["--embed-metadata"]
+            command += ["--embed-metadata", "--format", f"bv*{_GUARDED}+ba{_GUARDED}/b{_GUARDED}"]
+        else:
+            command += ["--format", f"b{_GUARDED}"]
         return [*command, "--", url]
 
     def _run(

@@ -191,6 +191,20 @@ def test_ytdlp_asks_no_private_address_either(desk: Desk, server: MediaServer, w
 
 
 @with_ytdlp
+def test_ytdlp_has_no_program_ask_past_the_guard(desk, server, monkeypatch):
+    stand_in = desk.folder / "rtmpdump"
+    stand_in.write_text(f'#!/bin/sh\necho "$@" >> {desk.folder}/asked\n')
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{desk.folder}{os.pathsep}{os.environ['PATH']}")
+    page = PAGE.replace(b"/there.mp4", b"rtmp://127.0.0.1:1/a.mp4")
+    server.media["/watch.mp4"] = Medium(page, {"Content-Type": "text/html"})
+    desk.found([server.url("/watch.mp4")], server.url("/"))
+    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=YTDLP).code == 0
+    assert not (desk.folder / "asked").exists()
+    assert "Requested format is not available" in desk.records()["/watch.mp4"].reason
+
+
+@with_ytdlp
 def test_ytdlp_says_in_a_sentence_what_it_cannot_have(desk: Desk, server: MediaServer) -> None:
     server.media["/watch.mp4"] = Medium(b"<html><title>None</title>", {"Content-Type": "text/html"})
     desk.found([server.url("/watch.mp4")], server.url("/"))
