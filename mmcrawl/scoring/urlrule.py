@@ -144,7 +144,7 @@ class PatternSearch(Scorer):
         site = self._site(page.id)
         self._order.crawled(site, page)
         links = self._register(page.links)
-        self._order.linked(links)
+        self._order.linked(page.id, links)
         parent = self._source.known(page.id).parent
         siblings = self._siblings(parent)
         self._spread(page.id, links, siblings)
