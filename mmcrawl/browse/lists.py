@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
+from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -87,5 +88,5 @@ def table(
     return Response(
         stream.getvalue().encode("utf-8-sig", "replace"),
         media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
+        headers={"Content-Disposition": f"attachment; filename*=utf-8''{quote(name)}.csv"},
     )

@@ -21,12 +21,14 @@ from pydantic import ValidationError
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem, wrong_entry
 from mmcrawl.browse.catalogue import WorksOfStore
+from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import explain
-from mmcrawl.errors import MmcrawlError, SeedError, TopicError
+from mmcrawl.errors import MmcrawlError, SeedError, StoreError, TopicError
 from mmcrawl.frontier.admission import REDIRECT, TRAP
 from mmcrawl.frontier.aliases import ALIAS
 from mmcrawl.frontier.database import reading
+from mmcrawl.frontier.findings import BarrenPart, barren_parts
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.scoring.registry import algorithm_names
@@ -34,14 +36,15 @@ from mmcrawl.store.uris import file_of, is_server
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.topic.loading import own_topic_names, topic_names
 
-_KEPT_SECONDS = 3.0  # numbers are shown that long before they are read again
+_KEPT_SECONDS = 0.5  # numbers are shown that long before they are read again,
+_REST = 10.0  # and so many times as long as reading them took
 _ALIVE_SECONDS = 60.0  # without a page, after which a crawl is not said to run
 _RATE_SECONDS = 120.0
 
 _STATUSES = "SELECT status, count(*) FROM link WHERE id >= ? AND id < ? GROUP BY status"
 _PAGES = "SELECT count(*) FROM page WHERE id >= ? AND id < ?"
 _LAST_PAGES = (
-    "SELECT page.relevant, page.visited_at FROM page JOIN link USING (id)"
+    "SELECT page.relevant, page.visited_at, page.url FROM page JOIN link USING (id)"
     " WHERE id >= ? AND id < ? ORDER BY link.settled DESC LIMIT 500"
 )
 _ERRORS = (
@@ -98,6 +101,7 @@ class CrawlNumbers:
         error_reasons: How many links failed, by reason.
         error_kinds: The same by :func:`kind_of_error`, the most frequent first.
         workers: How many are alive; None for a crawl that is not shared.
+        barren: Parts of sites that took many of the last pages for nothing.
     """
 
     name: str
@@ -116,6 +120,7 @@ class CrawlNumbers:
     error_reasons: dict[str, int] = field(default_factory=dict)
     workers: int | None = None
     error_kinds: dict[str, int] = field(default_factory=dict)
+    barren: list[BarrenPart] = field(default_factory=list)
 
     @property
     def topic(self) -> str:
@@ -150,16 +155,18 @@ class CrawlWatch:
     def __init__(self, uri: str) -> None:
         self._uri = uri
         self._lock = threading.Lock()
-        self._read_at = float("-inf")
+        self._next = float("-inf")
         self._numbers: list[CrawlNumbers] = []
         self._observations: dict[str, Any] = {}
 
     def crawls(self) -> list[CrawlNumbers]:
         """Return where each crawl stands, those begun last first."""
         with self._lock:
-            if time.monotonic() - self._read_at > _KEPT_SECONDS:
+            began = time.monotonic()
+            if began > self._next:
                 self._numbers = self._read()
-                self._read_at = time.monotonic()
+                took = time.monotonic() - began
+                self._next = began + took + max(_KEPT_SECONDS, _REST * took)
             return self._numbers
 
     def _read(self) -> list[CrawlNumbers]:
@@ -221,7 +228,7 @@ def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> 
     errors = db.execute(_ERRORS, ids).fetchall()
     db.create_function("kind_of_error", 1, kind_of_error, deterministic=True)
     kinds = db.execute(_ERROR_KINDS, ids).fetchall()
-    times = sorted(visited for _, visited in last)
+    times = sorted(visited for _, visited, _ in last)
     is_over = finished is not None or bool(reason)
     running = not is_over and bool(times) and time.time() - times[-1] < _ALIVE_SECONDS
     return CrawlNumbers(
@@ -236,10 +243,11 @@ def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> 
         statuses.get("W", 0),
         statuses.get("E", 0),
         patterns,
-        sum(relevant for relevant, _ in last) / len(last) if last else None,
+        sum(relevant for relevant, *_ in last) / len(last) if last else None,
         _rate(times) if running else None,
         dict(errors),
         error_kinds=dict(kinds),
+        barren=barren_parts((url, bool(relevant)) for relevant, _, url in last),
     )
 
 
@@ -306,19 +314,26 @@ class CrawlRuns:
         arguments = _arguments(said) | {"store": self._catalogue.store}
         return self._begin(self._job_of(arguments), arguments)
 
-    def go_on(self, job: str, max_pages: str = "") -> str:
-        """Continue a crawl that was started here before.
+    def go_on(self, job: str, max_pages: str = "", rule: str = "") -> str:
+        """Continue a crawl, also one that was not started here.
 
         A stick that is ready is brought up to date, by another job. Returns the name of the job.
 
         Args:
             max_pages: Pages that it may fetch in all, "" for as many as before.
+            rule: A line that is added to its rules, "" for none.
         """
         arguments = self.arguments(job)
         if arguments is None:
             raise Problem(404, "crawl", name=job)
         if max_pages:
             arguments = {**arguments, "max_pages": max_pages}
+        if rule:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            rules = self._folder / f"{job}.rules"
+            known = rules.read_text(encoding="utf-8").split("\n") if rules.exists() else []
+            rules.write_text("\n".join(dict.fromkeys([rule, *known])), encoding="utf-8")
+            arguments = {**arguments, "rules": str(rules), "job": job}
         named = self._job_of(arguments)
         return self._begin(named if "stick" in arguments else job, arguments)
 
@@ -335,7 +350,7 @@ class CrawlRuns:
         return self.is_running(job) and programs.is_ending(self._running[job])
 
     def can_go_on(self, job: str) -> bool:
-        """Whether a crawl was started here and does not run."""
+        """Whether it is known what a crawl was started with, and it does not run."""
         return not self.is_running(job) and self.arguments(job) is not None
 
     def log(self, job: str) -> str:
@@ -362,7 +377,9 @@ class CrawlRuns:
 
     def stick(self, job: str) -> Stick | None:
         """Return where the stick stands that a crawl is for, None if it is for none."""
-        name = (self.arguments(job) or {}).get("stick")
+        path = self._path(job, "json")
+        is_ours = path is not None and path.exists()
+        name = (self.arguments(job) or {}).get("stick") if is_ours else None
         if name is None:
             return None
         closing = self._work_of(name) / f"{job}.json"
@@ -394,12 +411,23 @@ class CrawlRuns:
         return self._folder / f"{job}.{suffix}" if _JOB.fullmatch(job) else None
 
     def arguments(self, job: str) -> dict[str, str] | None:
-        """Return what a crawl was started with, None if that was not done here."""
+        """Return what a crawl was started with, None if that is not known."""
         path = self._path(job, "json") if self.is_possible else None
         try:
             return None if path is None else dict(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
+            return self._restored(job)
+
+    def _restored(self, job: str) -> dict[str, str] | None:
+        """Return what a crawl was started with that its store says all of: no rules, no name."""
+        try:
+            said = FoundMedia(self._catalogue.store, job).jobs[0].arguments
+            known = {**said, "seeds": ",".join(str(url) for url, _ in said["seeds"])}
+            arguments = {name: str(value) for name, value in known.items() if value not in ("", [])}
+            is_whole = _job_of(arguments) == job
+        except (StoreError, Problem, KeyError, TypeError, ValueError):
             return None
+        return {**arguments, "store": self._catalogue.store} if is_whole else None
 
     def _keep(self, job: str, arguments: Mapping[str, str]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)

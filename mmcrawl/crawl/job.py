@@ -34,6 +34,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
 from mmcrawl.frontier.aliases import ALIAS, BEHIND, Aliases
 from mmcrawl.frontier.findings import (
+    BarrenPart,
     BoilerplateMedia,
     Findings,
     MediaPageRecord,
@@ -188,6 +189,10 @@ class CrawlJob:
     def near_misses(self) -> list[NearMiss]:
         """Return the pages with media a little below the threshold, the best first."""
         return self.findings.near_misses(self._test.threshold)
+
+    def barren_parts(self) -> list[BarrenPart]:
+        """Return what took much of the last pages for nothing."""
+        return self.findings.barren_parts()
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
         """Yield the media pages, best topic score first."""

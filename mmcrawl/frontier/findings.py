@@ -1,6 +1,8 @@
 """What a crawl found and learnt: media pages with their resources (MultiMedia), URL patterns."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
 from itertools import islice
@@ -19,12 +21,48 @@ _MEDIA_PAGES = (
 )
 
 
+_LEAST_BARREN = 20  # pages
+_LAST_PAGES = 500  # of a job, that are looked at for barren parts
+
+
 class NearMiss(NamedTuple):
     """A page with media that is a little below the threshold of its topic."""
 
     url: str
     title: str
     topic_score: float
+
+
+class BarrenPart(NamedTuple):
+    """A part of a site that took many pages and gave none on topic, and the rule that ends that."""
+
+    rule: str
+    pages: int
+    of: int  # the pages that were looked at
+
+
+def barren_parts(pages: Iterable[tuple[str, bool]]) -> list[BarrenPart]:
+    """Return the parts of sites that took a quarter of some pages, and at least 20, for nothing.
+
+    A part is a directory, or a script that answers many queries; of one in another the outer.
+
+    Args:
+        pages: URL of each, and whether it is on topic.
+    """
+    taken, good, count = Counter[str](), set[str](), 0
+    for url, is_good in pages:
+        count += 1
+        path, query, _ = url.partition("?")
+        ends = [match.end() for match in re.finditer("(?<=[^/])/(?!/)", path)][1:]
+        parts = [path[:end] for end in ends] + ([f"{path}?"] if query else [])
+        taken.update(parts)
+        good.update(parts if is_good else ())
+    least = max(_LEAST_BARREN, count / 4)
+    found: list[BarrenPart] = []
+    for part in sorted(part for part, n in taken.items() if n >= least and part not in good):
+        if not any(part.startswith(outer.rule.partition("**")[0]) for outer in found):
+            found.append(BarrenPart(f"{part}** never", taken[part], count))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +243,15 @@ class Findings:
             (JOB_SHIFT, self._job, threshold / 2, threshold),
         )
         return [NearMiss(*row) for row in rows]
+
+    def barren_parts(self) -> list[BarrenPart]:
+        """Return what took much of the last pages of the job for nothing."""
+        rows = self._store.db.execute(
+            "SELECT url, relevant FROM page WHERE id >> ? = ?"
+            " ORDER BY visited_at DESC, id DESC LIMIT ?",
+            (JOB_SHIFT, self._job, _LAST_PAGES),
+        )
+        return barren_parts((url, bool(relevant)) for url, relevant in rows)
 
     def take_near_miss(self, page: MediaPageRecord) -> None:
         """Keep a page below the threshold as one on topic."""

@@ -68,8 +68,8 @@ def test_the_page_of_a_running_crawl_comes_again(tmp_path: Path) -> None:
     with browsing(fill(tmp_path), options) as (client, _):
         answer = client.get("/crawls")
         page = html.document_fromstring(answer.text)
-        assert '<meta http-equiv="refresh" content="5">' in answer.text
-        assert page.cssselect("#live")[0].get("data-again") == "5"
+        assert '<meta http-equiv="refresh" content="1">' in answer.text  # it has few pages yet
+        assert page.cssselect("#live")[0].get("data-again") == "1"
         assert "running" in page.cssselect(".crawl h2")[0].text_content()
         assert "<b>" not in answer.text
         assert client.get("/crawls.json").json()["crawls"][0]["waiting"] == 2
@@ -99,6 +99,23 @@ def test_a_crawl_is_called_by_topic_and_site_and_home_says_what_to_do_next(tmp_p
         }
 
 
+def test_what_eats_the_budget_is_named_with_the_rule_that_ends_it(tmp_path: Path) -> None:
+    uri = crawl(tmp_path, pages=30)
+    with open_store(uri) as store:
+        with store.writing() as db:
+            db.execute("UPDATE page SET relevant = 0, url = 'http://h.test/luntan/show?sid=' || id")
+            db.execute("UPDATE job SET reason = 'max_pages'")
+        store.commit()
+    rule = "http://h.test/luntan/** never"
+    with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
+        page = client.get("/crawl", params={"job": "physics <b>"}).text
+        assert f"30 of the last 30 pages; the rule that ends it: <code><bdi>{rule}" in page
+        crawls = html.document_fromstring(client.get("/crawls").text)
+        form = {"form_key": crawls.xpath("//*[@name='form_key']/@value"), "job": "physics <b>"}
+        other = form | {"do": "leave", "rule": "http://h.test/** never"}
+        assert client.post("/crawl", data=other).status_code == 404
+
+
 def test_a_finished_crawl_does_not_come_again(tmp_path: Path) -> None:
     options = Options(store=crawl(tmp_path, finished=True))
     with browsing(fill(tmp_path), options) as (client, _):
@@ -108,7 +125,7 @@ def test_a_finished_crawl_does_not_come_again(tmp_path: Path) -> None:
 def test_without_a_store_or_its_file_the_page_says_so(tmp_path: Path) -> None:
     uri = fill(tmp_path)
     with browsing(uri) as (client, _):
-        assert "No crawl store was given" in client.get("/crawls").text
+        assert "started without crawls" in client.get("/crawls").text
     with browsing(uri, Options(store=f"sqlite:///{tmp_path}/none.db")) as (client, _):
         assert "The store has no crawls" in client.get("/crawls").text
     assert not (tmp_path / "none.db").exists()

@@ -36,7 +36,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient
 
 @pytest.fixture(autouse=True)
 def _numbers_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmcrawl.browse.runs._KEPT_SECONDS", 0.0)
+    for name in ("_KEPT_SECONDS", "_REST"):
+        monkeypatch.setattr(f"mmcrawl.browse.runs.{name}", 0.0)
 
 
 class Site(Server):
@@ -98,6 +99,16 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
             assert page.xpath("string(//h1/span)") == "stopped"
             assert page.xpath("string(//dl/div[1]/dd)") == pages
             assert page.xpath("//input[@name='max_pages']/@value") == [f"{2 * int(pages)}"]
+        folder = context.catalogue.folder / "crawls"
+        (folder / f"{job}.json").unlink()  # as if it was begun elsewhere
+        assert context.runs.go_on(job, "6") == job
+        until(lambda: not context.runs.is_running(job))
+        rule = f"{site.url('/0.html')} never"
+        assert context.runs.go_on(job, "8", rule) == job
+        until(lambda: not context.runs.is_running(job))
+        assert (folder / f"{job}.rules").read_text() == rule
+        page = html.document_fromstring(client.get(to).text)
+        assert page.xpath("string(//dl/div[1]/dd)") == "8", context.runs.log(job)
 
 
 @pytest.mark.processes

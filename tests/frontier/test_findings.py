@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from mmcrawl.frontier import (
+    BarrenPart,
     Findings,
     MediaPageRecord,
     PatternRecord,
+    barren_parts,
     open_store,
 )
 from mmcrawl.page import MediaResource
@@ -112,6 +114,19 @@ def test_patterns_take_the_place_of_the_former_ones(findings):
     assert findings.patterns() == [new[1], new[2], new[0]]
     findings.keep_patterns([])
     assert findings.patterns() == []
+
+
+def test_parts_that_take_many_pages_for_nothing_are_named_by_the_rule_that_ends_them():
+    forum = [(f"http://a.test/luntan/show.asp?sid={n}", False) for n in range(187)]
+    lessons = [(f"http://a.test/wuli/{n}.htm", n == 5) for n in range(90)]
+    few = [(f"http://a.test/few/{n}.htm", False) for n in range(19)]
+    count = len(forum + lessons + few)
+    assert barren_parts([*few, *forum, *lessons]) == [
+        BarrenPart("http://a.test/luntan/** never", 187, count)
+    ]
+    script = [(url.replace("luntan/", ""), is_good) for url, is_good in forum]
+    assert [one.rule for one in barren_parts(script)] == ["http://a.test/show.asp?** never"]
+    assert not barren_parts(few)
 
 
 def test_jobs_have_findings_of_their_own(store):

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from mmcrawl.archive.search.query import MEDIA
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context, numbers_of
+from mmcrawl.browse.lists import table, wants_table
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.runs import kind_of_error
-from mmcrawl.browse.text import sentences
+from mmcrawl.browse.runs import CrawlNumbers, kind_of_error
+from mmcrawl.browse.text import sentences, when
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.errors import StoreError, TopicError
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
@@ -31,7 +32,9 @@ _REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'; sandbox"
 )
-_AGAIN = 5  # seconds until the numbers of running crawls are shown anew
+_AGAIN = 5  # seconds until the numbers of running crawls are shown anew,
+_AT_FIRST = 1  # of a crawl that has few pages
+_FEW = 50
 RUNNING = ("running", "starting")
 _PER_PAGE = 25
 _MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
@@ -103,6 +106,15 @@ def _mean(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
+_COLUMNS: dict[str, Callable[[MediaPageRecord], object]] = {
+    "work.title": lambda page: page.title,
+    "media.address": lambda page: page.url,
+    "crawl.score": lambda page: f"{page.topic_score:.2f}",
+    "when": lambda page: when(page.visited_at),
+    "nav.media": lambda page: tuple(one.url for one in page.resources),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class FoundPage:
     """A page with media that a crawl found.
@@ -127,6 +139,12 @@ def near_misses(context: Context, found: FoundMedia) -> tuple[list[NearMiss], li
     return found.near_misses(context.options.threshold, {mark.url for mark in marks}), marks
 
 
+def _again(crawls: Sequence[CrawlNumbers]) -> int:
+    """Return the seconds until the numbers are shown anew: few for a crawl that just began."""
+    is_young = not crawls or any(one.state in RUNNING and one.pages < _FEW for one in crawls)
+    return _AT_FIRST if is_young else _AGAIN
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlViews:
     context: Context
@@ -148,7 +166,7 @@ class CrawlViews:
             wrong=wrong,
             store=shown(self.context.options.store),
             crawls=crawls,
-            again=_AGAIN if runs and not wrong else None,
+            again=_again(crawls) if runs and not wrong else None,
             reports=reports_in(self.context.options.reports),
             form=self._form() if self.context.runs.is_possible else None,
         )
@@ -166,13 +184,15 @@ class CrawlViews:
         start = _PER_PAGE * (number - 1)
         store = self.context.options.store
         media = FoundMedia(store, job) if crawl else None
+        if media and wants_table(arguments):
+            return table(arguments, job, _COLUMNS, media.best(0, _MOST_PAGES * _PER_PAGE))
         goes_on = is_running or (crawl is not None and crawl.state in RUNNING)
         return page(
             arguments,
             "crawl",
             job=job,
             crawl=crawl,
-            again=_AGAIN if goes_on else None,
+            again=_again([crawl] if crawl else ()) if goes_on else None,
             found=[self._found(record) for record in media.best(start, _PER_PAGE)] if media else [],
             near=self._near(media) if media else None,
             most=most,
@@ -183,7 +203,7 @@ class CrawlViews:
             is_running=is_running,
             is_stopping=runs.is_stopping(job),
             can_go_on=runs.can_go_on(job)
-            and (stick is not None or not (crawl and crawl.state == "finished")),
+            and (stick is not None or not crawl or crawl.state == "stopped"),
             stick=stick,
             kind_of_error=kind_of_error,
         )
@@ -202,11 +222,16 @@ class CrawlViews:
 
     def act(self, form: Form) -> str:
         job = form.text("job", longest=300)
-        match form.choice("do", ("stop", "go-on")):
+        match form.choice("do", ("stop", "go-on", "leave")):
             case "stop":
                 self.context.runs.stop(job)
-            case _:
-                job = self.context.runs.go_on(job, form.text("max_pages", longest=9))
+            case do:
+                rule = form.text("rule", longest=form.longest_url) if do == "leave" else ""
+                crawls = self.context.watch.crawls()
+                barren = {part.rule for one in crawls if one.name == job for part in one.barren}
+                if rule and rule not in barren:
+                    raise Problem(404, "crawl", name=job)
+                job = self.context.runs.go_on(job, form.text("max_pages", longest=9), rule)
         return form.to("/crawl", job=job)
 
     def mark_near(self, form: Form) -> str:

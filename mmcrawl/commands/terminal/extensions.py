@@ -170,6 +170,7 @@ class CrawlProgress:
             left_alone=Counter(scheduler.unreachable.told() if scheduler else {}),
             archived=self._archived(spider),
             near=job.near_misses() if isinstance(job, CrawlJob) else (),
+            barren=job.barren_parts() if isinstance(job, CrawlJob) else (),
         )
 
     def _archived(self, spider: Spider) -> Archived | None:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from mmcrawl.archive.model import as_text
 from mmcrawl.crawl.reports import Totals
-from mmcrawl.frontier.findings import MediaPageRecord, NearMiss, PatternRecord
+from mmcrawl.frontier.findings import BarrenPart, MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.media.index import State
 from mmcrawl.media.index import Summary as Media
 from mmcrawl.text.media_kinds import KINDS
@@ -68,6 +68,7 @@ class Summary:
         left_alone: hosts whose robots.txt cannot be had, with the reason, and how often each was
             asked.
         near: pages with media a little below the threshold, the best first.
+        barren: parts of sites that took many of the last pages for nothing.
     """
 
     job: str
@@ -83,6 +84,7 @@ class Summary:
     archived: Archived | None = None
     pages_before: int = 0
     near: Sequence[NearMiss] = ()
+    barren: Sequence[BarrenPart] = ()
 
 
 def progress_line(progress: Progress) -> str:
@@ -128,6 +130,10 @@ def closing_tables(summary: Summary) -> RenderableType:
     ):
         if reasons:
             parts += [_title(title), reason_table(reasons)]
+    if summary.barren:
+        parts.append(_title("Many pages, none on topic: these rules, in -a rules=FILE, end that"))
+        rows = ((f"{part.pages} of {part.of}", literal(part.rule)) for part in summary.barren)
+        parts.append(facts_table(rows))
     parts.append(_title(summary.ending))
     return Group(*parts)
 
