@@ -12,7 +12,6 @@ from mmcrawl.blocks.layout import (
     Measures,
     PageAreas,
     is_topic_page,
-    pixels,
 )
 from tests.tables import each
 
@@ -61,14 +60,6 @@ def test_content_is_counted():
     assert found["image_area"] == 600 + 60 * 60
     assert (found["links"], found["link_chars"], found["text_chars"]) == (2, 7, 4)
     assert (found["inputs"], found["forms"]) == (2, 1)
-
-
-@each(
-    "length, expected",
-    [("30", 30.0), (" 30px", 30.0), ("50%", 200.0), ("2em", 0.0), ("", 0.0), ("99999px", 4000.0)],
-)
-def test_lengths(length: str, expected: float):
-    assert pixels(length, 400.0) == expected
 
 
 def test_page_type_is_the_share_of_link_text():

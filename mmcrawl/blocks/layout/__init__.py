@@ -18,7 +18,6 @@ with lazy_imports(__name__):
         WINDOW_HEIGHT,
         PageFeatures,
         is_topic_page,
-        pixels,
     )
     from mmcrawl.blocks.layout.headlines import Headlines
     from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, PageLines, PageText

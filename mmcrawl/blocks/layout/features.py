@@ -8,10 +8,10 @@ side.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.headlines import Headlines
 from mmcrawl.blocks.layout.lines import PageText
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.layout.sizes import PAGE_WIDTH
+from mmcrawl.blocks.layout.sizes import CELLS, IMAGE_SIDE, PAGE_WIDTH, NodeSizes, declared_size
 from mmcrawl.page.tree import PageTree
 
 WINDOW_HEIGHT = 768.0
@@ -40,9 +40,6 @@ COUNTED: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 """Sorts of elements that are counted, with their tags."""
-
-_PICTURE_HEIGHT = 60.0  # of one that declares no size
-_LARGEST = 4000.0
 
 FEATURES = (
     "x",
@@ -66,9 +63,6 @@ FEATURES = (
 )
 """Names of the features: x and y are of the centre; lengths are pixels, shares of the page's width
 and height, or shares of the height of a window."""
-
-_LENGTH = re.compile(r"\s*(\d{1,5}(?:\.\d+)?)\s*(px|%|$)")
-_CSS_WIDTH = re.compile(r"(?:^|[;\s])width\s*:([^;]*)")
 
 
 def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
@@ -103,7 +97,6 @@ class PageFeatures:
         self.chars: list[int] = measures.chars.tolist()
         self.link_chars: list[int] = measures.link_chars.tolist()
         self._elements: dict[str, Sequence[int]] = {}
-        self._places: dict[int, tuple[float, float]] = {0: (0.0, PAGE_WIDTH)}
 
     @cached_property
     def texts(self) -> PageText:
@@ -133,51 +126,26 @@ class PageFeatures:
         first = bisect_left(elements, nodes.start)
         return elements[first : bisect_left(elements, nodes.stop, first)]
 
+    @cached_property
+    def _sizes(self) -> NodeSizes:
+        return NodeSizes(self.tree, self.measures)
+
     def place(self, node: int) -> tuple[float, float]:
         """Return where an element begins, from the left, and how wide it is."""
-        known, parents = self._places, self.tree.parents
-        above: list[int] = []
-        while node not in known:
-            above.append(node)
-            node = parents[node]
-        for below in reversed(above):
-            known[below] = self._place_in(below, known[node])
-            node = below
-        return known[node]
-
-    def _place_in(self, node: int, around: tuple[float, float]) -> tuple[float, float]:
-        left, width = around
-        tag = self.tree.tags[node]
-        if tag in ("td", "th"):
-            if node not in self._places:
-                self._place_cells(self.tree.parents[node], around)
-            return self._places[node]
-        if tag not in ("table", "div", "section", "main", "aside", "article"):
-            return around
-        own = self._declared_width(node, width)
-        return (left, min(own, width)) if own else around
-
-    def _place_cells(self, row: int, around: tuple[float, float]) -> None:
-        """Put the cells of a row side by side, those without a declared width sharing the rest."""
-        left, width = around
-        cells = [i for i in self.tree.children(row) if self.tree.tags[i] in ("td", "th")]
-        declared = [self._declared_width(cell, width) for cell in cells]
-        rest = max(width - sum(declared), 0.0) / max(declared.count(0.0), 1)
-        for cell, own in zip(cells, declared, strict=True):
-            self._places[cell] = (left, own or rest)
-            left += own or rest
+        tags, widths, left, width = self.tree.tags, self._sizes.widths, 0.0, self._sizes.widths[node]
+        while node > 0:
+            parent = self.tree.parents[node]
+            if tags[node] in CELLS:
+                before = iter(self.tree.children(parent))
+                left += sum(widths[one] for one in takewhile(node.__gt__, before))
+            node = parent
+        return left, width
 
     def image_area(self, node: int) -> float:
         """Return the square pixels of an image."""
-        attributes = self.tree.attributes(node)
-        height = pixels(attributes.get("height", ""), PAGE_WIDTH) or _PICTURE_HEIGHT
-        return height * (pixels(attributes.get("width", ""), PAGE_WIDTH) or height)
-
-    def _declared_width(self, node: int, around: float) -> float:
-        attributes = self.tree.attributes(node)
-        if found := _CSS_WIDTH.search(attributes.get("style", "").lower()):
-            return pixels(found[1], around)
-        return pixels(attributes.get("width", ""), around)
+        width, height = declared_size(self.tree, node, (PAGE_WIDTH, PAGE_WIDTH))
+        height = height or IMAGE_SIDE
+        return height * (width or height)
 
 
 def block_features(page: PageFeatures, nodes: range) -> Mapping[str, float]:
@@ -229,16 +197,3 @@ def host_of(url: str) -> str:
         return urlsplit(url.strip()).hostname or ""
     except ValueError:
         return ""
-
-
-def pixels(length: str, around: float) -> float:
-    """Return a length as declared, in pixels; 0 where it declares none that is understood.
-
-    >>> pixels("25%", 800.0), pixels("30px", 800.0), pixels("2em", 800.0)
-    (200.0, 30.0, 0.0)
-    """
-    match = _LENGTH.match(length)
-    if match is None:
-        return 0.0
-    number = float(match[1])
-    return number * around / 100 if match[2] == "%" else min(number, _LARGEST)

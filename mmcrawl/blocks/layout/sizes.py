@@ -34,7 +34,7 @@ _PLACED = frozenset(
     img image svg canvas video audio object embed applet iframe frame input select textarea button
     """.split()
 )
-_CELLS = frozenset("td th".split())
+CELLS = frozenset("td th".split())
 _UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0}
 _LENGTH = re.compile(r"\s*+(\d{1,6}(?:\.\d{1,6})?)\s*+(px|pt|em|rem|%)?\s*+(?:;|!|\Z)")
 _STYLE = re.compile(
@@ -119,7 +119,7 @@ class NodeSizes:
                 width = chars[node] * CHARACTER_WIDTH
                 widths[node] = width if width < around else around
                 continue
-            if tag in _CELLS and widths[node]:
+            if tag in CELLS and widths[node]:
                 continue  # placed with its row
             width, height = self._size(node, (around, heights[parents[node]]))
             default = min(IMAGE_SIDE, around) if tag in _PLACED else around
@@ -130,7 +130,7 @@ class NodeSizes:
     def _place_cells(self, row: int) -> None:
         """Put the cells of a row side by side; those that declare no width share the rest."""
         tree, around = self._tree, (self.widths[row], self._own_heights[row])
-        cells = [cell for cell in tree.children(row) if tree.tags[cell] in _CELLS]
+        cells = [cell for cell in tree.children(row) if tree.tags[cell] in CELLS]
         declared = [self._size(cell, around) for cell in cells]
         open_cells = sum(not width for width, _ in declared)
         rest = max(around[0] - sum(width for width, _ in declared), 0.0) / max(open_cells, 1)
@@ -164,7 +164,7 @@ class NodeSizes:
                 if is_placed and height < IMAGE_SIDE:
                     height = IMAGE_SIDE
                 heights[node] = height
-            if tag in _CELLS:
+            if tag in CELLS:
                 boxes[parent] = max(boxes[parent], height)
             elif tag in BLOCK_TAGS or boxes[node]:
                 boxes[parent] += height
