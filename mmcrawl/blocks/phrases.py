@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
@@ -20,7 +20,8 @@ from mmcrawl.text.words import HAN, LONGEST_WORD, has_han, is_stop_word, stem, u
 _RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*")
 
 _FEWEST = 3
-_KEPT_RUNS = 20_000
+_KEPT_WORDS = 20_000
+_KEPT_LINES, _LONG_LINE = 1_024, 1_000
 
 
 class Word(NamedTuple):
@@ -28,56 +29,86 @@ class Word(NamedTuple):
 
     Attributes:
         key: What it has in common with its other forms.
-        start, end: Where it stands in the text.
+        text: As written.
+        adjoins: Whether nothing stands between it and the word before.
+        is_stop: Whether it is a stop word.
+        tells: Whether it says something: see :func:`extract`.
     """
 
     key: str
-    start: int
-    end: int
+    text: str
+    adjoins: bool
+    is_stop: bool
+    tells: bool
 
 
-def _keys_of(run: str) -> Sequence[str]:
-    if has_han(run):
-        return segment(run)
-    key = stem(unify(run))
-    return (key,) if key else ()
-
-
-_short_keys = lru_cache(_KEPT_RUNS)(_keys_of)
-
-
-def _keys(run: str) -> Sequence[str]:
-    """Return the keys of the words of a run of letters, or of Han characters."""
-    return _short_keys(run) if len(run) <= LONGEST_WORD else _keys_of(run)
-
-
-def words_of(text: str) -> Iterator[Word]:
-    """Yield the words of a text in order; runs of more than 64 letters are none.
+def words_of(text: str) -> Sequence[Word]:
+    """Return the words of a text in order; runs of more than 64 letters are none.
 
     >>> [word.key for word in words_of("牛頓的 Experiments")]
     ['牛顿', '的', 'experi']
     """
-    for run in _RUN.finditer(text):
-        start, is_han = run.start(), has_han(run[0])
-        for key in _keys(run[0]):
-            end = start + len(key) if is_han else run.end()
-            yield Word(key, start, end)
-            start = end
+    return list(chain.from_iterable(map(_words_of_line, text.split("\n"))))
+
+
+def _words_of_line(line: str) -> Sequence[Word]:
+    return (_known_words if len(line) <= _LONG_LINE else _read)(line)
+
+
+def _read(line: str) -> Sequence[Word]:
+    if not has_han(line):
+        return list(filter(None, map(_word, _RUN.findall(line))))
+    words: list[Word] = []
+    end = -1
+    for run in _RUN.finditer(line):
+        start = run.start()
+        if not has_han(run[0]):
+            if word := _word(run[0]):
+                words.append(word._replace(adjoins=start == end))
+            end = run.end()
+            continue
+        for key in segment(run[0]):
+            tells = len(key) > 1 and not key.isnumeric()
+            stop = is_stop_word(key)
+            after = start + len(key)
+            words.append(Word(key, line[start:after], start == end, stop, tells and not stop))
+            start = end = after
+    return words
+
+
+# Blocks lie inside of each other, and menus stand on every page of a site.
+_known_words = lru_cache(_KEPT_LINES)(_read)
+
+
+@lru_cache(_KEPT_WORDS)
+def _word(run: str) -> Word | None:
+    """Return the word that a run of letters is, if it is one."""
+    key = stem(unify(run))
+    if not key:
+        return None
+    is_stop, size = is_stop_word(key), len(run)
+    tells = size > 1 and not key.isnumeric() and not is_stop and (size > 2 or not run.islower())
+    return Word(key, run, False, is_stop, tells)
 
 
 def has_words(text: str, count: int) -> bool:
-    """Whether a text has so many words; reads no more of it than it must, and stems none."""
+    """Whether a text has so many words; reads no more of it than it must.
+
+    Han characters are cut into words only where their number, and that of other words, leave it
+    open: to load the dictionary for it takes longer than to read a hundred pages.
+    """
     if len(text) < (count if has_han(text) else 2 * count - 1):
         return False
-    for match in _RUN.finditer(text):
-        if count <= 0:
+    runs = (match[0] for match in _RUN.finditer(text))
+    if not has_han(text):
+        return len(list(islice(filter(_word, runs), count))) == count
+    least = most = 0
+    for run in runs:
+        if least >= count:
             break
-        run = match[0]
-        if has_han(run):
-            count -= len(_keys(run))
-        else:
-            count -= len(run if run.isascii() else unify(run)) <= LONGEST_WORD
-    return count <= 0
+        sizes = (1, len(run)) if has_han(run) else (1, 1) if _word(run) else (0, 0)
+        least, most = least + sizes[0], most + sizes[1]
+    return least >= count or (most >= count and len(words_of(text)) >= count)
 
 
 def trim(text: str, theta: int, *, distinct: bool = False) -> str:
@@ -90,9 +121,10 @@ def trim(text: str, theta: int, *, distinct: bool = False) -> str:
     ... distinct=True)
     ('lever pulley', 'lever pulley wheel')
     """
-    telling = (word for word in words_of(text) if not is_stop_word(word.key))
-    found = _first(telling, theta, distinct=distinct)
-    return _phrase(text, found or islice(words_of(text), theta))
+    words = words_of(text)
+    telling = (place for place, word in enumerate(words) if not word.is_stop)
+    found = _first(words, telling if distinct else islice(telling, theta), theta)
+    return _phrase(words, found or range(min(theta, len(words))))
 
 
 def extract(text: str, theta: int, epsilon: int, *, distinct: bool = False) -> str:
@@ -104,51 +136,32 @@ def extract(text: str, theta: int, epsilon: int, *, distinct: bool = False) -> s
     whose stop words are not known, these are articles and prepositions. A text that repeats fewer
     than three words is trimmed.
     """
-    counts = Counter(chain.from_iterable(map(_telling, _RUN.findall(text))))
-    telling = (w for w in words_of(text) if _says_something(w.key, text[w.start : w.end]))
+    words = words_of(text)
+    counts = Counter([word.key for word in words if word.tells])
+    telling = (place for place, word in enumerate(words) if word.tells)
     looked_at = telling if distinct else islice(telling, theta)
-    found = _first((one for one in looked_at if counts[one.key] > epsilon), theta, distinct=True)
+    found = _first(words, (at for at in looked_at if counts[words[at].key] > epsilon), theta)
     if len(found) >= min(_FEWEST, theta):
-        return _phrase(text, found)
+        return _phrase(words, found)
     return trim(text, theta, distinct=distinct)
 
 
-def _telling_of(run: str) -> Sequence[str]:
-    return [key for key in _keys(run) if _says_something(key, run)]
-
-
-_short_telling = lru_cache(_KEPT_RUNS)(_telling_of)
-
-
-def _telling(run: str) -> Sequence[str]:
-    """Return the keys of those words of a run that say something."""
-    return (_short_telling if len(run) <= LONGEST_WORD else _telling_of)(run)
-
-
-def _says_something(key: str, run: str) -> bool:
-    is_han = has_han(run)
-    length = len(key if is_han else run)
-    if length < 2 or key.isnumeric() or is_stop_word(key):
-        return False
-    return length > 2 or is_han or not run.islower()
-
-
-def _first(words: Iterable[Word], count: int, *, distinct: bool) -> list[Word]:
-    """Return the different words among the first ones, or the first different ones."""
-    found: dict[str, Word] = {}
-    for word in words if distinct else islice(words, count):
+def _first(words: Sequence[Word], places: Iterable[int], count: int) -> Sequence[int]:
+    """Return the places of the first different words among some."""
+    found: dict[str, int] = {}
+    for place in places:
         if len(found) == count:
             break
-        found.setdefault(word.key, word)
+        found.setdefault(words[place].key, place)
     return list(found.values())
 
 
-def _phrase(text: str, words: Iterable[Word]) -> str:
+def _phrase(words: Sequence[Word], places: Iterable[int]) -> str:
     parts: list[str] = []
-    end = 0
-    for word in words:
-        if parts and word.start != end:
+    last = -2
+    for place in places:
+        if parts and not (words[place].adjoins and last == place - 1):
             parts.append(" ")
-        parts.append(text[word.start : word.end])
-        end = word.end
+        parts.append(words[place].text)
+        last = place
     return "".join(parts)

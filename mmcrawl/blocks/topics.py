@@ -138,9 +138,9 @@ class _Piece(NamedTuple):
     """Text of one line that is set in one way, white space collapsed."""
 
     text: str
-    setting: _Setting
     line: int  # in the block
     tag: str  # of its block-level element
+    setting: _Setting
 
 
 class _Runs:
@@ -154,6 +154,7 @@ class _Runs:
         self._tree = tree
         self._nodes: list[int] = tree.runs.tolist()
         self._styled = set(tree.mentioning(*_STYLED))
+        self._has_fallbacks = bool(tree.elements("noscript"))
         sets = tree.having(_SETTING)
         sets[list(self._styled)] = True
         hidden_by = tree.innermost(tree.having(HIDDEN))
@@ -175,12 +176,12 @@ class _Runs:
             for place, runs in groupby(self._visible(nodes), itemgetter(0))
             if (text := self._joined([run for _, run in runs]))
         ]
-        if _mostly(pieces, "fallback"):
+        if not self._has_fallbacks or _mostly(pieces, "fallback"):
             return pieces
         return [piece for piece in pieces if not piece.setting.fallback]
 
-    def _visible(self, nodes: range) -> Iterator[tuple[tuple[_Setting, int, str], int]]:
-        """Yield the visible runs of a block, each behind its setting, line and tag."""
+    def _visible(self, nodes: range) -> Iterator[tuple[tuple[int, str, _Setting], int]]:
+        """Yield the visible runs of a block, each behind its line, tag and setting."""
         tags, start = self._tree.tags, max(nodes.start, 1)
         settings: dict[int, _Setting] = {}
         last, line = -1, 0
@@ -196,7 +197,7 @@ class _Runs:
             line += container != last
             last = container
             setting = self._setting(set_by, start, settings) if set_by >= start else _OUTSIDE
-            yield (setting, line, tags[container] if container >= 0 else ""), run
+            yield (line, tags[container] if container >= 0 else "", setting), run
 
     def _joined(self, runs: Sequence[int]) -> str:
         if len(runs) == 1:
@@ -225,13 +226,18 @@ class _Runs:
         tag, look = self._tree.tags[node], around.look
         if tag in STYLED_TAGS or node in self._styled:
             look = look_of(tag, self._tree.attributes(node), look)
-        return _Setting(
-            look,
-            around.bold or tag in _BOLD,
-            around.heading or tag in HEADINGS,
-            around.linked or tag == "a",
-            around.fallback or tag == "noscript",
-        )
+        return _set_by(tag, look, around)
+
+
+@lru_cache(_KEPT)
+def _set_by(tag: str, look: Look, around: _Setting) -> _Setting:
+    return _Setting(
+        look,
+        around.bold or tag in _BOLD,
+        around.heading or tag in HEADINGS,
+        around.linked or tag == "a",
+        around.fallback or tag == "noscript",
+    )
 
 
 def _picture_texts(tree: PageTree, nodes: range) -> Iterator[str]:

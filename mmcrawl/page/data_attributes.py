@@ -37,6 +37,7 @@ _NUMBER = re.compile(
     r"(?:data-)?(?:plyr-)?(?:youtube|yt|vimeo|bilibili|youku|polyv)?-?"
     r"(?:video|embed|media|playback)?-?(?:id|vid|code|embed|bvid)?"
 )
+_FILM_NUMBERS = ("videoid", "video-id")
 _WISTIA = re.compile(r"(?:^|\s)wistia_async_(\w{10})\b")
 _MOVING = {"data-gif": "", "data-gifffer": "", "rel:animated_src": "", "data-animated-src": ""}
 _METING = {
@@ -111,19 +112,21 @@ def _numbered(tag: str, attributes: Attributes) -> Iterator[Described]:
 
 
 def _film(tag: str, classes: str, attributes: Attributes) -> Iterator[Described]:
+    numbers = [
+        (name, value)
+        for name, written in attributes.items()
+        if _is_number(name) and len(value := written.strip()) <= 60
+        if name.startswith("data-") or ("-" in tag and name != "id") or name in _FILM_NUMBERS
+    ]
+    if not numbers:
+        return
     said = [f"{tag} {classes.lower()}"]
     said += [
         f"{name} {value.lower() if len(value) < 20 else ''}"
         for name, value in attributes.items()
         if name.startswith("data-") and ("provider" in name or "type" in name or "source" in name)
     ]
-    for name, written in attributes.items():
-        is_own = "-" in tag and name not in ("id", "class")
-        if not (is_own or name.startswith("data-") or name in ("videoid", "video-id")):
-            continue
-        value = written.strip()
-        if len(value) > 60 or not _is_number(name):
-            continue
+    for name, value in numbers:
         about = " ".join([name.replace("-yt-", "-youtube-"), *said])
         for host, number, address in _HOSTS:
             if host in about and number.fullmatch(value):

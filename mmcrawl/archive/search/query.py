@@ -33,7 +33,6 @@ from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.phrases import words_of
 from mmcrawl.errors import SearchError
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
-from mmcrawl.text.words import is_stop_word
 
 MEDIA = MEDIA_KINDS
 """Kinds of media."""
@@ -217,10 +216,7 @@ def _term(text: str, *, topic: bool = False) -> Term:
 
 def _words(text: str, *, topic: bool = False) -> dict[Term, bool]:
     """Return the words of a text, Chinese cut by jieba, and whether each says something."""
-    found = words_of(text)
-    words = {
-        _term(text[start:end], topic=topic): not is_stop_word(key) for key, start, end in found
-    }
+    words = {_term(word.text, topic=topic): not word.is_stop for word in words_of(text)}
     return words or {_term(text, topic=topic): True}
 
 

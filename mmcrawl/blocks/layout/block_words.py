@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cache, lru_cache
+from itertools import accumulate
 
 from mmcrawl.text.resources import data_lines
 from mmcrawl.text.words import HAN, is_stop_word, stem, unify
@@ -87,11 +89,16 @@ def holding(kind: str, plain: Sequence[str]) -> list[bool]:
     Most texts hold none: that is seen for all of them at once, without the pattern.
     """
     together = "\n".join(plain)
-    words = [word for word in _words(kind) if word in together]
-    if not words:
-        return [False] * len(plain)
+    ends = list(accumulate(len(text) + 1 for text in plain))
+    held = [False] * len(plain)
+    for word in _words(kind):
+        at = together.find(word)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            held[number] = True
+            at = together.find(word, ends[number])
     search = _anywhere(kind).search
-    return [any(map(text.__contains__, words)) and search(text) is not None for text in plain]
+    return [is_held and search(text) is not None for is_held, text in zip(held, plain, strict=True)]
 
 
 def begins_with(kind: str, text: str) -> bool:
@@ -186,7 +193,8 @@ def _class_words() -> tuple[dict[str, int], re.Pattern[str]]:
     return exact, re.compile("|".join(groups))
 
 
-def words_of(text: str) -> set[str]:
+@lru_cache(maxsize=8192)
+def words_of(text: str) -> Set[str]:
     """Return the stems of the words in a text; of Chinese, every two characters that adjoin.
 
     Words of two Latin letters and stop words are left out. Pairs of characters do for comparing
