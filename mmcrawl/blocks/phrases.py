@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from mmcrawl.text.segmentation import segment
-from mmcrawl.text.words import HAN, LONGEST_WORD, has_han, is_stop_word, stem, unify
+from mmcrawl.text.words import HAN, has_han, is_stop_word, stem, unify
 
 _RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*")
 

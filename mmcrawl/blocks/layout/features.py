@@ -132,7 +132,8 @@ class PageFeatures:
 
     def place(self, node: int) -> tuple[float, float]:
         """Return where an element begins, from the left, and how wide it is."""
-        tags, widths, left, width = self.tree.tags, self._sizes.widths, 0.0, self._sizes.widths[node]
+        tags, widths = self.tree.tags, self._sizes.widths
+        left, width = 0.0, widths[node]
         while node > 0:
             parent = self.tree.parents[node]
             if tags[node] in CELLS:
