@@ -39,6 +39,7 @@ from mmcrawl.cluster.leases import leases_of  # noqa: E402
 from mmcrawl.cluster.log import Logs  # noqa: E402
 from mmcrawl.cluster.places import Rules  # noqa: E402
 from mmcrawl.cluster.store import SharedStore  # noqa: E402
+from mmcrawl.crawl.job import CrawlJob  # noqa: E402
 from mmcrawl.crawl.params import FocusedParams  # noqa: E402
 from mmcrawl.crawl.parts import CrawlParts  # noqa: E402
 from mmcrawl.crawl.reports import FetchedPage  # noqa: E402
@@ -75,7 +76,7 @@ class Lab:
     def single(self, pace: int) -> list[bool]:
         """Crawl with one process, `pace` pages at once; return whether each page is relevant."""
         store = open_store("memory:")
-        job = self._crawl.job(store, store.job("single", {}))
+        job = self._crawl.job(CrawlJob, store, store.job("single", {}))
         found: list[bool] = []
         under_way: list[WaitingLink] = []
         while True:

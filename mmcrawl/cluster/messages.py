@@ -16,8 +16,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mmcrawl.cluster.packing import packed, unpacked
+from mmcrawl.cluster.partition import PageElsewhere
 from mmcrawl.cluster.store import SharedStore
-from mmcrawl.crawl.reports import PageElsewhere
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.store.plain_values import PlainForm
 

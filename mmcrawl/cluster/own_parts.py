@@ -22,12 +22,12 @@ from mmcrawl.cluster.changes import Changes
 from mmcrawl.cluster.exchange import Report
 from mmcrawl.cluster.log import Stored
 from mmcrawl.cluster.messages import Outbox
+from mmcrawl.cluster.partition import PageElsewhere, PartitionJob
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import SharedStore
-from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.history import why_silent
 from mmcrawl.crawl.parts import CrawlParts
-from mmcrawl.crawl.reports import PageElsewhere, Partition, Reporter, Totals
-from mmcrawl.crawl.why import why_silent
+from mmcrawl.crawl.reports import Reporter, Totals
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.store import open_store
@@ -89,7 +89,7 @@ class OwnParts:
             self.seeds.setdefault(rules.part_of(reporter.real(seed)), []).append(seed)
         self.contents: Mapping[int, str] = {}
         self.held: dict[int, int] = {}
-        self.jobs: dict[int, CrawlJob] = {}
+        self.jobs: dict[int, PartitionJob] = {}
         self.under_way: set[int] = set()
         self.giving: set[int] = set()
         self.granted: dict[int, int] = {}
@@ -157,7 +157,7 @@ class OwnParts:
         if stored.lease.epoch > 1:  # another worker may just have asked its hosts
             self._rests_until[part] = self._clock() + self._rules.rest
 
-    def job_of(self, part: int) -> CrawlJob:
+    def job_of(self, part: int) -> PartitionJob:
         """Return the crawl of a part, a new one if there was none."""
         if part not in self.jobs:
             job = self._made(part)
@@ -165,21 +165,19 @@ class OwnParts:
             self.jobs[part] = job
         return self.jobs[part]
 
-    def _made(self, part: int, learnt_links: int = 0) -> CrawlJob:
+    def _made(self, part: int, learnt_links: int = 0) -> PartitionJob:
         """Return the crawl of a part, which is still to be begun."""
-        partition = Partition(
+        job = self._crawl.job(
+            PartitionJob,
+            self._store,
+            self._store.begin(part, f"{self._shared.job.name}/{part}", {}),
+            reporter=self._reporter,
+            seeds=self.seeds.get(part, ()),
             sites=self.sites,
             elsewhere=lambda url: self._rules.part_of(url) != part,
             siblings=SIBLINGS,
             link_model=self._link_model,
             learnt_links=learnt_links,
-        )
-        job = self._crawl.job(
-            self._store,
-            self._store.begin(part, f"{self._shared.job.name}/{part}", {}),
-            reporter=self._reporter,
-            seeds=self.seeds.get(part, ()),
-            partition=partition,
         )
         job.findings.changed = set()
         return job
@@ -251,7 +249,7 @@ class OwnParts:
                 best, found = score, part
         return found
 
-    def end(self, link: int) -> CrawlJob | None:
+    def end(self, link: int) -> PartitionJob | None:
         """Note that a link is not being fetched any more; return the crawl of its part.
 
         None if the part is another worker's by now, who fetches the link again.
@@ -339,7 +337,7 @@ class OwnParts:
                 state |= {"pages": job.pages, "facts": json.dumps(facts)}
             yield part, state
 
-    def _facts(self, part: int, job: CrawlJob, *, is_idle: bool) -> dict[str, Any]:
+    def _facts(self, part: int, job: PartitionJob, *, is_idle: bool) -> dict[str, Any]:
         """Return what those who look are told of a partition."""
         facts: dict[str, Any] = {"totals": self.totals[part].as_plain()}
         if job.moved_seeds.hosts:

@@ -25,12 +25,12 @@ from mmcrawl.cluster.messages import LinksOfPage
 from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
+from mmcrawl.crawl.history import name_silent
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.reports import FetchedPage, RecentHarvest, Totals
-from mmcrawl.crawl.why import name_silent
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.admission import Sites
-from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
+from mmcrawl.frontier.findings import BarrenPart, MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job
 from mmcrawl.page.model import Linking, Page
@@ -55,6 +55,9 @@ def worker_name() -> str:
 class SharedJob:
     """A crawl that several processes work on; this one has the parts that are its own.
 
+    What it tells of all workers is as of a second or two ago; of the found, nothing when the shared
+    store has failed. A report about a partition that is another worker's by now is dropped.
+
     Args:
         shared: where the crawl is shared.
         crawl: what it is made of.
@@ -63,13 +66,10 @@ class SharedJob:
         clock: seconds, monotonic.
 
     Attributes:
-        shared: True.
         interrupted: whether the last `next` gave up early, see `CrawlJob`.
         exchange: its side of the shared store.
         parts: those that are its own.
     """
-
-    shared = True
 
     def __init__(
         self,
@@ -107,51 +107,41 @@ class SharedJob:
 
     @property
     def job(self) -> Job:
-        """The job, as the shared store had it when it was read last."""
         return self._shared.job
 
     @property
     def topic(self) -> Topic:
-        """What the crawl looks for."""
         return self._reporter.test.topic
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The media kinds it looks for."""
         return self._reporter.test.kinds
 
     @property
     def sites(self) -> Sites:
-        """The hosts that the crawl keeps to, and those in private networks that may be asked."""
         return self.parts.sites
 
     @property
     def pages(self) -> int:
-        """How many pages all workers have crawled, as of a second or two ago."""
         return self.totals().pages
 
     @property
     def ready(self) -> int:
-        """How many links of this worker's parts wait and may be fetched."""
         return self.parts.ready
 
     @property
     def more_may_come(self) -> bool:
-        """Whether links may come from other workers: so it seems until the crawl is over."""
         return True  # else Scrapy would stop by itself just before, and call that finished
 
     @property
     def kept(self) -> bool:
-        """Whether the job can be taken up again by another process."""
         return True
 
     @property
     def round_trips(self) -> int:
-        """How many commands this process has sent to the shared store so far."""
         return self._shared.round_trips
 
     def totals(self) -> Totals:
-        """Return where the crawl stands, all workers together, as of a second or two ago."""
         others = [
             Totals(**facts["totals"])
             for part, facts in self._facts()
@@ -169,7 +159,6 @@ class SharedJob:
             yield part, lease.plain_facts
 
     def best(self, most: int) -> list[MediaPageRecord]:
-        """Return the media pages with the best topic scores."""
         return list(islice(self.media_pages(), most))
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
@@ -180,11 +169,9 @@ class SharedJob:
         return iter(()) if self._broken else self._shared.media_pages()
 
     def patterns(self) -> list[PatternRecord]:
-        """Return the learnt patterns; none when the shared store has failed."""
         return [] if self._broken else learnt_patterns(self._shared)
 
     def error_reasons(self) -> Counter[str]:
-        """Return how many links ended in error, by reason, as far as others have told theirs."""
         reasons: Counter[str] = Counter()
         for job in self.parts.jobs.values():
             reasons.update(job.error_reasons())
@@ -204,11 +191,6 @@ class SharedJob:
         left_alone: Callable[[], bool] = lambda: False,
         contents: Mapping[int, str],
     ) -> None:
-        """Join the crawl. `updated` and `failed` are called from another thread.
-
-        `left_alone` tells whether all that waits is of hosts that need not be asked soon,
-        `contents` what pages without links and media consist of.
-        """
         self._is_left_alone, self.parts.contents = left_alone, contents
         self._stopped = stopped
 
@@ -218,8 +200,19 @@ class SharedJob:
 
         self._sender = Sender(self.exchange, updated=updated, failed=broken)
 
+    def is_full(self, most: int, under_way: int) -> bool:
+        return False  # its workers keep the bound together
+
+    def silent(self) -> list[str] | None:
+        return None  # its workers together say so
+
+    def barren_parts(self) -> list[BarrenPart]:
+        return []  # each worker knows its own only
+
+    def near_misses(self) -> list[NearMiss]:
+        return []  # each worker knows its own only
+
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
-        """Take the best link of this worker's partitions whose host is `ready`."""
         # In this order: whoever may fetch again, after it was not heard, has lost what others have.
         may_fetch = self._may_fetch()
         self._hear()
@@ -233,24 +226,20 @@ class SharedJob:
         return link
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
-        """Return whether a page is relevant, and why."""
         job = self.parts.jobs.get(self._rules.part_of(page.url))
         if job is None:
             return self._reporter.test.judge(page, page.media)
         return job.judge(page, digest)
 
     def with_listed_media(self, page: Page, urls: Sequence[str]) -> Page:
-        """Return a page with the media that lists of its part say it shows."""
         job = self.parts.jobs.get(self._rules.part_of(page.url))
         return page if job is None else job.with_listed_media(page, urls)
 
     def linking(self, link: int) -> Linking:
-        """Return what led to a link of this worker's parts."""
         job = self.parts.jobs.get(part_of(link))
         return Linking() if job is None else job.linking(own_number(link))
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
-        """Take in a fetched page; for the arguments see `CrawlJob.crawled`."""
         if not self.is_running(link):
             return False  # its part is another worker's by now, who fetches it again
         job = self.parts.jobs[part_of(link)]
@@ -264,7 +253,6 @@ class SharedJob:
         return relevant
 
     def redirected(self, link: int, target: NewLink) -> bool:
-        """Note that a link only leads on."""
         if not self.is_running(link):
             return False
         added_here = self.parts.jobs[part_of(link)].redirected(own_number(link), target)
@@ -273,19 +261,16 @@ class SharedJob:
         return added_here
 
     def retry(self, link: int, request: bytes | None, priority: int) -> None:
-        """Let a link that is being fetched wait again."""
         if (job := self.parts.end(link)) is not None:
             job.retry(own_number(link), request, priority)
             self.parts.note(part_of(link))
 
     def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
-        """Note that a link cannot be had, and why."""
         if (job := self.parts.end(link)) is not None:
             job.failed(own_number(link), reason, requests)
             self.parts.note(part_of(link))
 
     def add(self, links: Sequence[NewLink]) -> bool:
-        """Add links that come from no page; tell whether any of them is new, or is others'."""
         new = False
         for link in links:
             part = self._rules.part_of(link.url)
@@ -298,20 +283,16 @@ class SharedJob:
         return new
 
     def request_before(self, link: NewLink) -> bytes | None:
-        """Return the request in the way of a link's own; None if that is taken, or is others'."""
         part = self._rules.part_of(link.url)
         return self.parts.job_of(part).request_before(link) if part in self.parts.held else None
 
     def is_running(self, link: int) -> bool:
-        """Return whether a link is being fetched here."""
         return link in self.parts.under_way
 
     def referrer(self, link: WaitingLink) -> str | None:
-        """Return the address of the page a link was found on, None for a seed."""
         return self.parts.jobs[part_of(link.id)].referrer(link)
 
     def commit(self) -> None:
-        """Hand over what has happened since this was done last, if it is time for that."""
         self._hear()
         if self._clock() - self._reported_at >= _REPORT_SECONDS or self._is_idle:
             self._hand_over()
@@ -360,7 +341,6 @@ class SharedJob:
         """Do nothing: what was handed over is handed over."""
 
     def close(self) -> None:
-        """Let go of the shared store; what still waits for it ends."""
         self.exchange.ended = True
         self._shared.close()
         if self._sender is not None:

@@ -23,7 +23,6 @@ with lazy_imports(__name__):
     from mmcrawl.crawl.reading import PageReader, ReadPage, ReceivedPage, read_page
     from mmcrawl.crawl.reports import (
         FetchedPage,
-        PageElsewhere,
         PageReport,
         Reporter,
         Totals,

@@ -9,6 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mmcrawl.crawl.history import (
     MovedSeeds,
@@ -16,21 +17,18 @@ from mmcrawl.crawl.history import (
     recall,
     recall_words,
     rules_changed,
-    tell_elsewhere,
+    why_silent,
 )
 from mmcrawl.crawl.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawl.listed import LinksBehind
 from mmcrawl.crawl.reports import (
     HARVEST_PAGES,
     FetchedPage,
-    PageElsewhere,
     PageReport,
-    Partition,
     RecentHarvest,
     Reporter,
     Totals,
 )
-from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
 from mmcrawl.frontier.aliases import ALIAS, BEHIND, Aliases
 from mmcrawl.frontier.findings import (
@@ -42,7 +40,7 @@ from mmcrawl.frontier.findings import (
     PatternRecord,
 )
 from mmcrawl.frontier.ranking import ALL
-from mmcrawl.frontier.records import NewLink, PageRecord, Status, WaitingLink
+from mmcrawl.frontier.records import NewLink, Status, WaitingLink
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.page.dynamic import promises_media
@@ -62,7 +60,7 @@ _SURELY = 1e-6  # share of the way from the threshold to 1
 
 
 class CrawlJob:
-    """The state of a crawl, and what happens with each page.
+    """The state of a crawl, and what happens with each page; `Crawl` says what is asked and told.
 
     Args:
         store: an open store.
@@ -74,16 +72,16 @@ class CrawlJob:
         obey_nofollow: leave links alone that the page asks not to follow.
         links: which are to be followed, see `SqliteFrontier`. A job may go on with others.
         rules: which links come first, and which never. A job may go on with others.
-        partition: what makes it a part of a larger crawl, if it is one. Words of pages, and what is
-            noted of rules, are kept by who has all parts.
+        sites, elsewhere, siblings: of a larger crawl that this is a part of: the hosts that it
+            keeps to, what tells of an address whether it belongs to another part, and among how
+            many parts of this process memory is divided.
 
     Attributes:
-        shared: False, other than of a crawl that several processes work on.
         interrupted: whether the last `next` gave up early, see there.
         moved_seeds: the hosts that seeds turned out to redirect to.
     """
 
-    shared = False
+    round_trips = 0
 
     def __init__(
         self,
@@ -97,7 +95,9 @@ class CrawlJob:
         obey_nofollow: bool = True,
         links: str = ALL,
         rules: PinnedRules | None = None,
-        partition: Partition | None = None,
+        sites: Sites | None = None,
+        elsewhere: Callable[[str], bool] | None = None,
+        siblings: int = 1,
     ) -> None:
         self.store = store
         self.job = job
@@ -106,19 +106,16 @@ class CrawlJob:
             job,
             links,
             rules.weight_of if rules else None,
-            elsewhere=partition.elsewhere if partition else None,
-            siblings=partition.siblings if partition else 1,
+            elsewhere=elsewhere,
+            siblings=siblings,
         )
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
-        self._is_part = partition is not None
-        self._is_elsewhere = partition.elsewhere if partition else lambda url: False
-        if partition is not None and partition.link_model is not None:
-            self.scorer.load_model(partition.link_model)
+        self._is_elsewhere = elsewhere or (lambda url: False)
         self.interrupted = False
         self.reporter = reporter
         seeds = [reporter.real(seed) for seed in seeds]
-        self._admission = Admission(limits, partition.sites if partition else seeds)
+        self._admission = Admission(limits, sites or seeds)
         self.moved_seeds = MovedSeeds(self.frontier, self._admission.sites, reporter.test)
         self._aliases = Aliases(self.frontier)
         self._intake = LinkIntake(
@@ -130,33 +127,32 @@ class CrawlJob:
         self._judge = Judge(self._test, BoilerplateMedia(store, job), self.frontier, self.findings)
         self._patterns = self.findings.patterns()
         self._recent = RecentHarvest()
-        if partition is None and self.frontier.pages <= _PAGES_LOOKED_THROUGH:
-            self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
         self._behind = LinksBehind(self.frontier, self._admission)
         self._rules, self._links = rules or PinnedRules(), links
-        self._seeds, self._learnt_links = seeds, partition.learnt_links if partition else None
-        if partition is None:
-            deque(self.begin(), maxlen=0)
+        self._seeds = seeds
+        self._contents: Mapping[int, str] = {}
+        self._start()
+
+    def _start(self) -> None:
+        deque(self.begin(), maxlen=0)
 
     def begin(self) -> Iterator[int]:
-        """Bring all to where the job was left, little by little. Of a part, its owner calls it.
+        """Bring all to where the job was left, little by little.
 
         Yields:
             How many of the links that have ended the algorithm knows of.
         """
-        yield from self._recall(self._seeds, self._learnt_links)
+        yield from self._recall()
         self._add([seed_link(seed) for seed in self._seeds], None)
         self._follow_listed()
         self.commit()
 
     @property
     def topic(self) -> Topic:
-        """What the crawl looks for."""
         return self._test.topic
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The media kinds it looks for."""
         return self._test.kinds
 
     @property
@@ -169,45 +165,35 @@ class CrawlJob:
 
     @property
     def pages(self) -> int:
-        """How many pages were crawled, earlier runs of the job included."""
         return self.frontier.pages
 
     @property
     def algorithm(self) -> str:
-        """Name of the algorithm that orders the frontier."""
         return self.scorer.name
 
     @property
     def more_may_come(self) -> bool:
-        """Whether links may come from elsewhere: never, this crawl is this process's own."""
         return False
 
     def best(self, most: int) -> list[MediaPageRecord]:
-        """Return the media pages with the best topic scores."""
         return self.findings.best(most)
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the pages with media a little below the threshold, the best first."""
         return self.findings.near_misses(self._test.threshold)
 
     def barren_parts(self) -> list[BarrenPart]:
-        """Return what took much of the last pages for nothing."""
         return self.findings.barren_parts()
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
-        """Yield the media pages, best topic score first."""
         return self.findings.media_pages()
 
     def patterns(self) -> list[PatternRecord]:
-        """Return the learnt patterns."""
         return self.findings.patterns()
 
     def error_reasons(self) -> Counter[str]:
-        """Return how many links ended in error, by reason."""
         return self.frontier.errors()
 
     def totals(self) -> Totals:
-        """Return where the crawl stands."""
         counts, media = self.frontier.counts, self.findings.counts()
         return Totals(
             pages=self.frontier.pages,
@@ -223,17 +209,14 @@ class CrawlJob:
 
     @property
     def ready(self) -> int:
-        """How many links wait and may be fetched."""
         return self.frontier.ready
 
     @property
     def kept(self) -> bool:
-        """Whether the job can be taken up again by another process."""
         return self.store.path is not None
 
     @property
     def sites(self) -> Sites:
-        """The hosts that the crawl keeps to, and those in private networks that may be asked."""
         return self._admission.sites
 
     # -- what a fetcher calls -------------------------------------------------------------------
@@ -243,11 +226,17 @@ class CrawlJob:
         *,
         updated: Callable[[], object],
         stopped: Callable[[str], object],
-        failed: Callable[[StoreError], object],
+        failed: Callable[[Any], object],
         left_alone: Callable[[], bool],
         contents: Mapping[int, str],
     ) -> None:
-        """Do nothing: there is nobody else to hear from."""
+        self._contents = contents  # there is nobody else to hear from
+
+    def is_full(self, most: int, under_way: int) -> bool:
+        return 0 < most <= self.pages + under_way
+
+    def silent(self) -> list[str] | None:
+        return why_silent(self.frontier, self._contents)
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best link of a host that is `ready` (given its origin) to be fetched.
@@ -291,7 +280,6 @@ class CrawlJob:
         return self._listed.with_media(page, urls)
 
     def linking(self, link: int) -> Linking:
-        """Return what led to a link, also over redirects."""
         anchor, urls, at = "", list[str](), link
         while True:
             known = self.frontier.known(at)
@@ -364,8 +352,7 @@ class CrawlJob:
         )
         self.frontier.apply(scores_after(self.scorer, crawled))
         self._listed.crawled(page.url, known.tag_path, relevant=verdict.relevant)
-        if not self._is_part:
-            self.store.note(self.job.number, self._similarity.note(report.words))
+        self._note_words(report)
         self._recent.add(link, relevant=verdict.relevant)
         self._follow_listed()
         if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
@@ -394,15 +381,12 @@ class CrawlJob:
         return bool(added)
 
     def is_running(self, link: int) -> bool:
-        """Return whether a link is being fetched."""
         return self.frontier.is_running(link)
 
     def referrer(self, link: WaitingLink) -> str | None:
-        """Return the address of the page a link was found on, None for a seed."""
         return None if link.parent is None else self.frontier.url(link.parent)
 
     def retry(self, link: int, request: bytes | None, priority: int) -> None:
-        """Let a link that is being fetched wait again."""
         self.frontier.requeue(link, request, priority)
 
     def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
@@ -429,44 +413,12 @@ class CrawlJob:
             self.frontier.void(link, reason)
 
     def add(self, links: Sequence[NewLink]) -> bool:
-        """Add links that come from no page; tell whether any of them is new."""
         return bool(self._add(links, None))
 
     def request_before(self, link: NewLink) -> bytes | None:
-        """Return the request in the way of a link's own, see `SqliteFrontier.request_before`."""
         return self.frontier.request_before(link)
 
-    def receive(self, page: PageElsewhere, links: Sequence[NewLink]) -> None:
-        """Take in links that were found on a page of another part; those known are left alone."""
-        record = PageRecord(
-            page.url, "", "", "", page.contains_media, page.relevant, len(links), time.time(),
-            topic_score=page.topic_score, new_media=page.new_media,
-        )  # fmt: skip
-        number = self.frontier.add_elsewhere(record, page.layer)
-        found = self._intake.receive(links, number)
-        if new := self.frontier.link_from(number, found):
-            crawled = CrawledPage(
-                number, page.url, page.relevant, page.contains_media, new,
-                page.topic_score, page.new_media, page.on_topic,
-            )  # fmt: skip
-            self.frontier.apply(tell_elsewhere(self.scorer, crawled))
-
-    def page_above(self, link: int) -> PageElsewhere | None:
-        """Return what other parts are told of the page that a link is, or was found on.
-
-        None for a link that comes from no page.
-        """
-        at: int | None = link
-        while at is not None and (page := self.frontier.page(at)) is None:
-            at = self.frontier.known(at).parent
-        if at is None or page is None:
-            return None
-        url, relevant, media, score, new_media = page
-        layer, on_topic = self.frontier.known(at).logical_layer, self._test.on_topic(url, score)
-        return PageElsewhere(url, layer, relevant, media, score, new_media, on_topic)
-
     def commit(self) -> None:
-        """Make everything reported so far durable."""
         patterns = self.scorer.patterns()
         if patterns != self._patterns:
             self.findings.keep_patterns(patterns)
@@ -474,7 +426,6 @@ class CrawlJob:
         self.frontier.commit()
 
     def stop(self, reason: str, *, finished: bool) -> None:
-        """Commit, and note why the crawl stopped and whether the job is done."""
         for remark in self.scorer.remarks():
             logger.warning("%s: %s", self.scorer.name, remark)
         self._remember()
@@ -482,11 +433,9 @@ class CrawlJob:
         self.store.stop_job(self.job.number, reason, finished=finished)
 
     def roll_back(self) -> None:
-        """Give up what was not committed."""
         self.store.roll_back()
 
     def close(self) -> None:
-        """Close the store."""
         self.store.close()
 
     # -- inside ---------------------------------------------------------------------------------
@@ -527,25 +476,29 @@ class CrawlJob:
         self.frontier.revise(links)
         self.frontier.apply(self.scorer.revised(links))
 
+    def _note_words(self, report: PageReport) -> None:
+        self.store.note(self.job.number, self._similarity.note(report.words))
+
     def _remember(self) -> None:
-        if self._is_part:
-            return
         memory = {"similarity": self._similarity.state()} | noted(self._rules, self._links)
         self.store.remember(self.job.number, memory)
 
-    def _recall(self, seeds: Sequence[str], learnt_links: int | None) -> Iterator[int]:
-        """Bring all to where the job was left, but for rules and links, which are as given now."""
-        if not self._is_part:
-            recall_words(self.store, self.job, self._similarity)
+    def _retell(self, learnt_links: int | None = None) -> Iterator[int]:
+        """Bring algorithm and bounds to where they stood, see `recall`."""
         known = self._admission, self.moved_seeds, self._aliases
         yield from recall(
             self.frontier, self.scorer, *known, listed=self._listed, learnt_links=learnt_links
         )
         self.frontier.apply(self.scorer.added(self.frontier.held()))
-        if self._is_part:
-            return
+
+    def _recall(self) -> Iterator[int]:
+        """Bring all to where the job was left, but for rules and links, which are as given now."""
+        recall_words(self.store, self.job, self._similarity)
+        if self.frontier.pages <= _PAGES_LOOKED_THROUGH:
+            self._recent.recall(self.findings.recent_pages(HARVEST_PAGES))
+        yield from self._retell()
         given = self._rules, self._links
-        if rules_changed(self.store, self.job, *given, seeds, begun=self.pages > 0):
+        if rules_changed(self.store, self.job, *given, self._seeds, begun=self.pages > 0):
             self._remember()
             if self.ready:  # of a job that was at its end
                 self.job = replace(self.job, finished_at=None)

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.reports import Partition, Reporter
+from mmcrawl.crawl.reports import Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.ranking import ALL
@@ -19,6 +19,7 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.topic.loading import as_one, load_topic, topic_of
 from mmcrawl.topic.topic import Topic
 
+J = TypeVar("J", bound=CrawlJob)
 SEEDS = "seeds_in_order"
 """Argument of a shared job: a log can be read again only with its seeds in their order."""
 _LIMIT = "limits."
@@ -138,24 +139,25 @@ class CrawlParts:
 
     def job(
         self,
+        kind: type[J],
         store: SqliteStore,
         job: Job,
         *,
         reporter: Reporter | None = None,
         seeds: Sequence[str] | None = None,
-        partition: Partition | None = None,
-    ) -> CrawlJob:
+        **more: Any,
+    ) -> J:
         """Return the crawl over a store.
 
         Args:
+            kind: of crawl; `more` is its own.
             store, job: where it is kept.
             reporter: makes the reports of its pages; None for one of its own.
             seeds: where it starts, if not at all seeds.
-            partition: what makes it a part of a larger crawl, if it is one.
         """
         reporter = reporter or self.reporter()
         similarity = reporter.similarity
-        return CrawlJob(
+        return kind(
             store,
             job,
             reporter=reporter,
@@ -165,5 +167,5 @@ class CrawlParts:
             obey_nofollow=self.obey_nofollow,
             links=self.links,
             rules=self.rules,
-            partition=partition,
+            **more,
         )

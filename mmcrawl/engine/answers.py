@@ -17,7 +17,7 @@ from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Headers, Response, TextResponse
 
 from mmcrawl.archive.model import Capture
-from mmcrawl.engine.crawls import Crawl
+from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY
 from mmcrawl.engine.scheduler import scheduler_of

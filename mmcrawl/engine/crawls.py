@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 from mmcrawl import __version__
 from mmcrawl.archive.revisits import RevisitRules
@@ -14,6 +14,7 @@ from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.parts import CrawlParts
+from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.database import remove_own_file
@@ -28,14 +29,8 @@ _REVISIT_KINDS = "MMCRAWL_REVISIT_KINDS"
 _ALL_KINDS = "all"
 _HOUR = 3_600.0
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the driver of MongoDB is slow to load, and few crawls need it
     from mmcrawl.cluster.store import SharedStore
-    from mmcrawl.cluster.worker import SharedJob
-
-    Crawl: TypeAlias = CrawlJob | SharedJob
-else:  # the driver of MongoDB is slow to load, and few crawls need it
-    Crawl = CrawlJob
-"""What Scrapy's side of a crawl talks to: a whole crawl, or a worker's share."""
 
 
 def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | None:
@@ -209,7 +204,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     try:
         if args.made_afresh:
             _remove_archive(args, config)
-        job = parts.job(store, store.job(args.job_name, args.identity()))
+        job = parts.job(CrawlJob, store, store.job(args.job_name, args.identity()))
         _miss_no_archive(job, config.archive_of(args))
     except BaseException:
         store.close()

@@ -15,7 +15,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
-from mmcrawl.engine.crawls import Crawl
+from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError

@@ -26,7 +26,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from mmcrawl.engine.crawls import Crawl
+from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.engine.hosts import LIMIT, NO_HOST, RobotsUnreachableError, UnreachableHosts, reason_of
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import LINK_KEY

@@ -22,7 +22,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import JsonRequest, XmlRpcRequest
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 
-from mmcrawl.engine.crawls import Crawl
+from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.engine.hosts import FailureReport
 from mmcrawl.errors import RequestError
 from mmcrawl.frontier.records import NewLink, WaitingLink

@@ -4,12 +4,12 @@ A request handed out carries the id of its link. Retries and redirects are made 
 the id back: a retry lets the link wait again, a redirect ends it and adds its target. Every other
 request is a new link.
 
-The spider makes the job: `spider.make_job() -> CrawlJob`, or a `SharedJob` if it is shared.
+The spider makes the crawl: `spider.make_job() -> Crawl`.
 """
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from operator import methodcaller
@@ -23,11 +23,11 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from mmcrawl.crawl.history import name_silent
 from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.crawl.reports import settle
-from mmcrawl.crawl.why import name_silent, why_silent
 from mmcrawl.engine.commits import Commits
-from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.hosts import FailureReport, FreeHosts, RobotsUnreachableError, UnreachableHosts
 from mmcrawl.engine.requests import LINK_KEY, WAY_KEY, LinkRequests
 from mmcrawl.engine.threads import in_reactor, in_thread
@@ -97,7 +97,7 @@ class FocusedScheduler(BaseScheduler):
         self.max_pages = getattr(spider, "max_pages", 0)
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
         self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
-        self._ends = Ends(self, contents := getattr(spider, "contents", {}))
+        self._ends = Ends(self)
         self._window.watch(self.crawler.signals, self._under_way)
         ended = self.crawler.settings.get(ENDED)
         if ended or self.job.job.finished_at is not None:
@@ -108,7 +108,7 @@ class FocusedScheduler(BaseScheduler):
             stopped=in_reactor(self._close),
             failed=in_reactor(self.give_up),
             left_alone=lambda: self.only_left_alone,
-            contents=contents,
+            contents=getattr(spider, "contents", {}),
         )
         self._commits.begin()
         collect_seldom()
@@ -125,7 +125,7 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or self._failed or reason == "already_finished":
             return None
         job, finished = self.job, reason == "finished"
-        if job.shared:
+        if self._alone is None:
             stopped = in_thread(lambda: job.stop(reason, finished=finished))
             return stopped.addErrback(self._give_up_at_end)
         with self._giving_up():
@@ -195,13 +195,8 @@ class FocusedScheduler(BaseScheduler):
 
     @property
     def limit_reached(self) -> bool:
-        """Whether pages fetched and under way are as many as the crawl may have.
-
-        The bound of a crawl that is shared is kept by its workers together.
-        """
-        if self.job is None or not self.max_pages or self.job.shared:
-            return False
-        return self.job.pages + len(self._under_way) >= self.max_pages
+        """Whether pages fetched and under way are as many as the crawl may have."""
+        return self.job is not None and self.job.is_full(self.max_pages, len(self._under_way))
 
     @property
     def at_work(self) -> bool:
@@ -220,7 +215,7 @@ class FocusedScheduler(BaseScheduler):
         Nothing that is reported of it is committed before. Where other processes learn of it at
         any time, a page is passed on when it is stored.
         """
-        if self.job is None or self.job.shared:
+        if self._alone is None:
             return False
         self._commits.stores(link, stored)
         stored.addBoth(lambda _: self._hosts.ask())  # the crawl may be over now
@@ -295,6 +290,11 @@ class FocusedScheduler(BaseScheduler):
             self.crawler.stats.inc_value("mmcrawl/internal_errors")
 
     @property
+    def _alone(self) -> CrawlJob | None:
+        """The crawl, if it is this process's alone."""
+        return self.job if isinstance(self.job, CrawlJob) else None
+
+    @property
     def _open_job(self) -> Crawl:
         if self.job is None:
             raise RuntimeError("the scheduler is not open")
@@ -362,9 +362,9 @@ class FocusedScheduler(BaseScheduler):
         """Note that a page that was reported could not be stored."""
         if self._at_work is not None:
             self._afterwards.append(lambda: self._not_stored(link, reason))
-        elif isinstance(self.job, CrawlJob) and not self._failed:
+        elif self._alone is not None and not self._failed:
             with self._giving_up():
-                self.job.not_stored(link, reason)
+                self._alone.not_stored(link, reason)
 
     def give_up(self, error: StoreError, *, closing: bool = False) -> None:
         """Stop the crawl because a store fails; what was not committed is fetched again later.
@@ -440,11 +440,10 @@ class Ends:
 
     Args:
         scheduler: of the crawl, whose job is open.
-        contents: what pages without links and media consist of, by their links.
     """
 
-    def __init__(self, scheduler: FocusedScheduler, contents: Mapping[int, str]) -> None:
-        self._scheduler, self._contents = scheduler, contents
+    def __init__(self, scheduler: FocusedScheduler) -> None:
+        self._scheduler = scheduler
         self._is_fresh = scheduler.job is not None and not scheduler.job.pages
         scheduler.crawler.signals.connect(self._name, signals.spider_idle)
 
@@ -460,8 +459,8 @@ class Ends:
             raise CloseSpider("nothing_fetched")
         if job.ready and scheduler.only_left_alone:
             raise CloseSpider("hosts_unreachable")
-        if not isinstance(job, CrawlJob) or not self._is_fresh or scheduler.limit_reached:
-            return  # of a crawl that is shared, its workers together say so
-        if lines := why_silent(job.frontier, self._contents):
+        if not self._is_fresh or scheduler.limit_reached:
+            return
+        if lines := job.silent():
             name_silent(lines)
             raise CloseSpider("nothing_found")

@@ -17,6 +17,7 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.blocks.partitioners.base import DEFAULT_METHOD
 from mmcrawl.crawl.params import FocusedParams
+from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.crawl.reading import PageReader, ReadPage, ReceivedPage
 from mmcrawl.engine.answers import (
     PAGE,
@@ -36,7 +37,7 @@ from mmcrawl.engine.components import (
     missing_parts,
     use_components,
 )
-from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
+from mmcrawl.engine.crawls import archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import LINK_KEY

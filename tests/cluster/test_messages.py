@@ -7,8 +7,15 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.cluster import LinksOfPage, Messages, Outbox, decode_message, encode_message, messages
-from mmcrawl.crawl import PageElsewhere
+from mmcrawl.cluster import (
+    LinksOfPage,
+    Messages,
+    Outbox,
+    PageElsewhere,
+    decode_message,
+    encode_message,
+    messages,
+)
 from mmcrawl.frontier import NewLink
 from tests.tables import each
 

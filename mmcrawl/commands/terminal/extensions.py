@@ -24,9 +24,8 @@ from mmcrawl.commands.terminal.tables import (
     revisit_tables,
     sentence,
 )
-from mmcrawl.crawl.job import CrawlJob
+from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.crawl.reports import Totals
-from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.ranking import ALL
@@ -103,8 +102,7 @@ class CrawlProgress:
         if job is None:
             return
         progress = self._progress(job)
-        if not isinstance(job, CrawlJob):
-            self.crawler.stats.set_value("mmcrawl/store/round_trips", job.round_trips)
+        self.crawler.stats.set_value("mmcrawl/store/round_trips", job.round_trips)
         if self._shown and reason != "bad_input":
             try:
                 summary = self._summary(job, progress, spider, reason)
@@ -169,8 +167,8 @@ class CrawlProgress:
             errors=job.error_reasons(),
             left_alone=Counter(scheduler.unreachable.told() if scheduler else {}),
             archived=self._archived(spider),
-            near=job.near_misses() if isinstance(job, CrawlJob) else (),
-            barren=job.barren_parts() if isinstance(job, CrawlJob) else (),
+            near=job.near_misses(),
+            barren=job.barren_parts(),
         )
 
     def _archived(self, spider: Spider) -> Archived | None:
