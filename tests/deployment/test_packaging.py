@@ -119,6 +119,17 @@ def test_every_requirement_is_pinned_to_one_version_and_told_in_the_docs():
     assert [name for name in map(normal_name, wanted) if name not in told] == []
 
 
+def test_the_licence_of_every_pinned_package_is_told():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = [pin.partition("==")[0] for pin in lines if not pin.startswith("#")]
+    page = (ROOT / "docs/reference/licences.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w.-]+) \| (\S.*) \|$", page, re.MULTILINE)[1:]
+    assert [name for name, _ in rows] == pinned, "run python tools/write_licences.py"
+    bound = {name for name, licence in rows if "GPL" in licence}
+    assert bound == {"frozendict", "libzim", "mutagen"}  # which the page speaks of
+    assert not bound & set(map(normal_name, PROJECT["dependencies"]))
+
+
 def isolated_environment(home: Path, *first_on_path: str) -> dict[str, str]:
     """An environment for `python -S` that has the dependencies, and the project only if named.
 
