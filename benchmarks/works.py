@@ -29,11 +29,10 @@ from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.parse import parse_page
 from mmcrawl.text.words import unify
 from mmcrawl.works import grouping
-from mmcrawl.works.describing import FoundPage, Sources, describe
+from mmcrawl.works.describing import FoundPage, Sources, describe, read_works_page
 from mmcrawl.works.licences import best_first
 from mmcrawl.works.model import Work
 from mmcrawl.works.values import stem_of
-from mmcrawl.works.works_page import read_works_page
 
 LABELS = Path(__file__).parent / "data" / "works_licences.json"
 RESERVED = "all-rights-reserved"

@@ -15,8 +15,8 @@ from mmcrawl.archive.comparing.changes import Difference
 from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.counting import stats_of
 from mmcrawl.archive.format.cutting import ArchivedPage, columns_of, cut_entries
+from mmcrawl.archive.format.planning import RepackEstimate, estimate
 from mmcrawl.archive.format.reading import Reader
-from mmcrawl.archive.format.repacking import RepackEstimate, estimate
 from mmcrawl.archive.format.sealing import SEALED_LEVEL, Sealer
 from mmcrawl.archive.format.writing import Writer
 from mmcrawl.archive.index import Index, Segment, UrlRow

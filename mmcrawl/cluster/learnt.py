@@ -20,7 +20,7 @@ from dataclasses import astuple, dataclass, field, replace
 import bson
 from bson.errors import BSONError
 
-from mmcrawl.cluster.packing import packed, unpacked
+from mmcrawl.cluster.changes import packed, unpacked
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.parts import CrawlParts

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mmcrawl.cluster.packing import packed, unpacked
+from mmcrawl.cluster.changes import packed, unpacked
 from mmcrawl.cluster.partition import PageElsewhere
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.frontier.records import NewLink

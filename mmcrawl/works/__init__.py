@@ -1,7 +1,7 @@
 """Works: a record for each recording, film or animation that was found, not for each address.
 
 A page names addresses of media (:mod:`.occurrences`) and says who made it, when, and under which
-licence (:mod:`.works_page`, :mod:`.licences`); files say more (:mod:`.file_tags`). Occurrences of
+licence (:mod:`.describing`, :mod:`.licences`); files say more (:mod:`.file_tags`). Occurrences of
 one work are grouped (:mod:`.grouping`) and described (:mod:`.describing`). The :mod:`.catalogue`
 keeps them with an editor's corrections (:mod:`.corrections`) and collections
 (:mod:`.collections`), in a file or a database; :mod:`.exporting` writes them in formats of others.
@@ -20,7 +20,7 @@ with lazy_imports(__name__):
         Suggestions,
     )
     from mmcrawl.works.corrections import Correction, read_corrections
-    from mmcrawl.works.describing import FoundPage, Sources, describe
+    from mmcrawl.works.describing import FoundPage, Sources, WorksPage, describe, read_works_page
     from mmcrawl.works.file_tags import FileTags, TagReader, tags_of
     from mmcrawl.works.licences import best_first, licence_of_url, licences_in_text
     from mmcrawl.works.model import (
@@ -31,4 +31,3 @@ with lazy_imports(__name__):
         Work,
         WorkFile,
     )
-    from mmcrawl.works.works_page import WorksPage, read_works_page

@@ -4,12 +4,20 @@ One that is shared is read from the snapshots and logs of its parts, into a file
 that is removed afterwards.
 """
 
+from __future__ import annotations
+
 import os
+import sqlite3
 import tempfile
+from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from mmcrawl import __version__
 from mmcrawl.cluster.changes import put_rows
@@ -18,15 +26,15 @@ from mmcrawl.cluster.log import Logs, Stored
 from mmcrawl.cluster.own_parts import FOLDER
 from mmcrawl.cluster.places import PARTS
 from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
-from mmcrawl.cluster.views.merging import merge
 from mmcrawl.cluster.views.observing import Observer
 from mmcrawl.crawl.history import LastScores, noted, retold
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier.ranking import ALL
-from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable
+from mmcrawl.frontier.reading import ELSEWHERE, JOB_SHIFT, LinkTable
 from mmcrawl.frontier.records import LinkScores
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
+from mmcrawl.frontier.urls import url_key
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 
 _AT_ONCE = 64  # parts
@@ -163,3 +171,153 @@ def _write(store: SqliteStore, part: int, scores: LinkScores) -> None:
             "UPDATE link SET score = ?, structure = ? WHERE id = ? AND status = 'W'",
             [(score, structure, (part << JOB_SHIFT) + link) for link, score, structure in rows],
         )
+
+
+_Numbers: TypeAlias = Mapping[int, "array[int]"]
+
+_TREE = """
+CREATE TEMP TABLE fetched (url TEXT PRIMARY KEY, id INTEGER) WITHOUT ROWID;
+INSERT OR IGNORE INTO fetched SELECT url, id FROM page JOIN link USING (id)
+    WHERE error = '' AND url IN (SELECT url FROM page JOIN link USING (id) WHERE error = '{0}')
+    ORDER BY visited_at;
+CREATE TEMP TABLE stand_in (id INTEGER PRIMARY KEY, real INTEGER NOT NULL);
+INSERT INTO stand_in SELECT page.id, fetched.id FROM page JOIN link USING (id)
+    JOIN fetched USING (url) WHERE error = '{0}';
+CREATE TEMP TABLE above (id INTEGER PRIMARY KEY, parent INTEGER);
+INSERT INTO above SELECT link.id, coalesce(real, parent) FROM link
+    LEFT JOIN stand_in ON stand_in.id = parent WHERE link.id NOT IN (SELECT id FROM stand_in);
+CREATE INDEX temp.above_parent ON above (parent);
+CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, time REAL, place INTEGER);
+INSERT INTO ended SELECT link.id, max(coalesce(visited_at, 0.0)) OVER
+    (PARTITION BY link.id >> 40 ORDER BY settled), settled
+    FROM link LEFT JOIN page USING (id) WHERE settled IS NOT NULL;
+CREATE TEMP TABLE tree (id INTEGER PRIMARY KEY, found REAL, depth INTEGER, ended REAL);
+"""
+# From what was found by nothing down, each after the page that it was found on.
+_GROW = """
+INSERT INTO tree WITH RECURSIVE grown (id, found, depth, ended) AS (
+    SELECT above.id, 0.0, 0, coalesce(time, 0.0) FROM above LEFT JOIN ended USING (id)
+        WHERE parent IS NULL AND above.id NOT IN (SELECT id FROM tree)
+    UNION ALL
+    SELECT above.id, max(found, coalesce(visited_at, 0.0)), depth + 1,
+        max(grown.ended, coalesce(time, 0.0))
+        FROM grown JOIN above ON above.parent = grown.id LEFT JOIN page ON page.id = grown.id
+        LEFT JOIN ended ON ended.id = above.id
+) SELECT * FROM grown
+"""
+# Pages that wait for each other: a worker died, and what it had found was found again elsewhere.
+_CIRCLE = """
+SELECT stand_in.id FROM above JOIN link USING (id) JOIN stand_in ON stand_in.id = link.parent
+    JOIN page ON page.id = stand_in.id WHERE above.id NOT IN (SELECT id FROM tree)
+    ORDER BY visited_at LIMIT 1
+"""
+_NUMBERS = """
+CREATE TEMP TABLE number (id INTEGER PRIMARY KEY, new INTEGER, place INTEGER);
+INSERT INTO number (id, new) SELECT id, row_number() OVER (ORDER BY found, depth, id) - 1 FROM tree;
+UPDATE number SET place = p.place FROM (SELECT tree.id, row_number() OVER
+    (ORDER BY tree.ended, (tree.ended > time) * (depth + 1), tree.id >> 40, ended.place)
+    AS place FROM tree JOIN ended USING (id)) p WHERE p.id = number.id;
+INSERT INTO number SELECT stand_in.id, new, place FROM stand_in JOIN number ON number.id = real;
+CREATE TEMP TABLE outlinks (id INTEGER PRIMARY KEY, links BLOB);
+"""
+_HOSTS = (
+    "INSERT INTO host SELECT :job, row_number() OVER (ORDER BY origin) - 1, origin"
+    " FROM (SELECT DISTINCT origin FROM host)"
+)
+_LINKS = (
+    "INSERT INTO link ({0}) SELECT {1} FROM link JOIN host old ON old.job = link.id >> 40"
+    " AND old.id = link.host JOIN host new ON new.job = :job AND new.origin = old.origin"
+    " JOIN number ON number.id = link.id LEFT JOIN number found_by ON found_by.id = parent"
+    " WHERE link.id NOT IN (SELECT id FROM temp.stand_in)"
+)
+_NEW_LINK = {
+    "id": ":base + number.new",
+    "key": "new_key(key, link.id >> 40, old.origin || path)",
+    "host": "new.id",
+    "parent": ":base + found_by.new",
+    "settled": "number.place",
+}
+_OUTLINKS = (
+    "SELECT new, page.id, links FROM page JOIN number USING (id)"
+    " LEFT JOIN temp.stand_in USING (id) ORDER BY new, real IS NOT NULL, page.id"
+)
+_PAGES = (
+    "INSERT INTO page ({0}) SELECT {1} FROM page JOIN number USING (id)"
+    " JOIN outlinks ON outlinks.id = new WHERE page.id NOT IN (SELECT id FROM temp.stand_in)"
+)
+_NEW_PAGE = {"id": ":base + number.new", "links": "outlinks.links"}
+_FOLLOWED = (
+    "SELECT job, first, last, coalesce((SELECT place FROM number JOIN link USING (id)"
+    " WHERE id >= job << 40 AND id < job + 1 << 40 AND settled <= followed.settled"
+    " ORDER BY settled DESC LIMIT 1), 0) FROM followed"
+)
+
+
+def merge(store: SqliteStore, job: int) -> None:
+    """Make one job of the links, pages and hosts of all parts in a store.
+
+    Args:
+        store: holds the parts, each under its number.
+        job: number of the one, greater than those.
+    """
+    told = {"job": job, "base": job << JOB_SHIFT}
+    with store.writing() as db:
+        _run(db, _TREE.format(ELSEWHERE))
+        db.execute(_GROW)
+        while row := db.execute(_CIRCLE).fetchone():
+            db.execute("DELETE FROM stand_in WHERE id = ?", row)
+            db.execute("INSERT INTO above VALUES (?, NULL)", row)
+            below = "SELECT id FROM link WHERE parent = ?"
+            db.execute(f"UPDATE above SET parent = ? WHERE id IN ({below})", 2 * row)  # noqa: S608
+            db.execute(_GROW)
+        _run(db, _NUMBERS)
+        numbers = _numbers(db)
+        db.create_function("new_key", 3, lambda key, part, url: _new_key(job, key, part, url))
+        db.executemany("INSERT INTO outlinks VALUES (?, ?)", _outlinks(db, numbers))
+        db.execute(_HOSTS, {"job": job})
+        for table, statement, new in (("link", _LINKS, _NEW_LINK), ("page", _PAGES, _NEW_PAGE)):
+            columns = [row[1] for row in db.execute(f"PRAGMA main.table_info({table})")]
+            values = (new.get(column, f"{table}.{column}") for column in columns)
+            db.execute(statement.format(", ".join(columns), ", ".join(values)), told)
+        followed = _followed(db, job, numbers)
+        db.executemany("INSERT INTO followed VALUES (?, ?, ?, ?)", followed)
+    store.commit()
+
+
+def _run(db: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";"):
+        db.execute(statement)
+
+
+def _numbers(db: sqlite3.Connection) -> _Numbers:
+    """Return the new numbers of the links of each part, in their order there."""
+    numbers: defaultdict[int, array[int]] = defaultdict(partial(array, "I"))
+    for link, new in db.execute("SELECT id, new FROM number ORDER BY id"):
+        numbers[link >> JOB_SHIFT].append(new)
+    return numbers
+
+
+def _new_key(job: int, key: int | None, part: int, url: str) -> int | None:
+    return url_key(job, url) if key == url_key(part, url) else key
+
+
+def _outlinks(db: sqlite3.Connection, numbers: _Numbers) -> Iterator[tuple[int, bytes]]:
+    """Yield the links on each page: those of its own part before those of others."""
+    for new, some in groupby(db.execute(_OUTLINKS), key=itemgetter(0)):
+        links = (
+            numbers[page >> JOB_SHIFT][link]
+            for _, page, found in some
+            for link in array("I", found)
+        )
+        yield new, array("I", dict.fromkeys(links)).tobytes()
+
+
+def _followed(
+    db: sqlite3.Connection, job: int, numbers: _Numbers
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the rows of `followed`, those of links that are not neighbours any more apart."""
+    for part, first, last, since in db.execute(_FOLLOWED).fetchall():
+        links = sorted(numbers[part][link] for link in range(first, last + 1))
+        for _, some in groupby(enumerate(links), key=lambda pair: pair[1] - pair[0]):
+            run = [link for _, link in some]
+            yield job, run[0], run[-1], since

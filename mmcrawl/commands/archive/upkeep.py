@@ -10,7 +10,7 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.copying import copy_archive
-from mmcrawl.archive.format.repacking import RepackEstimate
+from mmcrawl.archive.format.planning import RepackEstimate
 from mmcrawl.archive.model import CheckReport, as_text
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
