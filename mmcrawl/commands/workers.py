@@ -6,29 +6,25 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
+from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.model import as_text
-from mmcrawl.commands.base import JSON, MmcrawlCommand, Subcommand, as_json, console_of, flag
-from mmcrawl.commands.terminal.tables import facts_table, folded, literal, sentence
+from mmcrawl.commands.base import JSON, MmcrawlCommand, Subcommand, as_json, console_of
+from mmcrawl.commands.terminal.tables import facts_table, folded, literal
 from mmcrawl.crawl.spider_params import checked_store
-from mmcrawl.errors import StoreError
 from mmcrawl.store.uris import file_of
 
 if TYPE_CHECKING:  # the driver of MongoDB is slow to load
     from mmcrawl.cluster.views.observing import (
         CrawlView,
         JobView,
-        Observation,
         Observer,
         WorkerView,
     )
@@ -43,7 +39,6 @@ _STATES = {
 }
 _STYLES = {"running": "green", "silent": "bold red", "finished": "", "stopped": "yellow"}
 
-_AGAIN = 2.0  # seconds until what is watched is drawn anew
 _LOOK_AGAIN, _LONGEST_LOOK = 0.25, 8.0
 """Seconds between two looks where one is not enough, and after which no more is found out."""
 _BUSIEST = 8  # partitions that are shown
@@ -55,7 +50,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     name = "workers"
     working = ""
-    interrupted = ""
     details = (
         "Without a job, the jobs of the store; the workers at once if there is only one. It"
         " looks for a few seconds, to see who is alive and how fast pages come."
@@ -66,13 +60,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
         Subcommand(
             "",
             "show who works on a crawl",
-            options=(flag("--watch", "redraw every 2 seconds, until Ctrl-C"), JSON),
+            options=(JSON,),
         ),
     )
 
     def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
-        if opts.watch and opts.json:
-            raise ValueError("give either --watch or --json")
         store = _store(opts)
         return lambda: self._show(store, opts)
 
@@ -80,77 +72,31 @@ class Command(MmcrawlCommand, ScrapyCommand):
         from mmcrawl.cluster.views.observing import Observer
 
         with Observer(store) as observer:
-            sight = _Sight(observer, opts.job)
-            if opts.watch:
-                with suppress(KeyboardInterrupt):
-                    self._watch(sight, console_of())
-                return
-            sight.look_until_known()
-            if opts.json:
-                print(as_json(sight.plain()))
-            else:
-                console_of().print(sight.drawn())
-
-    def _watch(self, sight: _Sight, console: Console) -> None:
-        """Draw again and again; a server that goes away later is waited for."""
-        sight.look()
-        live = Live(sight.drawn(), console=console, auto_refresh=False)
-        with live if console.is_terminal else nullcontext():
-            while True:
-                if console.is_terminal:
-                    live.update(sight.drawn(), refresh=True)
-                else:  # one picture after the other: a file cannot be drawn over
-                    console.print(sight.drawn())
-                time.sleep(_AGAIN)
-                try:
-                    sight.look()
-                    sight.problem = ""
-                except StoreError as error:
-                    sight.problem = str(error)
-
-
-class _Sight:
-    """What is looked at: one job, or all of the store."""
-
-    def __init__(self, observer: Observer, job: str) -> None:
-        self.problem = ""
-        self._observer = observer
-        self._job = job
-        self._seen: dict[str, Observation] = {}
-        self._names: Sequence[str] = ()
-
-    def look(self) -> None:
-        from mmcrawl.cluster.views.observing import Observation
-
-        self._names = [self._job] if self._job else self._observer.jobs()
-        for name in self._names:
-            observation = self._seen.setdefault(name, Observation(name))
-            self._observer.look(observation, time.monotonic())
-
-    def look_until_known(self) -> None:
-        """Look until all is found out that a few seconds tell."""
-        end = time.monotonic() + _LONGEST_LOOK
-        self.look()
-        while time.monotonic() < end and not all(self._seen[n].is_settled for n in self._names):
-            time.sleep(_LOOK_AGAIN)
-            self.look()
-
-    def drawn(self) -> RenderableType:
-        views = [self._seen[name].view for name in self._names]
-        store = self._observer.name
-        if not views:
-            return literal(f"There is no job in {store}.")
-        if len(views) == 1:
-            shown = crawl_tables(store, views[0])
+            views = _looked_at(observer, [opts.job] if opts.job else observer.jobs())
+        if opts.json:
+            one = crawl_as_plain(observer.name, views[0]) if len(views) == 1 else None
+            plain = one or jobs_as_plain(observer.name, [view.job for view in views])
+            print(as_json(plain))
+        elif len(views) == 1:
+            console_of().print(crawl_tables(observer.name, views[0]))
+        elif views:
+            console_of().print(jobs_table(observer.name, [view.job for view in views]))
         else:
-            shown = jobs_table(store, [view.job for view in views])
-        return Group(shown, literal(sentence(self.problem))) if self.problem else shown
+            print(f"There is no job in {observer.name}.")
 
-    def plain(self) -> dict[str, Any]:
-        views = [self._seen[name].view for name in self._names]
-        if len(views) == 1:
-            return crawl_as_plain(self._observer.name, views[0])
-        return jobs_as_plain(self._observer.name, [view.job for view in views])
+
+def _looked_at(observer: Observer, jobs: Sequence[str]) -> list[CrawlView]:
+    """Look at jobs until all is found out that a few seconds tell."""
+    from mmcrawl.cluster.views.observing import Observation
+
+    seen = [Observation(job) for job in jobs]
+    end = time.monotonic() + _LONGEST_LOOK
+    while True:
+        for one in seen:
+            observer.look(one, time.monotonic())
+        if all(one.is_settled for one in seen) or time.monotonic() > end:
+            return [one.view for one in seen]
+        time.sleep(_LOOK_AGAIN)
 
 
 def _store(opts: argparse.Namespace) -> str:

@@ -202,7 +202,6 @@ workers -a stroe=mongodb://h/d | 2 | there is no argument 'stroe'; there are sto
 workers -a store=crawl.db | 2 | crawl.db keeps a crawl of one process, begun without workers=
 workers -a store=mongodb://127.0.0.1:1/d?serverSelectionTimeoutMS=100 | 1 | cannot be reac
 workers -a store=mongodb://127.0.0.1:1 | 1 | names no database
-workers --watch --json | 2 | either --watch or --json
 works export | 2 | --to FORMAT is missing
 works export --to paper | 2 | unknown format 'paper'
 works export --to csv -o page.html | 2 | is there already

@@ -1,18 +1,11 @@
 """`scrapy workers`: what a person types, and what comes back."""
 
-import fcntl
 import io
 import json
-import os
-import pty
-import select
 import signal
-import struct
 import subprocess
-import termios
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -178,59 +171,6 @@ def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str):
     assert bob
     assert not ann & bob
     assert plain["unowned"] <= len(plain["partitions"]) - len(ann | bob)  # some are being given
-
-
-def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path) -> None:
-    shared = begin(store, "optics")
-    tell(shared, beat=1)
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 70, 0, 0))
-    watch = start(
-        tmp_path, "workers", "-a", f"store={store}", "--watch", stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    written = read_until(ours, b"begun")
-    tell(shared, beat=2)
-    written += read_until(ours, b"alive")
-    watch.send_signal(signal.SIGINT)
-    end, again = time.monotonic() + HANG, time.monotonic() + 120
-    while watch.poll() is None and time.monotonic() < end:  # who fills a terminal waits for readers
-        if time.monotonic() > again:  # Python ignores one that comes while an object is deleted
-            watch.send_signal(signal.SIGINT)
-            again = end
-        if select.select([ours], [], [], 0.1)[0]:
-            with suppress(OSError):  # nobody writes to it any more
-                written += os.read(ours, 4096)
-    assert watch.poll() == 0
-    os.close(ours)
-    assert b"Traceback" not in written
-    shared.close()
-
-
-def test_a_watched_crawl_is_written_again_and_again_into_a_pipe(store: str, tmp_path: Path) -> None:
-    shared = begin(store, "optics")
-    tell(shared, beat=1)
-    ours, theirs = os.pipe()
-    watch = start(
-        tmp_path, "workers", "-a", f"store={store}", "--watch", stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    for _ in range(2):
-        read_until(ours, b"begun")
-    watch.kill()
-    watch.wait()
-    os.close(ours)
-    shared.close()
-
-
-def read_until(terminal: int, words: bytes) -> bytes:
-    """Read what is written on a terminal until some words come; fail if it ends before."""
-    written = b""
-    while words not in written:
-        part = os.read(terminal, 4096)
-        assert part
-        written += part
-    return written
 
 
 # -- what is drawn ----------------------------------------------------------------------------
