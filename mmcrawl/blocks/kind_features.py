@@ -39,7 +39,7 @@ _AROUND = "siblings alike repeated in_list in_table in_paragraph".split()
 _PAGE = "page_is_text page_blocks page_links page_text".split()
 _SHORT = "text_chars links link_share is_middle heading sentences has_date is_empty".split()
 _OFFSETS = (-2, -1, 1, 2)
-FEATURES = (
+_OF_BLOCK = (
     *"index from_end before behind".split(),
     *_STANDS,
     *"is_headline has_headline after_headline behind_headline agreement".split(),
@@ -59,9 +59,10 @@ FEATURES = (
     "under_distance",
     *(f"since_{kind}" for kind in _SINCE),
     *_PAGE,
-    *(f"{name}{offset:+d}" for offset in _OFFSETS for name in _SHORT),
 )
-"""Names of the columns."""
+FEATURES = (*_OF_BLOCK, *(f"{name}{offset:+d}" for offset in _OFFSETS for name in _SHORT))
+"""Names of the columns: of a block, then of those around it."""
+_OF_OTHERS = range(len(_OF_BLOCK), len(FEATURES), len(_SHORT))
 
 _AREA_NUMBERS = {area: number for number, area in enumerate(("", *AREAS))}
 _DATE_IN_WORDS = re.compile(
@@ -109,18 +110,17 @@ def kind_features(blocks: PageBlocks) -> Floats:
         log1p(sum(blocks.text_chars)),
     )
     columns.update((name, np.full(count, value)) for name, value in zip(_PAGE, page, strict=True))
-    for offset in _OFFSETS:
-        columns.update((f"{name}{offset:+d}", _shifted(columns[name], offset)) for name in _SHORT)
-    return np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
-
-
-def _shifted(values: Floats, offset: int) -> Floats:
-    result = np.zeros_like(values)
-    if offset < 0:
-        result[-offset:] = values[:offset]
-    else:
-        result[:-offset] = values[offset:]
-    return result
+    found = np.zeros((count, len(FEATURES)), dtype=np.float32)
+    for place, name in enumerate(_OF_BLOCK):
+        found[:, place] = columns[name]
+    short = found[:, [_OF_BLOCK.index(name) for name in _SHORT]]
+    for place, offset in zip(_OF_OTHERS, _OFFSETS, strict=True):
+        of_other = found[:, place : place + len(_SHORT)]
+        if offset < 0:
+            of_other[-offset:] = short[:offset]
+        else:
+            of_other[:-offset] = short[offset:]
+    return found
 
 
 def _places(blocks: PageBlocks) -> Columns:

@@ -102,7 +102,7 @@ class Block:
         """What the kind was found from: spatial, content and tag features."""
         return block_features(self.page.facts, self.nodes)
 
-    @cached_property
+    @property
     def topic(self) -> str:
         """What the block is about, in a few words (Song et al. 2008, section 2.2)."""
         return self.page.block_topics.of(self.nodes)

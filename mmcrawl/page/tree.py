@@ -152,13 +152,12 @@ class PageTree:
         self._attributes: dict[int, Mapping[str, str]] = {}  # of the elements asked for
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.tags))
+    def _names(self) -> Mapping[str, int]:
+        return {tag: number for number, tag in enumerate(dict.fromkeys(self.tags))}
 
     @cached_property
     def _name_numbers(self) -> NDArray[np.int32]:
-        numbers = {tag: number for number, tag in enumerate(self._names)}
-        return np.fromiter(map(numbers.__getitem__, self.tags), np.int32, len(self.tags))
+        return np.fromiter(map(self._names.__getitem__, self.tags), np.int32, len(self.tags))
 
     @cached_property
     def apart(self) -> bytearray:
@@ -180,11 +179,15 @@ class PageTree:
 
     def elements(self, *tags: str) -> list[int]:
         """Return the elements of some tags, in order."""
+        if self._names.keys().isdisjoint(tags):
+            return []
         found: list[int] = np.flatnonzero(self.having(tags)).tolist()
         return found
 
     def having(self, tags: Collection[str]) -> NDArray[np.bool_]:
         """Return of each node whether it has one of some tags."""
+        if self._names.keys().isdisjoint(tags):
+            return np.zeros(len(self), dtype=np.bool_)
         return np.array([tag in tags for tag in self._names], dtype=np.bool_)[self._name_numbers]
 
     def mapped(self, numbers: Mapping[str, int], others: int) -> NDArray[np.int8]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import cache
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -72,7 +74,7 @@ def make_method(method: str, **options: Any) -> Method:
     name, _, text = method.partition(":")
     given = _options(method, text) | options
     factory = _PARTITIONERS.factory(name)
-    known = list(signature(factory).parameters)
+    known = _parameters(factory)
     topics = [field.name for field in fields(TopicRules) if field.name not in known]
     _PARTITIONERS.check(name, given, [*known, *topics, "kinds"])
     kinds = given.pop("kinds", RULES if name == "spcola" else LEARNT)
@@ -92,6 +94,11 @@ def make_partitioner(method: str, **options: Any) -> Partitioner:
         BlockError: as there.
     """
     return make_method(method, **options).cut
+
+
+@cache
+def _parameters(factory: Callable[..., Partitioner]) -> Sequence[str]:
+    return list(signature(factory).parameters)
 
 
 def _options(method: str, text: str) -> dict[str, Any]:
