@@ -33,7 +33,6 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.memento import memento_routes
 from mmcrawl.browse.replay.serving import cdx_routes, replay_routes
 from mmcrawl.browse.safety import guarded
-from mmcrawl.browse.text import sentences
 from mmcrawl.browse.views.collections import CollectionViews
 from mmcrawl.browse.views.crawls import CrawlViews
 from mmcrawl.browse.views.home import HomeViews
@@ -111,6 +110,7 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/media/item", media.item),
         context.route("/works", works.works),
         context.form("/works/describe", works.describe),
+        context.form("/works/change", works.change),
         context.route("/work", works.work),
         context.form("/work/correct", works.correct),
         context.route("/work/picture", works.picture),
@@ -159,16 +159,18 @@ def _answer_to(
 
     def handle(request: Request, error: Exception) -> Response:
         problem = problem_of(request, error)
-        words = Arguments(request).words
-        if (entry := f"entry.{problem.values.get('field')}") in sentences():
-            problem.values["error"] = words(entry)
+        arguments = Arguments(request)
+        words = arguments.words
+        if problem.name == "entry":
+            said = problem.values
+            said["error"] = arguments.entry(str(said["field"]), said["error"])
         what = words(f"problem.{problem.name}", **problem.values)
         do = words(f"problem.{problem.name}.do", **problem.values)
         headers = {"Retry-After": "5"} if problem.status == 503 else {}
         if request.url.path.endswith(".json"):
             return JSONResponse({"error": what, "do": do}, problem.status, headers)
         return page(
-            Arguments(request),
+            arguments,
             "problem",
             status=problem.status,
             headers=headers,

@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from mmcrawl.browse.text import Words, address, words_for
+from mmcrawl.browse.text import Words, address, sentences, words_for
 from mmcrawl.crawl.spider_params import as_time
-from mmcrawl.errors import MmcrawlError, SearchError
+from mmcrawl.errors import EntryError, MmcrawlError, SearchError
 
 LANGUAGE_COOKIE = "mmcrawl_language"
 """The cookie that keeps the language that a reader chose."""
@@ -73,7 +73,12 @@ class Arguments:
         """Return what is wrong in the reader's language, if that is known."""
         if isinstance(error, SearchError) and error.name:
             return self.words(f"query.{error.name}", **error.values)
-        return str(error)
+        return self.entry(error.field, error) if isinstance(error, EntryError) else str(error)
+
+    def entry(self, field: str, error: object) -> str:
+        """Return what may stand in a field of a form, or the error where no sentence says it."""
+        entry = f"entry.{field}"
+        return self.words(entry) if entry in sentences() else str(error)
 
     def text(self, name: str, default: str = "", *, longest: int = 1_000) -> str:
         value = self.values.get(name, default).strip()

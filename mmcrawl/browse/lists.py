@@ -63,7 +63,7 @@ def facets_of(
 
 def wants_table(arguments: Arguments) -> bool:
     """Return whether the whole list is asked for, as a table."""
-    return bool(arguments.choice("as", ("csv",)))
+    return arguments.values.get("as") == "csv"
 
 
 def table(

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from markupsafe import Markup
 
+from mmcrawl.text.words import has_han
 from mmcrawl.text.writing import as_called
 from mmcrawl.topic.loading import shipped_topic, topic_names
 
@@ -221,6 +222,20 @@ class Words:
 def _topic_titles() -> dict[str, tuple[str, str]]:
     topics = map(shipped_topic, topic_names())
     return {topic.name: (topic.title_en or topic.title, topic.title) for topic in topics}
+
+
+def topic_words(words: Sequence[str], title: str) -> tuple[str, ...]:
+    """Return words of a topic as the page says them: those of a page without Chinese in English."""
+    if has_han(title):
+        return tuple(words)
+    return tuple(dict.fromkeys(_english_words().get(word, word) for word in words))
+
+
+@lru_cache(maxsize=1)
+def _english_words() -> dict[str, str]:
+    concepts = (one for name in topic_names() for one in shipped_topic(name).concepts)
+    english = ((one[0], next(filter(str.isascii, one), "")) for one in concepts)
+    return {word: said for word, said in english if said}
 
 
 def words_for(chosen: str, remembered: str, accepted: str) -> Words:

@@ -116,6 +116,13 @@ def test_a_value_that_cannot_be_kept_is_told_in_the_language_of_the_form(
     assert answer.status_code == 400
     assert says in answer.text
     assert found(tmp_path, WAVES.id).corrected == ()
+    (name,) = form
+    page = html.document_fromstring(answer.text)
+    if "\0" not in form[name]:
+        assert says in page.get_element_by_id(f"{name}-wrong").text_content()
+        field = page.get_element_by_id(name)
+        assert field.value.strip() == form[name].strip()
+        assert field.get("aria-invalid") == "true"
 
 
 def test_a_work_with_what_no_encoding_has_is_shown(client: TestClient, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def fill_in(browser: Any, field: str, text: str) -> None:
 def test_an_editor_corrects_and_collects(browser: Any, origin: str, tmp_path: Path) -> None:
     browser.get(f"{origin}/work?id={WAVES.id}")
     browser.find_element("css selector", "summary").send_keys("\n")
-    fill_in(browser, "#edit-title", "Wellen")
+    fill_in(browser, "#title", "Wellen")
     send(browser, "form[action='/work/correct'] button")
     assert browser.find_element("css selector", "h1").text == "Wellen"
     fill_in(browser, "input[name=name]", "Friday")
@@ -67,6 +67,32 @@ def test_an_editor_corrects_and_collects(browser: Any, origin: str, tmp_path: Pa
     store = store_of(tmp_path)
     with open_catalogue(store, folder_of(store, None)) as catalogue:
         assert catalogue.find(WAVES.id).title == "Wellen"
+
+
+def test_a_collection_is_ordered_by_keyboard_and_mouse(browser: Any, origin: str) -> None:
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    browser.get(f"{origin}/works")
+    fill_in(browser, "input[name=name]", "Friday")
+    send(browser, "button[formaction='/collections/add']")
+
+    def order() -> list[str]:
+        found = browser.find_elements("css selector", "ol.members > li")
+        return [one.get_attribute("id") for one in found]
+
+    first, second, third = order()
+    browser.find_element("css selector", "ol.members button").send_keys(Keys.ALT, Keys.ARROW_DOWN)
+    WebDriverWait(browser, PATIENCE).until(lambda _: order() == [second, first, third])
+    focused = "return document.activeElement.closest('li')?.id"
+    WebDriverWait(browser, PATIENCE).until(lambda _: browser.execute_script(focused) == first)
+    browser.execute_script(
+        "const [one, , three] = document.querySelectorAll('ol.members > li');"
+        "const dataTransfer = new DataTransfer();"
+        "one.querySelector('.handle').dispatchEvent(new DragEvent('dragstart', {dataTransfer}));"
+        "three.dispatchEvent(new DragEvent('drop', {dataTransfer, bubbles: true}));"
+    )
+    WebDriverWait(browser, PATIENCE).until(lambda _: order() == [first, third, second])
 
 
 def test_a_form_is_sent_once_however_often_it_is_pressed(browser: Any, origin: str) -> None:

@@ -49,6 +49,41 @@ addEventListener("pageshow", () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
+// The works of a collection are ordered with the mouse, or with Alt and the arrow keys.
+const members = document.querySelector("ol.members");
+if (members) {
+  let dragged = null;
+  for (const [index, item] of [...members.children].entries()) {
+    const handle = document.createElement("span");
+    handle.className = "handle";
+    handle.draggable = true;
+    item.querySelector("h2").prepend(handle);
+    handle.addEventListener("dragstart", (event) => {
+      dragged = item;
+      event.dataTransfer.setDragImage(item, 0, 0);
+    });
+    item.addEventListener("dragover", (event) => {
+      if (dragged) event.preventDefault();
+    });
+    item.addEventListener("drop", (event) => {
+      if (!dragged) return;
+      event.preventDefault();
+      dragged.querySelector("input[name=to]").value = members.start + index;
+      dragged.querySelector("button[value=place]").click();
+    });
+  }
+  members.addEventListener("keydown", (event) => {
+    const way = { ArrowUp: "up", ArrowDown: "down" }[event.key];
+    const button = way && event.altKey && event.target.closest("li").querySelector(`button[value=${way}]`);
+    if (!button) return;
+    event.preventDefault();
+    button.click();
+  });
+  // Only then: to go to the work that the address names takes the focus away.
+  const moved = document.getElementById(location.hash.slice(1))?.querySelector("button");
+  if (moved) addEventListener("load", () => setTimeout(() => moved.focus()));
+}
+
 const rows = [...document.querySelectorAll(".pairrow")];
 if (rows.length) {
   let at = -1;

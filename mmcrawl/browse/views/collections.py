@@ -20,7 +20,7 @@ from mmcrawl.browse.catalogue import WorksOfStore, asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.errors import EntryError, MissingRecordError
-from mmcrawl.works.collections import BEST, Collections, tags_in
+from mmcrawl.works.collections import BEST, Collection, Collections, tags_in
 from mmcrawl.works.exporting.exporter import exporter_named, exporter_names, folder_name
 
 _CALLED = re.compile(r"^\w+ works: ")  # by which the command begins what it says
@@ -216,6 +216,7 @@ class CollectionViews:
         doing: dict[str, Callable[[Collections], None]] = {
             "up": lambda all_: all_.move(id_, work, -1),
             "down": lambda all_: all_.move(id_, work, 1),
+            "place": lambda all_: all_.move(id_, work, _steps(form, all_.find(id_))),
             "first": lambda all_: all_.move(id_, work, -_FAR),
             "remove": lambda all_: all_.remove(id_, work),
             "say": lambda all_: all_.describe(id_, work, **_said(form)),
@@ -254,6 +255,13 @@ class CollectionViews:
                 raise Problem(404, "collection") from None
             except EntryError as error:
                 raise wrong_entry(error.field, error) from error
+
+
+def _steps(form: Form, collection: Collection) -> int:
+    """Return by how many places the work of a form is moved to where it says, counted from 1."""
+    members = [member.work for member in collection.members]
+    work = form.text("work", longest=100)
+    return form.whole("to", 1) - 1 - members.index(work) if work in members else 0
 
 
 def _said(form: Form) -> dict[str, Any]:

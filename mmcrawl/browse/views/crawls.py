@@ -16,7 +16,7 @@ from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.lists import table, wants_table
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import CrawlNumbers, kind_of_error
-from mmcrawl.browse.text import sentences, when
+from mmcrawl.browse.text import topic_words, when
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.errors import StoreError, TopicError
 from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
@@ -216,9 +216,7 @@ class CrawlViews:
             if problem.name != "entry":
                 raise
             field = str(problem.values["field"])
-            entry = f"entry.{field}"
-            what = form.words(entry) if entry in sentences() else str(problem.values["error"])
-            return self._shown(form, said, {field: what})
+            return self._shown(form, said, {field: form.entry(field, problem.values["error"])})
 
     def act(self, form: Form) -> str:
         job = form.text("job", longest=300)
@@ -284,7 +282,7 @@ class CrawlViews:
         media = sorted(record.resources, key=lambda one: (not one.text, one.text, one.url))
         return FoundPage(
             record,
-            record.words[:_MOST_WORDS],
+            topic_words(record.words[:_MOST_WORDS], record.title),
             {kind: record.count(kind) for kind in MEDIA if record.count(kind)},
             tuple(media[:_MOST_MEDIA]),
             versions[-1] if versions else None,

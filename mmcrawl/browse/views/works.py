@@ -2,7 +2,7 @@
 
 import mimetypes
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO
@@ -29,6 +29,9 @@ from mmcrawl.works.model import AUDIENCES, Work
 _PER_PAGE = 24
 _LANGUAGES, _LICENCE, _HIDDEN = "languages", "licence", "hidden"
 _EDITED = tuple(name for name in FIELDS if name not in ("poster", _HIDDEN))
+_TOGETHER = ("kind", "topic", "level", _LANGUAGES, _LICENCE, "creator", "date")
+"""Fields that can be changed of several works at once."""
+_SET = "set."  # begin of the names of these fields in the form: the list is narrowed by others
 _LONGEST = 10_000
 _SEPARATORS = re.compile("[,，、;；]")
 _BATCH = 1 << 18  # bytes
@@ -58,6 +61,17 @@ class WorkViews:
         return has_pictures()
 
     def works(self, arguments: Arguments) -> Response:
+        return self._list(arguments, {}, ())
+
+    def _list(
+        self, arguments: Arguments, wrong: Mapping[str, str], ticked: Sequence[str]
+    ) -> Response:
+        """Show the works that are asked for, and the form that changes several of them.
+
+        Args:
+            wrong: What is wrong with the form, by field; it keeps what was said.
+            ticked: The works that were ticked in it.
+        """
         catalogue = self.context.catalogue
         if not catalogue.is_there:
             return page(
@@ -78,6 +92,14 @@ class WorkViews:
         return page(
             arguments,
             "works",
+            status=400 if wrong else 200,
+            wrong=wrong,
+            ticked=ticked,
+            edited={
+                name: arguments.values.get(f"{_SET}{name}", "") if wrong else ""
+                for name in _TOGETHER
+            },
+            audiences=AUDIENCES,
             entries=found[_PER_PAGE * (number - 1) : _PER_PAGE * number],
             total=len(found),
             query=query,
@@ -92,7 +114,10 @@ class WorkViews:
         )
 
     def work(self, arguments: Arguments) -> Response:
-        """Show all that is known of a work, and play it."""
+        return self._work(arguments, {})
+
+    def _work(self, arguments: Arguments, wrong: Mapping[str, str]) -> Response:
+        """Show all that is known of a work, and play it; a form keeps what is wrong in it."""
         with self.context.catalogue.open() as records:
             work = _work(records, arguments.text("id", longest=100))
             found = records.row(work.id) or {}
@@ -103,6 +128,7 @@ class WorkViews:
         return page(
             arguments,
             "work",
+            status=400 if wrong else 200,
             headers={"Content-Security-Policy": _ruffle_policy(arguments)}
             if player is not None and player[1] == "ruffle"
             else None,
@@ -113,7 +139,11 @@ class WorkViews:
             player=player,
             held=[number for number, file in enumerate(work.files) if file.digest],
             archived=archived,
-            edited=_fields(work),
+            edited={
+                name: (now, arguments.values.get(name, now) if wrong else now)
+                for name, now in _fields(work).items()
+            },
+            wrong=wrong,
             audiences=AUDIENCES,
             inside=inside,
             collections=collections,
@@ -163,17 +193,35 @@ class WorkViews:
         self.context.catalogue.describe()
         return form.to("/works")
 
-    def correct(self, form: Form) -> str:
+    def correct(self, form: Form) -> str | Response:
         id_ = form.text("id", longest=100)
         with self.context.catalogue.open() as records:
-            work = _work(records, id_)
-            try:
-                values = _corrections(form, work)
-            except EntryError as error:
-                raise wrong_entry(error.field, error) from error
-            if values:
+            values, wrong = _corrections(form, _work(records, id_))
+            if values and not wrong:
                 records.correct([Correction(id_, values)])
-        return form.to("/work", id=id_)
+        return self._work(form, wrong) if wrong else form.to("/work", id=id_)
+
+    def change(self, form: Form) -> str | Response:
+        """Change the works that are ticked, all in the same way."""
+        ticked = form.several("work")
+        if not {entry.id for entry in self.context.catalogue.every()[1]}.issuperset(ticked):
+            raise wrong_entry("works")
+        values: dict[str, Any] = {_HIDDEN: True} if form.values.get("hide") else {}
+        wrong = {} if ticked else {"work": form.words("works.tick.none")}
+        for name in _TOGETHER:
+            if text := form.text(f"{_SET}{name}", longest=_LONGEST):
+                try:
+                    values[name] = _value(name, text)
+                except EntryError as error:
+                    wrong[f"{_SET}{name}"] = form.said(error)
+        if not values and not wrong:
+            wrong["work"] = form.words("works.change.none")
+        if wrong:
+            return self._list(form, wrong, ticked)
+        with self.context.catalogue.open() as records:
+            records.correct([Correction(id_, values) for id_ in ticked])
+        query, wanted = asked(form)
+        return form.to("/works", q=query, **wanted)
 
 
 def _work(records: Catalogue, id_: str) -> Work:
@@ -183,18 +231,29 @@ def _work(records: Catalogue, id_: str) -> Work:
         raise Problem(404, "work", id=id_) from None
 
 
-def _corrections(form: Form, work: Work) -> dict[str, Any]:
-    """Return the fields whose values the form changes; those to be given back with None."""
+def _corrections(form: Form, work: Work) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the fields whose values the form changes, and what is wrong with others.
+
+    Fields to be given back are None.
+    """
     values: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
     for name, now in _fields(work).items():
         if form.values.get(f"back.{name}"):
             values[name] = None
         elif (text := form.changed(name, now, longest=_LONGEST)) is not None:
-            said = _SEPARATORS.sub(" ", text).split() if name == _LANGUAGES else text
-            values[name] = checked(name, said)
+            try:
+                values[name] = _value(name, text)
+            except EntryError as error:
+                wrong[name] = form.said(error)
     if "hide" in form.values:
         values[_HIDDEN] = True if form.values["hide"] else None
-    return values
+    return values, wrong
+
+
+def _value(name: str, text: str) -> Any:
+    """Return the value of a corrected field, from what a form says; EntryError if it is wrong."""
+    return checked(name, _SEPARATORS.sub(" ", text).split() if name == _LANGUAGES else text)
 
 
 def _fields(work: Work) -> dict[str, str]:
