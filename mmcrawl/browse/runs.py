@@ -419,7 +419,9 @@ class CrawlRuns:
             return self._restored(job)
 
     def _restored(self, job: str) -> dict[str, str] | None:
-        """Return what a crawl was started with that its store says all of: no rules, no name."""
+        """Return what a crawl was started with that its file says all of: no rules, no name."""
+        if not self.is_possible or is_server(self._catalogue.store):
+            return None
         try:
             said = FoundMedia(self._catalogue.store, job).jobs[0].arguments
             known = {**said, "seeds": ",".join(str(url) for url, _ in said["seeds"])}

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.catalogue import Entry, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of
@@ -17,8 +17,8 @@ from mmcrawl.browse.runs import CrawlNumbers
 from mmcrawl.browse.views.crawls import RUNNING, near_misses
 from mmcrawl.browse.views.pages import hosts_of
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.errors import StoreError
 from mmcrawl.media.parts import has_pictures
+from mmcrawl.store.uris import is_server
 from mmcrawl.works.collections import Collections
 
 _NEWEST = 8  # works
@@ -91,10 +91,10 @@ class HomeViews:
             yield Step(name, "/collections" if is_gathered else "/works", {}, {})
 
     def _near(self, job: str) -> int:
-        try:
-            return len(near_misses(self.context, FoundMedia(self.context.options.store, job))[0])
-        except (StoreError, Problem):
+        store = self.context.options.store
+        if is_server(store):  # which has none
             return 0
+        return len(near_misses(self.context, FoundMedia(store, job))[0])
 
 
 _KINDS = {"kind": "media"}
