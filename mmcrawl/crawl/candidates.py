@@ -15,9 +15,7 @@ from typing import IO, Protocol
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_beside
-from mmcrawl.archive.warc.answers import message_at
-from mmcrawl.archive.warc.payload import CodingError, body_of
-from mmcrawl.archive.warc.records import BadRecordError, WarcProblem, records
+from mmcrawl.archive.warc.foreign import pages_of
 from mmcrawl.crawl.seeds import read_seeds
 from mmcrawl.errors import ListingError, SeedError, StoreError
 from mmcrawl.frontier.database import is_crawl_store, reading
@@ -33,7 +31,7 @@ from mmcrawl.text.url_words import url_text
 
 _HTML = ("text/html", "application/xhtml+xml")
 _LARGEST_PAGE = 4 * 1024 * 1024
-_WARC = (".warc", ".warc.gz")
+_WARC = (".warc", ".warc.gz", ".wacz")
 _CDX = (".cdx", ".cdxj", ".cdx.gz", ".cdxj.gz")
 
 
@@ -145,31 +143,10 @@ def _tell_archive(uri: str, takes: Takes) -> list[str]:
 
 
 def _tell_warc(path: Path, takes: Takes) -> list[str]:
-    problems = []
-    try:
-        for record in records(path):
-            if isinstance(record, WarcProblem):
-                problems.append(str(record))
-            elif record.kind == "response" and record.is_http:
-                try:
-                    _tell_response(path, record.offset, record.field("WARC-Target-URI"), takes)
-                except BadRecordError as error:
-                    problems.append(f"'{path}', offset {record.offset}: {error}")
-    except OSError as error:
-        raise SeedError(f"the WARC file {path} cannot be read: {error.strerror}") from error
+    problems: list[str] = []
+    for page in pages_of(path, lambda problem: problems.append(str(problem))):
+        takes.page(parse_page(page.body[:_LARGEST_PAGE], page.url, page.media_type))
     return problems
-
-
-def _tell_response(path: Path, offset: int, url: str, takes: Takes) -> None:
-    message = message_at(path, offset)
-    declared = next((v for name, v in message.headers if name.lower() == "content-type"), "")
-    if message.status != 200 or declared.partition(";")[0].strip().lower() not in _HTML:
-        return
-    try:
-        body = body_of(message.payload, message.headers)
-    except CodingError:
-        return  # nobody can read such a page
-    takes.page(parse_page(body[:_LARGEST_PAGE], url.strip("<>"), declared))
 
 
 def _tell_cdx(path: Path, takes: Takes) -> None:

@@ -5,7 +5,6 @@ import argparse
 import gzip
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,37 +90,14 @@ class PageFiles:
                 yield PageFile(name, path, url=self._url if self.single else "")
 
     def _of_warc(self, path: Path) -> Iterator[PageFile]:
-        from mmcrawl.archive.warc.foreign import warc_files_of
-        from mmcrawl.errors import StoreError
+        from mmcrawl.archive.warc.foreign import pages_of
 
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                for file in warc_files_of(path, Path(folder)):
-                    yield from self._records_of(file, path)
-            except (StoreError, OSError) as error:
-                self._tell(path, error)
+        for page in pages_of(path, self._tell):
+            yield PageFile(page.url, None, page.body, page.url, page.media_type)
 
-    def _records_of(self, file: Path, named: Path) -> Iterator[PageFile]:
-        """Yield the HTML pages among the answers of a WARC file."""
-        from mmcrawl.archive.warc.answers import answer_at
-        from mmcrawl.archive.warc.records import BadRecordError, WarcProblem, records
-
-        for record in records(file):
-            if isinstance(record, WarcProblem):
-                self._tell(named, record)
-            elif record.kind == "response" and record.is_http:
-                try:
-                    capture = answer_at(file, record.offset).capture
-                except BadRecordError as error:
-                    self._tell(named, f"offset {record.offset}: {error}; left out")
-                    continue
-                kind = capture.media_type
-                if capture.status == 200 and "html" in kind.lower():
-                    yield PageFile(capture.url, None, capture.body, capture.url, kind)
-
-    def _tell(self, path: Path, problem: object) -> None:
+    def _tell(self, problem: object) -> None:
         self.problems += 1
-        self._say(problem if str(path) in str(problem) else f"{path}: {problem}")
+        self._say(problem)
 
 
 def _found(name: str) -> list[tuple[str, Path | None]]:
