@@ -29,7 +29,7 @@ from mmcrawl.commands.base import (
     flag,
     whole,
 )
-from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched
+from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, page_named
 from mmcrawl.commands.terminal import extraction
 from mmcrawl.commands.terminal.files import (
     STANDARD,
@@ -130,10 +130,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if len(args) != 1:
             raise ValueError("give one URL or file, or - for standard input")
         (name,) = args
-        if not name:
-            raise MmcrawlError(
-                "the argument is empty; give one URL or file, or - for standard input"
-            )
         if opts.output or opts.processes:
             raise MmcrawlError("--output and --processes go with --format")
         method = DEFAULT_METHOD if opts.method is None else opts.method
@@ -190,7 +186,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         rules: MetadataRules,
     ) -> None:
         self.telling.what = "reading the page"
-        source = self._source(name, opts)
+        source = page_named(self, name, opts)
         _check_body(name, source)
         if text_of_utf_32(source.body):
             raise NoPageError(
@@ -211,21 +207,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             _write(draw(page), opts.html)
         else:
             console_of(100).print(_block_tree(page, name, metadata or {}))
-
-    def _source(self, name: str, opts: argparse.Namespace) -> ReceivedPage:
-        """Return the page of a file, of standard input, or of a URL."""
-        if opts.web and (name == STANDARD or os.path.exists(os.path.expanduser(name))):
-            raise MmcrawlError(f"--web {opts.web} goes with a URL; {name} is not taken from there")
-        if name == STANDARD:
-            return ReceivedPage(sys.stdin.buffer.read(), opts.url)
-        path = Path(os.path.expanduser(name))
-        if os.path.isdir(path):
-            raise MmcrawlError(f"{name} is a folder; give an HTML file in it")
-        if os.path.exists(path):
-            return ReceivedPage(path.read_bytes(), opts.url)
-        if not name.lower().startswith(("http://", "https://")):
-            raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
-        return fetched(self, name, opts.web)
 
 
 class _UnwrittenError(MmcrawlError):

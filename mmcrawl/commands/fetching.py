@@ -1,7 +1,11 @@
 """A page, fetched through Scrapy's engine by a crawl's rules."""
 
+import argparse
+import os
+import sys
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from scrapy import Request, Spider
@@ -10,6 +14,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from mmcrawl.archive.model import Headers
+from mmcrawl.commands.terminal.files import STANDARD
 from mmcrawl.engine.answers import capture_of
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.hosts import reason_of
@@ -109,6 +114,25 @@ def fetched(
     if outcome.page is None:
         raise NoPageError(f"{url}: {outcome.reason}")
     return outcome.page
+
+
+def page_named(
+    command: ScrapyCommand, name: str, opts: argparse.Namespace, types: Collection[str] = HTML_TYPES
+) -> ReceivedPage:
+    """Return the page of a file, of standard input, or of a URL; `opts` has its `url` and `web`."""
+    path = Path(os.path.expanduser(name))
+    if not name:
+        raise MmcrawlError("the argument is empty; give one URL or file, or - for standard input")
+    if name == STANDARD or os.path.exists(path):
+        if opts.web:
+            raise MmcrawlError(f"--web {opts.web} goes with a URL; {name} is not taken from there")
+        if os.path.isdir(path):
+            raise MmcrawlError(f"{name} is a folder; give an HTML file in it")
+        body = sys.stdin.buffer.read() if name == STANDARD else path.read_bytes()
+        return ReceivedPage(body, opts.url)
+    if not name.lower().startswith(("http://", "https://")):
+        raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
+    return fetched(command, name, opts.web, types)
 
 
 def _kind_of(content_type: str) -> str:

@@ -7,7 +7,6 @@ import argparse
 import mimetypes
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import ClassVar
 
 from rich.console import Group, RenderableType
@@ -16,7 +15,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, flag
-from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
+from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, page_named
 from mmcrawl.commands.terminal.tables import facts_table, folded, literal, plain_table, right
 from mmcrawl.commands.topic_learning import LEARNING, is_learnt, learning
 from mmcrawl.crawl.spider_params import parse_kinds
@@ -109,16 +108,17 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return _explanation(self._page(word, opts), topics, threshold)
 
     def _page(self, name: str, opts: argparse.Namespace) -> Page:
-        path = Path(os.path.expanduser(name))
-        if os.path.isfile(path):
-            content_type = mimetypes.guess_type(name)[0] or "text/html"
-            if media_kind(path.name) or content_type.startswith(_NO_PAGES):
-                raise NoPageError(f"{name}: no page: {content_type}")
-            return parse_page(path.read_bytes(), opts.url or "http://localhost/", content_type)
-        if "://" not in name:
-            raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
-        page = fetched(self, name, opts.web, _PAGE_TYPES)
-        return parse_page(page.body, page.url, page.content_type)
+        declared = mimetypes.guess_type(name)[0] or "text/html"
+        if os.path.isfile(os.path.expanduser(name)) and (
+            media_kind(name) or declared.startswith(_NO_PAGES)
+        ):
+            raise NoPageError(f"{name}: no page: {declared}")
+        page = page_named(self, name, opts, _PAGE_TYPES)
+        return parse_page(
+            page.body,
+            page.url or "http://localhost/",
+            page.content_type or ("" if page.headers else declared),
+        )
 
 
 def _topics(opts: argparse.Namespace) -> list[Topic]:
