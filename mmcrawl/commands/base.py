@@ -204,6 +204,7 @@ class Subcommand:
         name: "" for what the command does without one.
         arguments: Words that follow the name, as the help shows them: "URL [V1 V2]", "FILE…".
         takes: Which arguments of the command; None for all.
+        fetches: Whether it asks the network, for which Scrapy's process is made; that takes time.
     """
 
     name: str
@@ -211,6 +212,7 @@ class Subcommand:
     arguments: str = ""
     options: Sequence[Option] = ()
     takes: Sequence[str] | None = None
+    fetches: bool = False
 
     @property
     def words(self) -> tuple[int, float]:
@@ -360,6 +362,7 @@ class MmcrawlCommand(_Base):
         if not least <= len(words) <= most:
             parser.error(f"it is {parser.usage}")
         self.chosen, self.words = chosen, words
+        self.requires_crawler_process = chosen.fetches
         super().process_options(args, opts)
 
     def _take_place(self, chosen: Subcommand, words: list[str], opts: argparse.Namespace) -> None:

@@ -29,10 +29,11 @@ from mmcrawl.commands.base import (
     flag,
     whole,
 )
-from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, page_named
+from mmcrawl.commands.fetching import ReceivedPage, fetched, page_named
 from mmcrawl.commands.terminal import extraction
 from mmcrawl.commands.terminal.files import (
     STANDARD,
+    NoPageError,
     PageFile,
     Target,
     is_address,
@@ -51,7 +52,6 @@ _SHOWN = 1000  # blocks
 class Command(MmcrawlCommand, ScrapyCommand):
     """Show the blocks of a page."""
 
-    requires_crawler_process = True
     name = "blocks"
     working = ""
     details = (
@@ -65,7 +65,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "",
             "show the blocks of a page",
             "[URL-or-file…]",
-            (
+            fetches=True,
+            options=(
                 Option(
                     "--method",
                     help=f"how the page is cut: {', '.join(partitioner_names())} (default:"

@@ -41,12 +41,11 @@ def _states(text: str) -> tuple[State, ...]:
 class Command(MmcrawlCommand, ScrapyCommand):
     """Collect the media of a crawl."""
 
-    requires_crawler_process = True
     default_settings: ClassVar[dict[str, Any]] = {}
     name = "collect"
     working = ""
     subcommands: ClassVar[Sequence[Subcommand]] = (
-        Subcommand("", "download what the crawl found and is not downloaded yet"),
+        Subcommand("", "download what the crawl found and is not downloaded yet", fetches=True),
         Subcommand(_STATUS, "how much is downloaded, and why the rest is not", takes=("store",)),
         Subcommand(
             _LIST,

@@ -14,7 +14,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from mmcrawl.archive.model import Headers
-from mmcrawl.commands.terminal.files import STANDARD
+from mmcrawl.commands.terminal.files import STANDARD, NoPageError
 from mmcrawl.engine.answers import capture_of
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.hosts import reason_of
@@ -46,10 +46,6 @@ class ReceivedPage:
     url: str = ""
     content_type: str = ""
     headers: Headers = ()
-
-
-class NoPageError(MmcrawlError):
-    """There is no page at an address or in a file."""
 
 
 @dataclass(slots=True)

@@ -61,7 +61,6 @@ _ALL_BAD = 1
 class Command(MmcrawlCommand, ScrapyCommand):
     """Find seeds in what is stored, and check seeds before a long crawl."""
 
-    requires_crawler_process = True
     name = "seeds"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
@@ -97,6 +96,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "FILE",
             output(*_FORMATS),
             takes=("web",),
+            fetches=True,
         ),
     )
     details = (

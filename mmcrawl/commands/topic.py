@@ -15,7 +15,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, flag
-from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, page_named
+from mmcrawl.commands.terminal.files import NoPageError
 from mmcrawl.commands.terminal.tables import facts_table, folded, literal, plain_table, right
 from mmcrawl.commands.topic_learning import LEARNING, is_learnt, learning
 from mmcrawl.crawl.spider_params import parse_kinds
@@ -38,7 +38,7 @@ from mmcrawl.topic.topic import BooleanModel, Topic, VectorSpaceModel
 
 _MOST_TOPICS = 5
 _MOST_REASONS = 12
-_PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
+_PLAIN_TYPES = ("text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
 _BY_ITSELF = (
     "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
@@ -48,7 +48,6 @@ _BY_ITSELF = (
 class Command(MmcrawlCommand, ScrapyCommand):
     """Show topics, and how a page fits them."""
 
-    requires_crawler_process = True
     name = "topic"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand("list", "the topics that ship, and your own", takes=()),
@@ -60,6 +59,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "URL-or-file",
             (Option("--url", default="", help="address of a page that is given as a file"),),
             takes=("topic", "keywords", "media", "web"),
+            fetches=True,
         ),
         Subcommand(
             "learn",
@@ -108,12 +108,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return _explanation(self._page(word, opts), topics, threshold)
 
     def _page(self, name: str, opts: argparse.Namespace) -> Page:
+        from mmcrawl.commands.fetching import HTML_TYPES, page_named  # slow to load
+
         declared = mimetypes.guess_type(name)[0] or "text/html"
         if os.path.isfile(os.path.expanduser(name)) and (
             media_kind(name) or declared.startswith(_NO_PAGES)
         ):
             raise NoPageError(f"{name}: no page: {declared}")
-        page = page_named(self, name, opts, _PAGE_TYPES)
+        page = page_named(self, name, opts, (*HTML_TYPES, *_PLAIN_TYPES))
         return parse_page(
             page.body,
             page.url or "http://localhost/",

@@ -22,6 +22,10 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _MANY_CONTROLS = 0.03
 
 
+class NoPageError(MmcrawlError):
+    """There is no page at an address or in a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageFile:
     """Where a page is, or the page itself.
