@@ -27,7 +27,7 @@ from mmcrawl.archive.model import RENDERED, Capture
 from mmcrawl.crawl.reading import ReadPage, ReceivedPage
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.urls import host_of, page_digest
-from mmcrawl.page.lists.heads import Choice
+from mmcrawl.page.lists.shells import Choice
 from mmcrawl.page.model import Page
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.text.resources import split_host

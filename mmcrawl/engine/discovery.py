@@ -11,6 +11,7 @@ none. What becomes of the addresses is told in `mmcrawl.crawl.listed`.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,13 +24,13 @@ from mmcrawl.engine.requests import WAY_KEY
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.urls import host_of, page_digest
 from mmcrawl.page.lists.feeds import read_feed, read_opml
-from mmcrawl.page.lists.heads import alternates, feed_addresses, oembed_address, read_oembed
 from mmcrawl.page.lists.listings import (
     Listing,
     cdx_query,
     listed_link,
     listing_kind,
     read_cdx,
+    read_oembed,
     unpacked,
 )
 from mmcrawl.page.lists.sitemaps import (
@@ -38,7 +39,7 @@ from mmcrawl.page.lists.sitemaps import (
     read_sitemap,
     sitemaps_of_robots,
 )
-from mmcrawl.page.model import IN_INDEX, Page
+from mmcrawl.page.model import FEED, HREFLANG, IN_HREFLANG, IN_INDEX, OEMBED, Page
 from mmcrawl.page.urls import joined_url
 from mmcrawl.text.resources import split_host
 
@@ -50,6 +51,7 @@ _OK, _MISSING = 200, range(400, 428)
 _NONE = "no sitemap or feed"
 _CDX, _OEMBED = "cdx", "oembed"  # asked for by name: their bodies tell nothing of what they are
 _FIRST = 3  # sitemaps of an index that come before pages
+_MOST_FEEDS, _MOST_LANGUAGES = 5, 100  # that a page names
 _MOST_IN_VAIN = 5  # pages of a host whose oEmbed brought nothing, after which no more is asked
 
 
@@ -126,24 +128,24 @@ class Discovery:
         return self._listed(await run_in_thread(reader.read, body, response.url), response)
 
     def ways_of(self, response: Response) -> Iterator[Request]:
-        """Yield the requests of the ways into the host of a seed's page; none of other pages."""
-        if response.meta.get("depth", 0) or WAY_KEY in response.meta:
+        """Yield the requests of the ways into the host of a seed; none of other pages."""
+        if not _is_seed(response):
             return
         if "sitemap" in self._ways:
             yield _request(joined_url(response.url, "/robots.txt"), _ROBOTS)
-        if "feeds" in self._ways:
-            for feed in feed_addresses(response.body, response.url):
-                if _domain(feed) == _domain(response.url):
-                    yield _request(feed, _LISTED)
         if "cdx" in self._ways:
             query = cdx_query(self._cdx, host_of(response.url))
             yield Request(query, priority=_LISTED, meta={WAY_KEY: _CDX})
 
     def ways_beside(self, response: Response, page: Page) -> Iterator[Request]:
-        """Yield the oEmbed request of a page without media."""
+        """Yield the requests of what a page names: a seed's feeds; oEmbed of one without media."""
         host = host_of(response.url)
+        if "feeds" in self._ways and _is_seed(response):
+            for feed in islice(_named(page, FEED), _MOST_FEEDS):
+                if _domain(feed) == _domain(response.url):
+                    yield _request(feed, _LISTED)
         if "oembed" in self._ways and not page.media and self._in_vain[host] < _MOST_IN_VAIN:
-            address = oembed_address(response.body, response.url)
+            address = next(_named(page, OEMBED), None)
             if address is not None and _domain(address) == _domain(response.url):
                 self._in_vain[host] += 1
                 yield Request(address, meta={WAY_KEY: _OEMBED})
@@ -152,7 +154,8 @@ class Discovery:
         """Return a page with the links to its other languages that its head names."""
         if "sitemap" not in self._ways:
             return page
-        others = alternates(response.body, response.url)
+        named = (url for url in _named(page, HREFLANG) if url != response.url)
+        others = [listed_link(url, "", IN_HREFLANG) for url in islice(named, _MOST_LANGUAGES)]
         return replace(page, links=(*page.links, *others)) if others else page
 
     def _embedded(self, response: Response) -> Outputs:
@@ -177,6 +180,14 @@ class Discovery:
         later = tuple(listed_link(url, "", IN_INDEX) for url in own[len(first) :])
         page = replace(listing.page, links=(*listing.page.links, *later))
         return [_told(Listing(page), response), *_lists(first, response)]
+
+
+def _is_seed(response: Response) -> bool:
+    return not response.meta.get("depth", 0) and WAY_KEY not in response.meta
+
+
+def _named(page: Page, kind: str) -> Iterator[str]:
+    return (address for what, address in page.named if what == kind)
 
 
 def _told(listing: Listing, response: Response) -> PageItem | NoPage:

@@ -14,6 +14,7 @@ from mmcrawl.page.described import Described, declared_media
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
 from mmcrawl.page.media import media_kind
+from mmcrawl.page.model import FEED, HREFLANG, OEMBED
 from mmcrawl.page.moves import Moves
 from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import CAPTIONED, LONGEST_CAPTION, Captions, Reference
@@ -55,6 +56,8 @@ _PLUGIN = re.compile(r"(?<!\S)(?:fb|g)-")
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _RELATIONS = frozenset("next prev previous first last start contents chapter section".split())
 _FILE_RELATIONS = frozenset({"alternate", "enclosure", "preload"})  # if their type is of media
+_OF_FEED = re.compile(r"application/(?:(?:rss|atom)\+xml|feed\+json)|text/x-opml")
+_OWN_RELATIONS = frozenset({"canonical", "stylesheet"})
 _MEDIA_RELATIONS = ("video_src", VIDEO), ("audio_src", AUDIO), ("video", VIDEO), ("audio", AUDIO)
 # An onclick on these is for something inside them; their text is no anchor.
 _WIDE = frozenset("body div form html table tbody".split())
@@ -77,6 +80,7 @@ class PageCollector:
     Attributes:
         references: In document order.
         relations: What the head names as next page, previous page, contents and the like.
+        named: What it names beside the page, as :attr:`Page.named` has it, but as written.
         text, headings: Pieces to be joined.
         media: Notes players and media files among the references.
         moves: Notes what moves a browser.
@@ -87,6 +91,7 @@ class PageCollector:
     def __init__(self) -> None:
         self.references: list[Reference] = []
         self.relations: list[Reference] = []
+        self.named: list[tuple[str, str]] = []
         self.text: list[str] = []
         self.headings: list[str] = []
         self.fallbacks: list[str] = []
@@ -251,6 +256,13 @@ class PageCollector:
         Where only the address could tell, no medium is taken: alternates are pages mostly.
         """
         href, relations = attributes.get("href", ""), attributes.get("rel", "").lower().split()
+        if href.strip() and _OWN_RELATIONS.isdisjoint(relations):
+            if names_feed(said := attributes.get("type", "").lower()):
+                self.named.append((FEED, href))
+            elif "json+oembed" in said:
+                self.named.append((OEMBED, href))
+            elif "hreflang" in attributes:
+                self.named.append((HREFLANG, href))
         if not _RELATIONS.isdisjoint(relations):
             self.relations.append(Reference(href, tag, may_be_page=True))
             return
@@ -395,6 +407,11 @@ class PageCollector:
 
     def _take_example(self, tag: str, attributes: Attributes) -> None:
         self._take_text(self._tree.raw_content(self._node))
+
+
+def names_feed(mime: str) -> bool:
+    """Whether a type is that of feeds, or of lists of feeds."""
+    return _OF_FEED.search(mime) is not None
 
 
 def _tells_scripts(attributes: Attributes) -> bool:

@@ -9,6 +9,10 @@ from mmcrawl.page.urls import physical_layer
 MOVE = "move"
 """Tag of a link that a browser follows without a click; its tag path has one for each in a row."""
 
+FEED, OEMBED, HREFLANG = "feed", "oembed", "hreflang"
+"""What a page names beside itself: a feed or a list of feeds, what is embedded of it, and itself in
+another language."""
+
 LISTED = "listed"
 """Tag of a link in a sitemap or a feed."""
 IN_SITEMAP, IN_VIDEO_SITEMAP, IN_INDEX = "urlset url", "urlset url video", "sitemapindex sitemap"
@@ -159,6 +163,8 @@ class Page:
         text: The visible text that is neither link text nor script; at most 100,000 characters.
         headings: The text of h1 to h3.
         nofollow, noindex: What the page's robots declaration asks.
+        named: What its head and its links name beside it: what it is (:data:`FEED`,
+            :data:`OEMBED`, :data:`HREFLANG`) and its address; each once.
         led_by: Of an answer that is a medium itself, what led to it; None for a page.
     """
 
@@ -175,6 +181,7 @@ class Page:
     headings: str = ""
     nofollow: bool = False
     noindex: bool = False
+    named: tuple[tuple[str, str], ...] = ()
     led_by: Linking | None = None
 
     @property

@@ -4,19 +4,27 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from mmcrawl.page.collector import PageCollector
+from mmcrawl.page.collector import PageCollector, names_feed
 from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 from mmcrawl.page.groups import Run
-from mmcrawl.page.model import MOVE, Link, LinkGroup, MediaResource, Page
+from mmcrawl.page.model import FEED, MOVE, Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.moves import Move
 from mmcrawl.page.references import Reference
 from mmcrawl.page.resources import Resolved, kind_of_reference, media_resources, said_kind
 from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree, read_tree
-from mmcrawl.page.urls import Resolver, base_url
+from mmcrawl.page.urls import Resolver, Target, base_url
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 
 _BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
+
+_FEED_WORDS = "feed", "rss", "atom", "rdf", "opml", ".xml"
+_FEED_PATH = re.compile(
+    r"(?:\.(?:rss|atom|rdf|opml)|/(?:rss|feeds?|atom|podcast|sitemap|index|news)[\w-]*\.xml"
+    r"|/(?:rss2?|feed|atom)/?|/(?:rss|feed|atom)\w{0,9}\.(?:php|aspx?|json)|/feeds/posts/default)"
+    r"(?:\?|\Z)|[?&](?:feed|type|format)=(?:rss2?|atom|feed)(?:&|\Z)",
+    re.IGNORECASE,
+)
 
 LONGEST_TEXT = 100_000
 _LONGEST_SAID = 2_000  # characters of title, keywords, description
@@ -70,6 +78,8 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
     if own is not None and collector.simulation.say_so(title, headings):
         itself = Reference("", "script", kind=SIMULATION, only_kind=True, is_page=True)
         resolved.append((itself, own))
+    named = [(kind, t.url) for kind, href in collector.named if (t := resolve(href)) is not None]
+    named += ((FEED, t.url) for reference, t in resolved if _leads_to_feed(reference, t))
     moves = collector.moves.all(tree, own_url)
     resolved[:0] = list(_moves(moves, resolved, resolve, own_url))
     links, groups = page_links(resolved, own_url, host)
@@ -89,7 +99,19 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
         headings=headings[:LONGEST_TEXT],
         nofollow=not robots.isdisjoint(("nofollow", "none")),
         noindex=not robots.isdisjoint(("noindex", "none")),
+        named=tuple(dict.fromkeys(named)),
     )
+
+
+def _leads_to_feed(reference: Reference, target: Target) -> bool:
+    """Whether the type or the address of a link says that it leads to a feed."""
+    if reference.tag != "a":
+        return False
+    if reference.mime and names_feed(reference.mime.lower()):
+        return True
+    # Of each link: words are found many times as fast as what they stand in.
+    path = target.url.lower()
+    return any(word in path for word in _FEED_WORDS) and _FEED_PATH.search(path) is not None
 
 
 def _moves(

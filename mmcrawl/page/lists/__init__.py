@@ -1,4 +1,4 @@
-"""Documents that list addresses: sitemaps, feeds, OPML, playlists, CDX, and what heads declare.
+"""Documents that list addresses: sitemaps, feeds, OPML, playlists, CDX, oEmbed.
 
 Each reader takes a body and gives links and media that say which list named them. The first
 element decides what a body is, not its address or declared type. Reading is bounded, whatever the
@@ -9,14 +9,6 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.page.lists.feeds import read_feed, read_opml
-    from mmcrawl.page.lists.heads import (
-        Choice,
-        alternates,
-        feed_addresses,
-        is_shell,
-        oembed_address,
-        read_oembed,
-    )
     from mmcrawl.page.lists.listings import (
         MOST_BYTES,
         MOST_LINES,
@@ -25,7 +17,9 @@ with lazy_imports(__name__):
         listed_link,
         listing_kind,
         read_cdx,
+        read_oembed,
         unpacked,
     )
     from mmcrawl.page.lists.playlists import is_playlist, read_playlist
+    from mmcrawl.page.lists.shells import Choice, is_shell
     from mmcrawl.page.lists.sitemaps import read_list, read_sitemap, sitemaps_of_robots

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from mmcrawl.errors import ListingError
 from mmcrawl.page.model import IN_CDX, LISTED, Link, MediaResource, Page
+from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import Resolver, resource_key
 from mmcrawl.page.xml_entries import START, xml_events
 
@@ -225,3 +226,29 @@ def _capture(line: str) -> tuple[str, str, str]:
         return str(told.get("url", "")), str(told.get("mime", "")), str(told.get("status", ""))
     words = line.split()
     return (words[2], words[3], words[4]) if len(words) >= 5 else ("", "", "")
+
+
+_MOST_OEMBED = 1024 * 1024  # bytes
+_TOLD = ("html", "title")
+_EMBEDDED = frozenset({"video", "rich"})
+
+
+def read_oembed(body: bytes, url: str) -> Page:
+    """Return what is embedded of a page: its media, with the title.
+
+    Raises:
+        ListingError: it is no oEmbed, or embeds no medium.
+    """
+    if len(body) > _MOST_OEMBED:
+        raise ListingError("oEmbed: more than 1 MB")
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise ListingError("oEmbed: it is no JSON") from error
+    if not isinstance(told, dict) or told.get("type") not in _EMBEDDED:
+        raise ListingError("oEmbed: it embeds no medium")
+    html, title = (value if isinstance(value := told.get(name), str) else "" for name in _TOLD)
+    shown = parse_page(html.encode("utf-8", "replace"), url, "text/html; charset=utf-8")
+    if not shown.media:
+        raise ListingError("oEmbed: it embeds no medium")
+    return Page(url, title=" ".join(title.split())[:2_000], media=shown.media, text=title[:2_000])

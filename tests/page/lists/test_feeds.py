@@ -2,7 +2,8 @@
 
 import json
 
-from mmcrawl.page.lists import feed_addresses, listing_kind, read_feed
+from mmcrawl.page import parse_page
+from mmcrawl.page.lists import listing_kind, read_feed
 
 URL = "http://h.test/feed.xml"
 _ITEM = """<item><title>Light &amp; lenses</title><link>/show/1</link>
@@ -60,7 +61,7 @@ def test_no_bytes_make_reading_a_feed_fail() -> None:
 def test_only_feeds_are_taken_from_the_head_of_a_page() -> None:
     head = b"""<link rel=stylesheet href=/a.css><link type='application/atom+xml' href='/b?x&amp;y'>
         <link rel="alternate" type="application/rss+xml" title="no address">"""
-    assert feed_addresses(head, "http://h.test/") == ("http://h.test/b?x&y",)
+    assert parse_page(head, "http://h.test/").named == (("feed", "http://h.test/b?x&y"),)
 
 
 def test_feeds_that_the_body_links_to_come_behind_those_of_the_head() -> None:
@@ -68,8 +69,8 @@ def test_feeds_that_the_body_links_to_come_behind_those_of_the_head() -> None:
         <a class=x href='/all/feed/'><a type="application/atom+xml" href="/x.php?a">
         <a href="/page.xml"><a href="/?feed=rss2"><a href="/feed/why">
         <link rel=alternate type="application/rss+xml" href="/head">"""
-    urls = feed_addresses(page, "http://h.test/")
-    found = " ".join(url[13:] for url in urls)
+    named = parse_page(page, "http://h.test/").named
+    found = " ".join(url[13:] for kind, url in named if kind == "feed")
     assert found == "/head /feed.xml /all/feed/ /x.php?a /?feed=rss2"
 
 

@@ -3,13 +3,11 @@
 import pytest
 
 from mmcrawl.errors import ListingError
-from mmcrawl.page import LISTED_PATHS
+from mmcrawl.page import LISTED_PATHS, parse_page
 from mmcrawl.page.lists import (
     MOST_LINES,
-    alternates,
     cdx_query,
     listing_kind,
-    oembed_address,
     read_cdx,
     read_feed,
     read_oembed,
@@ -82,16 +80,16 @@ def test_bytes_that_are_no_list_end_with_a_reason(read, body: bytes) -> None:
         read(body, URL)
 
 
-def test_the_languages_of_a_page_are_links_but_not_the_page_itself() -> None:
+def test_a_head_names_the_page_in_other_languages() -> None:
     head = b"""<link rel="alternate" hreflang="de" href="/de/"><link rel=canonical hreflang=en
-        href="/en/"><link rel=alternate hreflang=en href="http://h.test/list">"""
-    assert [link.url for link in alternates(head, URL)] == ["http://h.test/de/"]
+        href="/en/">"""
+    assert parse_page(head, URL).named == (("hreflang", "http://h.test/de/"),)
 
 
 def test_a_head_names_where_oembed_is() -> None:
     head = b'<link type="application/json+oembed" href="/o?url=x&amp;format=json">'
-    assert oembed_address(head, URL) == "http://h.test/o?url=x&format=json"
-    assert oembed_address(b"<link rel=icon href=/i>", URL) is None
+    assert parse_page(head, URL).named == (("oembed", "http://h.test/o?url=x&format=json"),)
+    assert parse_page(b"<link rel=icon href=/i>", URL).named == ()
 
 
 def test_the_languages_of_an_entry_of_a_sitemap_are_addresses_too() -> None:

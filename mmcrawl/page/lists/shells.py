@@ -1,0 +1,81 @@
+"""Pages that are made by their scripts, and which of them a browser renders."""
+
+import re
+from dataclasses import dataclass
+
+from mmcrawl.page.model import Page
+
+_SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
+# An element that frameworks fill, with nothing in it: React, Vue, Angular, Next, Nuxt and others.
+_EMPTY_ROOT = re.compile(
+    rb"<(?:div|main|section)\b[^<>]*\bid\s*=\s*[\"']?(?:app|root|main-app|__next|___gatsby|__nuxt"
+    rb"|q-app|svelte|react-root|app-root)\b[^<>]*>\s*(?:<!--[^<>]*-->\s*)*</"
+    rb"|<([a-z]+-(?:app|root)|app-[a-z]+)\b[^<>]*>\s*</\1\s*>",
+    re.IGNORECASE,
+)
+_NEEDS_SCRIPT = re.compile(
+    rb"<noscript\b[^<>]*>(?:(?!</noscript).){0,500}?(?:java\s?script|\xe8\x84\x9a\xe6\x9c\xac)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LITTLE_TEXT = 300  # characters, of text and anchors
+_NEXT_TO_NO_TEXT, _FEW_LINKS = 100, 3
+_SAMPLE = 3  # shells of a host that are rendered before it is judged
+
+
+def is_shell(page: Page, body: bytes) -> bool:
+    """Return whether a page seems to be made by its scripts.
+
+    >>> is_shell(Page("http://h.test/"), b'<div id="root"></div><script src="a.js"></script>')
+    True
+    >>> is_shell(Page("http://h.test/", text="Levers. " * 99), b"<p>Levers…<script></script>")
+    False
+    """
+    if page.media or not _SCRIPT.search(body):
+        return False
+    said = len(page.text) + sum(len(link.anchor) for link in page.links)
+    if said > _LITTLE_TEXT:
+        return False
+    return (
+        (said <= _NEXT_TO_NO_TEXT and len(page.links) < _FEW_LINKS)
+        or _EMPTY_ROOT.search(body) is not None
+        or _NEEDS_SCRIPT.search(body) is not None
+    )
+
+
+@dataclass(slots=True)
+class _Host:
+    rendered: int = 0
+    gained: int = 0
+
+
+class Choice:
+    """Chooses the pages that are rendered.
+
+    Args:
+        most: Pages in all.
+        every: Whether every page is one, not shells alone.
+    """
+
+    def __init__(self, most: int, *, every: bool = False) -> None:
+        self._most, self._every = most, every
+        self._hosts: dict[str, _Host] = {}
+        self.rendered = 0
+
+    def chooses(self, host: str, page: Page, body: bytes) -> bool:
+        """Return whether a page is to be rendered; it counts as chosen then."""
+        if self.rendered >= self._most or not (self._every or is_shell(page, body)):
+            return False
+        known = self._hosts.setdefault(host, _Host())
+        if not self._every and known.rendered >= _SAMPLE and not known.gained:
+            return False
+        known.rendered += 1
+        self.rendered += 1
+        return True
+
+    def note(self, host: str, fetched: Page, rendered: Page) -> bool:
+        """Note what came of a page; tell whether it has more links or media than before."""
+        before = {link.url for link in fetched.links} | {medium.url for medium in fetched.media}
+        after = {link.url for link in rendered.links} | {medium.url for medium in rendered.media}
+        gains = not after <= before
+        self._hosts.setdefault(host, _Host()).gained += gains
+        return gains
