@@ -69,6 +69,12 @@ def test_the_progress_line_has_every_number() -> None:
     )
 
 
+def test_where_any_topic_will_do_no_score_is_shown() -> None:
+    assert "0.88" in words(closing_tables(SUMMARY))
+    any_topic = [replace(page, topic_score=0.0) for page in SUMMARY.best]
+    assert "0.00" not in words(closing_tables(replace(SUMMARY, best=any_topic)))
+
+
 def test_the_time_left_is_that_of_the_budget_or_of_what_waits() -> None:
     slow = replace(PROGRESS, pages_per_second=0.5)
     assert slow.time_left == "about 11 min left"

@@ -40,15 +40,15 @@ _CACHE = ".mmcrawl-truth"
 _CRAWLING = ("web", *SHARED, "algos", "task", "budget", "runs", "parallel", "cache")
 _NONE = "–"
 _SHOWN = {
-    "area": "area_share",
-    f"at {PUBLISHED_SHARE:.0%}": "recall_at_share",
     "media\narea": "media_area_share",
     f"media\nat {PUBLISHED_SHARE:.0%}": "media_recall_at_share",
-    "recall": "recall",
     "media\nrecall": "media_recall",
+    "pages\narea": "area_share",
+    f"pages\nat {PUBLISHED_SHARE:.0%}": "recall_at_share",
+    "pages\nrecall": "recall",
     "precision": "precision",
 }
-"""Columns: the area as a share of the oracle's, and recall; of pages, and of distinct media."""
+"""Columns: the area as a share of the oracle's, and recall; of distinct media, and of pages."""
 _COMPARED = {
     "recall": "recall",
     "precision": "precision",

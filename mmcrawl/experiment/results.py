@@ -321,7 +321,9 @@ def results_tex(results: Mapping[str, Any]) -> str:
 
     Where an algorithm was run several times, the least and the largest value stand in brackets.
     """
-    columns = {"area_share": "area", "recall_at_share": f"recall at {results['share']:.0%}"}
+    at = f"at {results['share']:.0%}"
+    columns = {"media_area_share": "media: area", "media_recall_at_share": f"media {at}"}
+    columns |= {"area_share": "pages: area", "recall_at_share": f"pages {at}"}
     columns |= {"recall": "recall", "precision": "precision"}
     rows = [
         [row["label"], *(_tex_cell(row[name]) for name in columns)] for row in results["algorithms"]
@@ -366,28 +368,26 @@ def says(results: Mapping[str, Any]) -> str:
             f"None of the {truth['pages']} pages of this web is relevant, so recall is undefined;"
             f" the tables tell only what was fetched. {_rejected(truth)}"
         )
-    if any(row["area_share"]["mean"] is None for row in rows):
+    if any(row["media_area_share"]["mean"] is None for row in rows):
         return (
             f"The budget of {results['area_pages']} pages is too small: even the oracle finds no"
             " relevant page with it."
         )
-    ahead = max(rows, key=lambda row: row["area_share"]["mean"])
-    quick = max(rows, key=lambda row: (row["recall_at_share"]["mean"], row["area_share"]["mean"]))
-    others = [row for row in rows if row is not quick]
+    area = {row["label"]: row["media_area_share"]["mean"] for row in rows}
+    at_share = {row["label"]: row["media_recall_at_share"]["mean"] for row in rows}
+    ahead, quick = max(area, key=area.__getitem__), max(area, key=lambda n: (at_share[n], area[n]))
     share = f"{results['share']:.0%} of the web ({results['pages_at_share']} pages)"
     budget = results["area_pages"] < truth["pages"]
     within = f" up to the budget of {results['area_pages']} pages" if budget else ""
     text = (
-        f"{ahead['label']} comes nearest to the oracle: the area under its recall{within} is"
-        f" {ahead['area_share']['mean']:.0%} of the oracle's. After {share},"
-        f" {'it' if quick is ahead else quick['label']} had found"
-        f" {quick['recall_at_share']['mean']:.0%} of the {truth['relevant']} relevant pages"
+        f"{ahead} comes nearest to the oracle: the area under its recall of distinct media{within}"
+        f" is {area[ahead]:.0%} of the oracle's. After {share}, {'it' if quick == ahead else quick}"
+        f" had found {at_share[quick]:.0%} of the {truth['media']} media"
     )
-    if others:
-        compared = next((row for row in others if row["algo"] == "breadth"), None) or max(
-            others, key=lambda row: row["recall_at_share"]["mean"]
-        )
-        text += f", {compared['label']} {compared['recall_at_share']['mean']:.0%}"
+    if others := [row for row in rows if row["label"] != quick]:
+        breadth = [row["label"] for row in others if row["algo"] == "breadth"]
+        compared = [*breadth, max((row["label"] for row in others), key=at_share.__getitem__)][0]
+        text += f", {compared} {at_share[compared]:.0%}"
     short = [
         r["label"]
         for r in rows

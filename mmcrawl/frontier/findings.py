@@ -221,8 +221,13 @@ class Findings:
         return [(link, bool(relevant)) for link, relevant in rows][::-1]
 
     def best(self, most: int) -> list[MediaPageRecord]:
-        """Return the media pages with the best topic scores."""
-        return list(self.media_pages(most=most))
+        """Return the media pages with the best topic scores, but for lists of what others show."""
+        pages = list(self.media_pages(most=3 * most))
+        fewest: dict[str, int] = {}
+        for page in sorted(pages, key=lambda page: len(page.resources), reverse=True):
+            fewest |= dict.fromkeys((one.url for one in page.resources), len(page.resources))
+        own = (p for p in pages if len(p.resources) in {0, *(fewest[r.url] for r in p.resources)})
+        return list(islice(own, most))
 
     def media_pages(self, first: int = 0, most: int = -1) -> Iterator[MediaPageRecord]:
         """Yield the media pages, best topic score first.

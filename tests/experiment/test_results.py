@@ -11,15 +11,15 @@ def results(**algorithms: tuple[float, float]) -> dict[str, Any]:
         {
             "label": name,
             "algo": name,
-            "area_share": {"mean": area},
-            "recall_at_share": {"mean": recall},
+            "media_area_share": {"mean": area},
+            "media_recall_at_share": {"mean": recall},
             "fetched": {"max": 50},
             "ended": ["finished"],
         }
         for name, (area, recall) in algorithms.items()
     ]
     return {
-        "truth": {"pages": 100, "relevant": 10},
+        "truth": {"pages": 100, "relevant": 5, "media": 10},
         "share": 0.21,
         "pages_at_share": 21,
         "area_pages": 100,
@@ -30,15 +30,16 @@ def results(**algorithms: tuple[float, float]) -> dict[str, Any]:
 def test_the_best_is_named_and_compared_with_breadth() -> None:
     said = says(results(fish=(0.6, 0.5), breadth=(0.3, 0.1), shark=(0.7, 0.6)))
     assert said == (
-        "shark comes nearest to the oracle: the area under its recall is 70% of the oracle's."
-        " After 21% of the web (21 pages), it had found 60% of the 10 relevant pages, breadth 10%."
+        "shark comes nearest to the oracle: the area under its recall of distinct media is 70% of"
+        " the oracle's. After 21% of the web (21 pages), it had found 60% of the 10 media, breadth"
+        " 10%."
     )
 
 
 def test_the_quickest_is_named_when_it_is_another() -> None:
     said = says(results(fish=(0.6, 0.8), shark=(0.7, 0.6)))
     assert said.startswith("shark comes nearest")
-    assert "fish had found 80% of the 10 relevant pages, shark 60%." in said
+    assert "fish had found 80% of the 10 media, shark 60%." in said
 
 
 def test_runs_that_stopped_too_early_are_named() -> None:
@@ -66,10 +67,10 @@ def test_what_the_topic_rejected_is_told_if_it_rejected_everything() -> None:
 
 def test_with_a_budget_the_area_goes_up_to_it() -> None:
     said = says(results(shark=(0.7, 0.6)) | {"area_pages": 30})
-    assert "the area under its recall up to the budget of 30 pages is 70% of the oracle's" in said
+    assert "of distinct media up to the budget of 30 pages is 70% of the oracle's" in said
 
 
 def test_a_budget_with_which_nothing_can_be_found_is_told() -> None:
     small = results(shark=(0.7, 0.0)) | {"area_pages": 2}
-    small["algorithms"][0]["area_share"] = {"mean": None}
+    small["algorithms"][0]["media_area_share"] = {"mean": None}
     assert says(small).startswith("The budget of 2 pages is too small: even the oracle finds no")

@@ -51,6 +51,15 @@ def test_the_best_pages_come_first(findings):
     assert [page.topic_score for page in findings.best(2)] == [0.9, 0.6]
 
 
+def test_lists_of_what_other_pages_show_are_not_among_the_best(findings):
+    pages = (media_page("all", LEVER, SONG, FILM), media_page("1", LEVER), media_page("2", SONG))
+    for page in pages:
+        findings.add_media_page(page)
+    assert findings.best(3) == [pages[1], pages[2], pages[0]]  # it alone shows the film
+    findings.add_media_page(media_page("3", FILM))
+    assert [page.url[-1] for page in findings.best(3)] == ["1", "2", "3"]
+
+
 def test_pages_are_found_by_what_they_show(findings):
     one, two = media_page("1", LEVER, SONG), media_page("2", SONG)
     for page in (one, two, media_page("3", FILM)):

@@ -191,7 +191,7 @@ def _media_table(summary: Summary) -> Table:
     for page in summary.best[:_MOST_PAGES]:
         counts = {name: page.count(kind) for kind, name in _SHORT_NAMES.items()}
         table.add_row(
-            f"{page.topic_score:.2f}",
+            f"{page.topic_score:.2f}" if page.topic_score else "",  # any topic is none
             ", ".join(f"{count} {name}" for name, count in counts.items() if count),
             literal(page.title),
             literal(page.url),
