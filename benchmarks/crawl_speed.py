@@ -112,7 +112,8 @@ def crawl(command: list[str], folder: Path, server: Running) -> Run:
         process = subprocess.Popen(
             [sys.executable, *command],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+            # As an installed program, it has its bytecode from the second crawl on.
+            env={**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": ""},
             stderr=log,
             stdout=subprocess.DEVNULL,
         )

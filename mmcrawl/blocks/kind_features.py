@@ -89,7 +89,7 @@ def kind_features(blocks: PageBlocks) -> Floats:
     count = len(blocks)
     texts, links = blocks.texts, blocks.links_in
     han = np.array([has_han(text) for text in texts], dtype=np.bool_)
-    begun = blocks.begun
+    begins = {kind: np.array([kind in one for one in blocks.begun]) for kind in {*_BEGINS, *_SINCE}}
     columns = {
         **_places(blocks),
         **_headline(blocks),
@@ -98,10 +98,10 @@ def kind_features(blocks: PageBlocks) -> Floats:
         **_links(blocks),
         **_addresses(blocks),
         **_around(blocks, texts),
-        **_named(blocks, begun),
+        **_named(blocks, begins),
         **{f"holds_{kind}": np.array(blocks.holds(kind)) for kind in _HOLDS},
         **{f"links_{kind}": np.array(links.shares_of_words(kind)) for kind in _LINK_WORDS},
-        **_since(blocks, begun),
+        **_since(blocks, begins),
     }
     page = (
         blocks.is_topic_page,
@@ -278,7 +278,7 @@ def _around(blocks: PageBlocks, texts: Sequence[str]) -> Columns:
     }
 
 
-def _named(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
+def _named(blocks: PageBlocks, begins: Columns) -> Columns:
     """Return what tags, classes and first words say that a block is, and what it counts."""
     levels = np.array(blocks.levels)
     areas = np.array([_AREA_NUMBERS.get(area, -1) for area in blocks.areas])
@@ -288,11 +288,11 @@ def _named(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
         "level_4": (levels >= 4) & (levels <= 6),
         **{f"count_{name}": np.log1p(np.array(blocks.counts(name))) for name in _COUNTED},
         **{f"area_{area or 'none'}": areas == number for area, number in _AREA_NUMBERS.items()},
-        **{f"begins_{kind}": np.array([kind in one for one in begun]) for kind in _BEGINS},
+        **{f"begins_{kind}": begins[kind] for kind in _BEGINS},
     }
 
 
-def _since(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
+def _since(blocks: PageBlocks, begins: Columns) -> Columns:
     """Return what the heading above a block says, and what was announced before it."""
     places, is_heading = np.arange(len(blocks)), np.array(blocks.levels) > 0
     areas, is_short = np.array(blocks.areas), np.array(blocks.chars) < LONGEST_HEADING
@@ -300,7 +300,6 @@ def _since(blocks: PageBlocks, begun: Sequence[frozenset[str]]) -> Columns:
     above = np.append(-1, _last(is_heading)[:-1])
     above[above < _last(other)] = -1  # in another area it heads nothing
     named = above >= 0
-    begins = {kind: np.array([kind in one for one in begun]) for kind in {*_BEGINS, *_SINCE}}
     columns = {f"under_{kind}": begins[kind][above] & named for kind in _BEGINS}
     columns["under_distance"] = np.where(named, np.log1p(places - above), 0)
     for kind in _SINCE:
