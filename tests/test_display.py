@@ -54,7 +54,7 @@ SUMMARY = Summary(
 
 def shown(what: RenderableType, width: int = 120) -> str:
     file = io.StringIO()
-    Console(file=file, width=width).print(what)
+    Console(file=file, width=width).print(what, crop=False)
     return file.getvalue()
 
 
@@ -212,7 +212,7 @@ def test_the_tables_keep_to_the_width_of_the_terminal(width: int) -> None:
     )
     for what in (closing_tables(summary), progress_panel(PROGRESS)):
         for line in shown(what, width).splitlines():
-            assert cell_len(line) <= width
+            assert cell_len(line) <= width or line.strip() == long.url  # which can be copied
     assert "harvest rate 46% of the last 500" in words(progress_panel(PROGRESS), width)
     narrow = re.sub(r"[\s│┃]", "", shown(closing_tables(summary), width))
     assert "x" * 200 in narrow

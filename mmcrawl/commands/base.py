@@ -14,6 +14,7 @@ from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from io import TextIOWrapper
 from math import inf
 from pathlib import Path
@@ -180,6 +181,14 @@ def flag(name: str, help: str) -> Option:
 
 
 JSON: Option = flag("--json", "for programs: a line of JSON for each result")
+SHOWN = 20
+"""Rows of a table that are shown unless ``--limit`` says how many."""
+LIMIT: Option = Option(
+    "--limit",
+    type=partial(whole, least=0),
+    metavar="N",
+    help=f"maximum number of rows, 0 for all (default: {SHOWN} in a table)",
+)
 OVERWRITE: Option = flag("--overwrite", "replace a file that exists")
 
 

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
+from itertools import islice
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -11,6 +12,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import (
+    LIMIT,
     MmcrawlCommand,
     Option,
     Subcommand,
@@ -52,6 +54,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "the record of each address",
             options=(
                 Option("--state", type=_states, default=(), help=f"only {', '.join(State)}"),
+                LIMIT,
                 *output("jsonl", "csv"),
             ),
             takes=("store",),
@@ -106,7 +109,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _list(self, params: CollectParams, opts: argparse.Namespace) -> None:
         names = [field.name for field in fields(MediaFile)]
         with self._opened(params) as collection, output_to(opts.output) as stream:
-            rows = map(asdict, collection.index.files(opts.state))
+            rows = map(asdict, islice(collection.index.files(opts.state), opts.limit or None))
             write_rows(rows, opts.format, stream, names)
 
     def _opened(self, params: CollectParams) -> Any:

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from itertools import chain, islice
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,6 +14,8 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.archive.model import as_date
 from mmcrawl.commands.base import (
     JSON,
+    LIMIT,
+    SHOWN,
     MmcrawlCommand,
     Option,
     Subcommand,
@@ -25,7 +26,6 @@ from mmcrawl.commands.base import (
     output_to,
     store_named,
     web_address,
-    whole,
     write_rows,
 )
 from mmcrawl.commands.terminal.tables import facts_table, literal, sentence
@@ -40,7 +40,6 @@ from mmcrawl.topic.topic import BooleanModel
 
 _HEAD = "    place status      score   words  content layer clicks  URL"
 
-_SHOWN = 20
 _TABLE = "table"
 _Content = Callable[[LinkRecord], float] | None
 
@@ -67,12 +66,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 flag("--with-media", "only pages with media of the wanted kinds"),
                 Option("--min-score", type=_number, metavar="X", help="only from this score on"),
                 Option("--sort", default=ORDERS[0], help=f"{', '.join(ORDERS)}"),
-                Option(
-                    "--limit",
-                    type=partial(whole, least=0),
-                    metavar="N",
-                    help=f"maximum number of links, 0 for all (default: {_SHOWN} in a table)",
-                ),
+                LIMIT,
                 *output(_TABLE, "jsonl", "csv"),
             ),
         ),
@@ -143,7 +137,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _selection(opts: argparse.Namespace) -> Selection:
-    default = _SHOWN if opts.format == _TABLE else 0
+    default = SHOWN if opts.format == _TABLE else 0
     return Selection(
         state=opts.status,
         host=opts.host,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,7 +25,9 @@ from mmcrawl.archive.uris import archive_uri
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.commands.base import (
     JSON,
+    LIMIT,
     OVERWRITE,
+    SHOWN,
     MmcrawlCommand,
     Option,
     Subcommand,
@@ -33,7 +35,6 @@ from mmcrawl.commands.base import (
     console_of,
     ruffle_folder,
     store_named,
-    whole,
 )
 from mmcrawl.commands.terminal.files import Target, new_file
 from mmcrawl.commands.terminal.tables import facts_table, literal, right
@@ -51,20 +52,11 @@ from mmcrawl.works.exporting.exporter import Shipment, exporter_named, exporter_
 from mmcrawl.works.file_tags import TagReader
 from mmcrawl.works.model import Work
 
-_SHOWN = 20
-
-
 _ARCHIVE = Option(
     "--archive",
     default="",
     metavar="URI",
     help="archive of the crawl (default: the one beside it)",
-)
-_LIMIT = Option(
-    "--limit",
-    type=partial(whole, least=0),
-    metavar="N",
-    help=f"maximum number of works, 0 for all (default: {_SHOWN})",
 )
 _MATCH = Option("--match", default="", metavar="TEXT", help="only with this in the title")
 
@@ -80,7 +72,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             " again when there is more",
             options=(_ARCHIVE,),
         ),
-        Subcommand("list", "works, a line for each", options=(_LIMIT, _MATCH, JSON)),
+        Subcommand("list", "works, a line for each", options=(LIMIT, _MATCH, JSON)),
         Subcommand("show", "all that is known of a work", "ID", (JSON,)),
         Subcommand(
             "correct",
@@ -140,7 +132,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         console_of().print(table)
 
     def _list(self, store: str, opts: argparse.Namespace) -> None:
-        most = opts.limit if opts.limit is not None else 0 if opts.json else _SHOWN
+        most = opts.limit if opts.limit is not None else 0 if opts.json else SHOWN
         with self._catalogue(store) as catalogue:
             works = [work for work in catalogue.works() if _is_like(work.title, opts.match)]
         shown = works[:most] if most else works

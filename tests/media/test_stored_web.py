@@ -54,6 +54,8 @@ def test_the_records_are_listed_for_programs(tmp_path: Path) -> None:
     desk.found(["rtsp://h.test/a.rm", "mms://h.test/b.wmv"])
     assert desk.collect().code == 0
     listed = typed("collect", "list", "--state", "skipped", folder=tmp_path)
+    few = typed("collect", "list", "--state", "skipped", "--limit", "1", folder=tmp_path).stdout
+    assert few == listed.stdout[: listed.stdout.index("\n") + 1]
     rows = [json.loads(line) for line in listed.stdout.splitlines()]
     assert {row["reason"] for row in rows} == {
         "rtsp: is a protocol that is not fetched",

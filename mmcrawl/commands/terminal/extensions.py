@@ -109,7 +109,7 @@ class CrawlProgress:
             except StoreError as error:
                 logger.error("What was found cannot be shown: %s", error)  # noqa: TRY400
             else:
-                self._console.print(closing_tables(summary))
+                self._console.print(closing_tables(summary), crop=False)
 
     def _job(self) -> Crawl | None:
         scheduler = scheduler_of(self.crawler)

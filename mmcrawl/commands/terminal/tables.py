@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich import box
 from rich.columns import Columns
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -175,42 +176,59 @@ def _archived(archived: Archived) -> Text:
     )
 
 
-def _media_table(summary: Summary) -> Table:
+class _WithAddresses:
+    """A table whose rows have addresses beneath.
+
+    No line end is put into an address, whatever the width: the terminal itself wraps it, so that it
+    can be copied. Print it with ``crop=False``.
+    """
+
+    def __init__(self, *columns: Column | str, note: str = "") -> None:
+        self._table = Table(*columns, box=box.SIMPLE_HEAD, show_edge=False)
+        self._addresses: list[str] = []
+        self._note = note
+
+    def add_row(self, address: str, *cells: RenderableType) -> None:
+        self._table.add_row(*cells)
+        self._addresses.append(printable(address))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(self._table, options, pad=False)
+        first = len(lines) - len(self._addresses)
+        for place, line in enumerate(lines):
+            yield from (*line, Segment.line())
+            if place >= first:
+                yield from (Segment(f"   {self._addresses[place - first]}"), Segment.line())
+        if self._note:
+            yield Text(self._note, "italic")
+
+
+def _title_column() -> Column:
+    return Column("title, page", no_wrap=True, overflow="ellipsis")
+
+
+def _media_table(summary: Summary) -> RenderableType:
     more = summary.progress.media_pages - len(summary.best)
-    table = Table(
-        right("score"),
-        Column("media", no_wrap=True),
-        Column("title", max_width=34, no_wrap=True, overflow="ellipsis"),
-        folded("page"),
-        box=box.SIMPLE_HEAD,
-        caption=f"… and {more} more; -O media.jsonl or -O media.csv writes them all"
-        if more > 0
-        else None,
-        caption_justify="left",
+    note = f"… and {more} more; -O media.jsonl or -O media.csv writes them all" if more > 0 else ""
+    table = _WithAddresses(
+        right("score"), Column("media", no_wrap=True), _title_column(), note=note
     )
     for page in summary.best[:_MOST_PAGES]:
         counts = {name: page.count(kind) for kind, name in _SHORT_NAMES.items()}
-        table.add_row(
-            f"{page.topic_score:.2f}" if page.topic_score else "",  # any topic is none
-            ", ".join(f"{count} {name}" for name, count in counts.items() if count),
-            literal(page.title),
-            literal(page.url),
-        )
+        media = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        score = f"{page.topic_score:.2f}" if page.topic_score else ""  # any topic is none
+        table.add_row(page.url, score, media, literal(page.title))
     return table
 
 
-def _near_table(near: Sequence[NearMiss]) -> Table:
-    table = Table(
-        right("score"),
-        Column("title", max_width=34, no_wrap=True, overflow="ellipsis"),
-        folded("page"),
-        box=box.SIMPLE_HEAD,
-        caption=f"{counted(len(near), 'page')} with media; `scrapy topic score URL` says why;"
-        f" -s MMCRAWL_TOPIC_THRESHOLD={near[-1].topic_score:.2f} takes them",
-        caption_justify="left",
+def _near_table(near: Sequence[NearMiss]) -> RenderableType:
+    note = (
+        f"{counted(len(near), 'page')} with media; `scrapy topic score URL` says why;"
+        f" -s MMCRAWL_TOPIC_THRESHOLD={near[-1].topic_score:.2f} takes them"
     )
+    table = _WithAddresses(right("score"), _title_column(), note=note)
     for page in near[:_MOST_NEAR]:
-        table.add_row(f"{page.topic_score:.2f}", literal(page.title), literal(page.url))
+        table.add_row(page.url, f"{page.topic_score:.2f}", literal(page.title))
     return table
 
 
