@@ -78,8 +78,15 @@ def output_to(name: str | None) -> Iterator[TextIO]:
     if name in (None, "", "-"):
         yield sys.stdout
         return
-    with open(os.path.expanduser(name), "w", encoding="utf-8", newline="") as file:
-        yield file
+    path = os.path.expanduser(name)
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        try:
+            yield file
+            file.flush()
+        except OSError:  # what came of it would be in the way of the same command
+            if os.path.isfile(path) and not os.path.islink(path):
+                os.remove(path)
+            raise
 
 
 def as_json(record: Any) -> str:

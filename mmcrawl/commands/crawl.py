@@ -50,7 +50,10 @@ _ROBOTS = "scrapy.downloadermiddlewares.robotstxt"
 FOCUSED = "focused"
 """The spider of `mmcrawl crawl`, if none is named."""
 
-EXIT_CODES = {"nothing_fetched": 1, "nothing_found": 1, "store_error": 1, "bad_input": 2}
+EXIT_CODES = {
+    **dict.fromkeys(("nothing_fetched", "nothing_found", "start_error", "store_error"), 1),
+    "bad_input": 2,
+}
 """By the reason for which a crawl ended; 0 for all others."""
 
 

@@ -262,6 +262,10 @@ class PartialFile:
 
     def resume(self) -> None:
         """Find out what is there; takes as long as reading it. What is damaged is dropped."""
+        with self._usable():
+            self._resume()
+
+    def _resume(self) -> None:
         begun = self._read_facts()
         if begun is None:
             self.restart()

@@ -2,12 +2,15 @@
 
 import argparse
 import re
+from collections.abc import Iterator
+from errno import ENOSPC
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from mmcrawl.archive import Capture, is_own_feed, open_archive
+from mmcrawl.commands import base
 from mmcrawl.commands.terminal import Target
 from tests.commands.running import exit_code
 from tests.tables import each
@@ -105,3 +108,19 @@ def test_a_file_is_written_anew_where_it_is_told_or_its_own(folder: Path) -> Non
     assert [run(feed), run(feed)] == [0, 0]
     assert is_own_feed(folder / "news.atom")
     assert run("archive rebuild http://h.test/ -o /dev/null -a archive=a.db") == 0
+
+
+def lines_until_full() -> Iterator[str]:
+    yield "half a line"
+    raise OSError(ENOSPC, "the disk is full")
+
+
+def test_a_file_that_the_disk_has_no_room_for_is_not_left_half_written(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    with pytest.raises(OSError, match="full"), base.output_to(str(path)) as file:
+        file.writelines(lines_until_full())
+    assert not path.exists()
+    path.symlink_to(tmp_path / "kept")  # as /dev/stdout is one
+    with pytest.raises(OSError, match="full"), base.output_to(str(path)) as file:
+        file.writelines(lines_until_full())
+    assert path.is_symlink()

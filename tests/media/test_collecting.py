@@ -423,3 +423,17 @@ def test_what_is_settled_since_it_began_and_what_waits_is_known(tmp_path: Path) 
     assert collector.progress() == (2, 2)
     collector.leave()
     collector.close()
+
+
+def test_a_partial_file_that_cannot_be_read_stops_collecting_with_a_sentence(desk, server):
+    server.media["/a.mp4"] = Medium(film(2_000))
+    desk.found([server.url("/a.mp4")], server.url("/"))
+    name = hashlib.sha256(server.url("/a.mp4").encode()).hexdigest()[:32]
+    facts = desk.folder / "crawl-media" / "partial" / f"{name}.json"
+    facts.mkdir(parents=True)  # as a disk that fails, it cannot be read
+    run = desk.collect()
+    assert (run.code, "Traceback" in run.err) == (1, False)
+    assert f"partial/{name}.json cannot be written" in " ".join(run.err.split())
+    facts.rmdir()
+    assert desk.collect().code == 0
+    assert desk.records()["/a.mp4"].state is State.HELD
