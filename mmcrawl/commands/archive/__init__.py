@@ -10,7 +10,7 @@ from mmcrawl.archive import open_archive
 from mmcrawl.commands.archive.listing import DIFF, LIST, STATS, VERSIONS, version_lines
 from mmcrawl.commands.archive.search import CLASSES, DUPLICATES, EXPORT_PARQUET, SEARCH
 from mmcrawl.commands.archive.show import BLOCK, REBUILD, SHOW
-from mmcrawl.commands.archive.subcommand import ArchiveSubcommand, Options
+from mmcrawl.commands.archive.subcommand import ArchiveSubcommand
 from mmcrawl.commands.archive.upkeep import (
     CHECK,
     COPY,
@@ -54,18 +54,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         subcommand = SUBCOMMANDS[self.chosen.name]
-        config = Configuration.read(self.settings)  # type: ignore[arg-type]
-        options = Options(
-            words,
-            opts,
-            uri=archive_params(opts, self.settings).archive_uri or "",  # type: ignore[arg-type]
-            config=config,
-        )
-        subcommand.check(options)
-        return lambda: _run(subcommand, options, self.telling)
+        opts.args, opts.config = words, Configuration.read(self.settings)  # type: ignore[arg-type]
+        opts.uri = archive_params(opts, self.settings).archive_uri or ""  # type: ignore[arg-type]
+        subcommand.check(opts)
+        return lambda: _run(subcommand, opts, self.telling)
 
 
-def _run(subcommand: ArchiveSubcommand, options: Options, telling: Telling) -> int:
+def _run(subcommand: ArchiveSubcommand, options: argparse.Namespace, telling: Telling) -> int:
     only_looks = subcommand is CHECK and not options.repair
     telling.what = "" if subcommand.shows_progress else f"{subcommand.name} is running"
     with open_archive(

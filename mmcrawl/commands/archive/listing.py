@@ -1,5 +1,6 @@
 """`scrapy archive list`, `versions` and `stats`: pages, their versions, how much is archived."""
 
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -20,7 +21,7 @@ from mmcrawl.blocks.drawing import short_path
 from mmcrawl.commands.archive.subcommand import (
     KINDS,
     ArchiveSubcommand,
-    Options,
+    answer,
     cut_off,
     print_line,
     print_problems,
@@ -34,7 +35,7 @@ from mmcrawl.text.writing import as_called, counted, printable, size_of
 _MOST_HOSTS = 20
 
 
-def _run(archive: Archive, options: Options, console: Console) -> int:
+def _run(archive: Archive, options: Namespace, console: Console) -> int:
     which = options.args[0] if options.args else ""
     prefix = which if "://" in which else None
     host = which.lower() if which and prefix is None else None
@@ -77,10 +78,10 @@ def _line(url: str, visits: Sequence[Visit]) -> Text:
 LIST = ArchiveSubcommand("list", "pages with their versions and visits", "[HOST|PREFIX]", run=_run)
 
 
-def _stats(archive: Archive, options: Options, console: Console) -> int:
+def _stats(archive: Archive, options: Namespace, console: Console) -> int:
     stats = archive.stats()
     record = asdict(stats) | {"ratio": round(stats.ratio, 3)}
-    return options.answer(console, record, _tables(stats))
+    return answer(options, console, record, _tables(stats))
 
 
 def _tables(stats: ArchiveStats) -> RenderableType:
@@ -128,7 +129,7 @@ STATS = ArchiveSubcommand("stats", "how much is archived, and in how many bytes"
 # -- versions -------------------------------------------------------------------------------------
 
 
-def _versions(archive: Archive, options: Options, console: Console) -> int:
+def _versions(archive: Archive, options: Namespace, console: Console) -> int:
     failures: list[str] = []
     versions = versions_of(archive, options.args[0], failures)
     visits = archive.visits(options.args[0])
@@ -234,7 +235,7 @@ _BLOCK_TOPIC = 80
 ALL = flag("--all", "unchanged blocks and advertisements too")
 
 
-def _diff(archive: Archive, options: Options, console: Console) -> int:
+def _diff(archive: Archive, options: Namespace, console: Console) -> int:
     url = options.args[0]
     failures: list[str] = []
     if numbers := _numbers(options):
@@ -254,11 +255,11 @@ def _diff(archive: Archive, options: Options, console: Console) -> int:
     elif not options.all:
         shown = compared.without()
     view = _diff_view(compared, shown, everything=options.all)
-    options.answer(console, _diff_record(compared, shown), view)
+    answer(options, console, _diff_record(compared, shown), view)
     return print_problems(failures)
 
 
-def _numbers(options: Options) -> list[int]:
+def _numbers(options: Namespace) -> list[int]:
     """Return the versions that are compared; none for the last two."""
     if len(options.args) == 2:
         raise ValueError("give two versions of the page, V1 V2, or none for the last two")

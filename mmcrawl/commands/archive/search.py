@@ -1,6 +1,7 @@
 """`scrapy archive search`: the index brought up to date, asked, and what it found shown."""
 
 import os
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from mmcrawl.commands.archive.subcommand import (
     AT,
     LIMIT,
     ArchiveSubcommand,
-    Options,
+    answer,
     cut_off,
     of_which,
     print_problems,
@@ -41,7 +42,7 @@ COLLAPSE = flag("--collapse", "show one page of each group of similar pages")
 SKIP = Option("--skip", type=whole, default=0, metavar="N", help="see the results after so many")
 
 
-def _run(archive: Archive, options: Options, console: Console) -> int:
+def _run(archive: Archive, options: Namespace, console: Console) -> int:
     """Search; 1 if nothing is found."""
     with open_search(options.uri, archive) as index:
         with _progress() as progress:
@@ -59,7 +60,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     return 0 if results.total else 1
 
 
-def _found(archive: Archive, index: Search, options: Options) -> Results:
+def _found(archive: Archive, index: Search, options: Namespace) -> Results:
     order, groups = _order(archive, options), _groups(archive, options)
 
     def found() -> Results:
@@ -80,7 +81,7 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
         return found()
 
 
-def _order(archive: Archive, options: Options) -> Order:
+def _order(archive: Archive, options: Namespace) -> Order:
     """Return the order that is asked for; of ranks, those computed last."""
     order: Order = options.order
     if order in ORDERS:
@@ -94,7 +95,7 @@ def _order(archive: Archive, options: Options) -> Order:
     return ranks
 
 
-def _groups(archive: Archive, options: Options) -> Mapping[str, int] | None:
+def _groups(archive: Archive, options: Namespace) -> Mapping[str, int] | None:
     if not options.collapse:
         return None
     groups = open_duplicates(options.uri)
@@ -189,7 +190,7 @@ SEARCH = ArchiveSubcommand(
 _GROUPS, _URLS = 20, 5  # that are shown
 
 
-def _classes(archive: Archive, options: Options, console: Console) -> int:
+def _classes(archive: Archive, options: Namespace, console: Console) -> int:
     """Tell what pages are there for; 1 if a page is damaged."""
     from mmcrawl.rank.page_class import PAGE_CLASSES, classes_of
 
@@ -240,7 +241,7 @@ NEAR = Option(
 )
 
 
-def _duplicates(archive: Archive, options: Options, console: Console) -> int:
+def _duplicates(archive: Archive, options: Namespace, console: Console) -> int:
     """Find pages that say the same, and keep what was found; 1 if a page is damaged."""
     from mmcrawl.rank.duplicates import find_duplicates
     from mmcrawl.rank.results import save_duplicates
@@ -280,7 +281,7 @@ DUPLICATES = ArchiveSubcommand(
 )
 
 
-def _export_parquet(archive: Archive, options: Options, console: Console) -> int:
+def _export_parquet(archive: Archive, options: Namespace, console: Console) -> int:
     """Write pages, blocks and links; 1 if a page is damaged."""
     from mmcrawl.rank.parquet import write_export
 
@@ -301,7 +302,7 @@ def _export_parquet(archive: Archive, options: Options, console: Console) -> int
         )
     record = {"path": folder, **asdict(export), "skipped": dict(reading.skipped)}
     rows = ", ".join(f"{count:,} {name}" for name, count in export.rows.items())
-    options.answer(console, record, f"{folder}: {rows}, {size_of(export.stored_bytes)}")
+    answer(options, console, record, f"{folder}: {rows}, {size_of(export.stored_bytes)}")
     return print_problems(reading.unreadable)
 
 

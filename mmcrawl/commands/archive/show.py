@@ -1,5 +1,6 @@
 """`scrapy archive show`, `rebuild` and `block`: one version or block."""
 
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -20,11 +21,11 @@ from mmcrawl.commands.archive.subcommand import (
     BODY,
     VERSION,
     ArchiveSubcommand,
-    Options,
     check_version,
     cut_off,
     print_line,
     print_problems,
+    version_of,
     write_body,
 )
 from mmcrawl.commands.base import JSON, OVERWRITE, Option, as_json, flag
@@ -41,8 +42,8 @@ _HEADERS = ("etag", "last-modified", "location", "server")
 BLOCKS = flag("--blocks", "the layout too, and what each block says and is")
 
 
-def _show(archive: Archive, options: Options, console: Console) -> int:
-    version = options.found(archive)
+def _show(archive: Archive, options: Namespace, console: Console) -> int:
+    version = version_of(options, archive)
     if options.body:
         write_body(archive.rebuild(version).body, "-")
         return 0
@@ -148,14 +149,14 @@ SHOW = ArchiveSubcommand(
 )
 
 
-def _check_rebuild(options: Options) -> None:
+def _check_rebuild(options: Namespace) -> None:
     check_version(options)
     if not options.output:
         raise ValueError("say where to with -o FILE, or -o - for standard output")
 
 
-def _rebuild(archive: Archive, options: Options, console: Console) -> int:
-    version = options.found(archive)
+def _rebuild(archive: Archive, options: Namespace, console: Console) -> int:
+    version = version_of(options, archive)
     write_body(archive.rebuild(version).body, options.output)
     if options.output != "-":
         console.print(
@@ -185,7 +186,7 @@ _BLOCK_WORDS = 200
 TEXT = flag("--text", "all its visible text")
 
 
-def _block(archive: Archive, options: Options, console: Console) -> int:
+def _block(archive: Archive, options: Namespace, console: Console) -> int:
     life = archive.block(options.args[0])
     last = life.pages[0]
     page = archive.page(archive.version(last.url, last.versions[-1]))

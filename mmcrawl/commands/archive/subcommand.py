@@ -1,8 +1,8 @@
 """What subcommands of `scrapy archive` have in common: options, what was asked, how they print."""
 
-import argparse
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,48 +18,32 @@ from mmcrawl.archive.model import Version
 from mmcrawl.commands.base import JSON, Option, Subcommand, as_json, flag, whole
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.crawl.spider_params import as_time
-from mmcrawl.engine.crawls import Configuration
 from mmcrawl.text.writing import printable
 
 _TIME = "as 2024-05-17 or 2024-05-17T08:30"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user asked of a subcommand.
-
-    Attributes:
-        args: The words behind its name.
-        given: Its options, as argparse gives them.
-        config: What settings say of archives.
-    """
-
-    args: Sequence[str]
-    given: argparse.Namespace
-    uri: str
-    config: Configuration
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.given, name)
-
-    def answer(self, console: Console, record: Mapping[str, Any], shown: RenderableType) -> int:
-        """Print a record as JSON if that was asked for, else what a person reads; return 0."""
-        if self.json:
-            print(as_json(record))
-        elif isinstance(shown, str):
-            print_line(console, printable(shown))
-        else:
-            console.print(shown)
-        return 0
-
-    def found(self, archive: Archive) -> Version:
-        """Return the version that --version or --at selects."""
-        if self.version is not None:
-            return archive.version(self.args[0], self.version)
-        return archive.get(self.args[0], self.at)
+def answer(
+    options: Namespace, console: Console, record: Mapping[str, Any], shown: RenderableType
+) -> int:
+    """Print a record as JSON if that was asked for, else what a person reads; return 0."""
+    if options.json:
+        print(as_json(record))
+    elif isinstance(shown, str):
+        print_line(console, printable(shown))
+    else:
+        console.print(shown)
+    return 0
 
 
-def check_version(options: Options) -> None:
+def version_of(options: Namespace, archive: Archive) -> Version:
+    """Return the version that --version or --at selects."""
+    if options.version is not None:
+        return archive.version(options.args[0], options.version)
+    return archive.get(options.args[0], options.at)
+
+
+def check_version(options: Namespace) -> None:
     """Refuse two ways to say which version is meant."""
     if options.at is not None and options.version is not None:
         raise ValueError("give either --at or --version")
@@ -105,15 +89,16 @@ class ArchiveSubcommand(Subcommand):
     """A subcommand that works on an open archive.
 
     Attributes:
-        run: Prints what it finds, and returns the exit code.
+        run: Prints what it finds, and returns the exit code. Its options have the words behind the
+            name as `args`, the archive's `uri`, and as `config` what settings say of archives.
         check: Refuses options that do not fit together, and files that must not be written.
         creates: Whether the archive is made if there is none.
         shows_progress: Whether it tells by itself how far it is.
     """
 
-    run: Callable[[Archive, Options, Console], int]
+    run: Callable[[Archive, Namespace, Console], int]
     options: Sequence[Option] = (JSON,)
-    check: Callable[[Options], object] = lambda _: None
+    check: Callable[[Namespace], object] = lambda _: None
     writes: bool = False
     creates: bool = False
     shows_progress: bool = False

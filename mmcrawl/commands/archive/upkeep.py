@@ -1,6 +1,7 @@
 """`scrapy archive check`, `verify`, `seal`, `repack`, `purge` and `copy`: its upkeep."""
 
 import os
+from argparse import Namespace
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,8 @@ from mmcrawl.commands.archive.subcommand import (
     URL,
     YES,
     ArchiveSubcommand,
-    Options,
     agreed,
+    answer,
     print_line,
     print_problems,
     versions_of,
@@ -37,9 +38,9 @@ from mmcrawl.text.writing import printable, size_of
 REPAIR = flag("--repair", "repair what can be")
 
 
-def _check(archive: Archive, options: Options, console: Console) -> int:
+def _check(archive: Archive, options: Namespace, console: Console) -> int:
     report = archive.check(repair=options.repair)
-    options.answer(console, asdict(report) | {"clean": report.clean}, _text(report))
+    answer(options, console, asdict(report) | {"clean": report.clean}, _text(report))
     return 0 if report.clean else 1
 
 
@@ -76,7 +77,7 @@ CHECK = ArchiveSubcommand(
 )
 
 
-def _verify(archive: Archive, options: Options, console: Console) -> int:
+def _verify(archive: Archive, options: Namespace, console: Console) -> int:
     """Rebuild versions, and compare them with their digests; 1 if one is damaged."""
     failures: list[str] = []
     versions = versions_of(archive, options.args[0], failures)
@@ -121,7 +122,7 @@ LEVEL = Option(
 )
 
 
-def _seal(archive: Archive, options: Options, console: Console) -> int:
+def _seal(archive: Archive, options: Namespace, console: Console) -> int:
     """Do what closing does, also where a process was killed before it; cut what is unsegmented."""
     _tell(archive.seal_estimate(), "what is not sealed", options, console)
     before = archive.stats().stored_bytes
@@ -129,7 +130,7 @@ def _seal(archive: Archive, options: Options, console: Console) -> int:
     return _done(archive, before, options, console)
 
 
-def _repack(archive: Archive, options: Options, console: Console) -> int:
+def _repack(archive: Archive, options: Namespace, console: Console) -> int:
     level = options.level
     _tell(archive.repack_estimate(level), f"at level {level}", options, console)
     before = archive.stats().stored_bytes
@@ -137,7 +138,7 @@ def _repack(archive: Archive, options: Options, console: Console) -> int:
     return _done(archive, before, options, console)
 
 
-def _tell(said: RepackEstimate, what: str, options: Options, console: Console) -> None:
+def _tell(said: RepackEstimate, what: str, options: Namespace, console: Console) -> None:
     """Say what it will take and gain; ask, if it takes long."""
     text = (
         f"{what}: {size_of(said.before)} become about {size_of(said.after)}, after some"
@@ -149,10 +150,10 @@ def _tell(said: RepackEstimate, what: str, options: Options, console: Console) -
         console.print(text)
 
 
-def _done(archive: Archive, before: int, options: Options, console: Console) -> int:
+def _done(archive: Archive, before: int, options: Namespace, console: Console) -> int:
     after = archive.stats().stored_bytes
     text = f"{size_of(before)} before, {size_of(after)} now"
-    return options.answer(console, {"before": before, "after": after}, text)
+    return answer(options, console, {"before": before, "after": after}, text)
 
 
 SEAL = ArchiveSubcommand(
@@ -171,7 +172,7 @@ REPACK = ArchiveSubcommand(
 )
 
 
-def _purge(archive: Archive, options: Options, console: Console) -> int:
+def _purge(archive: Archive, options: Namespace, console: Console) -> int:
     url, host, before = options.url, options.host, options.before
     what = url or (f"host {host}" if host else "the whole archive")
     if url:
@@ -187,10 +188,10 @@ def _purge(archive: Archive, options: Options, console: Console) -> int:
         f"{purged.versions:,} versions and {purged.visits:,} visits removed,"
         f" {size_of(purged.freed_bytes)} freed"
     )
-    return options.answer(console, asdict(purged), text)
+    return answer(options, console, asdict(purged), text)
 
 
-def _check_purge(options: Options) -> None:
+def _check_purge(options: Namespace) -> None:
     if options.host is None and options.url is None and options.before is None:
         raise ValueError("say what to remove: --host, --url, --before")
 
@@ -205,7 +206,7 @@ PURGE = ArchiveSubcommand(
 )
 
 
-def _copy(archive: Archive, options: Options, console: Console) -> int:
+def _copy(archive: Archive, options: Namespace, console: Console) -> int:
     """Copy; 1 if something could not be."""
     uri = as_archive_uri(options.args[0]) or ""
     if uri == options.uri:
@@ -216,7 +217,7 @@ def _copy(archive: Archive, options: Options, console: Console) -> int:
         f"{shown(uri)}: {report.urls:,} URLs, {report.versions:,} versions, {report.visits:,}"
         f" visits; {report.copied:,} of these written now"
     )
-    options.answer(console, asdict(report) | {"archive": shown(uri)}, line)
+    answer(options, console, asdict(report) | {"archive": shown(uri)}, line)
     return print_problems(report.problems)
 
 
@@ -228,7 +229,7 @@ COPY = ArchiveSubcommand(
 )
 
 
-def _export_warc(archive: Archive, options: Options, console: Console) -> int:
+def _export_warc(archive: Archive, options: Namespace, console: Console) -> int:
     """Write a file of the kind that its name says; 1 if something is left out."""
     from mmcrawl.archive.warc.exporting import export_warc
 
@@ -253,11 +254,11 @@ def _export_warc(archive: Archive, options: Options, console: Console) -> int:
         + (f"; index {report.index.name}" if report.index else "")
     )
     index = str(report.index) if report.index else None
-    options.answer(console, asdict(report) | {"path": str(report.path), "index": index}, line)
+    answer(options, console, asdict(report) | {"path": str(report.path), "index": index}, line)
     return print_problems(report.problems)
 
 
-def _check_export(options: Options) -> None:
+def _check_export(options: Namespace) -> None:
     from mmcrawl.archive.warc.wacz import index_beside
 
     since, until = options.since, options.until
@@ -278,7 +279,7 @@ EXPORT_WARC = ArchiveSubcommand(
 )
 
 
-def _import_warc(archive: Archive, options: Options, console: Console) -> int:
+def _import_warc(archive: Archive, options: Namespace, console: Console) -> int:
     """Take in WARC files; 1 if something in them is left out for what it is."""
     from mmcrawl.archive.warc.importing import import_warc
 
@@ -294,7 +295,7 @@ def _import_warc(archive: Archive, options: Options, console: Console) -> int:
         skipped = ", ".join(f"{count:,} {name}" for name, count in report.skipped.items())
         line += f"; skipped: {skipped}"
     record = asdict(report) | {"problems": list(map(str, report.problems))}
-    options.answer(console, record, line)
+    answer(options, console, record, line)
     print_problems(report.problems)
     return 0 if all(problem.taken for problem in report.problems) else 1
 

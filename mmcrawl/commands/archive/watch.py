@@ -1,6 +1,7 @@
 """`scrapy archive due` and `watch`: what to visit again, and what changed."""
 
 import time
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
@@ -27,7 +28,6 @@ from mmcrawl.commands.archive.subcommand import (
     LIMIT,
     SINCE,
     ArchiveSubcommand,
-    Options,
     of_which,
     print_line,
     print_problems,
@@ -69,7 +69,7 @@ BROWSER = Option(
 )
 
 
-def _run(archive: Archive, options: Options, console: Console) -> int:
+def _run(archive: Archive, options: Namespace, console: Console) -> int:
     """List changes; 1 if a version cannot be read."""
     kinds = options.kinds or (None if options.css else options.config.revisits.kinds)
     since = options.since
@@ -83,7 +83,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     return print_problems(failures)
 
 
-def _urls(archive: Archive, options: Options) -> Iterable[str]:
+def _urls(archive: Archive, options: Namespace) -> Iterable[str]:
     """Return the pages that are watched."""
     if options.args:
         versions = archive.versions(options.args[0])
@@ -95,7 +95,7 @@ def _urls(archive: Archive, options: Options) -> Iterable[str]:
     return archive.urls(host=options.host)
 
 
-def _print(found: Iterable[WatchedChange], options: Options, console: Console) -> None:
+def _print(found: Iterable[WatchedChange], options: Namespace, console: Console) -> None:
     if options.json:
         for change in found:
             print(as_json(_record(change)))
@@ -152,7 +152,7 @@ def _shortened(word: WordChange) -> WordChange:
     return replace(word, text=printable(word.text, _LONGEST))
 
 
-def _write_feed(found: Sequence[WatchedChange], options: Options, console: Console) -> None:
+def _write_feed(found: Sequence[WatchedChange], options: Namespace, console: Console) -> None:
     selector, kinds = options.css, ",".join(options.kinds)
     css = selector.css if selector else ""
     feed = atom_feed(
@@ -178,7 +178,7 @@ WATCH = ArchiveSubcommand(
 # -- due ------------------------------------------------------------------------------------------
 
 
-def _due(archive: Archive, options: Options, console: Console) -> int:
+def _due(archive: Archive, options: Namespace, console: Console) -> int:
     at = options.at
     now = time.time() if at is None else at
     found, later = [], inf
