@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
+
+from mmcrawl.store.child_process import signals_to
 
 logger = logging.getLogger(__name__)
 
@@ -75,15 +77,10 @@ def _result(
 def _undisturbed() -> Iterator[None]:
     """Put off Ctrl-C and SIGTERM: a process half started would say so with a traceback."""
     caught: list[int] = []
-    handlers: dict[signal.Signals, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        for name in (signal.SIGINT, signal.SIGTERM):
-            handlers[name] = signal.signal(name, lambda number, _: caught.append(number))
     try:
-        yield
+        with signals_to(caught.append):
+            yield
     finally:
-        for name, handler in handlers.items():
-            signal.signal(name, handler)
         if caught:
             signal.raise_signal(caught[0])
 

@@ -14,8 +14,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -30,6 +30,7 @@ from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.views.observing import Observation, Observer
 from mmcrawl.commands.terminal.tables import Progress, progress_line, progress_panel
 from mmcrawl.errors import StoreError
+from mmcrawl.store.child_process import signals_to
 from mmcrawl.text.writing import program
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _PAUSES = (1.0, 60.0)  # seconds before a worker is started again: the first tim
 _LIVED = 300.0  # seconds after which a worker that dies counts as one that dies for the first time
 _MOST_DEATHS = 10  # in a row
 _STEP = 0.1
+_ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_SECONDS, _LINE_SECONDS = 2.0, 10.0
 _ENDED = (0, 1, 2)  # exit codes of a crawl that ended by itself
 _FOUND_NOTHING = ("nothing_fetched", "nothing_found")
@@ -142,7 +144,7 @@ class Workers:
         logger.info("Workers of this machine: %d", len(self._workers))
         live = Live(console=self._console, auto_refresh=False, transient=True)
         panel = live if self._panel else nullcontext()
-        with self._asked_to_end(), Observer(self._uri) as observer, panel:
+        with signals_to(self._count, *_ASKING), Observer(self._uri) as observer, panel:
             seen = Observation(self._shared.job.name)
             looked_at = shown_at = time.monotonic()
             while self._step(time.monotonic()):
@@ -160,20 +162,8 @@ class Workers:
     def _pause(self) -> float:
         return _LOOK_SECONDS if self._panel else _LINE_SECONDS
 
-    @contextmanager
-    def _asked_to_end(self) -> Iterator[None]:
-        """Count signals that ask this process to end, and do not end by them."""
-
-        def count(number: int, frame: object) -> None:
-            self._asked += 1
-
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.signal(number, count) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def _count(self, number: int) -> None:
+        self._asked += 1
 
     def _step(self, now: float) -> bool:
         """Start and see off workers; tell whether any is there, or is to come."""

@@ -8,14 +8,11 @@ stopped. Once the stick is there, the next run crawls anew, as another job of th
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -31,6 +28,7 @@ from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.crawl.spider_params import CollectParams, explain
 from mmcrawl.errors import CollectionError, MmcrawlError
 from mmcrawl.media.parts import folder_of
+from mmcrawl.store.child_process import signals_to
 from mmcrawl.store.uris import file_of
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.text.writing import counted, program, size_of
@@ -202,25 +200,11 @@ def _run(words: list[str]) -> tuple[int, bool]:
     process = subprocess.Popen(  # noqa: S603 - a command of ours
         [*program_command(), *words], stdout=quiet, start_new_session=True
     )
-    with _passed_on(process) as stopped:
-        return process.wait(), bool(stopped)
+    stopped: list[int] = []
 
-
-@contextmanager
-def _passed_on(process: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
-    """Pass signals on that ask to stop; gives those that came."""
-    came: list[int] = []
-
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        came.append(number)
+    def pass_on(number: int) -> None:
+        stopped.append(number)
         process.send_signal(number)
 
-    before = {number: signal.signal(number, pass_on) for number in _ASKING}
-    try:
-        yield came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-_ASKING = (signal.SIGINT, signal.SIGTERM)
+    with signals_to(pass_on):
+        return process.wait(), bool(stopped)

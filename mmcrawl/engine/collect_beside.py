@@ -7,9 +7,8 @@ for another time. A process whose crawl is gone ends at once.
 
 import json
 import logging
-import signal
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, Self
@@ -25,7 +24,7 @@ from twisted.internet.defer import Deferred
 from mmcrawl.crawl.params import FocusedParams
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.engine.threads import in_thread
-from mmcrawl.store.child_process import ChildProcess, Questions
+from mmcrawl.store.child_process import ChildProcess, Questions, signals_to
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +81,7 @@ class CollectBeside:
         else:
             logger.info("The crawl has ended; its media are still coming. Ctrl-C leaves the rest.")
             self._said.put(_FINISH)
-        with self._stopped_by_signals():
+        with signals_to(lambda _: self._said.put(_STOP)):  # the crawl has ended already
             await maybe_deferred_to_future(self._ended)
 
     def _watch(self, child: ChildProcess, opening: Mapping[str, Any]) -> None:
@@ -103,21 +102,6 @@ class CollectBeside:
             return self._said.get(timeout=_ASK_AGAIN)
         except Empty:
             return _TELL
-
-    @contextmanager
-    def _stopped_by_signals(self) -> Iterator[None]:
-        """Let Ctrl-C and SIGTERM stop the collecting; the crawl has ended already."""
-        names = (signal.SIGINT, signal.SIGTERM)
-        before = {name: signal.getsignal(name) for name in names}
-        try:
-            for name in names:
-                with suppress(ValueError):  # Scrapy does not run in the main thread
-                    signal.signal(name, lambda *_: self._said.put(_STOP))
-            yield
-        finally:
-            for name, handler in before.items():
-                with suppress(ValueError):
-                    signal.signal(name, handler)
 
 
 def _plain(settings: BaseSettings) -> dict[str, Any]:

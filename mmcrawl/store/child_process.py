@@ -17,7 +17,9 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from logging.handlers import QueueHandler
 from typing import Any, BinaryIO, cast
 
@@ -37,6 +39,23 @@ def collect_seldom() -> None:
     gc.collect()
     gc.freeze()  # dictionaries and lexicons stay
     gc.set_threshold(*_NEW_OBJECTS)
+
+
+# -- Signals ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def signals_to(handle: Callable[[int], object], *numbers: signal.Signals) -> Iterator[None]:
+    """Let a function handle signals, by default those that ask to stop, as the main thread can."""
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in numbers or (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, lambda number, _: handle(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 # -- Processes that answer questions through pipes: JSON after its length, then bytes beside it ---
