@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.block_words import lists_of
-from mmcrawl.blocks.layout.features import PageFeatures, host_of
+from mmcrawl.blocks.layout.features import PageFeatures
 from mmcrawl.page.urls import Resolver
 
 Floats = NDArray[Any]
@@ -114,8 +114,8 @@ class BlockLinks:
 
     def all_leave(self, index: int) -> bool:
         """Whether the links of a block lead to other sites; False if the page's is not known."""
-        here, own = self._page.host, self._hrefs[self._bounds[index] : self._bounds[index + 1]]
-        return bool(here) and all(host_of(href) not in ("", here) for href in own)
+        lead = self.leading
+        return bool(lead["elsewhere"][index] - lead["mail"][index] == 1)
 
 
 class _Address(NamedTuple):

@@ -8,7 +8,6 @@ text as byte ranges. :func:`parse_page` walks over it once, and everything after
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.page.barren import contents_of
     from mmcrawl.page.building import ROOT, TEXT
     from mmcrawl.page.data_attributes import described_in
     from mmcrawl.page.described import described_media

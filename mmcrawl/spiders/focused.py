@@ -45,9 +45,9 @@ from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.engine.threads import Completions, has_another_core
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.urls import PrivateHosts, host_of
-from mmcrawl.page.barren import contents_of
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.lists.playlists import read_playlist
+from mmcrawl.page.lists.shells import contents_of
 from mmcrawl.page.model import Linking, MediaResource, Page
 from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.settings import value_of

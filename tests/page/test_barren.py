@@ -1,6 +1,7 @@
 """What a page consists of that has neither links nor media."""
 
-from mmcrawl.page import contents_of, parse_page
+from mmcrawl.page import parse_page
+from mmcrawl.page.lists import contents_of
 from tests.tables import each
 
 WORDS = "words " * 60

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
-from urllib.parse import urlsplit
 
 from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.headlines import Headlines
@@ -85,7 +84,7 @@ class PageFeatures:
         url: Of the page, or None.
 
     Attributes:
-        url, host: "" if it is not known.
+        url: "" if it is not known.
         chars, link_chars: As the page's :class:`Measures` have them.
     """
 
@@ -93,7 +92,6 @@ class PageFeatures:
         self.tree = tree
         self.measures = measures
         self.url = url or ""
-        self.host = host_of(url) if url else ""
         self.chars: list[int] = measures.chars.tolist()
         self.link_chars: list[int] = measures.link_chars.tolist()
         self._elements: dict[str, Sequence[int]] = {}
@@ -190,11 +188,3 @@ def block_features(page: PageFeatures, nodes: range) -> Mapping[str, float]:
         headings,
     )
     return dict(zip(FEATURES, map(float, values), strict=True))
-
-
-def host_of(url: str) -> str:
-    """Return the host that a URL names, or ""."""
-    try:
-        return urlsplit(url.strip()).hostname or ""
-    except ValueError:
-        return ""

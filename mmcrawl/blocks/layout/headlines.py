@@ -38,11 +38,6 @@ class Headlines:
         self._bare_title = _bare(self.title)
         self._parts = [part for part in map(_bare, _PARTS.split(self.title)) if len(part) > 1]
 
-    @property
-    def parts(self) -> list[str]:
-        """The title's parts, without white space and in lower case."""
-        return self._parts
-
     def level(self, nodes: range) -> int:
         """Return 1 to 6 for a block that is a heading ``h1`` to ``h6``, 7 for one that looks so.
 

@@ -21,5 +21,5 @@ with lazy_imports(__name__):
         unpacked,
     )
     from mmcrawl.page.lists.playlists import is_playlist, read_playlist
-    from mmcrawl.page.lists.shells import Choice, is_shell
+    from mmcrawl.page.lists.shells import Choice, contents_of, is_shell
     from mmcrawl.page.lists.sitemaps import read_list, read_sitemap, sitemaps_of_robots
