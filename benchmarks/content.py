@@ -13,7 +13,9 @@ pages:
   not hold; `zh/`, Chinese pages, scored by shingles of four characters;
 * `repositories/`: clones of the repositories in `data/content_ja_ru_ar.json`, with pages in
   Japanese (shingles of four characters), Russian and Arabic (of four words), see
-  `_language_pages.py`. No model is trained on these.
+  `_language_pages.py`. No model is trained on these;
+* `fundus/`: a checkout of flairNLP/fundus, news pages in 20 languages, see `_news_pages.py`. A
+  model is trained on one half (`news`), none on the other (`news-aside`).
 
 All extractors start from bytes, and each has read a page before the clock starts. Pages/s is of CPU
 time on one core, the median of rounds in which the extractors take turns. Rows ending in
@@ -51,12 +53,14 @@ from _content_scores import (
     word_f1,
 )
 from _language_pages import language_pages
+from _news_pages import news_pages
 
 __all__ = ["evaluate", "mean_f1", "set_scores", "shingle_scores", "word_f1"]
 
-Set = Literal["articles", "pages", "zh", "ja", "ru", "ar"]
-SETS: tuple[Set, ...] = ("articles", "pages", "zh")  # those the model is trained on
-LANGUAGES: tuple[Set, ...] = ("ja", "ru", "ar")  # those none is
+Set = Literal["articles", "pages", "zh", "news", "ja", "ru", "ar", "news-aside"]
+SETS: tuple[Set, ...] = ("articles", "pages", "zh")
+TRAINED: tuple[Set, ...] = (*SETS, "news")  # those the model is trained on
+LANGUAGES: tuple[Set, ...] = ("ja", "ru", "ar", "news-aside")  # those none is
 KINDS = ("article", "forum", "product", "collection", "listing", "documentation", "service")
 
 
@@ -87,6 +91,8 @@ def load(name: Set, folder: Path) -> list[LabelledPage]:
             for key, labels in truth.items()
             for body in [(place / "html" / f"{key}.html.gz").read_bytes()]
         ]
+    if name in ("news", "news-aside"):
+        return [LabelledPage(*page) for page in news_pages(folder, aside=name == "news-aside")]
     if name in LANGUAGES:
         return [LabelledPage(*page) for page in language_pages(name, folder)]
     files = stored_files(folder)
@@ -244,6 +250,8 @@ TABLES: dict[Set, tuple[str, Callable[[str, list[Result]], None]]] = {
     "ja": ("Japanese, by shingles of four characters", print_shingle_table),
     "ru": ("Russian, by shingles of four words", print_shingle_table),
     "ar": ("Arabic, by shingles of four words", print_shingle_table),
+    "news": ("News, by shingles of four words", print_shingle_table),
+    "news-aside": ("News kept aside, by shingles of four words", print_shingle_table),
 }
 
 
@@ -278,7 +286,7 @@ def arguments() -> argparse.Namespace:
         help="folder of labelled pages (default: the variable MMCRAWL_CORPORA)",
     )
     parser.add_argument("--only", type=names_of, default=list(METHODS), help="names, parted by ,")
-    parser.add_argument("--set", choices=SETS + LANGUAGES, help="one set (default: all)")
+    parser.add_argument("--set", choices=TRAINED + LANGUAGES, help="one set (default: all)")
     parser.add_argument("--rounds", type=int, default=3, help="default 3")
     given = parser.parse_args()
     if given.folder is None:
@@ -293,7 +301,7 @@ def main() -> int:
     if not extractors:
         print("No extractor can be imported: install one.", file=sys.stderr)
         return 2
-    for name in [given.set] if given.set else SETS + LANGUAGES:
+    for name in [given.set] if given.set else TRAINED + LANGUAGES:
         try:
             load(name, given.folder)
         except FileNotFoundError as error:

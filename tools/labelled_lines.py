@@ -118,7 +118,10 @@ def small_pages(name: Set, labelled: LabelledPage) -> list[LabelledPage]:
     content = [text for text, share in zip(lines.texts, shares, strict=True) if share > 0.9]
     noise = [text for text, share in zip(lines.texts, shares, strict=True) if share < 0.1]
     chance = random.Random(f"{name} {labelled.key}")  # noqa: S311 - the same each time
-    made = (small_page(content, noise, chance) for _ in range(_SMALL if name == "pages" else 4))
+    made = (
+        small_page(content, noise, chance)
+        for _ in range(_SMALL if name in ("pages", "news") else 4)
+    )
     return [
         LabelledPage(labelled.key, body, labelled.url, kind, truth)
         for body, truth, kind in filter(None, made)

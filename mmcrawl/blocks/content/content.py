@@ -44,7 +44,9 @@ Form = Literal["md", "txt", "json"]
 
 _BETA: dict[Favor | None, float] = {"precision": 0.5, None: 1.0, "recall": 2.0}
 _SURELY = 0.5  # probability of a genre
-_FORUM = GENRES.index("forum")
+_ARTICLE, _FORUM = GENRES.index("article"), GENRES.index("forum")
+SHIFT_OF_ARTICLES = -0.5  # added to log-odds: best on whole sources that no model had seen
+_LEAST_SHIFTED = 100  # words: what has fewer has no tail
 _LEAST_FORUM = 0.1  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
 _LEAST_EXPECTED = 10.0  # words of content below which a page of unlikely lines has none
@@ -299,7 +301,8 @@ class _Judged:
         model = content_model()
         features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
         genres = model.genres(features)
-        probabilities = model.probabilities(features)
+        shift = SHIFT_OF_ARTICLES * genres[_ARTICLE] * (features.words.sum() >= _LEAST_SHIFTED)
+        probabilities = model.probabilities(features, float(shift))
         in_comments = features.in_comments
         if genres[_FORUM] >= _LEAST_FORUM:
             in_comments = np.zeros_like(in_comments)

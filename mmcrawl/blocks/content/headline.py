@@ -18,6 +18,7 @@ from mmcrawl.text.words import has_han
 _SEPARATOR = re.compile(r"\s{1,99}[|·•»:—–-]\s+|[_|｜ㅣ]|\s{0,99}--\s*")
 _HOME = re.compile(r"(?:https?:)?(?://[^/?#]+)?(?:/|\./)?(?:index\.\w{3,5})?", re.IGNORECASE)
 _LONGEST = 300  # characters of a headline
+_AROUND_LINKS = (BLOCK_TAGS - HEADINGS) | {"a"}
 _PERMALINK = " ¶\uf0c1"
 _CONTROLS = HEADINGS | {"button", "label", "legend", "form", "textarea", "time"}
 _LEAST_WORDS = 4  # "Reply", "3 days ago" and most names have fewer
@@ -53,23 +54,25 @@ def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMe
         like = [one for one in main if 2 * len(words & (own := _words(one[1]))) >= len(own) > 0]
         before = [text for first, text in like or main if first < tree.after[prose]]
         return before[-1] if before else (like or main)[0][1]
-    lower = [text for _, tag, text in headings if tag != "h1" and len(text) > 3]
-    given = metadata.headline
-    if given in ("", title):
-        return next((text for text in lower if _in(text, title)), _without_site(title))
-    for text in lower:  # metadata may give it with the site's name
-        if _in(text, given) and _SEPARATOR.match(given, len(text)):
+    given = "" if metadata.headline == title else metadata.headline
+    for _, tag, text in headings:
+        # Metadata may give it with the site's name.
+        if (
+            tag != "h1"
+            and len(text) > 3
+            and _in(text, given or title)
+            and (not given or _SEPARATOR.match(given, len(text)))
+        ):
             return text
-    return given
+    return given or _without_site(title)
 
 
 def _leads_home(tree: PageTree, node: int) -> bool:
     """Whether a text is the link to the start page of its site."""
-    while node > 0 and tree.tags[node] != "a":
-        if tree.tags[node] in BLOCK_TAGS - HEADINGS:
-            return False
+    while node > 0 and tree.tags[node] not in _AROUND_LINKS:
         node = tree.parents[node]
-    return node > 0 and _HOME.fullmatch(tree.attributes(node).get("href") or "#") is not None
+    href = tree.attributes(node).get("href") if tree.tags[node] == "a" else None
+    return bool(href and _HOME.fullmatch(href))
 
 
 def _words(text: str) -> set[str]:

@@ -25,15 +25,22 @@ _YEAR = re.compile(r"(?:19|20)\d\d(?!\d)|\b\d{1,2}:\d\d\b")
 _POINTER = re.compile(
     r"^(?:read|see|more|related|also|watch|click|subscribe|sign up|follow|share|advert|sponsor|"
     r"recommended|popular|trending|most read|延伸阅读|相关|推荐|分享|责任编辑|上一篇|下一篇|编辑|"
-    r"声明|版权)",
+    r"声明|版权|相關|推薦|関連|おすすめ|あわせて|관련|mehr (?:zu|aus)|lesen sie|lies auch|à lire|"
+    r"lire aussi|voir aussi|más |leggi|leia|veja|lees |les (?:også|mer)|läs |læs |czytaj|"
+    r"zobacz|читайте|اقرأ|anzeige|publicité|publicidad|annonse|広告)",
     re.MULTILINE,
 )
 _PHRASES = (
     ("cookie", "privacy", "all rights reserved", "terms of", "terms and", "copyright", "©",
-     "newsletter", "subscribe", "版权", "隐私", "icp"),
-    ("comment", "reply", "replies", "log in", "login", "sign in", "评论", "回复", "登录", "注册"),
+     "newsletter", "subscribe", "版权", "隐私", "icp", "datenschutz", "rechte vorbehalten",
+     "impressum", "abonnieren", "droits réservés", "derechos reservados", "転載", "著作権", "무단",
+     "저작권", "الحقوق"),
+    ("comment", "reply", "replies", "log in", "login", "sign in", "评论", "回复", "登录", "注册",
+     "kommentar", "commentaire", "comentario", "anmelden", "einloggen", "コメント", "ログイン",
+     "댓글", "로그인"),
     ("getty", "reuters", "ap photo", "photo:", "photo by", "image:", "image credit", "credit:",
-     "shutterstock", "courtesy", "pictured", "图片", "摄影", "来源"),
+     "shutterstock", "courtesy", "pictured", "图片", "摄影", "来源",
+     "foto:", "bild:", "quelle:", "写真", "撮影", "사진", "/dpa"),
 )  # fmt: skip
 
 _AVERAGED = [2, 9, 14]  # columns
@@ -187,8 +194,8 @@ def _character_classes() -> NDArray[np.uint16]:
     """Return the classes of the characters up to U+FFFF as bits."""
     classes = np.zeros(0x10000, dtype=np.uint16)
     for characters, bit in (
-        (".!?…", _STOP),
-        (",;:、，；：", _COMMA),
+        (".!?…؟۔।", _STOP),
+        (",;:、，；：،؛", _COMMA),
         ("|»›©®→←·•/$€£¥￥", _SYMBOL),
         ("。！？…", _CJK_STOP),
         ("$€£¥￥₹", _MONEY),

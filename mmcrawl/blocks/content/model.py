@@ -140,9 +140,9 @@ class ContentModel:
         result: Floats = odds / odds.sum()
         return result
 
-    def probabilities(self, features: LineFeatures) -> Floats:
-        """Return for each line the probability that it is content."""
-        log_odds = self.trees.of_page(features)
+    def probabilities(self, features: LineFeatures, shift: float = 0.0) -> Floats:
+        """Return for each line the probability that it is content, its log-odds shifted."""
+        log_odds = self.trees.of_page(features) + np.float32(shift)
         result: Floats = np.float32(1) / (np.float32(1) + np.exp(-log_odds))
         return result
 

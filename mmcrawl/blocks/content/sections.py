@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +16,23 @@ from mmcrawl.page.tree import PageTree
 Floats = NDArray[np.float32]
 
 SECTIONS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    re.compile(pattern)
     for pattern in (
         r"^(?:\d+ )?(?:comments?|leave a (?:reply|comment)|discussion|join the|responses|"
-        r"(?:网友|用户|读者|最新|热门)?评论|留言|发表)\b|\bcomments?(?: \(?\d+\)?)?$|"
+        r"(?:网友|用户|读者|最新|热门)?评论|留言|发表|kommentare?r?|commentaires?|coment[aá]rios?|"
+        r"commenti|reacties|комментарии|コメント|댓글|التعليقات)\b|\bcomments?(?: \(?\d+\)?)?$|"
         r"^\d+ (?:comments|responses|replies)",
         r"^(?:related|recommended|more (?:from|in|on|stories|news|articles|like)|"
         r"you (?:may|might)|also |read (?:more|next)|see also|similar|trending|popular|most |"
         r"latest|up next|what to read|editor|customers (?:also|who)|people also|recently|"
-        r"sponsored|around the web|相关|推荐|猜你|热门|更多|延伸|最新)",
+        r"sponsored|around the web|相关|推荐|猜你|热门|更多|延伸|最新|相關|推薦|熱門|関連|おすすめ|"
+        r"オススメ|あわせて|ランキング|新着|人気|관련|많이 본|추천|인기|"
+        r"mehr (?:zu|aus|von|über)|weitere |lesen sie|lies auch|auch interessant|das könnte|"
+        r"meistgelesen|ähnliche|empfohlen|à lire|lire aussi|sur le même|les plus |voir aussi|"
+        r"te puede|más |lo más|relacionad|noticias |leggi anche|potrebbe|leia |veja |mais |"
+        r"lees |meer |les (?:også|mer)|läs |læs |flere |fler |mest |siste |senaste |czytaj|"
+        r"zobacz|polecane|ilgili|önerilen|en çok|читайте|по теме|похожие|популярн|"
+        r"اقرأ|المزيد|مواضيع|الأكثر)",
         r"review|rating|testimonial|what (?:our )?(?:customers|people) |评价",
         r"\bfaqs?\b|questions|常见问题",
         r"newsletter|subscribe|sign up|stay (?:in|up)|get (?:the|our)|join |follow us|connect|"
@@ -35,21 +42,10 @@ SECTIONS = tuple(
         r"声明",
     )
 )
-"""What a heading says of the lines below it: comments, related pages, reviews, questions, …"""
+"""What a heading, in lower case, says of the lines below it: comments, related pages, reviews, …"""
 
-# What alternatives of the last four begin with: most headings hold none, which is sooner seen.
-_BEGINS = tuple(
-    tuple(
-        begin[1][:-1] if begin[2] else begin[1]
-        for part in pattern.pattern.split("|")
-        if (begin := re.match(r"(?:\\b)?([a-z ]+)(\?)?", part))
-    )
-    for pattern in SECTIONS[2:]
-)
 _LONGEST_HEADING = 90
 _LONGEST_BARE_HEADING = 50
-# What the first two patterns begin with, but for digits and what is not ASCII.
-_FIRST_LETTERS = frozenset("co le di jo re mo yo al se si tr po la up wh ed cu pe sp ar".split())
 _LEAST_REPEATED, _LEAST_ASCII_REPEATED = 10, 25  # characters
 _LONGEST_FOLDED = 300
 
@@ -71,16 +67,15 @@ class Sections:
     def __init__(self, tree: PageTree, lines: PageLines, measured: LineTexts) -> None:
         levels = {tag: int(tag[1]) for tag in HEADINGS}
         self.levels = tree.mapped(levels, 0)[np.asarray(lines.containers)]
-        rows, texts = self._named_rows(lines, measured)
-        linked = measured.linked
+        short = measured.lengths < _LONGEST_BARE_HEADING
         said = [0.0] * len(SECTIONS)
         events, sections = [0], [said]
-        for row, text in zip(rows, texts, strict=True):
+        for row in np.flatnonzero((self.levels > 0) | short).tolist():
             heading = self.levels[row] > 0
-            found = _sections_named(text, heading)
+            found = _sections_named(lines.texts[row].lower(), heading)
             if heading:
                 said = found
-            elif found[0] or (found[1] and linked[row] == 0):
+            elif found[0] or (found[1] and measured.linked[row] == 0):
                 said = [max(a, b) for a, b in zip(said, found, strict=False)] + said[2:]
             else:
                 continue
@@ -98,36 +93,13 @@ class Sections:
         distances = np.log1p(rows - self._events[event])
         return np.hstack([self._sections[event], levels, distances[:, None]]).astype(np.float32)
 
-    def _named_rows(self, lines: PageLines, measured: LineTexts) -> tuple[list[int], Iterator[str]]:
-        """Return the headings, and the short lines that may name a section, with their texts."""
-        texts = lines.texts
-        short = measured.lengths < _LONGEST_BARE_HEADING
-        joined, starts = texts.joined, texts.starts.tolist()
-        may = [
-            (first := joined[start : start + 2]).lower() in _FIRST_LETTERS
-            or not first.isascii()
-            or first[0].isdecimal()
-            for start in starts[:-1]
-        ]
-        named = np.array(may, dtype=np.bool_) | measured.comments
-        rows = np.flatnonzero((self.levels > 0) | (short & named)).tolist()
-        return rows, (texts[row] for row in rows)
-
 
 def _sections_named(text: str, heading: bool) -> list[float]:
     """Return which sections a line names, of the first two only if it is no heading."""
     if len(text) >= _LONGEST_HEADING:
         return [0.0] * (len(SECTIONS) if heading else 2)
-    # The first two patterns hold at the start of a line, but for the word "comments" at its end.
-    comments, others = SECTIONS[:2]
-    is_comments = comments.match(text) or ("comment" in text.lower() and comments.search(text))
-    found = [float(bool(is_comments)), float(bool(others.match(text)))]
-    if heading:
-        lowered = text.lower() if text.isascii() else ""
-        for pattern, begins in zip(SECTIONS[2:], _BEGINS, strict=True):
-            may = not lowered or any(map(lowered.__contains__, begins))
-            found.append(float(may and pattern.search(text) is not None))
-    return found
+    patterns = SECTIONS if heading else SECTIONS[:2]
+    return [float(pattern.search(text) is not None) for pattern in patterns]
 
 
 class Repetitions:

@@ -123,20 +123,13 @@ def _site_name(said: Declared) -> Iterator[str]:
 
 
 def _description(said: Declared) -> Iterator[str]:
-    names = ("description", "og:description", "twitter:description", "dc.description")
-    yield from said.meta(*names)
+    yield from said.meta("description", "og:description", "twitter:description", "dc.description")
     yield from _of_nodes(said, "description")
 
 
 def _image(said: Declared) -> Iterator[str]:
-    names = (
-        "og:image:secure_url",
-        "og:image",
-        "og:image:url",
-        "twitter:image",
-        "twitter:image:src",
-    )
-    yield from said.meta(*names)
+    names = "og:image:secure_url og:image og:image:url twitter:image twitter:image:src"
+    yield from said.meta(*names.split())
     for thing in said.of_page:
         for one in map(said.resolved, thing.values("image")):
             yield one.text("url", "contenturl") if isinstance(one, Thing) else text_of(one)
@@ -150,15 +143,8 @@ def _licence(said: Declared) -> Iterator[str]:
         if rel & {"license", "licence", "copyright"} and href[:1] != "#"
     )
     yield from _of_nodes(said, "license")
-    names = (
-        "dc.rights.license",
-        "dcterms.license",
-        "dc.license",
-        "license",
-        "dcterms.rights",
-        "dc.rights",
-    )
-    yield from said.meta(*names)
+    names = "dc.rights.license dcterms.license dc.license license dcterms.rights dc.rights"
+    yield from said.meta(*names.split())
     body = said.tree.body
     if b"creativecommons.org/" in body and (found := _CC.search(body.decode("latin-1"))):
         yield found[0]
