@@ -255,7 +255,7 @@ def _summary(outcome: Outcome) -> RenderableType:
     columns["pages"] = [f"{row['fetched']['mean']:g}" for row in rows]
     columns["pages/s"] = [f"{(speeds[row['label']] or 0) / 60:.0f}" for row in rows]
     alike = {t: c[0] for t, c in columns.items() if len(rows) > 1 and len(set(c)) == 1}
-    alike.pop("area", None)  # by which rows are ranked
+    alike.pop("media\narea", None)  # by which rows are ranked
     shown = [title for title in columns if title not in alike]
     numbers = (Column(title, justify="right", no_wrap=True) for title in shown)
     table = Table(folded("algorithm"), *numbers, box=box.SIMPLE_HEAD)

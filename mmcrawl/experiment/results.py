@@ -158,7 +158,7 @@ def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -
     end = min(plan.most_pages(len(truth)) or len(truth), len(truth))
     best = truth.best[:end]
     algorithms = [_algorithm(plan, a, runs[a.label], truth, end) for a in plan.algorithms]
-    algorithms.sort(key=lambda row: row["area_share"]["mean"] or 0.0, reverse=True)
+    algorithms.sort(key=lambda row: row["media_area_share"]["mean"] or 0.0, reverse=True)
     results: dict[str, Any] = {
         "format": FORMAT,
         "experiment": {"web": plan.web, **plan.identity(), "scrapy": version("scrapy")},

@@ -153,7 +153,7 @@ class Page:
         encoding: The Python codec name the body was decoded with; ``utf-8`` for one in UTF-32,
             which is no encoding of the web.
         title, keywords, description: Of the head, whitespace collapsed; at most 2,000 characters
-            of each.
+            of each. Keywords are also the tags of posts (``rel=tag``) and those of JSON-LD.
         language: As declared, lower case (``zh-cn``), or "".
         links: Where a browser goes without a click, then those in document order; each URL once,
             without links to the page itself. The first

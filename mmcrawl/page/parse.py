@@ -87,7 +87,7 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
         url=url,
         encoding=encoding,
         title=title,
-        keywords=_short(next(said.meta("keywords"), "")),
+        keywords=_short(said.keywords),
         description=_short(next(said.meta("description"), "")),
         language=next(filter(None, (said.language.strip(), *said.meta("content-language"))), "")
         .lower()

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import unescape
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -198,6 +199,18 @@ class Declared:
         """Yield the contents of the meta tags with these names, in the order of the names."""
         for wanted in names:
             yield from (content for name, content in self.metas if name == wanted)
+
+    @property
+    def keywords(self) -> str:
+        """Those of its head, the tags of what was posted on it, and those of its JSON-LD."""
+        said = list(islice(self.meta("keywords"), 1))
+        for node in self.tree.mentioning(b"tag"):
+            relations = self.tree.attributes(node).get("rel", "").lower().split()
+            if "tag" in relations and self.tree.tags[node] == "a":
+                said.append(self.said_by(node))
+        if self.scripts:
+            said += chain.from_iterable(thing.texts("keywords") for thing in self.of_page)
+        return ", ".join(dict.fromkeys(filter(None, said)))
 
     @cached_property
     def scripts(self) -> list[tuple[int, str]]:

@@ -98,9 +98,10 @@ def test_any_media_need_no_topic_and_equal_columns_are_told_once(folder, capsys,
     assert run("--web", "web", *options) == 0
     out = capsys.readouterr().out
     assert "All rows: " in out
-    assert "pages recall 100.0%" in out
-    assert "media recall 100.0%" in out
-    assert "precision 44.4%" in out
+    told = " ".join(out.split())
+    assert "media recall 100.0%" in told
+    assert "pages recall 100.0%" in told
+    assert "precision 44.4%" in told
     assert max(map(len, out.splitlines())) <= 100
     text = (folder / "experiment" / "report.html").read_text(encoding="utf-8")
     assert "any media: which algorithm finds it first?" in text

@@ -143,3 +143,13 @@ def test_metadata_is_cut():
     for text in (parsed.title, parsed.keywords, parsed.description):
         assert len(text) == 1_999
         assert text.endswith("word")
+
+
+def test_tags_of_posts_and_keywords_of_json_ld_are_keywords():
+    page = parse_page(
+        b'<meta name=keywords content="a, b"><meta name=keywords content=c>'
+        b'<script type="application/ld+json">{"@type": "BlogPosting", "keywords": ["Flex", "a, b"]}'
+        b'</script><p class=tags><a href=/t/1 rel="category tag">Flash</a><a href=/t/2>AS3</a>',
+        "http://h.test/",
+    )
+    assert page.keywords == "a, b, Flash, Flex"
