@@ -20,7 +20,7 @@ from scrapy.http import Response, TextResponse
 from scrapy.utils.asyncio import run_in_thread
 
 from mmcrawl.engine.items import NoPage, PageItem
-from mmcrawl.engine.requests import WAY_KEY
+from mmcrawl.engine.requests import ROBOTS_WAY, WAY_KEY
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.urls import host_of, page_digest
 from mmcrawl.page.lists.feeds import read_feed, read_opml
@@ -43,7 +43,7 @@ from mmcrawl.page.model import FEED, HREFLANG, IN_HREFLANG, IN_INDEX, OEMBED, Pa
 from mmcrawl.page.urls import joined_url
 from mmcrawl.text.resources import split_host
 
-_ROBOTS, _SITEMAP, _LISTED = 3, 2, 1
+_SITEMAP, _LISTED = 2, 1
 _STEP = "mmcrawl_step"  # in the meta of a list: how many lists led to it
 _DEEPEST = 6  # robots.txt, an index, and so on
 _USUAL = "mmcrawl_usual"  # in the meta of a sitemap that nothing names: which of the usual ones
@@ -88,7 +88,7 @@ class Discovery:
     async def read(self, response: Response) -> Outputs | None:
         """Return what a list, or a robots.txt, gives; None for any other response."""
         way = response.meta.get(WAY_KEY)
-        if way == _ROBOTS:
+        if way == ROBOTS_WAY:
             named = sitemaps_of_robots(response.body, response.url)
             first = [_usual(response.url, 0, goes_on=not named)]
             said = "robots.txt, read for sitemaps"
@@ -132,7 +132,7 @@ class Discovery:
         if not _is_seed(response):
             return
         if "sitemap" in self._ways:
-            yield _request(joined_url(response.url, "/robots.txt"), _ROBOTS)
+            yield _request(joined_url(response.url, "/robots.txt"), ROBOTS_WAY)
         if "cdx" in self._ways:
             query = cdx_query(self._cdx, host_of(response.url))
             yield Request(query, priority=_LISTED, meta={WAY_KEY: _CDX})

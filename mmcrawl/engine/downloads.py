@@ -30,6 +30,7 @@ from twisted.web.http import PotentialDataLoss
 from twisted.web.iweb import UNKNOWN_LENGTH
 from zope.interface import implementer
 
+from mmcrawl.engine.requests import is_for_robots
 from mmcrawl.errors import MediaError
 from mmcrawl.frontier.urls import PrivateHosts, host_of, is_private_address
 from mmcrawl.media.download import Download
@@ -92,6 +93,8 @@ class DownloadHandler(HTTP11DownloadHandler):
 
     async def answer(self, request: Request) -> Response:
         """Return the response to a request that may be made."""
+        if is_for_robots(request):  # however long it is, it is read up to a limit
+            request = request.replace(meta={**request.meta, "download_maxsize": 0})
         response = await super().download_request(request)
         bound_headers(response.headers)
         if header_text(response.headers, "Content-Encoding").lower() in NO_CODINGS:

@@ -20,7 +20,6 @@ from scrapy.downloadermiddlewares.robotstxt import (
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
-from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
@@ -29,7 +28,7 @@ from twisted.python.failure import Failure
 from mmcrawl.crawl.protocol import Crawl
 from mmcrawl.engine.hosts import LIMIT, NO_HOST, RobotsUnreachableError, UnreachableHosts, reason_of
 from mmcrawl.engine.items import NoPage, PageItem
-from mmcrawl.engine.requests import LINK_KEY
+from mmcrawl.engine.requests import LINK_KEY, is_for_robots
 from mmcrawl.engine.scheduler import FocusedScheduler, scheduler_of
 from mmcrawl.errors import ItemError, StoreError
 from mmcrawl.frontier.urls import host_of
@@ -318,7 +317,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         )
 
     def _stop_at_limit(self, data: bytes, request: Request) -> None:
-        if request.callback is NO_CALLBACK and request.meta.get("dont_obey_robotstxt"):
+        if is_for_robots(request):
             self._received[request] = self._received.get(request, 0) + len(data)
             if self._received[request] > LIMIT:
                 raise StopDownload(fail=False)

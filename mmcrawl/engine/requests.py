@@ -20,6 +20,7 @@ from typing import Any
 from scrapy import FormRequest, Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import JsonRequest, XmlRpcRequest
+from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 
 from mmcrawl.crawl.protocol import Crawl
@@ -36,6 +37,16 @@ LINK_KEY = "mmcrawl_link"
 
 WAY_KEY = "mmcrawl_way"
 """Name in the meta of a request of a sitemap, feed or robots.txt of its priority as a way in."""
+
+ROBOTS_WAY = 3
+"""That of a robots.txt, which is read for the sitemaps it names."""
+
+
+def is_for_robots(request: Request) -> bool:
+    """Return whether a robots.txt is asked for, for its rules or its sitemaps."""
+    rules = request.callback is NO_CALLBACK and request.meta.get("dont_obey_robotstxt")
+    return bool(rules) or request.meta.get(WAY_KEY) == ROBOTS_WAY
+
 
 _CLASSES: dict[str, type[Request]] = {
     kind.__name__: kind for kind in (Request, FormRequest, JsonRequest, XmlRpcRequest)

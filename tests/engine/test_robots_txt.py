@@ -103,6 +103,24 @@ def test_no_more_of_a_robots_txt_is_received_than_is_read(tools: Any) -> None:
     assert outcome.stats["downloader/response_bytes"] < 3 * LIMIT
 
 
+def test_the_sitemaps_that_an_endless_robots_txt_names_first_are_read(tools: Any) -> None:
+    server = tools.serve()
+    server.pages = {
+        "/": "<p>a lever</p>",
+        "/listed": "<p>a lens</p>",
+        "/robots.txt": tools.Answer("Sitemap: /map.xml\n" + f"Disallow: /{'x' * 100}\n" * 100_000),
+        "/map.xml": tools.Answer(
+            f"<urlset><url><loc>{server.url('/listed')}</loc></url></urlset>",
+            headers={"Content-Type": "text/xml"},
+        ),
+    }
+    settings = {"ROBOTSTXT_OBEY": True, "DOWNLOAD_MAXSIZE": 4 << 20}
+    seeds = {"seeds": server.url(), "discover": "sitemap", "settings": settings}
+    (outcome,) = tools.crawl(seeds)
+    assert {server.url("/"), server.url("/listed")} <= {*outcome.seen}
+    assert outcome.stats["downloader/response_bytes"] < 5 * LIMIT
+
+
 def test_a_host_whose_robots_txt_fails_is_asked_again_ever_later() -> None:
     now = 0.0
     hosts = UnreachableHosts(10, clock=lambda: now)
