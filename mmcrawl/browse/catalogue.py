@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock
@@ -23,6 +24,7 @@ from mmcrawl.works.model import Work
 
 FACETS = ("kind", "topic", "level", "language", "licence", "held")
 _MOST_PAGES = 20  # of a work at which it is found
+_REMEMBERED = 8  # lists
 _LONGEST_TEXT = 600  # characters of title and caption that are searched
 
 
@@ -97,8 +99,10 @@ class WorksOfStore:
         self._entries: tuple[Entry, ...] = ()
         self._at: dict[str, list[Entry]] = {}
         self._revision = -1
+        self._is_described = False
         self._lock = Lock()
         self._describing: subprocess.Popen[bytes] | None = None
+        self._remembered = lru_cache(_REMEMBERED)(self._chosen)
 
     @property
     def arguments(self) -> list[str]:
@@ -142,9 +146,12 @@ class WorksOfStore:
             return False
         if not is_server(self.store) and not (self.folder / "works.db").is_file():
             return False
+        if self._is_described:  # once and for all: to look again takes long with many works
+            return True
         try:
             with open_catalogue(self.store, self.folder, create=False) as records:
-                return records.is_described
+                self._is_described = records.is_described
+                return self._is_described
         except StoreError:
             return not is_server(self.store)  # a file that is damaged is told of when it is read
 
@@ -161,6 +168,17 @@ class WorksOfStore:
                 self._at = _by_place(self._entries)
                 self._revision = revision
             return self._revision, self._entries
+
+    def chosen(
+        self, query: str, wanted: Mapping[str, str]
+    ) -> tuple[Sequence[Entry], Mapping[str, Counter[str]]]:
+        """Return the works that are asked for, as `chosen`; those asked for last are remembered."""
+        return self._remembered(self.every()[0], query, tuple(wanted.items()))
+
+    def _chosen(
+        self, _: int, query: str, wanted: tuple[tuple[str, str], ...]
+    ) -> tuple[Sequence[Entry], Mapping[str, Counter[str]]]:
+        return chosen(self.entries(), query, dict(wanted))
 
     def works_at(self, url: str) -> Sequence[Entry]:
         """Return the works that an address shows or is a file of, but for hidden ones."""
@@ -229,17 +247,22 @@ def chosen(
             another value can be chosen.
     """
     words = unify(query).casefold().split()
-    matching = [entry for entry in entries if all(word in entry.text for word in words)]
-    found = [entry for entry in matching if _has(entry, wanted)] if wanted else matching
+    matching = list(entries)
+    for word in words:
+        matching = [entry for entry in matching if word in entry.text]
+    found = _having(matching, wanted)
     counts: dict[str, Counter[str]] = {}
     for facet in FACETS:
         counted = found
         if facet in wanted:
             others = {name: value for name, value in wanted.items() if name != facet}
-            counted = [entry for entry in matching if _has(entry, others)]
+            counted = _having(matching, others)
         counts[facet] = Counter(map(attrgetter(facet), counted))
     return found, counts
 
 
-def _has(entry: Entry, wanted: Mapping[str, str]) -> bool:
-    return all(getattr(entry, name) == value for name, value in wanted.items())
+def _having(entries: list[Entry], wanted: Mapping[str, str]) -> list[Entry]:
+    for name, value in wanted.items():
+        read = attrgetter(name)
+        entries = [entry for entry in entries if read(entry) == value]
+    return entries

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments
-from mmcrawl.browse.catalogue import Entry, chosen
+from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of
 from mmcrawl.browse.rendering import page
@@ -45,16 +45,14 @@ class HomeViews:
     def home(self, arguments: Arguments) -> Response:
         archive, overview = self.context.archive, self.context.surveyor.latest
         catalogue = self.context.catalogue
-        entries = catalogue.entries() if catalogue.is_there else []
-        _, counts = chosen(entries, "", {})
+        entries, counts = catalogue.chosen("", {}) if catalogue.is_there else ((), {})
+        shown_counts = {name: counts[name] for name in ("topic", "kind") if name in counts}
         return page(
             arguments,
             "home",
             newest=nlargest(_NEWEST, entries, key=_newness),
             total=len(entries),
-            facets=facets_of(
-                arguments, "/works", {}, {name: counts[name] for name in ("topic", "kind")}, _KINDS
-            ),
+            facets=facets_of(arguments, "/works", {}, shown_counts, _KINDS),
             pictures=has_pictures(),
             steps=list(self._steps(len(entries))),
             archive=shown(self.context.uri),

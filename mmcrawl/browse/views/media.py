@@ -15,7 +15,7 @@ from mmcrawl.archive.search.query import MEDIA, as_filter
 from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.browse.catalogue import Entry, chosen
+from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import MOST_ROWS, facets_of, table, wants_table
 from mmcrawl.browse.rendering import page
@@ -303,7 +303,7 @@ class SearchViews:
         is_plain = number == 1 and form["q"] and not (set(':"“”„') & set(form["q"]))
         if not is_plain or not self.context.catalogue.is_there:
             return 0, ()
-        found, _ = chosen(self.context.catalogue.entries(), form["q"], {})
+        found, _ = self.context.catalogue.chosen(form["q"], {})
         return len(found), found[:_MOST_TITLED]
 
     def _grouped(self, hits: tuple[Hit, ...]) -> list[_Group]:

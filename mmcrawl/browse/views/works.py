@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
-from mmcrawl.browse.catalogue import Entry, asked, chosen
+from mmcrawl.browse.catalogue import Entry, asked
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of, table, wants_table
 from mmcrawl.browse.rendering import page
@@ -82,7 +82,7 @@ class WorkViews:
                 failure=catalogue.failure(),
             )
         query, wanted = asked(arguments)
-        found, counts = chosen(catalogue.entries(), query, wanted)
+        found, counts = catalogue.chosen(query, wanted)
         if wants_table(arguments):
             return table(arguments, "works", _COLUMNS, found)
         number, last = arguments.list_page(len(found), _PER_PAGE)
