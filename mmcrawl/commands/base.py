@@ -8,7 +8,6 @@ and takes its own options alone.
 import argparse
 import json
 import os
-import re
 import sys
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -218,7 +217,8 @@ class Subcommand:
 
     Attributes:
         name: "" for what the command does without one.
-        arguments: Words that follow the name, as the help shows them: "URL [V1 V2]", "FILE…".
+        arguments: Words that follow the name, as the help shows them: "URL [V1 V2]", "FILE…";
+            those in brackets are last and may be left out.
         takes: Which arguments of the command; None for all.
         fetches: Whether it asks the network, for which Scrapy's process is made; that takes time.
     """
@@ -234,7 +234,8 @@ class Subcommand:
     def words(self) -> tuple[int, float]:
         """How many words follow the name, at least and at most."""
         most = inf if "…" in self.arguments else len(self.arguments.split())
-        return len(re.sub(r"\[.*?\]", "", self.arguments).split()), most
+        needed, _, _ = self.arguments.partition("[")
+        return len(needed.split()), most
 
 
 class _Argument(argparse.Action):
