@@ -86,7 +86,7 @@ constraints:
 	"$$python" -m pip install $(PIP_FLAGS) --no-build-isolation -r "$$folder/requirements.txt" && \
 	{ echo "$$PINS_HEADER" && "$$python" -m pip freeze --all --exclude pip; } >"$$folder/pins" && \
 	cp "$$folder/pins" $(PINS) && "$$python" tools/write_licences.py && \
-	echo "Wrote $(PINS) and docs/reference/licences.md."
+	echo "Wrote $(PINS) and LICENCES.md."
 
 clean:
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache \

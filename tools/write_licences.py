@@ -1,4 +1,4 @@
-"""Writes docs/reference/licences.md: the licence of every pinned package, as its metadata say it.
+"""Writes LICENCES.md: the licence of every pinned package, as its metadata say it.
 
 python tools/write_licences.py, in an environment that has them all: `make constraints` does.
 """
@@ -8,7 +8,7 @@ from importlib.metadata import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "reference" / "licences.md"
+PAGE = ROOT / "LICENCES.md"
 HEAD = """# Licences of what it needs
 
 The packages of `constraints.txt` by the licence that their metadata name. Of those under the GPL or

@@ -122,7 +122,7 @@ def test_every_requirement_is_pinned_to_one_version_and_told_in_the_docs():
 def test_the_licence_of_every_pinned_package_is_told():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = [pin.partition("==")[0] for pin in lines if not pin.startswith("#")]
-    page = (ROOT / "docs/reference/licences.md").read_text(encoding="utf-8")
+    page = (ROOT / "LICENCES.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\S.*) \| (\S.*) \|$", page, re.MULTILINE)[1:]
     told = [(name, licence) for licence, names in rows for name in names.split(", ")]
     assert sorted(name for name, _ in told) == sorted(pinned), "run tools/write_licences.py"
