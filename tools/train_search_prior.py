@@ -154,7 +154,7 @@ class Watch:
         scores = self._inner.crawled(page)
         self._prospects.crawled(page)
         self._register(page.links)
-        self._prospects.linked(page.id, page.links)
+        self._prospects.linked(page.links)
         if self._samples is None:
             url = canonical(self._source.known(page.id).url)
             self._truth.relevant[url] = page.relevant

@@ -9,17 +9,15 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
     from mmcrawl.scoring.breadth import Breadth
-    from mmcrawl.scoring.evidence import COLUMNS, Evidence, Seen, prior_of, shipped_prior
+    from mmcrawl.scoring.evidence import COLUMNS, Evidence, prior_of, shipped_prior
     from mmcrawl.scoring.feature_rows import FeatureRows
-    from mmcrawl.scoring.inlinks import Inlinks
     from mmcrawl.scoring.learned import Learned
     from mmcrawl.scoring.link_features import (
         BITS,
         FLAGS,
-        FOUND,
-        OWN,
         UNITS,
         WIDTH,
+        Origin,
         directory_of,
         fit_features,
         link_features,

@@ -1,11 +1,10 @@
 """What pages fetched so far say of links that share something with them.
 
 A link belongs to units (`link_features.UNITS`): its directory, its place on the page, its anchor, …
-Of each unit is known how many of its pages were fetched, how many were relevant, to how many
-relevant pages they led, and how many brought new links. Of units that depend on the page which
-holds a link, the mean over such pages counts (`inlinks.py`). How much each of that weighs was
-learnt on other webs (`learned_prior.json`, made by tools/train_search_prior.py): that an equal
-place on a list tells more than an equal anchor holds anywhere.
+Of each unit is known how many of its pages were fetched, how many were relevant, and to how many
+relevant pages they led. How much each of that weighs was learnt on other webs
+(`learned_prior.json`, made by tools/train_search_prior.py): that an equal place on a list tells
+more than an equal anchor holds anywhere.
 
 Units are numbered by hash; two share a number once in a million times.
 """
@@ -14,16 +13,15 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.scoring.link_features import BITS, FLAGS, OWN, UNITS
+from mmcrawl.scoring.link_features import BITS, FLAGS, UNITS
 
 COLUMNS = (
-    "always", *FLAGS, "on a media page", "beside a media page", "linked", "rate", "yield",
+    "always", *FLAGS, "linked", "rate", "yield",
     *(f"{unit}: {what}" for unit in UNITS[1:] for what in ("rate", "new", "yield")),
 )  # fmt: skip
 """What a prediction is made of. `linked`: on how many pages the link was found, in logarithms.
@@ -35,54 +33,8 @@ _HOST = 5.0  # pages of other hosts that count as one's own
 _LEAST, _MOST = 1e-3, 1 - 1e-3
 _LINKED = COLUMNS.index("linked")
 
-_FETCHED, _RELEVANT, _LED, _BROUGHT = range(4)
-_SUCH = [UNITS.index(name) for name in ("directory", "shape", "place")]
-
 Rows = NDArray[np.uint32]
 _Floats = NDArray[np.float32]
-
-
-class Seen(NamedTuple):
-    """What is known of n links that m pages hold.
-
-    Attributes:
-        own: their features, shape (n, WIDTH).
-        found: their units by a page that holds them (`FOUND`), link by link, shape (m, 6).
-        media: whether that page is relevant, and whether it holds media, shape (m, 2).
-        starts: where the rows of each link begin in these, shape (n,).
-        flags: bits of `FLAGS`, shape (n,).
-        linked: how many fetched pages have the link, shape (n,).
-    """
-
-    own: Rows
-    found: Rows
-    media: _Floats
-    starts: NDArray[np.int64]
-    flags: NDArray[np.uint8]
-    linked: _Floats
-
-    def means(self, by_page: _Floats) -> _Floats:
-        """Return for each link the mean of what its pages say."""
-        if len(by_page) == len(self.own):
-            return by_page
-        count = np.diff(self.starts, append=len(by_page))
-        sums = np.add.reduceat(by_page, self.starts, axis=0)
-        return np.asarray(sums / count.reshape(-1, *[1] * (sums.ndim - 1)).astype(np.float32))
-
-
-class Told(NamedTuple):
-    """What the evidence says of links.
-
-    Attributes:
-        columns: shape (n, len(COLUMNS)).
-        fetched, relevant: pages of their hosts, shape (n,).
-        brings: how far pages like theirs brought new links, against all of the host, in [0, 1].
-    """
-
-    columns: _Floats
-    fetched: _Floats
-    relevant: _Floats
-    brings: _Floats
 
 
 @cache
@@ -115,58 +67,68 @@ class Evidence:
     """How the pages of each unit turned out.
 
     Attributes:
-        counts: of each unit: fetched, relevant, led, brought; shape (2**BITS, 4). Row 0 is no unit,
-            and holds those of all pages.
+        counts: of each unit: fetched, relevant, led; shape (2**BITS, 3). Row 0 is no unit, and
+            holds those of all pages.
     """
 
     def __init__(self) -> None:
-        self.counts = np.zeros((1 << BITS, 4), dtype=np.float32)
+        self.counts = np.zeros((1 << BITS, 3), dtype=np.float32)
 
-    def count(
-        self,
-        units: Rows,
-        *,
-        fetched: float = 0,
-        relevant: float = 0,
-        led: float = 0,
-        brought: float = 0,
-    ) -> None:
-        """Add to the counts of the units of a link, each once."""
-        added = np.array([fetched, relevant, led, brought], dtype=np.float32)
-        self.counts[units] += added
+    def found(self, rows: Rows) -> _Floats:
+        """Return how many relevant pages there are on each link's host, shape (n,)."""
+        return np.asarray(self.counts[rows[:, UNITS.index("host")], 1])
+
+    def fetched(self, row: Rows, relevant: bool) -> None:
+        """Count a fetched link, given its features."""
+        self._count(row, (1, relevant, 0))
+
+    def led(self, row: Rows) -> None:
+        """Count that a relevant page was found on the page of a link."""
+        self._count(row, (0, 0, 1))
+
+    def take_back(self, row: Rows, parent: Rows | None) -> None:
+        """Count a relevant page as none; `parent` are the features of the page it was found on."""
+        self._count(row, (0, -1, 0))
+        if parent is not None:
+            self._count(parent, (0, 0, -1))
+
+    def _count(self, row: Rows, change: tuple[int, int, int]) -> None:
+        added = np.array(change, dtype=np.float32)
+        self.counts[row[: len(UNITS)]] += added
         self.counts[0] += added
 
     def add(self, units: Rows, counts: _Floats) -> None:
-        """Add what others counted of units, shape (n,) and (n, 4)."""
+        """Add what others counted of units, shape (n,) and (n, 3)."""
         self.counts[units] += counts
 
-    def told(self, links: Seen) -> Told:
-        """Return what is known of links."""
-        own = self.counts.take(links.own[:, : len(OWN)], axis=0)
-        by_page = links.means(self.counts.take(links.found, axis=0))
-        # Long rows are what numpy is quick at: (4, n, units) instead of (n, units, 4).
-        parts = np.concatenate([own.transpose(2, 0, 1), by_page.transpose(2, 0, 1)], axis=2)
-        found, fetched = parts[_RELEVANT : _LED + 1], 1 + parts[_FETCHED]
+    def columns(self, rows: Rows, flags: NDArray[np.uint8], linked: _Floats) -> _Floats:
+        """Return what is known of links, shape (n, len(COLUMNS)).
+
+        Args:
+            rows: features, shape (n, WIDTH).
+            flags: bits of `FLAGS`, shape (n,).
+            linked: how many fetched pages have the link, shape (n,).
+        """
+        counts = self.counts.take(rows[:, : len(UNITS)], axis=0)
+        # Long rows are what numpy is quick at: (3, n, units) instead of (n, units, 3).
+        parts = np.ascontiguousarray(counts.transpose(2, 0, 1))
+        found, fetched = parts[1:], 1 + parts[0]
         totals = self.counts[0].astype(np.float64)
-        elsewhere = (totals[_RELEVANT : _LED + 1, None] + 0.5) / (totals[_FETCHED] + 5)
-        host = (found[:, :, 0] + _HOST * elsewhere) / (parts[_FETCHED, :, 0] + _HOST)
+        elsewhere = (totals[1:, None] + 0.5) / (totals[0] + 5)
+        host = (found[:, :, 0] + _HOST * elsewhere) / (parts[0, :, 0] + _HOST)
         shares = (found + host.astype(np.float32)[:, :, None]) / fetched
         shares[:, :, 0] = host
         odds = _log_odds(shares)
-        made = np.empty((len(own), len(COLUMNS)), dtype=np.float32)
+        made = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
         made[:, 0] = 1
-        made[:, 1 : 1 + len(FLAGS)] = np.unpackbits(
-            links.flags[:, None], axis=1, count=len(FLAGS), bitorder="little"
+        made[:, 1:_LINKED] = np.unpackbits(
+            flags[:, None], axis=1, count=len(FLAGS), bitorder="little"
         )
-        made[:, 1 + len(FLAGS) : _LINKED] = links.means(links.media)
-        made[:, _LINKED] = np.log1p(links.linked)
+        made[:, _LINKED] = np.log1p(linked)
         made[:, _LINKED + 1 : _LINKED + 3] = odds[:, :, 0].T
         made[:, _LINKED + 3 :: 3], made[:, _LINKED + 5 :: 3] = odds[:, :, 1:] - odds[:, :, :1]
         made[:, _LINKED + 4 :: 3] = 1 / np.sqrt(fetched[:, 1:])
-        of_host = (parts[_BROUGHT, :, 0] + 1) / fetched[:, 0]
-        such = ((parts[_BROUGHT][:, _SUCH].T + of_host) / fetched[:, _SUCH].T).mean(axis=0)
-        brings = np.minimum(such / of_host, 1)
-        return Told(made, parts[_FETCHED, :, 0], parts[_RELEVANT, :, 0], brings)
+        return made
 
 
 def _log_odds(share: _Floats) -> _Floats:

@@ -10,8 +10,8 @@ that lies further on (Rennie & McCallum, ICML 1999); siblings and URL patterns a
 2009, 4.1).
 
 Cost: all waiting links are scored anew, with numpy, once for every 2 % of them that were fetched,
-and those whose score changed noticeably are passed on. 37 bytes of RAM a link, 136 of a temporary
-file (`feature_rows.py`), and 54 MB for the tables and the features of the first links.
+and those whose score changed noticeably are passed on. 11 bytes of RAM a link, 160 of a temporary
+file (`feature_rows.py`), and 50 MB for the tables and the features of the first links.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,9 +31,8 @@ from mmcrawl.scoring.base import (
     join,
     scores_of,
 )
-from mmcrawl.scoring.inlinks import grown
 from mmcrawl.scoring.link_model import LinkModel
-from mmcrawl.scoring.prospects import FIT, NOVELTY, VARIANCE, Prospects
+from mmcrawl.scoring.prospects import FIT, NOVELTY, VARIANCE, Prospects, grown
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 _UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
@@ -107,7 +106,7 @@ class Learned(Scorer):
         """Learn from the page, and score the links first found on it."""
         self._prospects.crawled(page)
         new = self._register(page.links)
-        self._prospects.linked(page.id, page.links)
+        self._prospects.linked(page.links)
         if self.silent:
             return NO_SCORES
         return self._rescore(new) if self._is_due() else self._scores_of(new)

@@ -2,12 +2,12 @@
 
 The first features of a link name what it has in common with others (`UNITS`): its directory, its
 place on the page, its anchor, … How pages of the same unit turned out is the best evidence there is
-of a link. Some depend on the page that holds it (`FOUND`), and are made for each such page
-(`inlinks.py`). The rest are for a model that learns words and details.
+of a link. The rest are for a model that learns words and details.
 """
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, islice
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -22,18 +22,16 @@ from mmcrawl.text.media_kinds import DEFAULT_KINDS
 BITS = 20
 """Features are numbers in [1, 2**BITS)."""
 
-WIDTH = 34
+WIDTH = 40
 """Features of a link; the last ones are 0, which is none, where there are fewer."""
 
-OWN = ("host", "directory", "above", "shape", "path", "anchor", "title", "clicks", "form")
-"""What a link shares with others whoever links to it, in the order of its first features."""
+UNITS = (
+    "host", "directory", "above", "shape", "path", "page", "list", "place", "anchor", "title",
+    "clicks", "form", "found on, path", "way", "found on",
+)  # fmt: skip
+"""What a link shares with others, in the order of its first features."""
 
-FOUND = ("page", "list", "place", "found on, path", "way", "found on")
-"""What it shares with others by a page that holds it."""
-
-UNITS = (*OWN, *FOUND)
-
-FLAGS = ("seed", "media words", "paging", "numbered")
+FLAGS = ("seed", "media words", "paging", "numbered", "on a media page", "beside a media page")
 """What a link is by itself: bits, the first is the lowest."""
 
 _NUMBER = re.compile(r"\d+")
@@ -44,6 +42,27 @@ _MOST_DIRECTORIES = 4
 _MOST_WORDS = 6
 _FIT_STEPS = 8
 _LONGEST_ANCHOR = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The page a link was found on.
+
+    Attributes:
+        url: its address; "" for a seed.
+        outcome: what it turned out to be, in a word.
+        relevant, has_media: whether it is relevant, or holds media at least.
+    """
+
+    url: str = ""
+    outcome: str = ""
+    relevant: bool = False
+    has_media: bool = False
+
+    @property
+    def folder(self) -> str:
+        """Directory of its address, without the host."""
+        return urlsplit(self.url).path.rpartition("/")[0]
 
 
 def directory_of(url: str) -> str:
@@ -66,7 +85,7 @@ def fit_features() -> dict[int, float]:
     return {feature(f"content {step}"): step / _FIT_STEPS for step in range(_FIT_STEPS + 1)}
 
 
-def link_flags(link: KnownLink, kinds: Collection[str] = DEFAULT_KINDS) -> int:
+def link_flags(link: KnownLink, origin: Origin, kinds: Collection[str] = DEFAULT_KINDS) -> int:
     """Return what a link is by itself, the bits of `FLAGS`; `kinds` are the media wanted."""
     address = link.url.partition("//")[2].partition("/")[2]
     flags = (
@@ -74,14 +93,21 @@ def link_flags(link: KnownLink, kinds: Collection[str] = DEFAULT_KINDS) -> int:
         names_media(link.anchor, kinds),
         is_paging(link.anchor),
         _NUMBERED.search(address) is not None,
+        origin.relevant,
+        origin.has_media,
     )
     return sum(flag << bit for bit, flag in enumerate(flags))
 
 
-def link_features(link: KnownLink) -> NDArray[np.uint32]:
-    """Return the features of a link: what it shares with others, where it leads, and its words."""
+def link_features(link: KnownLink, origin: Origin) -> NDArray[np.uint32]:
+    """Return the features of a link: what it shares with others, where it leads, and its words.
+
+    Args:
+        link: what the frontier knows of it.
+        origin: the page it was found on.
+    """
     address = _Address(link.url)
-    units = zip(OWN, _units(link, address), strict=True)
+    units = zip(UNITS, _units(link, address, origin), strict=True)
     texts = [f"{name} {unit}" for name, unit in units]
     texts += islice((*_where_to(link, address), *_words(link)), WIDTH - len(texts))
     features = np.zeros(WIDTH, dtype=np.uint32)
@@ -103,19 +129,25 @@ class _Address:
         self.names = "&".join(sorted(pair.partition("=")[0] for pair in pairs))
 
 
-def _units(link: KnownLink, address: _Address) -> Sequence[str]:
-    host, directory = address.host, directory_of(link.url)
+def _units(link: KnownLink, address: _Address, origin: Origin) -> Sequence[str]:
+    host, path, directory = address.host, link.tag_path, directory_of(link.url)
     form = _LETTERS.sub("a", address.file_shape.lower())
     return (
         host,
         directory,
         directory.rpartition("/")[0],
         f"{host}{address.shape}?{address.names}",
-        f"{host} {link.tag_path}",
+        f"{host} {path}",
+        origin.url,
+        f"{origin.url} {path}",
+        f"{host} {origin.folder} {path}",
         _NUMBER.sub("0", link.anchor.lower())[:_LONGEST_ANCHOR],
         link.group_title,
         f"{host} {link.logical_layer}",
         f"{host} {len(address.directories)} {address.ending} {address.names} {form}",
+        f"{host} {origin.outcome} {path}",
+        f"{host} {origin.folder} {directory}",
+        f"{host} {origin.outcome}",
     )
 
 

@@ -94,8 +94,8 @@ class OnlineLogisticModel:
 
 # -- What search by prospects learns beyond single links, as several crawls can have in common ----
 
-_COLUMNS = 6  # fetched, relevant, led, brought; precision, precision times mean
-_MODEL = 4
+_COLUMNS = 5  # fetched, relevant, led; precision, precision times mean
+_MODEL = 3
 
 Sums = NDArray[np.float32]
 
@@ -106,7 +106,7 @@ class Contribution:
 
     Attributes:
         features: numbers of features, ascending, shape (n,).
-        sums: what was added to the columns of each, shape (n, 6).
+        sums: what was added to the columns of each, shape (n, 5).
     """
 
     features: NDArray[np.uint32]

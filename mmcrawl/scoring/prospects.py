@@ -6,26 +6,23 @@ evidence is worth was learnt on other webs. What that gets wrong on this web is 
 model over hashed features: words of anchor and address, directories, how well the words fit the
 topic. A link is worth
 
-    P(relevant) + b · lookahead · what it leads to
-    + b · novelty · 5 / (5 + r) · 30 / (30 + m) / √(1 + n)
+    P(relevant) + lookahead · what it leads to + novelty · 5 / (5 + r) / √(1 + n)
 
-with r the relevant pages found so far on its host, m the others, and n the pages fetched from its
-directory: before anything was found on a host, what was tried least there is tried, though not for
-ever. b says whether pages like it brought new links, against all of the host: what lists known
-pages leads nowhere. Seeds are worth more than all that can be promised.
+with r the relevant pages found so far on its host and n the pages fetched from its directory:
+before anything was found on a host, what was tried least there is tried. Seeds are worth more than
+all that can be promised.
 """
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.scoring.base import CrawledPage, LinkSource
-from mmcrawl.scoring.evidence import COLUMNS, Prior, Rows, Seen, shipped_prior
+from mmcrawl.scoring.evidence import COLUMNS, Prior, Rows, shipped_prior
 from mmcrawl.scoring.feature_rows import IN_MEMORY, FeatureRows
-from mmcrawl.scoring.inlinks import Inlinks, grown
-from mmcrawl.scoring.link_features import OWN, WIDTH, link_features, link_flags
+from mmcrawl.scoring.link_features import WIDTH, Origin, link_features, link_flags
 from mmcrawl.scoring.link_model import LinkModel
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
@@ -39,8 +36,6 @@ NOVELTY = 0.5
 _SEED_SCORE = 10.0
 _SEED, _NEW = COLUMNS.index("seed"), COLUMNS.index("directory: new")
 _FEW_FINDS = 5.0  # with so many relevant pages of a host novelty is worth half of what it was
-_FEW_MISSES = 30.0  # and with so many pages of it that are not
-_FEW_LINKS = 3  # a page that brings so many new links brings enough
 _NONE = -2  # no link; -1 is the parent of a seed
 AT_ONCE = 16_384
 """Links that are scored at once; what that takes of RAM is about a kilobyte for each."""
@@ -84,7 +79,7 @@ class Prospects:
         self._linked = np.zeros(1024, dtype=np.float32)
         self._outcome = bytearray()
         self._failure = _NONE
-        self._inlinks, self._held = Inlinks(), (_NONE, _NO_PAGE)
+        self._origin, self._origin_of = Origin(), (-1, _NO_PAGE)
 
     def load_model(self, link_model: LinkModel) -> None:
         """Share the model of another scorer; call it before any event."""
@@ -98,32 +93,26 @@ class Prospects:
         parent = -1 if known.parent is None else known.parent
         if parent == self._failure:
             self._failure = _NONE
-        self._turn_to(parent)
-        self._inlinks.register(link)
-        self._features.put(link, link_features(known))
-        self._flags[link] = link_flags(known, self._kinds)
+        outcome = _NO_PAGE if parent < 0 else self._outcome[parent]
+        if self._origin_of != (parent, outcome):  # not as for the link before
+            self._origin_of = parent, outcome
+            self._origin = Origin() if parent < 0 else self._made_origin(parent, outcome)
+        self._features.put(link, link_features(known, self._origin))
+        self._flags[link] = link_flags(known, self._origin, self._kinds)
 
     def crawled(self, page: CrawledPage) -> None:
         """Learn from a page; the new links on it are to be registered afterwards."""
         self.learn_failure()
         self._outcome[page.id] = _outcome(page)
-        self._inlinks.fetched(page.id)
         self._learn(page.id, page.relevant)
 
-    def linked(self, page: int, links: Sequence[int] | Ids) -> None:
-        """Take in the links of a page that was just crawled, each once; all are registered."""
-        ids = np.asarray(links, dtype=np.int64)
-        self._turn_to(page)
-        brought = min(self._inlinks.linked(ids) / _FEW_LINKS, 1)
-        self._linked[ids] += 1
-        if self.link_model.is_learning:
-            for link in self._way_to(page)[:-1]:
-                self.link_model.evidence.count(self._units(link), brought=brought)
+    def linked(self, links: Sequence[int] | Ids) -> None:
+        """Count the links of a page, each once; all are registered."""
+        self._linked[np.asarray(links, dtype=np.int64)] += 1
 
     def failed(self, link: int) -> None:
         """Learn that a link leads to nothing, unless its redirect is what is registered next."""
         self.learn_failure()
-        self._inlinks.fetched(link)
         self._failure = link
 
     def learn_failure(self) -> None:
@@ -144,10 +133,13 @@ class Prospects:
         ):  # not learnt as such
             return
         self._outcome[page] -= _RELEVANT
-        way = self._way_to(page)
-        self._count_finds(way, -1)
-        for link in way[:-1]:
-            self._learn_of(link, False)
+        link, parent = page, self._page_above(page)
+        led = None if parent < 0 else self._features.row(parent)
+        while link != parent:
+            row = self._features.row(link)
+            self.link_model.evidence.take_back(row, led)
+            self.link_model.model.learn(row, self._expected(link), False)
+            link, led = self._parent(link), None
 
     def worth(
         self, ids: Ids, *, lookahead: float = 1.0, novelty: float = NOVELTY
@@ -182,19 +174,23 @@ class Prospects:
 
     def columns(self, ids: Ids) -> NDArray[np.float32]:
         """Return the evidence for registered links, shape (len(ids), len(COLUMNS))."""
-        return self.link_model.evidence.told(self._seen(ids)).columns
+        return self._columns_of(ids, self._features.rows(ids))
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _terms(self, ids: Ids, novelty: float) -> tuple[Values, Values, Values, Values]:
         """Return P(relevant), what links lead to, novelty and what seeds are worth more."""
-        seen = self._seen(ids)
-        columns, fetched, found, brings = self.link_model.evidence.told(seen)
-        log_odds = columns @ self._for_relevance + self.link_model.model.log_odds(seen.own)
+        rows = self._features.rows(ids)
+        columns = self._columns_of(ids, rows)
+        log_odds = columns @ self._for_relevance + self.link_model.model.log_odds(rows)
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
-        leads = brings * np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
-        waning = _FEW_FINDS / (_FEW_FINDS + found) * _FEW_MISSES / (_FEW_MISSES + fetched - found)
-        tried = novelty * waning * brings * columns[:, _NEW]
+        leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
+        tried = (
+            novelty
+            * _FEW_FINDS
+            / (_FEW_FINDS + self.link_model.evidence.found(rows))
+            * columns[:, _NEW]
+        )
         seeds = _SEED_SCORE * columns[:, _SEED]
         return relevant, leads, tried.astype(np.float64), seeds.astype(np.float64)
 
@@ -205,65 +201,54 @@ class Prospects:
         while link >= len(self._flags):
             self._flags, self._linked = grown(self._flags), grown(self._linked)
 
-    def _turn_to(self, page: int) -> None:
-        """Have links be of a page; -1 for seeds."""
-        outcome = _NO_PAGE if page < 0 else self._outcome[page]
-        if self._held != (page, outcome):  # not as for the link before
-            self._held = page, outcome
-            self._inlinks.page(
-                "" if page < 0 else self._source.known(page).url,
-                outcome,
-                relevant=outcome > _RELEVANT,
-                has_media=outcome > _NO_PAGE and (outcome - 1) // _HAS_MEDIA % 2 == 1,
-            )
+    def _made_origin(self, page: int, outcome: int) -> Origin:
+        return Origin(
+            self._source.known(page).url,
+            str(outcome),
+            relevant=outcome > _RELEVANT,
+            has_media=outcome > _NO_PAGE and (outcome - 1) // _HAS_MEDIA % 2 == 1,
+        )
 
     def _learn(self, link: int, relevant: bool) -> None:
         """Learn what a link led to, and so did those that redirected to it."""
         if not self.link_model.is_learning:
             return
-        way = self._way_to(link)
-        for each in way[:-1]:
-            self._learn_of(each, relevant)
-            self.link_model.evidence.count(self._units(each), fetched=1)
-        if relevant:
-            self._count_finds(way, 1)
-
-    def _learn_of(self, link: int, relevant: bool) -> None:
-        ids = np.array([link])
-        expected = float((self.columns(ids) @ self._for_relevance)[0])
-        self.link_model.model.learn(self._features.row(link), expected, relevant)
-
-    def _count_finds(self, way: Sequence[int], finds: int) -> None:
-        """Count relevant pages that a link led to, given the way to it."""
-        for link in way[:-1]:
-            self.link_model.evidence.count(self._units(link), relevant=finds)
-        if way[-1] >= 0:
-            self.link_model.evidence.count(self._units(way[-1]), led=finds)
-
-    def _way_to(self, link: int) -> list[int]:
-        """Return a link, those that redirected to it, and the page that holds the last; -1 for
-        none."""
-        way = [link, self._parent(link)]
-        while way[-1] >= 0 and self._outcome[way[-1]] == _NO_PAGE:
-            way.append(self._parent(way[-1]))
-        return way
+        page = self._page_above(link)
+        while link != page:
+            row = self._features.row(link)
+            self.link_model.model.learn(row, self._expected(link), relevant)
+            self.link_model.evidence.fetched(row, relevant)
+            link = self._parent(link)
+        if page >= 0 and relevant:
+            self.link_model.evidence.led(self._features.row(page))
 
     def _parent(self, link: int) -> int:
         """Return the page that a link was first found on, or what redirected to it; -1 for none."""
         parent = self._source.known(link).parent
         return -1 if parent is None else parent
 
-    def _units(self, link: int) -> Rows:
-        """Return the units of a link."""
-        seen = self._seen(np.array([link]))
-        return np.concatenate([seen.own[0, : len(OWN)], seen.found.ravel()])
+    def _page_above(self, link: int) -> int:
+        """Return the page that holds a link, or what redirected to it; -1 for none."""
+        parent = self._parent(link)
+        while parent >= 0 and self._outcome[parent] == _NO_PAGE:
+            parent = self._parent(parent)
+        return parent
 
-    def _seen(self, ids: Ids) -> Seen:
-        own = self._features.rows(ids)
-        return Seen(own, *self._inlinks.of(ids, own), self._flags[ids], self._linked[ids])
+    def _expected(self, link: int) -> float:
+        """Return the log-odds that a link is relevant, by the evidence."""
+        ids = np.array([link])
+        return float((self.columns(ids) @ self._for_relevance)[0])
+
+    def _columns_of(self, ids: Ids, rows: Rows) -> NDArray[np.float32]:
+        return self.link_model.evidence.columns(rows, self._flags[ids], self._linked[ids])
 
 
 def _outcome(page: CrawledPage) -> int:
     """Return what a page was as a number in [1, 24]: relevant, with media, how much on topic."""
     media = _RELEVANT * page.relevant + _HAS_MEDIA * page.contains_media
     return 1 + media + min(int(page.topic_score * 5), 5)
+
+
+def grown(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column with room for an eighth more entries, at least for some."""
+    return np.concatenate([column, np.zeros(max(len(column) // 8, 1_024), dtype=column.dtype)])

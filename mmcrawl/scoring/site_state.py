@@ -264,7 +264,7 @@ class LinkOrder:
     def crawled(self, site: Site, page: CrawledPage) -> None:
         """Take in a page; the new links on it are to be registered afterwards."""
 
-    def linked(self, page: int, links: Ids) -> None:
+    def linked(self, links: Ids) -> None:
         """Take in all links of a page, each once; they are registered."""
 
     def failed(self, site: Site, link: int) -> None:
@@ -351,8 +351,8 @@ class LearntOrder(LinkOrder):
     def crawled(self, site: Site, page: CrawledPage) -> None:
         self.prospects.crawled(page)
 
-    def linked(self, page: int, links: Ids) -> None:
-        self.prospects.linked(page, links)
+    def linked(self, links: Ids) -> None:
+        self.prospects.linked(links)
 
     def failed(self, site: Site, link: int) -> None:
         self.prospects.failed(link)

@@ -148,7 +148,7 @@ class PatternSearch(Scorer):
             site.papers.add(float(paper[0]), page.relevant)
         self._order.crawled(site, page)
         links = self._register(page.links)
-        self._order.linked(page.id, links)
+        self._order.linked(links)
         parent = self._source.known(page.id).parent
         siblings = self._siblings(parent)
         self._spread(page.id, links, siblings)

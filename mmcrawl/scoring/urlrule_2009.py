@@ -122,7 +122,7 @@ class Probing(LinkOrder):
         self._end(site, page.id, _DONE)
         self._page = page.id
 
-    def linked(self, page: int, links: Ids) -> None:
+    def linked(self, links: Ids) -> None:
         if self._page in self._seeds:
             number = self._site[self._page]
             for link in links.tolist():

@@ -9,42 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring import (
-    COLUMNS,
-    FLAGS,
-    OWN,
-    UNITS,
-    WIDTH,
-    Evidence,
-    Seen,
-    prior_of,
-    shipped_prior,
-)
+from mmcrawl.scoring import COLUMNS, FLAGS, UNITS, WIDTH, Evidence, prior_of, shipped_prior
+
+NO_FLAGS = np.zeros(1, dtype=np.uint8)
+NEVER = np.zeros(1, dtype=np.float32)
 
 
 def row(host: int, directory: int, *, other: int = 1) -> np.ndarray:
-    """Return units of a link of which only host and directory are of interest."""
-    made = (np.arange(len(UNITS)) + 1000 * other).astype(np.uint32)
+    """Return features of a link of which only host and directory are of interest."""
+    made = np.zeros(WIDTH, dtype=np.uint32)
+    made[: len(UNITS)] = np.arange(len(UNITS)) + 1000 * other
     made[:2] = host, directory
     return made
 
 
 def columns(
-    evidence: Evidence, one: np.ndarray, *more: np.ndarray, flags: int = 0, linked: int = 0
+    evidence: Evidence, one: np.ndarray, flags: int = 0, linked: int = 0
 ) -> dict[str, float]:
-    """Return the columns of a link; `more` are its units by further pages that hold it."""
-    made = told(evidence, one, *more, flags=flags, linked=linked).columns
+    made = evidence.columns(one[None], NO_FLAGS + np.uint8(flags), NEVER + np.float32(linked))
     assert made.shape == (1, len(COLUMNS))
     return dict(zip(COLUMNS, made[0].tolist(), strict=True))
-
-
-def told(evidence: Evidence, *rows: np.ndarray, flags: int = 0, linked: int = 0):
-    own = np.zeros((1, WIDTH), dtype=np.uint32)
-    own[0, : len(OWN)] = rows[0][: len(OWN)]
-    found = np.array([each[len(OWN) :] for each in rows])
-    media = np.array([[number % 2, 0] for number in range(len(rows))], dtype=np.float32)
-    numbers = np.array([flags], dtype=np.uint8), np.array([linked], dtype=np.float32)
-    return evidence.told(Seen(own, found, media, np.array([0]), *numbers))
 
 
 def logit(share: float) -> float:
@@ -54,13 +38,13 @@ def logit(share: float) -> float:
 def test_columns_are_as_worked_out_by_hand():
     evidence = Evidence()
     # Host 1: three pages in directory 11, two of them relevant, and a barren one in directory 12.
-    evidence.count(row(1, 11, other=2), fetched=1, relevant=1)
-    evidence.count(row(1, 11, other=3), fetched=1, relevant=1)
-    evidence.count(row(1, 11, other=4), fetched=1, relevant=0)
-    evidence.count(row(1, 12, other=5), fetched=1, relevant=0)
-    evidence.count(row(1, 12, other=5), led=1)  # to one of those in directory 11
+    evidence.fetched(row(1, 11, other=2), True)
+    evidence.fetched(row(1, 11, other=3), True)
+    evidence.fetched(row(1, 11, other=4), False)
+    evidence.fetched(row(1, 12, other=5), False)
+    evidence.led(row(1, 12, other=5))  # to one of those in directory 11
     # Host 2: a relevant page.
-    evidence.count(row(2, 21, other=6), fetched=1, relevant=1)
+    evidence.fetched(row(2, 21, other=6), True)
 
     # Of 5 pages 3 were relevant and 1 led to such: the rates elsewhere are 3.5/10 and 1.5/10,
     # which count as 5 pages of each host.
@@ -96,7 +80,7 @@ def test_columns_are_as_worked_out_by_hand():
 def test_of_a_unit_never_seen_nothing_is_said_but_that_it_is_new():
     evidence = Evidence()
     for number in range(20):
-        evidence.count(row(1, 11, other=2 + number), fetched=1, relevant=number % 3 == 0)
+        evidence.fetched(row(1, 11, other=2 + number), number % 3 == 0)
     told = columns(evidence, row(1, 12, other=50))
     assert [told[f"{unit}: rate"] for unit in UNITS[1:]] == pytest.approx([0] * 14, abs=1e-6)
     assert [told[f"{unit}: yield"] for unit in UNITS[1:]] == pytest.approx([0] * 14, abs=1e-6)
@@ -106,7 +90,7 @@ def test_of_a_unit_never_seen_nothing_is_said_but_that_it_is_new():
 def test_each_kind_of_unit_has_columns_of_its_own():
     evidence = Evidence()
     one = row(1, 11, other=2)
-    evidence.count(one, fetched=1, relevant=1)
+    evidence.fetched(one, True)
     for number, unit in enumerate(UNITS[1:], start=1):
         other = row(1, 12, other=3)
         other[number] = one[number]
@@ -120,29 +104,23 @@ steps = st.lists(
 )
 
 
-def test_what_depends_on_the_page_is_the_mean_of_all_pages_that_hold_a_link():
-    evidence = Evidence()
-    rich, poor = row(1, 11, other=2), row(1, 11, other=3)
-    for _ in range(4):
-        evidence.count(rich, fetched=1, relevant=1)
-        evidence.count(poor, fetched=2)
-    both, rate = columns(evidence, poor, rich), (4 + 5 * 4.5 / 17) / (12 + 5)
-    assert both["rate"] == pytest.approx(logit(rate), abs=1e-5)
-    expected = logit((2 + rate) / (1 + 6)) - logit(rate)  # (0 + 4) / 2 of (8 + 4) / 2 pages
-    assert both["page: rate"] == pytest.approx(expected, abs=1e-5)
-    assert both["page: new"] == pytest.approx(1 / sqrt(1 + 6))
-    assert both["anchor: rate"] == columns(evidence, poor)["anchor: rate"]  # it is the link's own
-    assert both["on a media page"] == 0.5
-
-
-def test_what_brought_nothing_new_is_expected_to_bring_nothing():
-    evidence = Evidence()
-    for number in range(40):
-        evidence.count(row(1, 11, other=2), fetched=1, brought=1)
-        evidence.count(row(1, 12, other=3), fetched=1, brought=number == 0)
-    assert told(evidence, row(1, 11, other=2)).brings == pytest.approx(1)
-    assert told(evidence, row(1, 12, other=3)).brings < 0.1
-    assert told(evidence, row(1, 13, other=4)).brings == pytest.approx(1)
+@given(steps)
+def test_what_is_taken_back_was_never_relevant(steps):
+    """A relevant page taken back is as one that was fetched in vain."""
+    revised, never = Evidence(), Evidence()
+    for number, (host, directory, relevant, is_revised) in enumerate(steps):
+        one, parent = row(host, directory, other=2 + number), row(host, 10, other=100)
+        revised.fetched(one, relevant)
+        never.fetched(one, relevant and not is_revised)
+        if relevant:
+            revised.led(parent)
+        if relevant and is_revised:
+            revised.take_back(one, parent)
+        elif relevant:
+            never.led(parent)
+    rows = np.array([row(host, directory) for host in range(1, 5) for directory in range(10, 18)])
+    more = np.zeros(len(rows), dtype=np.uint8), np.zeros(len(rows), dtype=np.float32)
+    assert (revised.columns(rows, *more) == never.columns(rows, *more)).all()
 
 
 @given(steps)
@@ -150,9 +128,9 @@ def test_whatever_was_fetched_columns_are_finite(steps):
     evidence = Evidence()
     for number, (host, directory, relevant, led) in enumerate(steps):
         one = row(host, directory, other=2 + number)
-        evidence.count(one, fetched=1, relevant=relevant)
+        evidence.fetched(one, relevant)
         for _ in range(5 * led):  # a page leads to more relevant ones than it was fetched times
-            evidence.count(one, led=1)
+            evidence.led(one)
         told = columns(evidence, one, flags=63)
         assert np.isfinite(list(told.values())).all()
         assert 0 < told["directory: new"] < 1
@@ -176,3 +154,11 @@ def test_every_shipped_weight_is_of_a_column_there_is():
     assert np.isfinite(leads).all()
     assert np.count_nonzero(relevance) > 5
     assert np.count_nonzero(leads) > 5
+
+
+def test_a_seed_is_taken_back_without_a_page_that_led_to_it():
+    revised, never = Evidence(), Evidence()
+    revised.fetched(row(1, 11), True)
+    revised.take_back(row(1, 11), None)
+    never.fetched(row(1, 11), False)
+    assert columns(revised, row(1, 11)) == columns(never, row(1, 11))

@@ -11,10 +11,9 @@ from mmcrawl.frontier import KnownLink
 from mmcrawl.scoring import (
     BITS,
     FLAGS,
-    FOUND,
-    OWN,
+    UNITS,
     WIDTH,
-    Inlinks,
+    Origin,
     directory_of,
     fit_features,
     link_features,
@@ -23,8 +22,7 @@ from mmcrawl.scoring import (
 from tests.programs import run
 from tests.tables import each
 
-LIST = "http://h.test/films/index.htm", 7
-NO_PAGE = "", 0
+LIST = Origin("http://h.test/films/index.htm", "7")
 
 
 def link(url: str, **more: object) -> KnownLink:
@@ -32,33 +30,22 @@ def link(url: str, **more: object) -> KnownLink:
     return KnownLink(url, **fields)
 
 
-def units(one: KnownLink, page: tuple[str, int]) -> dict[str, int]:
-    own, inlinks = link_features(one), Inlinks()
-    inlinks.page(*page, relevant=False, has_media=False)
-    inlinks.register(0)
-    found, _, _ = inlinks.of(np.array([0]), own[None])
-    return dict(zip((*OWN, *FOUND), [*own[: len(OWN)], *found[0]], strict=True))
-
-
 def same_units(
-    one: KnownLink,
-    other: KnownLink,
-    from_one: tuple[str, int] = LIST,
-    from_other: tuple[str, int] = LIST,
+    one: KnownLink, other: KnownLink, from_one: Origin = LIST, from_other: Origin = LIST
 ) -> set[str]:
-    """Return the units that two links are both of, found on a page each."""
-    ours, theirs = units(one, from_one), units(other, from_other)
-    return {unit for unit, number in ours.items() if number == theirs[unit]}
+    """Return the units that two links are both of."""
+    rows = link_features(one, from_one), link_features(other, from_other)
+    return {unit for unit, a, b in zip(UNITS, *rows, strict=False) if a == b}
 
 
-def flags(one: KnownLink) -> set[str]:
-    bits = link_flags(one)
+def flags(one: KnownLink, origin: Origin = LIST) -> set[str]:
+    bits = link_flags(one, origin)
     assert bits < 1 << len(FLAGS)
     return {name for bit, name in enumerate(FLAGS) if bits >> bit & 1}
 
 
-ALL = {*OWN, *FOUND}
-OF_THE_HOST = ALL - {"anchor", "title"}  # the others name no host
+ALL = set(UNITS)
+OF_THE_HOST = ALL - {"page", "list", "anchor", "title"}  # the others name no host
 PLACE = "html body div.post a"
 HERE = link(
     "http://h.test/films/2006/lesson12.htm",
@@ -118,77 +105,60 @@ def test_what_one_script_makes_is_alike_by_the_names_of_its_values():
 
 
 @each(
-    "page, differing",
+    "origin, differing",
     [
-        (("http://h.test/films/2.htm", 7), {"page", "list"}),
-        (("http://h.test/talks/index.htm", 7), {"page", "list", "place", "way"}),
-        (("http://h.test/films/index.htm", 8), {"found on", "found on, path"}),
-        (NO_PAGE, {"page", "list", "place", "way", "found on", "found on, path"}),
+        (Origin("http://h.test/films/2.htm", "7"), {"page", "list"}),
+        (Origin("http://h.test/films/index.htm", "7", relevant=True, has_media=True), set()),
+        (Origin("http://h.test/talks/index.htm", "7"), {"page", "list", "place", "way"}),
+        (Origin("http://h.test/films/index.htm", "8"), {"found on", "found on, path"}),
+        (Origin(), {"page", "list", "place", "way", "found on", "found on, path"}),
     ],
 )
-def test_a_link_shares_with_another_where_it_was_found(page, differing):
-    assert ALL - same_units(HERE, HERE, LIST, page) == differing
+def test_a_link_shares_with_another_where_it_was_found(origin, differing):
+    assert ALL - same_units(HERE, HERE, LIST, origin) == differing
 
 
 def test_units_of_different_kinds_are_told_apart():
     alike = link("http://h/h", anchor="h", group_title="h", tag_path="h", parent=None)
-    numbers = units(alike, ("http://h/h", 1)).values()
-    assert len(set(numbers)) == len(ALL)
-
-
-def test_the_first_six_pages_that_hold_a_link_are_kept_until_it_is_fetched():
-    inlinks, own = Inlinks(), np.stack([link_features(HERE)] * 3)
-
-    def found_on(page: int, *, new: tuple[int, ...] = ()) -> int:
-        inlinks.page(f"http://h.test/{page}", 7, relevant=page > 3, has_media=True)
-        for number in new:
-            inlinks.register(number)
-        return inlinks.linked(np.array([0, 1, 2][: 3 if page else 2]))
-
-    assert found_on(0, new=(0, 1)) == 2
-    inlinks.fetched(1)
-    assert found_on(1, new=(2,)) == 1
-    assert [found_on(page) for page in range(2, 9)] == [0] * 7
-    units, media, starts = inlinks.of(np.arange(3), own)
-    assert starts.tolist() == [0, 6, 7]
-    assert media[:, 0].tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1]
-    again = inlinks.of(np.array([2, 1]), own[1:])
-    assert (again[0] == units[[*range(7, 13), 6]]).all()
+    units = link_features(alike, Origin("http://h/h", "h"))[: len(UNITS)]
+    assert len(set(units.tolist())) == len(UNITS)
 
 
 @each(
-    "one, expected",
+    "one, origin, expected",
     [
-        (link("http://h/a.htm"), set()),
-        (link("http://h/a.htm", parent=None), {"seed"}),
-        (link("http://h/a.htm", anchor="Watch it"), {"media words"}),
-        (link("http://h/video/film.htm"), set()),
-        (link("http://h/a.htm", anchor="next »"), {"paging"}),
-        (link("http://h/list?page=3"), {"numbered"}),
-        (link("http://h/blog/page/3/"), {"numbered"}),
-        (link("http://page3.test/a.htm"), set()),
-        (link("http://h/pages/a.htm"), set()),
-        (link("http://h/p2", anchor="2"), {"paging", "numbered"}),
+        (link("http://h/a.htm"), Origin(), set()),
+        (link("http://h/a.htm", parent=None), Origin(), {"seed"}),
+        (link("http://h/a.htm", anchor="Watch it"), Origin(), {"media words"}),
+        (link("http://h/video/film.htm"), Origin(), set()),
+        (link("http://h/a.htm", anchor="next »"), Origin(), {"paging"}),
+        (link("http://h/list?page=3"), Origin(), {"numbered"}),
+        (link("http://h/blog/page/3/"), Origin(), {"numbered"}),
+        (link("http://page3.test/a.htm"), Origin(), set()),
+        (link("http://h/pages/a.htm"), Origin(), set()),
+        (link("http://h/a"), Origin(relevant=True, has_media=True), set(FLAGS[-2:])),
+        (link("http://h/a"), Origin(has_media=True), {"beside a media page"}),
+        (link("http://h/p2", anchor="2"), Origin(), {"paging", "numbered"}),
     ],
 )
-def test_what_a_link_is_by_itself(one, expected):
-    assert flags(one) == expected
+def test_what_a_link_is_by_itself(one, origin, expected):
+    assert flags(one, origin) == expected
 
 
 @each("content", [0.0, 0.06, 0.3, 0.5, 1.0])
 def test_how_well_its_words_fit_is_a_feature_of_its_own(content):
     steps = fit_features()
     assert len(steps) == len(set(steps.values()))
-    [found] = set(link_features(changed(content=content)).tolist()) & steps.keys()
+    [found] = set(link_features(changed(content=content), LIST).tolist()) & steps.keys()
     assert steps[found] == pytest.approx(content, abs=1 / 16)
 
 
 def test_features_are_the_same_in_every_process():
     code = (
         "from mmcrawl.frontier import KnownLink\n"
-        "from mmcrawl.scoring.link_features import link_features\n"
+        "from mmcrawl.scoring.link_features import Origin, link_features\n"
         "link = KnownLink('http://h.test/a/光.htm?b=1&a=2', 0.5, 2, 1, 3, '光学', 'x', 'p a')\n"
-        "print(*link_features(link))"
+        "print(*link_features(link, Origin('http://h.test/', '7')))"
     )
     runs = [
         run(sys.executable, "-c", code, env={"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")
@@ -206,20 +176,21 @@ addresses = st.one_of(
 )
 
 
-@given(addresses, texts, texts, texts)
-def test_any_address_and_anchor_give_a_row_of_features(tail, anchor, title, path):
+@given(addresses, texts, texts, texts, texts)
+def test_any_address_and_anchor_give_a_row_of_features(tail, anchor, title, path, outcome):
     one = link(
         "http://h.test/" + tail.replace("[", "").replace("]", ""),
         anchor=anchor,
         group_title=title,
         tag_path=path,
     )
-    features = link_features(one)
+    origin = Origin("http://h.test/" + outcome.replace("[", "").replace("]", ""), outcome)
+    features = link_features(one, origin)
     assert features.shape == (WIDTH,)
     assert features.dtype == np.uint32
     assert features.max() < 1 << BITS
     count = np.count_nonzero(features)
-    assert count >= len(OWN) + 4
-    assert features[: len(OWN)].all()
+    assert count >= len(UNITS) + 4
+    assert features[: len(UNITS)].all()
     assert not features[count:].any()
-    assert 0 <= link_flags(one) < 1 << len(FLAGS)
+    assert 0 <= link_flags(one, origin) < 1 << len(FLAGS)
