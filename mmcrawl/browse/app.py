@@ -161,8 +161,8 @@ def _answer_to(
         problem = problem_of(request, error)
         arguments = Arguments(request)
         words = arguments.words
-        if problem.name == "entry":
-            said = problem.values
+        said = problem.values
+        if "field" in said:
             said["error"] = arguments.entry(str(said["field"]), said["error"])
         what = words(f"problem.{problem.name}", **problem.values)
         do = words(f"problem.{problem.name}.do", **problem.values)

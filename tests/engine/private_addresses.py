@@ -301,9 +301,11 @@ def commands_of(name: str, urls: list[str], settings: Any) -> Iterator[tuple[typ
         command.crawler_process = Collector(settings)
         parser = argparse.ArgumentParser(conflict_handler="resolve")
         command.add_options(parser)
-        options = parser.parse_args([])
+        args = ["score", url] if name == "topic" else [url]
+        options, _ = parser.parse_known_args(args)
+        command.process_options(args, options)
         with redirect_stderr(io.StringIO()):  # that nothing was crawled
-            command.run(["score", url] if name == "topic" else [url], options)
+            command.run(args, options)
         yield from command.crawler_process.crawls
 
 

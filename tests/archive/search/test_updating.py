@@ -272,10 +272,10 @@ def test_an_update_that_dies_at_any_commit_is_finished_by_the_next(
 _KILLED = """
 import os, signal, sys
 from mmcrawl.archive import open_archive, open_search
-from mmcrawl.archive.search import updating, writing
+from mmcrawl.archive.search import updating
 
 updating._COMMIT_SECONDS = 0
-write, left = writing.Writer.write, int(sys.argv[2])
+write, left = updating.Writer.write, int(sys.argv[2])
 
 def dying(*args):
     global left
@@ -284,7 +284,7 @@ def dying(*args):
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
 
-writing.Writer.write = dying
+updating.Writer.write = dying
 with open_archive(sys.argv[1]) as archive, open_search(sys.argv[1], archive) as search:
     search.update()
 """
