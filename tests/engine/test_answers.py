@@ -117,7 +117,8 @@ def test_media_are_found_by_what_answers_say(tmp_path: Path, kinds: str) -> None
     if kinds == "audio":
         assert found == {"/": sound}
         return
-    assert sorted(far.asked) == sorted([*FAR, "/robots.txt"])
+    assert "/robots.txt" in far.asked  # again, if its connection was lost
+    assert sorted(path for path in far.asked if path != "/robots.txt") == sorted(FAR)
     films = {
         f"/{path}": ("video", LINKS[path])
         for path in ("down.php?id=12", "raw?id=4", "plain", "unsaid.php", "large")
