@@ -9,7 +9,7 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.archive.archive import Archive
-    from mmcrawl.archive.atom import atom_feed, feed_title, is_own_feed
+    from mmcrawl.archive.atom import atom_feed, feed_title
     from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
     from mmcrawl.archive.copying import copy_archive
     from mmcrawl.archive.index import CONTENTS

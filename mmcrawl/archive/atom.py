@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from urllib.parse import urlencode
 from uuid import NAMESPACE_URL, uuid5
 
@@ -24,7 +23,6 @@ _STEERING = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 _AROUND = 120  # characters of unchanged text that are shown beside a change
-_HEAD = 4_000  # bytes of a file that show whose it is
 _LONGEST = 4_000  # characters of a run of words
 
 
@@ -114,10 +112,3 @@ def _date(time: float) -> str:
 
 def _id(name: str) -> str:
     return uuid5(NAMESPACE_URL, name.encode("utf-8", "replace").decode()).urn
-
-
-def is_own_feed(path: Path) -> bool:
-    """Return whether a file is a feed that `atom_feed` made, as far as its beginning shows."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    return b"<feed " in head and b"<author><name>mmcrawl</name></author>" in head

@@ -3,8 +3,6 @@
 import argparse
 from collections.abc import Callable, Iterable
 from functools import partial
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -70,11 +68,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
                     help=f"maximum number of rows (default: {_SHOWN} in a table, else all)",
                 ),
                 Option("--at", type=partial(as_time, end=True), metavar="TIME", help=_AT),
-                Option(
-                    "--figure",
-                    target=True,
-                    help="draw how ranks are distributed: .png, .svg or .pdf",
-                ),
                 *output("table", "jsonl", "csv"),
             ),
         ),
@@ -82,8 +75,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         job = self._job(opts)
-        _check_figure(opts.figure)
-        _check_of(opts.of, job, opts.figure)
+        _check_of(opts.of, job)
         return lambda: self._rank(job, opts)
 
     def _rank(self, job: RankJob, opts: argparse.Namespace) -> None:
@@ -100,10 +92,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             save_ranks(job.uri, ranked.pages)
             where = "-rank" if file_of(job.uri) else ", collections rank_result and rank_part"
             kept = shown(job.uri) + where
-            if opts.figure:
-                from mmcrawl.rank.figure import draw_distribution
-
-                draw_distribution(ranked.pages, Path(opts.figure).expanduser())
         with output_to(opts.output) as stream:
             if opts.format == "table":
                 console = console_of()
@@ -129,24 +117,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         )
 
 
-def _check_figure(name: str | None) -> None:
-    """Check what can be checked before the work begins."""
-    if not name:
-        return
-    if find_spec("matplotlib") is None:
-        raise ValueError("--figure needs matplotlib: pip install 'mmcrawl[experiment]'")
-    from mmcrawl.rank.figure import FORMATS
-
-    if Path(name).suffix.lower() not in FORMATS:
-        raise ValueError(f"--figure {name}: end the name with {', '.join(FORMATS)}")
-
-
-def _check_of(of: str, job: RankJob, figure: str | None) -> None:
-    """Refuse what only pages have, before the work begins."""
-    if of == _PAGES:
-        return
-    if figure:
-        raise ValueError(f"--figure draws ranks of pages only, not --of {of}")
+def _check_of(of: str, job: RankJob) -> None:
+    """Refuse what only some methods have, before the work begins."""
     if of == "blocks" and job.method not in BLOCK_METHODS:
         known = " or ".join(BLOCK_METHODS)
         raise ValueError(f"{job.method} does not rank blocks: take --method {known}")

@@ -1,4 +1,4 @@
-"""`scrapy rules show|export|test URL…`: rules for addresses, a crawl's own and a file's."""
+"""`scrapy rules export` and `test URL…`: rules for addresses, a crawl's own and a file's."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -6,29 +6,24 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rich.console import Group
-from rich.table import Column
-from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import (
-    JSON,
     OVERWRITE,
     MmcrawlCommand,
     Option,
     Subcommand,
-    as_json,
     console_of,
     output_to,
     store_named,
     web_address,
 )
-from mmcrawl.commands.terminal.tables import folded, literal, plain_table
+from mmcrawl.commands.terminal.tables import literal
 from mmcrawl.crawl.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import open_store
-from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
+from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +37,14 @@ class _Learnt:
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
-    """Show, export and try rules for addresses."""
+    """Export and try rules for addresses."""
 
     name = "rules"
     subcommands: ClassVar[Sequence[Subcommand]] = (
         Subcommand(
-            "show",
-            "patterns that a crawl has learnt, as globs and regular expressions, with hits and"
-            " misses",
-            options=(JSON,),
-            takes=("store", "job"),
-        ),
-        Subcommand(
             "export",
-            "the same as a rules file for scrapy crawl focused -a rules=FILE",
+            "patterns that a crawl has learnt, with hits and misses, as a rules file for scrapy"
+            " crawl focused -a rules=FILE",
             options=(
                 Option("-o", "--output", target=True, help="where to (default: shown)"),
                 OVERWRITE,
@@ -66,7 +55,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "test",
             "which rules of a file or of a crawl match a URL, and what follows",
             "URL…",
-            (JSON,),
         ),
     )
     arguments = ("store", "job", "rules")
@@ -77,10 +65,17 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if self.chosen.name == "test":
             urls = [web_address(url) for url in words]
             pinned = read_rules(opts.rules) if opts.rules else learnt_rules(_learnt(opts).patterns)
-            return lambda: _test(urls, pinned, for_programs=opts.json)
-        if self.chosen.name == "show":
-            return lambda: _show(_learnt(opts), for_programs=opts.json)
-        return lambda: _export(_learnt(opts), opts.output)
+            return lambda: _test(urls, pinned)
+        return lambda: self._export(_learnt(opts), opts.output)
+
+    def _export(self, learnt: _Learnt, output: str | None) -> None:
+        if not learnt.patterns:
+            self.say(
+                f"crawl {learnt.job} has learnt no patterns; algorithms with urlrule in their name"
+                " do"
+            )
+        with output_to(output) as stream:
+            stream.write(rules_text(learnt.patterns, learnt.rate, learnt.topic))
 
 
 # -- what a crawl has learnt ------------------------------------------------------------------
@@ -126,60 +121,16 @@ def _of(
     topics = {str(arguments.get("topic", "")), *(topic for _, topic in arguments.get("seeds", ()))}
     topic = "".join(topics) if len(topics - {""}) == 1 else ""
     one = topic and not set(topic) & set(", \t")
-    best = sorted(patterns, key=lambda record: (-record.hits, record.pattern))
-    return _Learnt(job, topic if one else "", best, found / pages if pages else 0.0)
+    return _Learnt(job, topic if one else "", patterns, found / pages if pages else 0.0)
 
 
-# -- what is shown ----------------------------------------------------------------------------
-
-
-def _show(learnt: _Learnt, *, for_programs: bool) -> None:
-    if for_programs:
-        for record in learnt.patterns:
-            glob = glob_of(record.pattern)
-            told = {"host": record.host, "glob": glob, "regex": glob_regex(glob)}
-            numbers = {"pages": record.urls, "hits": record.hits, "misses": record.misses}
-            print(as_json(told | numbers | {"rate": round(record.rate, 4)}))
-        return
-    names = ("pages", "hits", "misses", "rate")
-    columns = (Column(name, justify="right", no_wrap=True) for name in names)
-    table = plain_table(*columns, folded("glob, regular expression"))
-    for record in learnt.patterns:
-        glob = glob_of(record.pattern)
-        cells = (f"{record.urls:,}", f"{record.hits:,}", f"{record.misses:,}")
-        both = Text("\n").join(
-            [literal(glob), Text(literal(REGEX + glob_regex(glob)).plain, "dim")]
-        )
-        table.add_row(*cells, f"{record.rate:.0%}", both)
-    last = (
-        f"Crawl {learnt.job}: {learnt.rate:.0%} of its pages are media pages. Pages: those that a"
-        " pattern was made of; hits and misses: fetched pages it led to, with and without media."
-    )
-    none = f"Crawl {learnt.job} has learnt no patterns; algorithms with urlrule in their name do."
-    console_of().print(Group(table, Text(last, "dim")) if learnt.patterns else literal(none))
-
-
-def _export(learnt: _Learnt, output: str | None) -> None:
-    text = rules_text(learnt.patterns, learnt.rate, learnt.topic)
-    with output_to(output) as stream:
-        stream.write(text)
-
-
-def _test(urls: list[str], rules: PinnedRules, *, for_programs: bool) -> None:
+def _test(urls: list[str], rules: PinnedRules) -> None:
     for url in urls:
         matching = list(rules.matching(url))
-        follows = _follows(matching)
-        if for_programs:
-            found = [
-                {"pattern": one.pattern, "weight": one.weight, "place": one.place}
-                for one in matching
-            ]
-            print(as_json({"url": url, "rules": found, "follows": follows}))
-            continue
-        lines = [literal(url), literal(f"  {follows}")]
-        lines += [literal(f"{one.place}: {one.pattern}") for one in matching]
-        for number, line in enumerate(lines):
-            console_of().print(Text("  " * (number > 0)).append_text(line), soft_wrap=True)
+        lines = [literal(url), literal(f"  {_follows(matching)}")]
+        lines += [literal(f"  {one.place}: {one.pattern}") for one in matching]
+        for line in lines:
+            console_of().print(line, soft_wrap=True)
 
 
 def _follows(matching: list[PinnedRule]) -> str:

@@ -1,6 +1,6 @@
 """`scrapy topic`: `list`, `show NAME`, `find WORD`, `score PAGE`: topics, their words, and why.
 
-`learn NAME` and `suggest` make topics of examples, see `mmcrawl.commands.topic_learning`.
+`learn NAME` makes a topic of examples, see `mmcrawl.commands.topic_learning`.
 """
 
 import argparse
@@ -77,12 +77,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             ),
             takes=("store", "archive"),
         ),
-        Subcommand(
-            "suggest",
-            "words for a topic of words",
-            options=(*LEARNING, Option("-o", "--output", target=True, help="file to write")),
-            takes=("topic", "store", "archive"),
-        ),
     )
     arguments = ("topic", "keywords", "media", "web", "store", "archive")
 
@@ -91,8 +85,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         name, word = self.chosen.name, "".join(words)
-        if name in ("learn", "suggest"):
-            return learning(name, word, opts, self.settings, self.say)  # type: ignore[arg-type]
+        if name == "learn":
+            return learning(word, opts, self.settings, self.say)  # type: ignore[arg-type]
         return lambda: console_of(120).print(self._shown(name, word, opts))
 
     def _shown(self, name: str, word: str, opts: argparse.Namespace) -> RenderableType:

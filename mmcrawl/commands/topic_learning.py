@@ -1,7 +1,6 @@
-"""What `scrapy topic learn` and `scrapy topic suggest` do: topics made of examples."""
+"""What `scrapy topic learn` does: a topic made of examples."""
 
 import argparse
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -17,12 +16,11 @@ from mmcrawl.commands.base import (
     Option,
     archive_params,
     console_of,
-    output_to,
     store_named,
     whole,
 )
 from mmcrawl.commands.terminal.tables import facts_table, literal, plain_table, right
-from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
+from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError
 from mmcrawl.learning.examples import (
     Example,
     Examples,
@@ -30,13 +28,12 @@ from mmcrawl.learning.examples import (
     is_address,
     read_examples,
     sampled,
-    telling_words,
 )
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.media.parts import folder_of
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.text.writing import counted
-from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
+from mmcrawl.topic.loading import LEARNT, learnt_file
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.works.catalogue import open_catalogue
 from mmcrawl.works.collections import Marks
@@ -44,7 +41,6 @@ from mmcrawl.works.collections import Marks
 _UNLABELLED = 200
 _MOST_PROBLEMS = 5  # that are named; of others only how many there are
 _SHOWN_WORDS = 20
-_SUGGESTED = 40
 
 Say = Callable[[object], None]
 
@@ -71,19 +67,12 @@ LEARNING = (
     ),
     OVERWRITE,
 )
-"""Options of `learn` and `suggest`."""
 
 
 def learning(
-    verb: str, name: str, opts: argparse.Namespace, settings: SettingsLike, say: Say
+    name: str, opts: argparse.Namespace, settings: SettingsLike, say: Say
 ) -> Callable[[], None]:
-    """Check the arguments of `learn` or `suggest`; return a function that does it."""
-    most = opts.unlabelled
-    if verb == "suggest":
-        if not opts.good:
-            raise MmcrawlError("--good PAGES is missing: pages that contain the topic's words")
-        known = _words_known(opts.topic)
-        return lambda: _suggest(opts, settings, say, most, known)
+    """Check the arguments of `learn`; return a function that does it."""
     path = Path(opts.output).expanduser() if opts.output else learnt_file(name)
     learnt_file(name)  # is it a name?
     if path.suffix != LEARNT:
@@ -98,7 +87,7 @@ def learning(
     def do() -> None:
         former = PageModel.load(path) if opts.marks and path.is_file() else None
         named = _with_marks(name, catalogue, former, opts) if catalogue else (opts.good, opts.bad)
-        lesson = _learnt(name, named, opts, settings, say=say, most=most)
+        lesson = _learnt(name, named, opts, settings, say=say)
         lesson.model.save(path)
         console_of().print(lesson_shown(lesson, path, name))
 
@@ -121,36 +110,13 @@ def _learnt(
     settings: SettingsLike,
     *,
     say: Say,
-    most: int,
 ) -> Lesson:
     good, bad = named
     with _archive_for([*good, *bad], opts, settings, needed=not bad) as archive:
         right = _read(good, archive, "good", say)
         wrong = _read(bad, archive, "bad", say)
-        drawn = () if wrong.pages else _drawn(archive, most, right)
+        drawn = () if wrong.pages else _drawn(archive, opts.unlabelled, right)
         return learn(name, right.pages, wrong.pages, drawn)
-
-
-def _suggest(
-    opts: argparse.Namespace, settings: SettingsLike, say: Say, most: int, known: Sequence[str]
-) -> None:
-    with _archive_for([*opts.good, *opts.bad], opts, settings, needed=not opts.bad) as archive:
-        right = _read(opts.good, archive, "good", say)
-        wrong = _read(opts.bad, archive, "bad", say).pages or list(_drawn(archive, most, right))
-    if not right.pages or not wrong:
-        raise TopicError("there are no pages to compare; give --good, and --bad or an archive")
-    words = telling_words(right.pages, wrong, _SUGGESTED, known)
-    if not words:
-        raise TopicError(
-            "no word distinguishes the good pages from the others; give more pages of both"
-        )
-    with output_to(opts.output) as file:
-        print("words = [", file=file)
-        for word in words:
-            concept = json.dumps([word.word], ensure_ascii=False)
-            share = f"on {word.good} of {len(right.pages)}, elsewhere {word.bad} of {len(wrong)}"
-            print(f"  {concept},  # {share}", file=file)
-        print("]", file=file)
 
 
 def _read(named: Sequence[str], archive: Archive | None, what: str, say: Say) -> Examples:
@@ -215,10 +181,6 @@ def _archive_for(
         return
     with opened as archive:
         yield archive
-
-
-def _words_known(topics: str) -> list[str]:
-    return [word for concept in load_topics(topics).terms for word in concept] if topics else []
 
 
 # -- what is printed ------------------------------------------------------------------------

@@ -17,7 +17,6 @@ with lazy_imports(__name__):
         groups_of,
         sketch,
     )
-    from mmcrawl.rank.figure import draw_distribution
     from mmcrawl.rank.graph import (
         KIND_WEIGHTS,
         ArchiveGraph,

@@ -288,7 +288,7 @@ def test_versions_beside_a_damaged_one_are_shown_and_the_exit_code_is_1(run, des
         archive.close(seal=False)
     with closing(sqlite3.connect("crawl-archive.db")) as db, db:
         db.execute("UPDATE segment SET head = zeroblob(length(head)) WHERE level > 0")
-    for words in (("versions", URL), ("verify", URL), ("copy", "crawl-archive.db", "other.db")):
+    for words in (("versions", URL), ("copy", "crawl-archive.db", "other.db")):
         said = run(*words)
         assert said.code == 1
         assert f"version 1 of {URL} cannot be read" in said.err
@@ -439,14 +439,6 @@ def test_an_archive_is_copied_and_the_copy_goes_on(run: Run, desk: Path) -> None
     _, one, _ = run("rebuild", "crawl-archive.db", URL, "-o", "-")
     _, two, _ = run("rebuild", "copy.db", URL, "-o", "-")
     assert one == two
-
-
-def test_all_versions_of_a_page_are_verified(run: Run, desk: Path) -> None:
-    code, out, _ = run("verify", URL)
-    assert code == 0
-    assert out.count("is as it was received") == 2
-    code, out, _ = run("verify", URL, "--json")
-    assert [json.loads(line)["wrong"] for line in out.splitlines()] == ["", ""]
 
 
 def test_another_level_says_what_it_gains(run: Run) -> None:

@@ -113,7 +113,7 @@ archive copy none.db new.db
 links -a store=none.db
 links why http://a.test/ -a store=none.db
 rank -a archive=none.db
-rules show -a store=none.db
+rules export -a store=none.db
 rules test http://a.test/ -a rules=none.txt
 browse -a store=none.db
 collect status none.db
@@ -126,7 +126,6 @@ blocks --format md none.html
 blocks page.html --metadata none.json
 topic score none.html
 topic show none.toml
-topic suggest --good none.html --bad page.html
 seeds check none.txt
 seeds find --from none.db --topic physics-senior
 seeds find --from page.html --topic physics-senior --known none.txt

@@ -69,13 +69,6 @@ archive list --nonsense | 2 | there is no option --nonsense
 archive show http://a.test/ --at 2024 --version 1 | 2 | either --at or --version
 archive rebuild http://a.test/ | 2 | say where to with -o FILE
 archive purge --yes | 2 | say what to remove
-archive watch --css 'p >' | 2 | --css: 'p >' is no CSS selector
-archive watch --css p::text | 2 | --css: 'p::text' is no CSS selector
-archive watch --since soon | 2 | --since: 'soon' is no time
-archive watch http://nowhere.test/ | 2 | http://nowhere.test/ is not in the archive
-archive watch 'no URL' | 2 | no URL is not in the archive
-archive watch --host nowhere.test | 2 | the archive has no page of host nowhere.test
-archive watch --browser here | 2 | --browser: give an address as http://
 """
 
 BLOCKS = f"""
@@ -153,24 +146,23 @@ links --jsn | 2 | there is no option --jsn
 rank --method pagerang | 2 | no method 'pagerang'; did you mean pagerank?
 rank --method topic-pagerank | 2 | needs --topic or --keywords
 rank --topic physics-senior | 2 | quarkrank takes no topic; topic-pagerank does
-rank --figure a.doc | 2 | end the name with .png, .svg, .pdf
 rank --of words | 2 | --of: invalid choice: 'words'
 rank --of blocks --method hits | 2 | take --method quarkrank or block-pagerank
 rank --of media | 1 | no page of the archive shows or links to media
 rank -a archive=empty.db | 1 | the archive is empty
 rank pagerank | 2 | it is scrapy rank [FILE.db] [options]
-rules | 2 | say one of show, export, test
-rules list | 2 | there is no 'list'; say one of show, export, test
+rules | 2 | say one of export, test
+rules list | 2 | there is no 'list'; say one of export, test
 rules test | 2 | it is scrapy rules test URL…
-rules show x | 2 | it is scrapy rules show
-rules show -a rules=x | 2 | there is no argument 'rules'; there are store, job
+rules export x | 2 | it is scrapy rules export
+rules export -a rules=x | 2 | there is no argument 'rules'; there are store, job
+rules export --store no.db | 2 | there is no store no.db; name the file of a crawl
+rules export --job x | 1 | there is no job 'x' in
 rules test u --rules x --job y | 2 | give either a file, with -a rules=, or
 rules test http://[ | 2 | 'http://[' is no URL; write it as http://host/path
 rules test '' | 2 | '' is no URL; write it as http://host
 rules test ftp://h.test/a | 2 | 'ftp://h.test/a' is no URL; write it as http://host
 rules test example.org/wuli/1.htm | 2 | 'example.org/wuli/1.htm' is no URL; write it as http://host
-rules show --store no.db | 2 | there is no store no.db; name the file of a crawl (-a store=FILE.db)
-rules show --job x | 1 | there is no job 'x' in
 rules export --store text.db | 1 | text.db is not a store of mmcrawl
 rules test http://h.test/ -a rules=none.txt | 2 | none.txt
 seeds find --keywords x | 2 | --from is missing
@@ -188,7 +180,7 @@ topic score --media film x.html | 2 | --media: there is no media kind 'film'
 topic score --keywords lens song.mp3 | 1 | song.mp3: no page: audio/mpeg
 topic list extra | 2 | it is scrapy topic list
 topic find | 2 | it is scrapy topic find WORD
-topic paint | 2 | there is no 'paint'; say one of list, show, find, score, learn, suggest
+topic paint | 2 | there is no 'paint'; say one of list, show, find, score, learn
 topic learn x | 2 | --good PAGES is missing
 topic learn physics-senior --good good | 2 | ships with mmcrawl
 topic learn a/b --good good | 2 | is no name for a topic
@@ -196,7 +188,6 @@ topic learn x --good none --bad bad | 2 | there is no file or folder none
 topic learn x --good good -a archive=none.db | 2 | none.db
 topic learn x --good good --bad good | 2 | among the good pages and the bad
 topic learn x --good good --bad bad -o x.pkl | 2 | ends in .json
-topic suggest | 2 | --good PAGES is missing
 workers | 2 | say which store
 workers -a stroe=mongodb://h/d | 2 | there is no argument 'stroe'; there are store, job
 workers -a store=crawl.db | 2 | crawl.db keeps a crawl of one process, begun without workers=

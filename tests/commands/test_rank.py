@@ -108,11 +108,6 @@ def test_the_archive_may_be_named(run, desk: Path):
     assert run(MMCRAWL_ARCHIVE="mine.db").code == 0
 
 
-def test_a_figure_is_drawn(run, desk: Path):
-    assert run("--figure", "ranks.svg").code == 0
-    assert (desk / "ranks.svg").read_text(encoding="utf-8").startswith("<?xml")
-
-
 def test_without_links_all_are_said_to_be_equal(run):
     with open_archive("sqlite:///lone.db") as archive:
         archive.store(Capture(HUB, b"<h1>A lens</h1>", 1.0, headers=HTML))

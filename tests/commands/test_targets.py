@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Capture, is_own_feed, open_archive
+from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import base
 from mmcrawl.commands.terminal import Target
 from tests.commands.running import exit_code
@@ -19,17 +19,15 @@ from tests.test_documented_commands import COMMANDS, commands, parsers_of
 THESIS = b"Years of work.\n"
 CASES = {
     "archive -o": "archive rebuild http://h.test/ -o thesis.txt -a archive=a.db",
-    "archive --atom": "archive watch --atom thesis.txt -a archive=a.db",
     "archive export-warc": "archive export-warc thesis.txt -a archive=a.db",
     "blocks --output": "blocks --format md --output thesis.txt page.html",
     "blocks --html": "blocks page.html --html thesis.txt",
     "collect -o": "collect list -o thesis.txt",
     "links -o": "links -o thesis.txt",
-    "rank --figure": "rank --figure thesis.svg -a archive=a.db",
     "rank -o": "rank -o thesis.txt -a archive=a.db",
     "rules -o": "rules export -o thesis.txt",
     "seeds -o": "seeds check seeds.txt -o thesis.txt",
-    "topic -o": "topic suggest --good page.html --bad page.html -o thesis.txt",
+    "topic -o": "topic learn lens --good page.html --bad page.html -o thesis.topic.json",
     "works -o": "works export --to csv -o thesis.txt",
 }
 MORE = (  # of several kinds in one command, what holds files, and what is no archive
@@ -39,7 +37,6 @@ MORE = (  # of several kinds in one command, what holds files, and what is no ar
     "archive import-warc page.html -a archive=thesis.txt",
     "blocks --format md --output folder page.html page.html",
     "experiment --out folder",
-    "topic learn lens --good page.html --bad page.html -o thesis.topic.json",
 )
 
 
@@ -49,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with open_archive("sqlite:///a.db") as archive:
         archive.store(Capture("http://h.test/", b"<p>lens", 1.0, content_type="text/html"))
     (tmp_path / "folder").mkdir()
-    for name in ("thesis.txt", "thesis.svg", "thesis.topic.json", "free.cdxj", "folder/thesis.txt"):
+    for name in ("thesis.txt", "thesis.topic.json", "free.cdxj", "folder/thesis.txt"):
         (tmp_path / name).write_bytes(THESIS)
     (tmp_path / "page.html").write_bytes(b"<title>Lens</title><h1>Optics</h1><p>A lens refracts.")
     (tmp_path / "seeds.txt").write_bytes(b"http://127.0.0.1:9/\n")
@@ -67,7 +64,7 @@ def test_a_file_of_somebody_else_stays(line, folder, capsys):
     assert run(line) in (1, 2)
     said = capsys.readouterr().err
     assert re.search(r"thesis|free|folder", said), said
-    names = ("thesis.txt", "thesis.svg", "thesis.topic.json", "free.cdxj", "folder/thesis.txt")
+    names = ("thesis.txt", "thesis.topic.json", "free.cdxj", "folder/thesis.txt")
     assert {(folder / name).read_bytes() for name in names} == {THESIS}
     assert len(list((folder / "folder").iterdir())) == 1
 
@@ -104,9 +101,6 @@ def test_a_file_is_written_anew_where_it_is_told_or_its_own(folder: Path) -> Non
     line = "archive rebuild http://h.test/ -o thesis.txt -a archive=a.db --overwrite"
     assert run(line) == 0
     assert (folder / "thesis.txt").read_bytes() == b"<p>lens"
-    feed = "archive watch --atom news.atom -a archive=a.db"
-    assert [run(feed), run(feed)] == [0, 0]
-    assert is_own_feed(folder / "news.atom")
     assert run("archive rebuild http://h.test/ -o /dev/null -a archive=a.db") == 0
 
 

@@ -1,8 +1,7 @@
-"""`scrapy topic learn` and `suggest`: what a person types, what comes back, and a crawl with it."""
+"""`scrapy topic learn`: what a person types, what comes back, and a crawl with it."""
 
 import json
 import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -60,22 +59,6 @@ def test_a_topic_is_learnt_shown_listed_and_scored(examples: Path) -> None:
     assert "threshold 0.5: relevant to" in right
     wrong = topic("score", "--topic", "fiddles", "other.html", cwd=examples).stdout
     assert "not relevant (not on topic)" in wrong
-
-
-def test_words_are_suggested_as_lines_of_a_topic_file(examples: Path) -> None:
-    made = topic("suggest", "--good", "good", "--bad", "bad", cwd=examples)
-    assert made.returncode == 0, made.stderr
-    words = [word for [word] in tomllib.loads(made.stdout)["words"]]
-    assert {"erhu", "二胡"} <= set(words)
-    assert "football" not in words
-    (examples / "own.txt").write_text("erhu\n", encoding="utf-8")
-    less = topic(
-        "suggest", "--good", "good", "--bad", "bad", "--topic", "own.txt", "-o", "w", cwd=examples
-    )
-    assert less.returncode == 0
-    found = tomllib.loads((examples / "w").read_text(encoding="utf-8"))["words"]
-    assert ["erhu"] not in found
-    assert found
 
 
 def test_pages_that_are_not_right_are_given_or_come_from_an_archive(examples: Path) -> None:

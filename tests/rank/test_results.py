@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from mmcrawl.rank import (
     RankedPages,
     RankJob,
     TopicContent,
-    draw_distribution,
     open_ranks,
     rank_pages,
     save_ranks,
@@ -22,7 +20,6 @@ from mmcrawl.rank import (
 from mmcrawl.topic import topic_from_keywords
 from tests.rank.conftest import Keep, both_stores
 from tests.rank.graphs import read_page
-from tests.tables import each
 
 
 @pytest.fixture
@@ -137,19 +134,3 @@ def test_an_archive_without_pages_cannot_be_ranked(uri: str, archive: Archive, k
     keep("http://h.test/gone", "<p>Not here</p>", status=404)
     with pytest.raises(RankError, match=r"no page to rank .*1 × status 404"):
         rank_pages(RankJob(uri, "pagerank"), archive)
-
-
-@each("suffix", [".png", ".svg"])
-def test_the_same_ranks_are_drawn_with_the_same_bytes(tmp_path: Path, suffix: str) -> None:
-    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
-    for path in (first, second):
-        draw_distribution(pages([0.5, 0.3, 0.2, 0.0]), path)
-    assert first.read_bytes() == second.read_bytes()
-    other = tmp_path / f"c{suffix}"
-    draw_distribution(pages([0.9, 0.05, 0.05, 0.0]), other)
-    assert first.read_bytes() != other.read_bytes()
-
-
-def test_a_figure_of_another_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RankError, match=r"\.png, \.svg, \.pdf"):
-        draw_distribution(pages([1.0]), tmp_path / "a.doc")

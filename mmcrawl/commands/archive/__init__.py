@@ -7,6 +7,7 @@ from typing import ClassVar
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive import open_archive
+from mmcrawl.commands.archive.due import DUE, due_lines
 from mmcrawl.commands.archive.listing import DIFF, LIST, STATS, VERSIONS, version_lines
 from mmcrawl.commands.archive.search import CLASSES, DUPLICATES, EXPORT_PARQUET, SEARCH
 from mmcrawl.commands.archive.show import BLOCK, REBUILD, SHOW
@@ -20,9 +21,7 @@ from mmcrawl.commands.archive.upkeep import (
     REPACK,
     REPAIR,
     SEAL,
-    VERIFY,
 )
-from mmcrawl.commands.archive.watch import DUE, WATCH, due_lines
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of
 from mmcrawl.commands.terminal.telling import Telling
 from mmcrawl.engine.crawls import Configuration
@@ -35,7 +34,7 @@ _CLOSING = "compressing what was stored; Ctrl-C stops at once, and nothing is lo
 SUBCOMMANDS = {
     each.name: each
     for each in (
-        *(LIST, VERSIONS, SHOW, BLOCK, DIFF, REBUILD, SEARCH, STATS, CHECK, DUE, WATCH, VERIFY),
+        *(LIST, VERSIONS, SHOW, BLOCK, DIFF, REBUILD, SEARCH, STATS, CHECK, DUE),
         *(IMPORT_WARC, EXPORT_WARC, EXPORT_PARQUET, COPY, DUPLICATES, CLASSES, SEAL, REPACK, PURGE),
     )
 }

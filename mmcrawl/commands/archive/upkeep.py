@@ -26,11 +26,9 @@ from mmcrawl.commands.archive.subcommand import (
     ArchiveSubcommand,
     agreed,
     answer,
-    print_line,
     print_problems,
-    versions_of,
 )
-from mmcrawl.commands.base import JSON, OVERWRITE, Option, as_json, flag, whole
+from mmcrawl.commands.base import JSON, OVERWRITE, Option, flag, whole
 from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.text.writing import printable, size_of
@@ -74,35 +72,6 @@ CHECK = ArchiveSubcommand(
     options=(REPAIR, JSON),
     writes=True,
     run=_check,
-)
-
-
-def _verify(archive: Archive, options: Namespace, console: Console) -> int:
-    """Rebuild versions, and compare them with their digests; 1 if one is damaged."""
-    failures: list[str] = []
-    versions = versions_of(archive, options.args[0], failures)
-    damaged = 0
-    for version in versions:
-        try:
-            archive.rebuild(version)
-            wrong = ""
-        except StoreError as error:
-            wrong, damaged = str(error), damaged + 1
-        if options.json:
-            facts = {"url": version.url, "number": version.number, "digest": version.digest}
-            print(as_json(facts | {"size": version.size, "wrong": wrong}))
-            continue
-        said = (wrong, "bold red") if wrong else ("is as it was received", "green")
-        line = f"{version.number:>5}  {as_text(version.time):<23} {version.size:>11,}  "
-        print_line(console, Text.assemble(line, (version.digest[:12], "dim"), "  ", said))
-    return print_problems(failures) or int(damaged > 0)
-
-
-VERIFY = ArchiveSubcommand(
-    "verify",
-    "rebuild every version of a page; exit code 1 if one is damaged",
-    "URL",
-    run=_verify,
 )
 
 
