@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Self
@@ -15,11 +15,10 @@ from mmcrawl.archive.comparing.changes import Difference
 from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.counting import stats_of
 from mmcrawl.archive.format.cutting import ArchivedPage, columns_of, cut_entries
-from mmcrawl.archive.format.planning import RepackEstimate, estimate
 from mmcrawl.archive.format.reading import Reader
-from mmcrawl.archive.format.sealing import SEALED_LEVEL, Sealer
+from mmcrawl.archive.format.sealing import Sealer
 from mmcrawl.archive.format.writing import Writer
-from mmcrawl.archive.index import Index, Segment, UrlRow
+from mmcrawl.archive.index import Index, UrlRow
 from mmcrawl.archive.lives import BlockLife, StoredAnew, life_of, stored_anew
 from mmcrawl.archive.lookup import Failed, Lookup
 from mmcrawl.archive.model import (
@@ -306,7 +305,6 @@ class Archive:
                 from then on.
         """
         with self._writing:
-            self._sealer.wait()
             report = Checker(self._index, repair=repair).report()
             if repair and report.faults:
                 report = self._clean_again(report)
@@ -371,10 +369,6 @@ class Archive:
             self._index.remove_orphans()
             self._index.store.compact()
 
-    def seal_estimate(self) -> RepackEstimate:
-        """Return what :meth:`pack` would take and gain, without the cutting of pages."""
-        return self._estimate(SEALED_LEVEL, lambda segment: not segment.level)
-
     def repack(self, level: int = 19) -> None:
         """Compress everything anew at a zstd level (1 to 19): slower to do, as fast to read.
 
@@ -387,15 +381,6 @@ class Archive:
             self._sealer.seal_all()
             self._sealer.recompress(level)
             self._index.store.compact()
-
-    def repack_estimate(self, level: int = 19) -> RepackEstimate:
-        """Return what :meth:`repack` would take and gain."""
-        return self._estimate(level, lambda segment: segment.level != level)
-
-    def _estimate(self, level: int, wanted: Callable[[Segment], bool]) -> RepackEstimate:
-        every = (segment for some in self._index.all_segments() for segment in some)
-        some = [segment for segment in every if segment.raw and wanted(segment)]
-        return estimate(self._reader, some, level)
 
     def purge(
         self,
@@ -417,7 +402,6 @@ class Archive:
         if url is None and host is None and before is None:
             raise ValueError("name a URL, a host or a time: everything is not purged at once")
         with self._writing:
-            self._sealer.wait()
             rows = self._urls_to_purge(url, host)
             until = as_unix_time(before) if before is not None else None
             try:
@@ -432,7 +416,8 @@ class Archive:
                 return
             self._closed = True
             try:
-                self._sealer.finish() if seal else self._sealer.break_off()
+                if seal:
+                    self._sealer.finish()
             finally:
                 self._index.store.close()
 

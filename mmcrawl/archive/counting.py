@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,8 +13,6 @@ from mmcrawl.archive.format.head import CUT, Entry
 from mmcrawl.archive.format.reading import GoneError, Reader, live_versions
 from mmcrawl.archive.index import Index, Segment, standing
 from mmcrawl.archive.model import ArchiveStats, HostStats
-
-_MERGED = 200_000  # numbers that are sorted into those that are known at once
 
 
 def stats_of(index: Index, reader: Reader) -> ArchiveStats:
@@ -26,7 +25,7 @@ def stats_of(index: Index, reader: Reader) -> ArchiveStats:
     hosts = {host: [0, 0, 0] for host in sorted(set(of_url.values()))}
     for name in of_url.values():
         hosts[name][0] += 1
-    blocks, layouts = _Distinct(), _Distinct()
+    blocks, layouts = array("Q"), array("Q")  # a number for each
     unsegmented = raw = 0
     for segments in index.all_segments():
         for segment in standing(segments)[0]:
@@ -40,17 +39,17 @@ def stats_of(index: Index, reader: Reader) -> ArchiveStats:
                 unsegmented += entry.kind != CUT and bool(cut_by(entry)[0])
                 if entry.columns is not None:
                     outline: Outline = entry.columns.outline()
-                    blocks.add(map(_key, outline.marks, outline.sizes))
-                    layouts.add([int.from_bytes(outline.layout, "big")])
+                    blocks.extend(map(_key, outline.marks, outline.sizes))
+                    layouts.append(int.from_bytes(outline.layout, "big"))
     versions = index.store.count("version")
     return ArchiveStats(
         urls=len(of_url),
         versions=versions,
         visits=versions + index.store.count("visit"),
-        blocks=blocks.count,
-        distinct_blocks=blocks.distinct,
-        layouts=layouts.count,
-        distinct_layouts=layouts.distinct,
+        blocks=len(blocks),
+        distinct_blocks=len(np.unique(blocks)),
+        layouts=len(layouts),
+        distinct_layouts=len(np.unique(layouts)),
         unsegmented=unsegmented,
         raw_bytes=sum(size for _, _, size in hosts.values()),
         kept_bytes=raw,
@@ -70,34 +69,3 @@ def _entries(index: Index, reader: Reader, segment: Segment) -> Iterator[Entry]:
 
 def _key(mark: bytes, size: int) -> int:
     return int.from_bytes(mark, "big") << 32 | size
-
-
-class _Distinct:
-    """Counts numbers below 2^64, and how many different ones there are: 8 bytes for each of these.
-
-    Attributes:
-        count: Of all.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._known = np.empty(0, np.uint64)
-        self._waiting: list[int] = []
-
-    def add(self, numbers: Iterable[int]) -> None:
-        """Count more."""
-        before = len(self._waiting)
-        self._waiting += numbers
-        self.count += len(self._waiting) - before
-        if len(self._waiting) > max(_MERGED, len(self._known) // 4):
-            self._merge()
-
-    @property
-    def distinct(self) -> int:
-        """How many different ones."""
-        self._merge()
-        return len(self._known)
-
-    def _merge(self) -> None:
-        self._known = np.union1d(self._known, np.array(self._waiting, np.uint64))
-        self._waiting = []

@@ -23,12 +23,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from mmcrawl.archive.model import StoredBlock, Version, leaves
 from mmcrawl.blocks.kinds import KEPT
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL
 from mmcrawl.errors import StoreError
+
+if TYPE_CHECKING:
+    from mmcrawl.archive.archive import Archive
 
 REVIEW = 5
 """Versions between two reviews, and how many of them a review looks at."""
@@ -43,19 +46,6 @@ _HARDLY_MORE = 1.1  # bytes found changed one level lower, to those found now
 _SAME_SIZE = 0.1  # difference of two blocks' sizes, to the greater
 _LARGE_BLOCK = 1_024
 _LARGE_PART = 0.2  # of a page
-
-
-class History(Protocol):
-    """The part of an archive that is asked here."""
-
-    def get(self, url: str) -> Version:
-        """Return the newest version."""
-
-    def version(self, url: str, number: int) -> Version:
-        """Return a version by its number."""
-
-    def blocks_of(self, version: Version) -> list[StoredBlock]:
-        """Return the blocks of a version, each before those inside of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +69,7 @@ class LevelManager:
         archive: Where the history is.
     """
 
-    def __init__(self, archive: History) -> None:
+    def __init__(self, archive: Archive) -> None:
         self._archive = archive
 
     def choose(self, url: str) -> LevelChoice:

@@ -1,37 +1,18 @@
-"""Sealing beside storing: whatever becomes of it, who stores and who closes goes on."""
+"""Sealing while storing: whatever becomes of it, who stores and who closes goes on."""
 
 import os
-import threading
 
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.format import Sealer, sealing
+from mmcrawl.errors import StoreError
 from tests.tables import each
-from tests.waiting import HANG
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     monkeypatch.setattr(sealing, "TAIL", 30_000)
-    monkeypatch.setattr(sealing, "_LOOK", 0.02)
-
-
-def ends(do):
-    """Do something in a thread; fail if it hangs."""
-    failures = []
-
-    def work():
-        try:
-            do()
-        except Exception as error:  # noqa: BLE001
-            failures.append(error)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(HANG)
-    assert not thread.is_alive(), "it hangs"
-    assert failures == []
 
 
 def store(archive, count=12):
@@ -39,47 +20,24 @@ def store(archive, count=12):
         archive.store(Capture(f"http://h.test/{n}", os.urandom(20_000), 1.0))
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@each("error", [MemoryError, SystemExit])
+@each("error", [StoreError("full"), MemoryError()])
 def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
     def fail(self, stream, **how):
-        if threading.current_thread().name == "archive-sealing":
-            tried.append(stream)
-            raise error("sealing")
-        real(self, stream, **how)
+        tried.append(stream)
+        raise error
 
-    tried, real = [], Sealer.seal
+    tried = []
     monkeypatch.setattr(Sealer, "seal", fail)
     uri = f"sqlite:///{tmp_path / 'archive.db'}"
-    archive = open_archive(uri)
-    ends(lambda: store(archive))
-    ends(archive.check)
-    ends(archive.close)
+    with open_archive(uri) as archive:
+        store(archive)
     assert len(tried) > 1
     with open_archive(uri) as archive:
         assert archive.check().versions == 12
 
 
-def test_a_sealing_that_does_not_end_is_waited_for_a_while_only(tmp_path, monkeypatch, caplog):
-    def never(self, stream, **how):
-        begun.set()
-        assert go.wait(HANG)
-        real(self, stream, **how)
-
-    begun, go, real = threading.Event(), threading.Event(), Sealer.seal
-    monkeypatch.setattr(Sealer, "seal", never)
-    monkeypatch.setattr(sealing, "PATIENCE", 0.1)
-    archive = open_archive(f"sqlite:///{tmp_path / 'archive.db'}")
-    ends(lambda: store(archive))
-    assert begun.is_set()
-    assert "faster than it can be sealed" in caplog.text
-    go.set()
-    ends(archive.close)
-
-
-def test_what_grows_is_sealed_in_the_background(archive):
+def test_what_grows_is_sealed_while_it_is_stored(archive):
     store(archive)
-    archive._sealer.wait()
     (segments,) = archive._index.all_segments()
     assert any(segment.level for segment in segments)
     assert archive.check().clean
@@ -90,16 +48,14 @@ def test_many_small_tails_are_sealed_when_they_are_much_together(tmp_path, monke
     monkeypatch.setattr(sealing, "TAIL", 8 << 20)
     monkeypatch.setattr(sealing, "TAILS", 400_000)
     with open_archive(f"sqlite:///{tmp_path / 'archive.db'}") as archive:
-        archive._sealer._most = sealing.TAILS
         most = 0
         for n in range(20):
             pages = [Capture(f"http://h{k}.test/{n}", os.urandom(2_000), 1.0) for k in range(40)]
             archive.store_many(pages)
-            archive._sealer.wait()
             every = [one for some in archive._index.all_segments() for one in some]
             tails = sum(segment.raw for segment in every if not segment.level)
             segments = sum(segment.raw for segment in every if segment.level)
-            assert tails <= 400_000 + 80_000 + segments // 4
+            assert tails < 400_000
             most = max(most, segments)
         assert most > 1_000_000
         assert archive.check().clean

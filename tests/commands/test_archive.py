@@ -1,7 +1,6 @@
 """`scrapy archive`: what a person types, and what comes back."""
 
 import json
-import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -439,10 +438,3 @@ def test_an_archive_is_copied_and_the_copy_goes_on(run: Run, desk: Path) -> None
     _, one, _ = run("rebuild", "crawl-archive.db", URL, "-o", "-")
     _, two, _ = run("rebuild", "copy.db", URL, "-o", "-")
     assert one == two
-
-
-def test_another_level_says_what_it_gains(run: Run) -> None:
-    code, out, _ = run("repack")
-    assert code == 0
-    assert re.search(r"at level 19: .+ become about .+, after some 0 s of one core", out)
-    assert "what is not sealed: 0 bytes" in run("seal").out

@@ -17,13 +17,10 @@ than level 19, and a fifteenth of its time; whoever wants the former has :meth:`
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections import OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 
 from mmcrawl.archive.format.frames import Like, decompressed
@@ -41,7 +38,7 @@ CLOSED = 28 << 20
 """Bytes from which on a segment is full: closed, never compressed again by itself."""
 
 TAIL = 8 << 20
-"""Bytes of a stream's tail from which on it is sealed."""
+"""Bytes that a stream grows by before its tail is sealed."""
 
 TAILS = 32 << 20
 """Bytes of all tails from which on the largest are sealed: a crawl of many hosts has many."""
@@ -50,12 +47,7 @@ TAIL_LEVEL = 3
 SEALED_LEVEL = 12
 HEAD_LEVEL = 19
 _WORTH_IT = 32  # a segment is compressed again with a tail that is at least this part of it
-_STREAMS = 100_000  # whose tails are kept count of
-_ALL = -1  # in place of a stream: the largest tails of all
-_ASKED_FROM = 4  # what tails were before is asked for when they have grown by this part of TAIL
-PATIENCE = 60.0  # seconds that who stores waits for sealing
 LONGEST_END = 2.0  # seconds of closing after which no more is begun, but left for the next time
-_LOOK = 1.0  # seconds between two looks whether the thread still lives
 
 
 Cutter = Callable[[Index, Reader, Segment], list[Entry] | None]
@@ -67,22 +59,11 @@ def is_closed(segment: Segment) -> bool:
     return segment.level > 0 and segment.raw >= CLOSED
 
 
-@dataclass(frozen=True, slots=True)
-class _Tail:
-    """Bytes that a tail has, and whether those from before were asked for."""
-
-    raw: int
-    asked: bool
-
-
-_NO_TAIL = _Tail(0, False)
-
-
 class Sealer:
-    """Seals the tails of streams in a thread of its own.
+    """Seals the tails of streams, one thread at a time.
 
-    Nobody waits for that thread longer than it lives, and who stores waits a while at most: sealing
-    makes the archive smaller, and what is not sealed is as safe.
+    Who stores the page that makes a tail large waits for it, two seconds or so. It makes the
+    archive smaller, and what cannot be sealed is as safe.
     """
 
     def __init__(self, index: Index, reader: Reader, cut: Cutter) -> None:
@@ -90,60 +71,29 @@ class Sealer:
         self._reader = reader
         self._cut = cut
         self._are_new = False  # segments, so that the store may have room to give back
-        self._changed = threading.Condition()  # of what follows; no store is asked inside of it
-        self._tails: OrderedDict[int, _Tail] = OrderedDict()
-        self._waiting: OrderedDict[int, None] = OrderedDict()
-        self._running: int | None = None
-        self._thread: threading.Thread | None = None
-        self._is_over = self._is_ending = False
-        self._total = 0  # bytes of all tails
+        self._tails: Counter[int] = Counter()  # bytes by which tails have grown
         self._has_grown = False
-        self._most = TAILS
 
     def grown(self, raw: Mapping[int, int]) -> None:
-        """Take note of the bytes that streams have grown by; waits if sealing does not keep up.
+        """Take note of the bytes that streams have grown by, and seal what is large.
 
-        Not to be called while the index is being written to: sealing would wait for that.
+        Not to be called while the index is being written to: others would wait for that.
         """
         self._has_grown = self._has_grown or bool(raw)
-        for stream, more in raw.items():
-            tail = self._grown(stream, more)
-            if tail >= TAIL:
-                self._ask(stream)
-            if tail >= 3 * TAIL and not self._wait_while(partial(self._has, stream), PATIENCE):
-                logger.warning("The archive is written faster than it can be sealed")
-        if self._total >= self._most:
-            self._ask(_ALL)
-
-    def _note(self, stream: int, tail: _Tail | None) -> None:
-        """Keep what is known of a tail, None for nothing; to be called inside of the lock."""
-        self._total -= self._tails.pop(stream, _NO_TAIL).raw
-        if tail is not None:
-            self._total += tail.raw
-            self._tails[stream] = tail
-        if len(self._tails) > _STREAMS:
-            self._total -= self._tails.popitem(last=False)[1].raw
-
-    def _grown(self, stream: int, more: int) -> int:
-        """Return the bytes of a tail. Small ones are not asked for: they may be greater."""
-        with self._changed:
-            tail = self._tails.get(stream, _NO_TAIL)
-        tail = replace(tail, raw=tail.raw + more)
-        if not tail.asked and tail.raw * _ASKED_FROM >= TAIL:
-            tail = _Tail(sum(one.raw for one in self._segments(stream) if not one.level), True)
-        with self._changed:
-            self._note(stream, tail)
-        return tail.raw
+        self._tails.update({stream: more for stream, more in raw.items() if more})
+        for stream in raw:
+            if self._tails[stream] >= TAIL:
+                self._seal_quietly(stream)
+        if self._tails.total() >= TAILS:
+            for stream, _ in self._tails.most_common():
+                if self._tails.total() > TAILS // 2:
+                    self._seal_quietly(stream)
 
     def finish(self) -> None:
-        """Seal what there is in a few seconds, give room back, and end."""
+        """Seal what there is in a few seconds, and give room back."""
         end = time.monotonic() + LONGEST_END
-        with self._changed:
-            self._is_ending = True
-            self._waiting.clear()
-        self.wait()
         # Those of a process that was killed are sealed by the next that stores something.
-        largest = sorted(self._tails, key=lambda stream: -self._tails[stream].raw)
+        largest = [stream for stream, _ in self._tails.most_common()]
         wanted = dict.fromkeys([*largest, *self._index.tails()]) if self._has_grown else {}
         left = 0
         for stream in wanted:
@@ -163,76 +113,6 @@ class Sealer:
             except StoreError as error:
                 logger.warning("The archive was not made smaller: %s", error)
 
-    def break_off(self) -> None:
-        """End, in a second or so: the next that stores something seals what is left."""
-        with self._changed:
-            self._is_over = True
-            self._waiting.clear()
-        self._wait_while(lambda: self._running is not None, 1.0)
-
-    def wait(self) -> None:
-        """Wait until nothing is being sealed."""
-        self._wait_while(lambda: self._running is not None or bool(self._waiting))
-
-    # -- the thread ---------------------------------------------------------------------------
-
-    def _ask(self, stream: int) -> None:
-        """Have a stream sealed, by a thread that ends when there is nothing left to do."""
-        with self._changed:
-            if self._has(stream):
-                return
-            self._waiting[stream] = None
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(
-                    target=self._work, name="archive-sealing", daemon=True
-                )
-                self._thread.start()
-
-    def _has(self, stream: int) -> bool:
-        return stream == self._running or stream in self._waiting
-
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                self._running = None
-                self._changed.notify_all()
-                if not self._waiting:
-                    self._thread = None
-                    return
-                self._running, _ = self._waiting.popitem(last=False)
-            if self._running == _ALL:
-                self._seal_largest()
-            else:
-                self._seal_quietly(self._running)
-
-    def _wait_while(self, is_so: Callable[[], bool], seconds: float | None = None) -> bool:
-        """Wait until something is no longer so; return whether that came to be in time."""
-        end = None if seconds is None else time.monotonic() + seconds
-        with self._changed:
-            while is_so():
-                if self._thread is None or not self._thread.is_alive():
-                    self._waiting.clear()
-                    self._running = None
-                    return True
-                if end is not None and time.monotonic() >= end:
-                    return False
-                self._changed.wait(_LOOK)
-        return True
-
-    def _seal_largest(self) -> None:
-        """Seal tails, the largest first, until half is left."""
-        with self._changed:
-            largest = sorted(self._tails, key=lambda stream: -self._tails[stream].raw)
-        try:
-            for stream in largest:
-                if self._is_over or self._is_ending or self._total <= TAILS // 2:
-                    break
-                self._seal_quietly(stream)
-        except StoreError as error:
-            if not self._is_over:  # else the archive was closed meanwhile
-                logger.warning("Tails of the archive were not sealed: %s", error)
-        self._most = max(TAILS, self._total + TAILS // 2)
-
     # -- sealing ------------------------------------------------------------------------------
 
     def seal_all(self) -> None:
@@ -241,7 +121,6 @@ class Sealer:
         Raises:
             StoreError: some could not be sealed; the others are.
         """
-        self.wait()
         failed = None
         for stream in self._index.tails():
             try:
@@ -267,9 +146,6 @@ class Sealer:
                 raw = sum(segment.raw for segment in segments)
                 base = self._base_for(segments[0]) if ending or raw >= CLOSED else None
                 self._put(segments, SEALED_LEVEL, base)
-        left = sum(segment.raw for segment in self._segments(stream) if not segment.level)
-        with self._changed:
-            self._note(stream, _Tail(left, True) if left else None)
 
     def recompress(self, level: int) -> None:
         """Compress every segment anew."""
@@ -305,18 +181,13 @@ class Sealer:
 
     def _seal_quietly(self, stream: int, *, ending: bool = False) -> None:
         """Seal; what cannot be sealed stays as it is, and is safe."""
+        del self._tails[stream]  # if it fails, it is tried again when as much has come
         try:
             self.seal(stream, ending=ending)
         except StoreError as error:
-            if not self._is_over:
-                logger.warning("A tail of the archive was not sealed: %s", error)
+            logger.warning("A tail of the archive was not sealed: %s", error)
         except Exception:
-            if not self._is_over:
-                logger.exception("A tail of the archive was not sealed")
-        else:
-            return
-        with self._changed:
-            self._note(stream, _Tail(0, True))  # tried again when as much has come
+            logger.exception("A tail of the archive was not sealed")
 
     def _put(
         self,

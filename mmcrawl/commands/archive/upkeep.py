@@ -11,7 +11,6 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.copying import copy_archive
-from mmcrawl.archive.format.planning import RepackEstimate
 from mmcrawl.archive.model import CheckReport, as_text
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
@@ -79,7 +78,6 @@ CHECK = ArchiveSubcommand(
 
 
 _LEVEL = 19
-_ASKED = 60.0  # seconds from which on it is asked before
 
 
 LEVEL = Option(
@@ -93,30 +91,15 @@ LEVEL = Option(
 
 def _seal(archive: Archive, options: Namespace, console: Console) -> int:
     """Do what closing does, also where a process was killed before it; cut what is unsegmented."""
-    _tell(archive.seal_estimate(), "what is not sealed", options, console)
     before = archive.stats().stored_bytes
     archive.pack()
     return _done(archive, before, options, console)
 
 
 def _repack(archive: Archive, options: Namespace, console: Console) -> int:
-    level = options.level
-    _tell(archive.repack_estimate(level), f"at level {level}", options, console)
     before = archive.stats().stored_bytes
-    archive.repack(level)
+    archive.repack(options.level)
     return _done(archive, before, options, console)
-
-
-def _tell(said: RepackEstimate, what: str, options: Namespace, console: Console) -> None:
-    """Say what it will take and gain; ask, if it takes long."""
-    text = (
-        f"{what}: {size_of(said.before)} become about {size_of(said.after)}, after some"
-        f" {said.seconds:,.0f} s of one core"
-    )
-    if said.seconds > _ASKED and not options.yes and not agreed(f"{text}. Go on?"):
-        raise MmcrawlError(f"{text}; nothing was done; --yes skips the question")
-    if not options.json:
-        console.print(text)
 
 
 def _done(archive: Archive, before: int, options: Namespace, console: Console) -> int:
@@ -128,14 +111,14 @@ def _done(archive: Archive, before: int, options: Namespace, console: Console) -
 SEAL = ArchiveSubcommand(
     "seal",
     "cut and compress what is not yet sealed, and free space",
-    options=(YES, JSON),
+    options=(JSON,),
     writes=True,
     run=_seal,
 )
 REPACK = ArchiveSubcommand(
     "repack",
-    "recompress everything, after an estimate of the time and the gain",
-    options=(LEVEL, YES, JSON),
+    "recompress everything",
+    options=(LEVEL, JSON),
     writes=True,
     run=_repack,
 )
