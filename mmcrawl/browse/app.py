@@ -160,12 +160,12 @@ def _answer_to(
     def handle(request: Request, error: Exception) -> Response:
         problem = problem_of(request, error)
         arguments = Arguments(request)
-        words = arguments.words
-        said = problem.values
-        if "field" in said:
-            said["error"] = arguments.entry(str(said["field"]), said["error"])
-        what = words(f"problem.{problem.name}", **problem.values)
-        do = words(f"problem.{problem.name}.do", **problem.values)
+        words, values = arguments.words, problem.values
+        if "field" in values:
+            error_of_field = arguments.entry(str(values["field"]), values["error"])
+            values = {**values, "error": error_of_field}
+        what = words(f"problem.{problem.name}", **values)
+        do = words(f"problem.{problem.name}.do", **values)
         headers = {"Retry-After": "5"} if problem.status == 503 else {}
         if request.url.path.endswith(".json"):
             return JSONResponse({"error": what, "do": do}, problem.status, headers)

@@ -1,89 +1,24 @@
-"""The works of the crawls: listed and searched in memory, read whole from where they are kept."""
+"""The works of the crawls: listed and searched by their index, read whole from the catalogue."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 
 from mmcrawl.browse import programs
-from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.browse.arguments import Arguments, Problem, wrong_entry
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.media.parts import Collection, folder_of, open_collection
 from mmcrawl.store.uris import is_server
-from mmcrawl.text.words import unify
 from mmcrawl.works.catalogue import Catalogue, open_catalogue
-from mmcrawl.works.model import Work
+from mmcrawl.works.index import FACETS, Asked, Entry, WorkIndex, open_index
 
-FACETS = ("kind", "topic", "level", "language", "licence", "held")
-_MOST_PAGES = 20  # of a work at which it is found
-_REMEMBERED = 8  # lists
-_LONGEST_TEXT = 600  # characters of title and caption that are searched
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What a list shows of a work.
-
-    Attributes:
-        id, title, kind, topic, level, creator, date, duration, changed_at: As of `Work`.
-        language, licence: The first ones, "" for none.
-        held: ``yes`` if a file of it is kept.
-        film: Whether a picture can be taken of a file that is kept.
-        url: Of its best file.
-        places: Addresses of all its files, and of the pages that show it.
-        text: In which is searched.
-        is_hidden: Whether an editor has hidden it.
-    """
-
-    id: str
-    title: str
-    kind: str
-    topic: str
-    level: str
-    creator: str
-    date: str
-    duration: float
-    changed_at: float
-    language: str
-    licence: str
-    held: str
-    film: bool
-    url: str
-    places: tuple[str, ...]
-    text: str
-    is_hidden: bool
-
-    @classmethod
-    def of(cls, work: Work) -> Entry:
-        held = [file for file in work.files if file.digest]
-        said = f"{work.title} {work.creator} {work.caption}"
-        return cls(
-            work.id,
-            work.title,
-            work.kind,
-            sys.intern(work.topic),
-            sys.intern(work.level),
-            sys.intern(work.creator),
-            work.date,
-            work.duration,
-            work.changed_at,
-            sys.intern(work.languages[0]) if work.languages else "",
-            sys.intern(work.licence.code) if work.licence else "",
-            "yes" if held else "",
-            any(file.mime.startswith("video/") for file in held),
-            work.files[0].url if work.files else "",
-            (*(file.url for file in work.files), *(one.url for one in work.pages[:_MOST_PAGES])),
-            unify(said[:_LONGEST_TEXT]).casefold(),
-            "hidden" in work.corrected,
-        )
+_REMEMBERED = 8  # lists of which is counted what they have
 
 
 class WorksOfStore:
@@ -96,13 +31,11 @@ class WorksOfStore:
 
     def __init__(self, store: str, media: str | None) -> None:
         self.store, self._media = store, media
-        self._entries: tuple[Entry, ...] = ()
-        self._at: dict[str, list[Entry]] = {}
-        self._revision = -1
+        self._index: WorkIndex | None = None
         self._is_described = False
         self._lock = Lock()
         self._describing: subprocess.Popen[bytes] | None = None
-        self._remembered = lru_cache(_REMEMBERED)(self._chosen)
+        self._counted = lru_cache(_REMEMBERED)(_counted)
 
     @property
     def arguments(self) -> list[str]:
@@ -155,37 +88,29 @@ class WorksOfStore:
         except StoreError:
             return not is_server(self.store)  # a file that is damaged is told of when it is read
 
-    def entries(self) -> Sequence[Entry]:
-        """Return all works but hidden ones, in the order in which they were described."""
-        return [entry for entry in self.every()[1] if not entry.is_hidden]
-
-    def every(self) -> tuple[int, Sequence[Entry]]:
-        """Return the revision of the works, and all of them, also hidden ones."""
+    def index(self) -> tuple[int, WorkIndex]:
+        """Return the revision of the works, and an index of them that is up to date."""
         with self._lock, self.open() as records:
-            revision = records.revision()
-            if revision != self._revision:
-                self._entries = tuple(map(Entry.of, records.works(hidden=True)))
-                self._at = _by_place(self._entries)
-                self._revision = revision
-            return self._revision, self._entries
+            if self._index is None:
+                self._index = open_index(self.folder)
+            return self._index.update(records), self._index
 
-    def chosen(
-        self, query: str, wanted: Mapping[str, str]
-    ) -> tuple[Sequence[Entry], Mapping[str, Counter[str]]]:
-        """Return the works that are asked for, as `chosen`; those asked for last are remembered."""
-        return self._remembered(self.every()[0], query, tuple(wanted.items()))
+    def entries(self, asked: Asked, start: int = 0, most: int = -1) -> list[Entry]:
+        """Return works that are asked for, in the order in which they were described."""
+        return self.index()[1].entries(asked, most, start)
 
-    def _chosen(
-        self, _: int, query: str, wanted: tuple[tuple[str, str], ...]
-    ) -> tuple[Sequence[Entry], Mapping[str, Counter[str]]]:
-        return chosen(self.entries(), query, dict(wanted))
+    def counts(self, asked: Asked) -> tuple[int, Mapping[str, Counter[str]]]:
+        """Return how many works are asked for, in all and by facet; the last are remembered."""
+        return self._counted(*self.index(), asked)
+
+    def require(self, works: Sequence[str]) -> None:
+        """Raise Problem (400) where one of some ids is of no work."""
+        if len(self.index()[1].named(works)) < len({*works}):
+            raise wrong_entry("works")
 
     def works_at(self, url: str) -> Sequence[Entry]:
         """Return the works that an address shows or is a file of, but for hidden ones."""
-        if not self.is_there:
-            return ()
-        self.every()
-        return self._at.get(url, ())
+        return self.index()[1].at(url) if self.is_there else ()
 
     # -- describing -----------------------------------------------------------------------------
 
@@ -218,51 +143,16 @@ class WorksOfStore:
     def close(self) -> None:
         if self._describing is not None:
             programs.end_all([self._describing])
+        if self._index is not None:
+            self._index.close()
 
 
-def _by_place(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = {}
-    for entry in entries:
-        if not entry.is_hidden:
-            for place in dict.fromkeys(entry.places):
-                found.setdefault(place, []).append(entry)
-    return found
+def _counted(_: int, index: WorkIndex, asked: Asked) -> tuple[int, Mapping[str, Counter[str]]]:
+    return index.counts(asked)
 
 
-def asked(arguments: Arguments) -> tuple[str, dict[str, str]]:
-    """Return the words and the values of facets that a request names."""
+def asked(arguments: Arguments) -> Asked:
+    """Return the works that the words and facets of a request name."""
     values = {name: arguments.text(name, longest=300) for name in FACETS}
-    return arguments.text("q"), {name: value for name, value in values.items() if value}
-
-
-def chosen(
-    entries: Sequence[Entry], query: str, wanted: Mapping[str, str]
-) -> tuple[list[Entry], dict[str, Counter[str]]]:
-    """Return the works that are asked for, and how many there are of each value of each facet.
-
-    Args:
-        entries: To choose from.
-        query: Words that title, creator or caption have to hold, all of them.
-        wanted: Values by facet. A facet that is chosen is counted as if it were not, so that
-            another value can be chosen.
-    """
-    words = unify(query).casefold().split()
-    matching = list(entries)
-    for word in words:
-        matching = [entry for entry in matching if word in entry.text]
-    found = _having(matching, wanted)
-    counts: dict[str, Counter[str]] = {}
-    for facet in FACETS:
-        counted = found
-        if facet in wanted:
-            others = {name: value for name, value in wanted.items() if name != facet}
-            counted = _having(matching, others)
-        counts[facet] = Counter(map(attrgetter(facet), counted))
-    return found, counts
-
-
-def _having(entries: list[Entry], wanted: Mapping[str, str]) -> list[Entry]:
-    for name, value in wanted.items():
-        read = attrgetter(name)
-        entries = [entry for entry in entries if read(entry) == value]
-    return entries
+    facets = tuple((name, value) for name, value in values.items() if value)
+    return Asked(arguments.text("q"), facets)

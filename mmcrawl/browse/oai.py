@@ -8,7 +8,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from urllib.parse import parse_qsl
@@ -19,10 +19,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.text.writing import xml_document, xml_text
 from mmcrawl.works.exporting.article import dublin_core
+from mmcrawl.works.index import Asked, Entry, WorkIndex
 from mmcrawl.works.model import Work
 
 PER_PAGE = 100
@@ -65,6 +65,8 @@ _VERBS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
 }
 """Verbs with the arguments they need and those they may have (section 4 of the protocol)."""
 
+_EVERY = Asked(hidden=True)
+
 Works = Callable[[Sequence[str]], list[Work]]
 
 
@@ -74,21 +76,6 @@ class _Refusal(Exception):  # noqa: N818 - an answer of the protocol
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """Which records a list is of: Unix seconds, both included, and a set."""
-
-    since: int | None
-    until: int | None
-    set: str
-
-    def holds(self, entry: Entry) -> bool:
-        time = int(entry.changed_at)
-        early = self.since is not None and time < self.since
-        late = self.until is not None and time > self.until
-        return not early and not late and (not self.set or self.set in _sets(entry))
 
 
 def oai_routes(context: Context) -> list[Route]:
@@ -115,9 +102,9 @@ def _answer(context: Context, request: Request, pairs: list[tuple[str, str]]) ->
         verb = _checked(given, len(pairs))
         if catalogue.is_there:
             with catalogue.open() as records:
-                said = _Provider(base, *catalogue.every(), records.works_of).answer(verb, given)
+                said = _Provider(base, *catalogue.index(), records.works_of).answer(verb, given)
         else:
-            said = _Provider(base, 0, (), lambda _: []).answer(verb, given)
+            said = _Provider(base, 0, WorkIndex(None), lambda _: []).answer(verb, given)
         for name, value in given.items():
             asked.set(name, xml_text(value))
         root.append(said)
@@ -155,8 +142,8 @@ class _Provider:
         works: Returns whole works by their ids.
     """
 
-    def __init__(self, base: str, revision: int, entries: Sequence[Entry], works: Works) -> None:
-        self._base, self._entries = base, entries
+    def __init__(self, base: str, revision: int, index: WorkIndex, works: Works) -> None:
+        self._base, self._index = base, index
         self._revision, self._works = revision, works
 
     def answer(self, verb: str, given: Mapping[str, str]) -> etree._Element:
@@ -181,22 +168,19 @@ class _Provider:
 
     def _identify(self) -> etree._Element:
         host = re.sub(r"^https?://|[:/].*$", "", self._base)
-        first = min((entry.changed_at for entry in self._entries), default=0.0)
+        first = self._index.entries(_EVERY, 1, order="changed_at")
         return _E.Identify(
             _E.repositoryName("mmcrawl"),
             _E.baseURL(self._base),
             _E.protocolVersion("2.0"),
             _E.adminEmail(f"webmaster@{host}"),  # which every domain should have (RFC 2142)
-            _E.earliestDatestamp(_stamp(first)),
+            _E.earliestDatestamp(_stamp(first[0].changed_at if first else 0.0)),
             _E.deletedRecord("transient"),  # hidden works are told; those not found again are not
             _E.granularity("YYYY-MM-DDThh:mm:ssZ"),
         )
 
     def _list_sets(self) -> etree._Element:
-        found = {
-            **{_spec("kind", kind): kind for kind in {e.kind for e in self._entries}},
-            **{_spec("topic", topic): topic for topic in {e.topic for e in self._entries} if topic},
-        }
+        found = {spec: value for spec, (_, value) in self._sets().items()}
         if not found:
             raise _Refusal("noSetHierarchy", "there are no sets yet")
         return _E.ListSets(
@@ -206,26 +190,31 @@ class _Provider:
             )
         )
 
+    def _sets(self) -> dict[str, tuple[str, str]]:
+        """Return the sets by their names: the facet and its value."""
+        _, counts = self._index.counts(_EVERY)
+        return {_spec(f, v): (f, v) for f in ("kind", "topic") for v in counts[f] if v}
+
     def _list(self, verb: str, given: Mapping[str, str]) -> etree._Element:
         start = 0
         if "resumptionToken" in given:
             start, given = self._resumed(given["resumptionToken"])
         _check_prefix(given.get("metadataPrefix", ""))
-        wanted = _range(given)
-        found = sorted(
-            (entry for entry in self._entries if wanted.holds(entry)),
-            key=lambda entry: (entry.changed_at, entry.id),
-        )
-        page = found[start : start + PER_PAGE]
+        wanted, spec = _range(given), given.get("set", "")
+        sets = self._sets() if spec else {}
+        if spec in sets:
+            wanted = replace(wanted, facets=(sets[spec],))
+        size = self._index.size(wanted) if bool(spec) == (spec in sets) else 0
+        page = self._index.entries(wanted, PER_PAGE, start, "changed_at") if size > start else []
         if not page:
             raise _Refusal("noRecordsMatch", "no record is as asked for")
         said = _E(verb)
         said.extend(map(_header, page) if verb == "ListIdentifiers" else self._records(page))
-        if len(found) > PER_PAGE:
+        if size > PER_PAGE:
             end = start + len(page)
-            token = self._token(end, given) if end < len(found) else ""
-            size = {"completeListSize": str(len(found)), "cursor": str(start)}
-            said.append(_E.resumptionToken(token, size))
+            token = self._token(end, given) if end < size else ""
+            told = {"completeListSize": str(size), "cursor": str(start)}
+            said.append(_E.resumptionToken(token, told))
         return said
 
     def _token(self, start: int, given: Mapping[str, str]) -> str:
@@ -255,8 +244,8 @@ class _Provider:
         return records
 
     def _entry(self, identifier: str) -> Entry:
-        for entry in self._entries:
-            if _ID + entry.id == identifier:
+        if identifier.startswith(_ID):
+            for entry in self._index.named([identifier.removeprefix(_ID)]):
                 return entry
         raise _Refusal("idDoesNotExist", "there is no record of this identifier")
 
@@ -276,18 +265,15 @@ def _check_prefix(prefix: str) -> None:
         raise _Refusal("cannotDisseminateFormat", f"records are had as {_PREFIX}")
 
 
-def _range(given: Mapping[str, str]) -> _Range:
-    since, until = given.get("from"), given.get("until")
-    if since is not None and until is not None and len(since) != len(until):
+def _range(given: Mapping[str, str]) -> Asked:
+    first, last = given.get("from"), given.get("until")
+    if first is not None and last is not None and len(first) != len(last):
         raise _Refusal("badArgument", "from and until have to be equally exact")
-    found = _Range(
-        None if since is None else _time(since)[0],
-        None if until is None else _time(until)[1],
-        given.get("set", ""),
-    )
-    if found.since is not None and found.until is not None and found.since > found.until:
+    since = None if first is None else _time(first)[0]
+    until = None if last is None else _time(last)[1] + 1
+    if since is not None and until is not None and since >= until:
         raise _Refusal("badArgument", "from is later than until")
-    return found
+    return replace(_EVERY, since=since, until=until)
 
 
 def _time(text: str) -> tuple[int, int]:

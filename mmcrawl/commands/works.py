@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -50,6 +50,7 @@ from mmcrawl.works.corrections import FIELDS, read_corrections
 from mmcrawl.works.describing import Sources, describe, found_pages
 from mmcrawl.works.exporting.exporter import Shipment, exporter_named, exporter_names
 from mmcrawl.works.file_tags import TagReader
+from mmcrawl.works.index import open_index
 from mmcrawl.works.model import Work
 
 _ARCHIVE = Option(
@@ -128,6 +129,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         self.exitcode = 0  # pages that cannot be read are named, and described all the same
         with self._catalogue(store, create=True) as catalogue:
             catalogue.describe(works)
+            with closing(open_index(folder_of(store, self.setting("MMCRAWL_MEDIA")))) as index:
+                index.update(catalogue)  # else whoever looks at them first waits for it
             table = described_table(list(catalogue.works()), len(pages), catalogue.name)
         console_of().print(table)
 

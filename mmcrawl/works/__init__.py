@@ -4,7 +4,8 @@ A page names addresses of media (:mod:`.occurrences`) and says who made it, when
 licence (:mod:`.describing`, :mod:`.licences`); files say more (:mod:`.file_tags`). Occurrences of
 one work are grouped (:mod:`.grouping`) and described (:mod:`.describing`). The :mod:`.catalogue`
 keeps them with an editor's corrections (:mod:`.corrections`) and collections
-(:mod:`.collections`), in a file or a database; :mod:`.exporting` writes them in formats of others.
+(:mod:`.collections`), in a file or a database; from an :mod:`.index` of it, lists are answered;
+:mod:`.exporting` writes them in formats of others.
 """
 
 from mmcrawl.lazy import lazy_imports
@@ -22,6 +23,7 @@ with lazy_imports(__name__):
     from mmcrawl.works.corrections import Correction, read_corrections
     from mmcrawl.works.describing import FoundPage, Sources, WorksPage, describe, read_works_page
     from mmcrawl.works.file_tags import FileTags, TagReader, tags_of
+    from mmcrawl.works.index import FACETS, Asked, Entry, WorkIndex, open_index
     from mmcrawl.works.licences import best_first, licence_of_url, licences_in_text
     from mmcrawl.works.model import (
         Appearance,

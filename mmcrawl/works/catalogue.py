@@ -154,20 +154,20 @@ class Catalogue:
 
     def rows(self) -> list[Record]:
         while True:
-            number = self._number()
+            number = self.number()
             found = self._store.range("work", ("number", "=", number), order=("place",))
             rows = [_found(document) for _, document in found]
-            if self._number() == number:  # else they were replaced meanwhile
+            if self.number() == number:  # else they were replaced meanwhile
                 return rows
 
     def row(self, id_: str) -> Record | None:
-        key = _key(id_, self._number())
+        key = _key(id_, self.number())
         document = self._store.get("work", [key]).get(key)
         return None if document is None else _found(document)
 
     def ids(self) -> dict[str, str]:
         """Return the id of the work that each file belongs to, by the mark of the file."""
-        wanted = ("number", "=", self._number())
+        wanted = ("number", "=", self.number())
         found = self._store.range("work", wanted, fields=("files",))
         return {file: key.partition("/")[0] for key, row in found for file in row["files"]}
 
@@ -210,7 +210,7 @@ class Catalogue:
         """
         changed = change_records(self._store, kind, change)
         if kind == CORRECTIONS:
-            number, now = self._number(), {"changed_at": time.time()}
+            number, now = self.number(), {"changed_at": time.time()}
             self._store.change("work", [([(KEY, "=", _key(i, number))], now) for i in changed])
         self._write_state()
 
@@ -220,7 +220,8 @@ class Catalogue:
         """Return a number that grows with whatever is written."""
         return int(self._state()["revision"])
 
-    def _number(self) -> int:
+    def number(self) -> int:
+        """Return the number of the works that count: another one when they were described anew."""
         return int(self._state()["number"])
 
     def _state(self) -> Document:
@@ -257,14 +258,15 @@ class Catalogue:
     def is_described(self) -> bool:
         """Whether works were described, rather than only pages marked or words suggested."""
         if any(
-            self._store.range("work", ("number", "=", self._number()), fields=("place",), limit=1)
+            self._store.range("work", ("number", "=", self.number()), fields=("place",), limit=1)
         ):
             return True
         return not any(map(self.records, (MARKS, SUGGESTIONS)))
 
     def find(self, id_: str) -> Work:
         """Return a work by its id, also a hidden one."""
-        work = self.find_with(id_, self.corrections())
+        said = self._store.get(CORRECTIONS, [id_])
+        work = self.find_with(id_, {one: document["record"] for one, document in said.items()})
         if work is None:
             raise _no_work(id_)
         return work

@@ -29,7 +29,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
     with browsing(uri, options) as (client, _):
         assert client.get("/search?q=lever").status_code == 200  # there is an index now
     files = [path for path in tmp_path.rglob("*.db*") if not path.name.endswith(("-shm", "-wal"))]
-    assert len(files) == 5
+    assert len(files) == 6
     for path in files:
         Path(f"{path}-shm").unlink(missing_ok=True)
         Path(f"{path}-shm").mkdir()

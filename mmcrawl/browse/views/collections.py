@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock, Thread
@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, Response
 
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
-from mmcrawl.browse.catalogue import WorksOfStore, asked, chosen
+from mmcrawl.browse.catalogue import WorksOfStore, asked
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.errors import EntryError, MissingRecordError
@@ -163,9 +163,10 @@ class CollectionViews:
     def collection(self, arguments: Arguments) -> Response:
         with self._opened() as collections:
             one = collections.find(arguments.text("id", longest=100))
-            works = {work.id: work for work in collections.works(one)}
-        number, last = arguments.list_page(len(one.members), _PER_PAGE)
-        start = _PER_PAGE * (number - 1)
+            number, last = arguments.list_page(len(one.members), _PER_PAGE)
+            start = _PER_PAGE * (number - 1)
+            members = one.members[start : start + _PER_PAGE]
+            works = {work.id: work for work in collections.works(replace(one, members=members))}
         exports = self._exports.of(one.id)
         return page(
             arguments,
@@ -173,7 +174,7 @@ class CollectionViews:
             collection=one,
             members=[
                 (start + place, member, works.get(member.work))
-                for place, member in enumerate(one.members[start : start + _PER_PAGE], 1)
+                for place, member in enumerate(members, 1)
             ],
             best=BEST,
             number=number,
@@ -195,12 +196,10 @@ class CollectionViews:
     # -- what forms do --------------------------------------------------------------------------
 
     def add(self, form: Form) -> str:
-        works, every = form.several("work"), self.context.catalogue.every()[1]
+        works = form.several("work")
+        self.context.catalogue.require(works)
         if not works:  # the whole list that the form stands below
-            found, _ = chosen(self.context.catalogue.entries(), *asked(form))
-            works = [entry.id for entry in found]
-        if not {entry.id for entry in every}.issuperset(works):
-            raise wrong_entry("works")
+            works = [entry.id for entry in self.context.catalogue.entries(asked(form))]
         with self._opened() as collections:
             id_ = form.text("collection", longest=100)
             if id_:

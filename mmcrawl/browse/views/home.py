@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments
-from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of
 from mmcrawl.browse.rendering import page
@@ -20,6 +19,7 @@ from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.media.parts import has_pictures
 from mmcrawl.store.uris import is_server
 from mmcrawl.works.collections import Collections
+from mmcrawl.works.index import Asked, Entry
 
 _NEWEST = 8  # works
 _LARGEST = 10  # sites
@@ -45,16 +45,16 @@ class HomeViews:
     def home(self, arguments: Arguments) -> Response:
         archive, overview = self.context.archive, self.context.surveyor.latest
         catalogue = self.context.catalogue
-        entries, counts = catalogue.chosen("", {}) if catalogue.is_there else ((), {})
+        total, counts = catalogue.counts(Asked()) if catalogue.is_there else (0, {})
         shown_counts = {name: counts[name] for name in ("topic", "kind") if name in counts}
         return page(
             arguments,
             "home",
-            newest=nlargest(_NEWEST, entries, key=_newness),
-            total=len(entries),
+            newest=self._newest() if total else [],
+            total=total,
             facets=facets_of(arguments, "/works", {}, shown_counts, _KINDS),
             pictures=has_pictures(),
-            steps=list(self._steps(len(entries))),
+            steps=list(self._steps(total)),
             archive=shown(self.context.uri),
             counts=archive.counts(),
             sites=len(archive.hosts()),
@@ -62,6 +62,15 @@ class HomeViews:
             media=overview.media if overview else {},
             hosts=hosts_of(self.context)[:_LARGEST],
         )
+
+    def _newest(self) -> list[Entry]:
+        """Return the newest works; of a day, those with a picture come first."""
+        index, films = self.context.catalogue.index()[1], Asked(facets=(("is_film", "1"),))
+        newest = (
+            index.entries(asked, _NEWEST, order="changed_at DESC") for asked in (Asked(), films)
+        )
+        found = {entry.id: entry for entries in newest for entry in entries}
+        return nlargest(_NEWEST, found.values(), key=_newness)
 
     def _steps(self, works: int) -> Iterator[Step]:
         """Yield what to do next, the most urgent first."""
@@ -99,5 +108,4 @@ _KINDS = {"kind": "media"}
 
 
 def _newness(entry: Entry) -> tuple[float, bool, float]:
-    """Return what the newest works are chosen by: of a day, those with a picture come first."""
-    return entry.changed_at // _DAY, entry.film, entry.changed_at
+    return entry.changed_at // _DAY, entry.is_film, entry.changed_at

@@ -15,7 +15,6 @@ from mmcrawl.archive.search.query import MEDIA, as_filter
 from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import MOST_ROWS, facets_of, table, wants_table
 from mmcrawl.browse.rendering import page
@@ -25,6 +24,7 @@ from mmcrawl.media.parts import has_pictures
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
 from mmcrawl.text.writing import as_called
+from mmcrawl.works.index import Asked, Entry
 
 _PER_PAGE = 12  # blocks with media
 _MOST_PAGES = 1_000
@@ -303,8 +303,8 @@ class SearchViews:
         is_plain = number == 1 and form["q"] and not (set(':"“”„') & set(form["q"]))
         if not is_plain or not self.context.catalogue.is_there:
             return 0, ()
-        found, _ = self.context.catalogue.chosen(form["q"], {})
-        return len(found), found[:_MOST_TITLED]
+        catalogue, asked = self.context.catalogue, Asked(form["q"])
+        return catalogue.counts(asked)[0], catalogue.entries(asked, most=_MOST_TITLED)
 
     def _grouped(self, hits: tuple[Hit, ...]) -> list[_Group]:
         """Put hits with the same block together, under the first of them."""

@@ -11,8 +11,8 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
-from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
-from mmcrawl.browse.catalogue import Entry, asked
+from mmcrawl.browse.arguments import Arguments, Form, Problem
+from mmcrawl.browse.catalogue import asked
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of, table, wants_table
 from mmcrawl.browse.rendering import page
@@ -24,6 +24,7 @@ from mmcrawl.works.collections import Collections
 from mmcrawl.works.corrections import FIELDS, Correction, checked
 from mmcrawl.works.exporting.article import PLAYED, coins
 from mmcrawl.works.exporting.exporter import file_path, path_of_part
+from mmcrawl.works.index import Entry
 from mmcrawl.works.model import AUDIENCES, Work
 
 _PER_PAGE = 24
@@ -81,12 +82,12 @@ class WorkViews:
                 again=5 if catalogue.is_describing else 0,
                 failure=catalogue.failure(),
             )
-        query, wanted = asked(arguments)
-        found, counts = catalogue.chosen(query, wanted)
+        wanted = asked(arguments)
         if wants_table(arguments):
-            return table(arguments, "works", _COLUMNS, found)
-        number, last = arguments.list_page(len(found), _PER_PAGE)
-        given = {"q": query, **wanted}
+            return table(arguments, "works", _COLUMNS, catalogue.entries(wanted))
+        total, counts = catalogue.counts(wanted)
+        number, last = arguments.list_page(total, _PER_PAGE)
+        given = {"q": wanted.query, **dict(wanted.facets)}
         with catalogue.open() as records:
             collections = Collections(records).all()
         return page(
@@ -100,9 +101,9 @@ class WorkViews:
                 for name in _TOGETHER
             },
             audiences=AUDIENCES,
-            entries=found[_PER_PAGE * (number - 1) : _PER_PAGE * number],
-            total=len(found),
-            query=query,
+            entries=catalogue.entries(wanted, _PER_PAGE * (number - 1), _PER_PAGE),
+            total=total,
+            query=wanted.query,
             given=given,
             facets=facets_of(arguments, "/works", given, counts, {"kind": "media"}),
             number=number,
@@ -204,8 +205,7 @@ class WorkViews:
     def change(self, form: Form) -> str | Response:
         """Change the works that are ticked, all in the same way."""
         ticked = form.several("work")
-        if not {entry.id for entry in self.context.catalogue.every()[1]}.issuperset(ticked):
-            raise wrong_entry("works")
+        self.context.catalogue.require(ticked)
         values: dict[str, Any] = {_HIDDEN: True} if form.values.get("hide") else {}
         wrong = {} if ticked else {"work": form.words("works.tick.none")}
         for name in _TOGETHER:
@@ -220,8 +220,8 @@ class WorkViews:
             return self._list(form, wrong, ticked)
         with self.context.catalogue.open() as records:
             records.correct([Correction(id_, values) for id_ in ticked])
-        query, wanted = asked(form)
-        return form.to("/works", q=query, **wanted)
+        wanted = asked(form)
+        return form.to("/works", q=wanted.query, **dict(wanted.facets))
 
 
 def _work(records: Catalogue, id_: str) -> Work:
