@@ -122,6 +122,15 @@ class _ConnectionPool(HTTPConnectionPool):
         by_proxy = key[0] == b"http-proxy" or isinstance(endpoint, TCP4ClientEndpoint)
         return super().getConnection(key, endpoint if by_proxy else self._endpoint(*key))
 
+    def _putConnection(self, key: Any, connection: Any) -> None:  # noqa: N802 - Twisted's
+        """Keep a connection for further requests, unless it is being closed.
+
+        A download stopped at its headers closes it; if the body came with them, the connection is
+        free all the same, and a request sent over it is lost after the server has it.
+        """
+        if not connection.transport.disconnecting:
+            super()._putConnection(key, connection)  # type: ignore[no-untyped-call]
+
     def _endpoint(
         self, scheme: bytes, host: bytes, port: int, bind_address: tuple[str, int] | None
     ) -> IStreamClientEndpoint:
