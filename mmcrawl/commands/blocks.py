@@ -1,11 +1,9 @@
 """`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn; and its content."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import get_args
 
 from rich.console import Group, RenderableType
@@ -32,12 +30,10 @@ from mmcrawl.commands.base import (
 from mmcrawl.commands.fetching import ReceivedPage, fetched, page_named
 from mmcrawl.commands.terminal import extraction
 from mmcrawl.commands.terminal.files import (
-    STANDARD,
     NoPageError,
     PageFile,
     Target,
     is_address,
-    new_file,
     page_problem,
 )
 from mmcrawl.commands.terminal.tables import kind_of
@@ -82,19 +78,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 ),
                 Option("--encoding", default="", help="of the page (default: detected)"),
                 Option("--url", default="", help="address of a page that is given as a file"),
-                Option(
-                    "--metadata",
-                    metavar="FILE",
-                    help="rules for metadata of the page, as JSON (default: MMCRAWL_METADATA)",
-                ),
                 flag("--json", "write the blocks as JSON"),
-                Option(
-                    "--html",
-                    target=True,
-                    nargs="?",
-                    const=STANDARD,
-                    help="write an HTML file with the blocks drawn over the page",
-                ),
+                flag("--html", "write the page as HTML with its blocks drawn over it"),
                 Option(
                     "--format",
                     choices=get_args(Form),
@@ -103,27 +88,19 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 ),
                 Option(
                     "--output",
-                    action=Target,  # of several pages it is a folder
-                    metavar="NAME",
-                    help="--format: file to write; of several pages, the folder, or for json a"
-                    " .jsonl file",
+                    action=Target,  # a folder, which `new_folder` checks
+                    metavar="FOLDER",
+                    help="--format: where to write a file for each page",
                 ),
                 OVERWRITE,
-                Option(
-                    "--processes",
-                    metavar="N",
-                    help="--format: how many pages at once (default: all cores)",
-                ),
             ),
         ),
     )
 
     def code_of(self, error: MmcrawlError) -> int:
-        return 1 if isinstance(error, NoPageError | _UnwrittenError) else 2
+        return 1 if isinstance(error, NoPageError) else 2
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        if not args and opts.html not in (None, STANDARD):
-            raise ValueError("give the page before --html: scrapy blocks PAGE --html FILE")
         if sum(map(bool, (opts.json, opts.html, opts.format))) > 1:
             raise ValueError("give only one of --json, --html, --format")
         if opts.format:
@@ -131,21 +108,19 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if len(args) != 1:
             raise ValueError("give one URL or file, or - for standard input")
         (name,) = args
-        if opts.output or opts.processes:
-            raise MmcrawlError("--output and --processes go with --format")
+        if opts.output:
+            raise MmcrawlError("--output goes with --format")
         method = DEFAULT_METHOD if opts.method is None else opts.method
         level = DEFAULT_LEVEL if opts.level is None else opts.level
         encoding = extraction.encoding_named(opts.encoding)
         make_partitioner(method)
-        rules = self._rules(opts.metadata)
+        rules = MetadataRules.read(self.setting("MMCRAWL_METADATA"))
         return lambda: self._show(name, (method, level), encoding, opts, rules)
 
     def _contents(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         """Check what --format is given; return what writes the content of pages."""
-        if opts.method is not None or opts.level is not None or opts.metadata:
-            raise MmcrawlError(
-                "--format reads the page as a whole; leave out --method, --level and --metadata"
-            )
+        if opts.method is not None or opts.level is not None:
+            raise MmcrawlError("--format reads the page as a whole; leave out --method and --level")
         if not args:
             raise ValueError(
                 "give a URL, or files, folders and WARC files, or - for standard input"
@@ -158,25 +133,17 @@ class Command(MmcrawlCommand, ScrapyCommand):
             return extraction.extract(args, opts, self.say)
         if len(args) > 1:
             raise ValueError("give one URL at a time; of files there may be several")
+        if opts.output:
+            raise MmcrawlError("--output is for files; the content of a URL is written as text")
         wanted = extraction.Wanted(opts.format, extraction.encoding_named(opts.encoding))
-        new_file(opts.output, "--output", overwrite=opts.overwrite)
-        return lambda: self._content_of(args[0], wanted, opts)
+        return lambda: self._content_of(args[0], wanted, opts.web)
 
-    def _content_of(self, url: str, wanted: extraction.Wanted, opts: argparse.Namespace) -> None:
+    def _content_of(self, url: str, wanted: extraction.Wanted, web: str) -> None:
         self.telling.what = "reading the page"
-        page = fetched(self, url, opts.web)
+        page = fetched(self, url, web)
         _check_body(url, page)
         received = PageFile(url, body=page.body, url=page.url, content_type=page.content_type)
-        _write(extraction.content_of(received, wanted), opts.output or STANDARD, "--output")
-
-    def _rules(self, path: str | None) -> MetadataRules:
-        """Return the rules of a file, or those of the settings."""
-        if path is None:
-            return MetadataRules.read(self.setting("MMCRAWL_METADATA"))
-        try:
-            return MetadataRules.read(Path(os.path.expanduser(path)).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise MmcrawlError(f"--metadata {path} cannot be read: {error}") from error
+        _write(extraction.content_of(received, wanted))
 
     def _show(
         self,
@@ -204,14 +171,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
             metadata = rules(ReceivedText(source.url, source.headers, html))
         if opts.json:
             _write(partition_json(page, metadata))
-        elif opts.html is not None:
-            _write(draw(page), opts.html)
+        elif opts.html:
+            _write(draw(page))
         else:
             console_of(100).print(_block_tree(page, name, metadata or {}))
-
-
-class _UnwrittenError(MmcrawlError):
-    """The drawing could not be written."""
 
 
 def _check_body(name: str, page: ReceivedPage) -> None:
@@ -219,17 +182,10 @@ def _check_body(name: str, page: ReceivedPage) -> None:
         raise NoPageError(f"{name}: {problem}")
 
 
-def _write(text: str, target: str = STANDARD, option: str = "--html") -> None:
+def _write(text: str) -> None:
     """Write a document as UTF-8, whatever the terminal speaks."""
-    content = text.encode("utf-8", "replace")
-    if target == STANDARD:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    else:
-        try:
-            Path(os.path.expanduser(target)).write_bytes(content)
-        except OSError as error:  # a full disk does not tell which file
-            raise _UnwrittenError(f"{option} {target}: {error.strerror}") from error
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
 
 
 def _block_tree(page: Partition, name: str, metadata: Mapping[str, str]) -> RenderableType:

@@ -123,7 +123,6 @@ works export none.db --to csv
 works correct none.jsonl none.db
 blocks none.html
 blocks --format md none.html
-blocks page.html --metadata none.json
 topic score none.html
 topic show none.toml
 seeds check none.txt

@@ -64,18 +64,8 @@ def test_a_file_of_wide_characters_is_read(folder, capfdbinary, encoding):
     assert capfdbinary.readouterr().out.startswith(b"# Levers\n\nA lever is")
 
 
-def test_what_is_there_is_replaced_once_there_is_something_to_write(folder: Path) -> None:
-    (folder / "old.md").write_text("precious")
-    assert run(["--format", "md", "--output", "old.md", "--overwrite", "pages/empty.html"]) == 1
-    assert (folder / "old.md").read_text() == "precious"
-    itself = ["--format", "md", "--output", "pages/one.html", "pages/one.html"]
-    assert [run(itself), run([*itself, "--overwrite"])] == [2, 0]
-    assert (folder / "pages" / "one.html").read_text().startswith("# Levers")
-    assert not list(folder.rglob("*.part"))
-
-
 def test_a_folder_is_a_line_of_json_a_page(folder, capfdbinary):
-    assert run(["--format", "json", "--processes", "2", "pages"]) == 1
+    assert run(["--format", "json", "pages"]) == 1
     out, err = capfdbinary.readouterr()
     records = [json.loads(line) for line in out.splitlines()]
     assert [one["title"] for one in records] == ["Wheels", "Pulleys", "Levers"]
@@ -88,7 +78,7 @@ def test_a_folder_is_written_into_a_folder(folder: Path) -> None:
     long = folder / "pages" / ("\u202e" + 80 * "杠")  # longer than a name, without its path
     long.mkdir()
     (long / "杠杆.html").write_bytes((folder / "pages" / "one.html").read_bytes())
-    assert run(["--format", "md", "--output", "texts", "pages", "--processes", "1"]) == 1
+    assert run(["--format", "md", "--output", "texts", "pages"]) == 1
     names = sorted(one.name for one in (folder / "texts").iterdir())
     assert names[:2] == ["pages_b_three.html.gz.md", "pages_b_two.htm.md"]
     assert names[2:] == ["pages_one.html.md", 36 * "杠" + "_杠杆.html.md"]
@@ -121,8 +111,7 @@ def test_what_is_damaged_of_a_warc_file_is_told(folder, capfdbinary):
     "words, said",
     [
         (["nothing.html"], "there is no file nothing.html; give a file, or a URL"),
-        (["pages/one.html", "--output", "no/x.md"], "--output no/x.md: there is no folder no"),
-        (["pages/one.html", "--processes", "0"], "--processes 0: give a whole number from 1"),
+        (["pages/one.html", "--output", "pages"], "--output pages holds files already"),
     ],
 )
 def test_wrong_input_is_one_sentence(folder, capsys, words, said):

@@ -91,21 +91,13 @@ blocks page.html --level 0 | 2 | --level: give a whole number from 1
 blocks page.html --level {"9" * 5000} | 2 | --level: give a whole
 blocks page.html --encoding rot13 | 2 | --encoding rot13: unknown; give one of the
 blocks page.html --encoding utf-7 | 2 | --encoding utf-7: unknown; give one of the
-blocks page.html --html . | 2 | --html . is a folder; give the name of a file
-blocks page.html --html no/x.html | 2 | --html no/x.html: there is no folder no
-blocks page.html --html page.html | 2 | --html page.html is there already
-blocks page.html --html /proc/x.html | 1 | --html /proc/x.html:
-blocks --html page.html | 2 | --html page.html is there already
 blocks --nope page.html | 2 | there is no option --nope
-blocks page.html --metadata broken.json | 2 | no JSON
-blocks page.html --metadata none.json | 2 | --metadata none.json cannot be read
 blocks --web /nowhere http://h.test/ | 2 | '/nowhere' does not exist
 blocks --format md good | 2 | several pages as md: name a folder with --output
 blocks --format md good --output page.html | 2 | --output page.html is not a folder
-blocks --format md page.html --output notes | 2 | --output notes is a folder; give the name
-blocks --format md page.html --output no/x.md | 2 | --output no/x.md: there is no folder no
-blocks --format md good --output x.jsonl | 2 | --output x.jsonl goes with --format json
-blocks --format md page.html --processes 0 | 2 | --processes 0: give a whole number from 1
+blocks --format md page.html --output notes | 2 | --output notes holds files already
+blocks page.html --output notes | 2 | --output goes with --format
+blocks --format md http://h.test/ --output notes | 2 | --output is for files
 blocks --format md notes | 2 | notes: no file in it ends in .html
 """
 

@@ -10,18 +10,16 @@ import re
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, get_args
+from typing import get_args
 
 from mmcrawl.blocks.content.content import Form, page_content
 from mmcrawl.commands.terminal.files import (
     PageFile,
     PageFiles,
     is_address,
-    new_file,
     new_folder,
     page_problem,
 )
@@ -99,65 +97,42 @@ def extract(
     names: Sequence[str], opts: argparse.Namespace, say: Callable[[object], None]
 ) -> Callable[[], int]:
     """Check what was asked for; return what does it, which returns an exit code."""
-    processes = _processes(opts.processes)
     pages = PageFiles(names, opts.url, say)
-    lines = opts.format == "json" and not pages.single
+    folder = Path(opts.output).expanduser() if opts.output else None
+    if folder is not None:
+        new_folder(folder, "--output", overwrite=opts.overwrite)
+    elif not pages.single and opts.format != "json":
+        raise MmcrawlError(
+            f"several pages as {opts.format}: name a folder with --output, or take --format json,"
+            " a line a page"
+        )
+    lines = opts.format == "json" and not pages.single and folder is None
     wanted = Wanted(opts.format, encoding_named(opts.encoding), lines)
-    target = Path(opts.output).expanduser() if opts.output else None
-    _check(target, pages, wanted, overwrite=opts.overwrite)
-    return lambda: _extract(pages, wanted, target, 1 if pages.single else processes, say)
-
-
-def _processes(written: str | None) -> int:
-    if written is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    if not (written.isascii() and written.isdecimal() and 1 <= int(written[:5]) <= 256):
-        raise MmcrawlError(f"--processes {written}: give a whole number from 1 to 256")
-    return int(written)
-
-
-def _check(target: Path | None, pages: PageFiles, wanted: Wanted, *, overwrite: bool) -> None:
-    if target is None:
-        if not pages.single and wanted.form != "json":
-            raise MmcrawlError(
-                f"several pages as {wanted.form}: name a folder with --output, or take --format"
-                " json, a line a page"
-            )
-    elif pages.single or target.suffix == ".jsonl":
-        new_file(str(target), "--output", overwrite=overwrite)
-        if target.suffix == ".jsonl" and wanted.form != "json":
-            raise MmcrawlError(f"--output {target} goes with --format json")
-    else:
-        new_folder(target, "--output", overwrite=overwrite)
+    return lambda: _extract(pages, wanted, folder, say)
 
 
 def _extract(
-    pages: PageFiles,
-    wanted: Wanted,
-    target: Path | None,
-    processes: int,
-    say: Callable[[object], None],
+    pages: PageFiles, wanted: Wanted, folder: Path | None, say: Callable[[object], None]
 ) -> int:
     done = problems = 0
-    with ExitStack() as stack:
-        write = _writer(target, pages, wanted, stack)
-        results = _over(pages, wanted, processes)
-        for one in _shown(results, pages.total) if not pages.single else results:
-            if one.problem:
-                problems += 1
-                say(f"{one.page}: {one.problem}")
-            else:
-                done += 1
-                write(one)
+    write = _to_standard_output if folder is None else _into(folder, wanted.form)
+    results = _over(pages, wanted)
+    for one in results if pages.single else _shown(results, pages.total):
+        if one.problem:
+            problems += 1
+            say(f"{one.page}: {one.problem}")
+        else:
+            done += 1
+            write(one)
     problems += pages.problems
     if not pages.single:
         say(f"{done:,} pages extracted, {problems:,} not")
     return 1 if problems else 0
 
 
-def _over(pages: Iterable[PageFile], wanted: Wanted, processes: int) -> Iterator[Extracted]:
+def _over(pages: PageFiles, wanted: Wanted) -> Iterator[Extracted]:
     """Yield what becomes of each page, in order; few are in memory at once."""
-    if processes == 1:
+    if pages.single:
         for page in pages:
             yield extracted(page, wanted)
         return
@@ -165,12 +140,13 @@ def _over(pages: Iterable[PageFile], wanted: Wanted, processes: int) -> Iterator
 
     from mmcrawl.archive.processes import begin_beside
 
-    with ProcessPoolExecutor(processes, initializer=begin_beside) as pool:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    with ProcessPoolExecutor(cores, initializer=begin_beside) as pool:
         waiting: deque[Future[Extracted]] = deque()
         try:
             for page in pages:
                 waiting.append(pool.submit(extracted, page, wanted))
-                if len(waiting) >= _WAITING * processes:
+                if len(waiting) >= _WAITING * cores:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
@@ -194,54 +170,21 @@ def _shown(results: Iterator[Extracted], total: int | None) -> Iterator[Extracte
             progress.advance(task)
 
 
-def _writer(
-    target: Path | None, pages: PageFiles, wanted: Wanted, stack: ExitStack
-) -> Callable[[Extracted], None]:
-    """Return what writes a content: to standard output, to one file, or to one for each page."""
-    if target is None:
-        return lambda one: _write(sys.stdout.buffer, one.text)
-    if pages.single or target.suffix == ".jsonl":
-        new = _NewFile(target)
-        stack.callback(new.close)
-        return new.write
-    target.mkdir(parents=True, exist_ok=True)
+def _to_standard_output(one: Extracted) -> None:
+    sys.stdout.buffer.write(one.text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+def _into(folder: Path, form: Form) -> Callable[[Extracted], None]:
+    """Return what writes a file for each page."""
+    folder.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()
 
     def write(one: Extracted) -> None:
-        name = _file_name(one.page, taken) + _ENDINGS[wanted.form]
-        text = one.text
-        if wanted.form == "json":
-            text = json.dumps(json.loads(text), ensure_ascii=False, indent=2) + "\n"
-        (target / name).write_bytes(text.encode("utf-8", "replace"))
+        name = _file_name(one.page, taken) + _ENDINGS[form]
+        (folder / name).write_bytes(one.text.encode("utf-8", "replace"))
 
     return write
-
-
-class _NewFile:
-    """A file that takes the place of what is there once something was written to it.
-
-    So a page may be its own target, and one that gives nothing costs no earlier result.
-    """
-
-    def __init__(self, target: Path) -> None:
-        self._target = target
-        self._beside = target.with_name(f"{target.name}.part")
-        self._file: IO[bytes] | None = None
-
-    def write(self, one: Extracted) -> None:
-        if self._file is None:
-            self._file = self._beside.open("wb")
-        _write(self._file, one.text)
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._beside.replace(self._target)
-
-
-def _write(file: IO[bytes], text: str) -> None:
-    file.write(text.encode("utf-8", "replace"))
-    file.flush()
 
 
 def _file_name(page: str, taken: set[str]) -> str:
@@ -270,7 +213,6 @@ def run(words: Sequence[str]) -> int | None:
     parser.add_argument("--format", choices=get_args(Form))
     parser.add_argument("--output")
     parser.add_argument("--overwrite", action="store_true")
-    parser.add_argument("--processes")
     try:
         opts, unknown = parser.parse_known_args(words)
     except argparse.ArgumentError:
