@@ -10,18 +10,23 @@ One rule a line, the first that matches an address counts:
 Patterns are said in `mmcrawl.scoring.pinned_rules`.
 """
 
+from __future__ import annotations
+
 import logging
 import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mmcrawl.crawl.seeds import checked, entries_of
 from mmcrawl.errors import RuleError
-from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.ranking import MOST_WEIGHT
 from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, compiled, glob_of
 from mmcrawl.topic.loading import load_topic
+
+if TYPE_CHECKING:  # slow to load
+    from mmcrawl.frontier.findings import PatternRecord
 
 logger = logging.getLogger(__name__)
 

@@ -6,14 +6,13 @@ import pty
 import struct
 import subprocess
 import termios
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mmcrawl.archive import Capture, Due, StoredAnew, Version, Visit, open_archive
 from mmcrawl.commands import archive as module
-from mmcrawl.commands.archive import due_lines, version_lines
+from mmcrawl.commands import due_lines, version_lines
 from mmcrawl.commands.terminal import revisit_tables
 from mmcrawl.spiders import Revisits
 from tests import programs
@@ -67,7 +66,7 @@ def test_the_help_tells_of_every_subcommand_in_lines_of_its_own(desk: Path) -> N
         out, err = process.communicate()
     assert (process.returncode, err) == (0, b"")
     starts = {line.split(" ")[0] for line in out.decode().splitlines() if line}
-    assert set(module.SUBCOMMANDS) <= starts
+    assert {one.name for one in module.Command.subcommands} <= starts
     assert all(len(line) < 80 for line in module.Command().long_desc().splitlines())
 
 
@@ -95,13 +94,17 @@ def test_a_narrow_terminal_loses_no_number(desk: Path) -> None:
     assert "200" in written
 
 
+def test_what_a_subcommand_does_is_there() -> None:
+    for one in module.Command.subcommands:
+        assert all(map(callable, map(module.function_of, filter(None, (one.run, one.check)))))
+
+
 def test_ctrl_c_is_a_word_and_exit_code_130(desk, monkeypatch, capsys):
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.chdir(desk)
-    stats = replace(module.SUBCOMMANDS["stats"], run=interrupted)
-    monkeypatch.setitem(module.SUBCOMMANDS, "stats", stats)
+    monkeypatch.setattr("mmcrawl.commands.archive.listing.stats", interrupted)
     assert exit_code(module.Command, "stats") == 130
     assert capsys.readouterr().err == "scrapy archive: stopped\n"
 
@@ -142,7 +145,7 @@ def test_versions_stand_in_columns_under_their_head() -> None:
 
 def test_what_is_due_stands_in_two_lines() -> None:
     item = Due(URL, 0.0, 0.5, 3_600.0, "Visited once: again after 1 hour.")
-    assert plain(due_lines([item], 10_800.0))[1:] == [
+    assert plain(due_lines(item, 10_800.0)) == [
         f"    2.0 h  1970-01-01 00:00:00 UTC            0.5  {URL}",
         "           Visited once: again after 1 hour.",
     ]

@@ -92,7 +92,7 @@ def test_commands_open_no_file_for_writing_by_themselves() -> None:
         if writing.search(path.read_text(encoding="utf-8"))
     }
     # Each behind `new_file`, but for the rounds that `stick` counts in its own folder.
-    assert found == {"base", "extraction", "stick", "subcommand"}
+    assert found == {"answers", "base", "extraction", "stick"}
 
 
 def test_a_file_is_written_anew_where_it_is_told_or_its_own(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
 import time
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -12,14 +13,14 @@ from rich.text import Text
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_date, as_text
 from mmcrawl.archive.revisits import Due, in_order, schedule
-from mmcrawl.commands.archive.subcommand import AT, LIMIT, ArchiveSubcommand, of_which, print_line
-from mmcrawl.commands.base import JSON, as_json
+from mmcrawl.commands.archive.answers import each_answer, of_which, print_line
 from mmcrawl.commands.terminal.tables import literal, next_due
 
+_HEAD = f"{'due since':>9}  {'last visit':<23}  {'changes a day':>13}  page"
 
-def _due(archive: Archive, options: Namespace, console: Console) -> int:
-    at = options.at
-    now = time.time() if at is None else at
+
+def due(archive: Archive, options: Namespace, console: Console) -> int:
+    now = time.time() if options.at is None else options.at
     found, later = [], inf
     for one in schedule(archive, now, options.config.revisits):
         if one.next_visit <= now:
@@ -28,39 +29,32 @@ def _due(archive: Archive, options: Namespace, console: Console) -> int:
             later = min(later, one.next_visit)
     found = in_order(found)
     shown = found[: options.limit]
-    if options.json:
-        for item in shown:
-            print(as_json(_due_record(item)))
-        return 0
-    for line in due_lines(shown, now) if shown else ():
-        print_line(console, line)
-    more = of_which(len(shown), len(found))
-    console.print(Text(f"{len(found)} due at {as_text(now)}{more}", "bold"))
-    if later < inf:
-        print_line(console, next_due(later))
+    each_answer(options, console, shown, _record, partial(due_lines, now=now), head=_HEAD)
+    if not options.json:
+        more = of_which(len(shown), len(found))
+        console.print(Text(f"{len(found)} due at {as_text(now)}{more}", "bold"))
+        if later < inf:
+            print_line(console, next_due(later))
     return 0
 
 
-def _due_record(due: Due) -> dict[str, Any]:
+def _record(one: Due) -> dict[str, Any]:
     return {
-        "url": due.url,
-        "last_visit": as_date(due.last_visit),
-        "next_visit": as_date(due.next_visit),
-        "changes_per_day": due.rate,
-        "why": due.why,
+        "url": one.url,
+        "last_visit": as_date(one.last_visit),
+        "next_visit": as_date(one.next_visit),
+        "changes_per_day": one.rate,
+        "why": one.why,
     }
 
 
-def due_lines(found: Iterable[Due], now: float) -> Iterator[Text]:
-    """Yield the visits that are due, each with its reason in a line below, under a head."""
-    yield Text(f"{'due since':>9}  {'last visit':<23}  {'changes a day':>13}  page", "bold")
-    for item in found:
-        rate = "" if item.rate is None else f"{item.rate:.2g}"
-        since, last = _ago(now - item.next_visit), as_text(item.last_visit)
-        yield Text.assemble(f"{since:>9}  ", (f"{last:<23}", "dim"), f"  {rate:>13}  ").append_text(
-            literal(item.url)
-        )
-        yield Text(f"{'':>9}  {item.why}", "dim")
+def due_lines(one: Due, now: float) -> Iterator[Text]:
+    """Yield a visit that is due, and its reason in a line below."""
+    rate = "" if one.rate is None else f"{one.rate:.2g}"
+    since, last = _ago(now - one.next_visit), as_text(one.last_visit)
+    line = Text.assemble(f"{since:>9}  ", (f"{last:<23}", "dim"), f"  {rate:>13}  ")
+    yield line.append_text(literal(one.url))
+    yield Text(f"{'':>9}  {one.why}", "dim")
 
 
 def _ago(seconds: float) -> str:
@@ -68,11 +62,3 @@ def _ago(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
     return "now"
-
-
-DUE = ArchiveSubcommand(
-    "due",
-    "pages that `scrapy crawl revisit` would visit",
-    options=(AT, LIMIT, JSON),
-    run=_due,
-)

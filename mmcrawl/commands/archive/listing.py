@@ -18,46 +18,35 @@ from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.lives import StoredAnew
 from mmcrawl.archive.model import ArchiveStats, StoredBlock, Version, Visit, as_date, as_text
 from mmcrawl.blocks.drawing import short_path
-from mmcrawl.commands.archive.subcommand import (
-    KINDS,
-    ArchiveSubcommand,
+from mmcrawl.commands.archive.answers import (
     answer,
     cut_off,
+    each_answer,
     print_line,
     print_problems,
-    versions_of,
 )
-from mmcrawl.commands.base import JSON, as_json, flag, whole
+from mmcrawl.commands.base import as_json, whole
 from mmcrawl.commands.terminal.tables import facts_table, folded, kind_of, literal, right
 from mmcrawl.errors import StoreError
 from mmcrawl.text.writing import as_called, counted, printable, size_of
 
 _MOST_HOSTS = 20
+_HEAD = f"{'vers.':>5} {'visits':>6}  {'last visit':<23}  URL"
 
 
-def _run(archive: Archive, options: Namespace, console: Console) -> int:
+def pages(archive: Archive, options: Namespace, console: Console) -> int:
     which = options.args[0] if options.args else ""
     prefix = which if "://" in which else None
     host = which.lower() if which and prefix is None else None
-    count = 0
-    for url in archive.urls(host, prefix):
-        visits = archive.visits(url)
-        if options.json:
-            print(as_json(_record(url, visits)))
-        else:
-            if not count:
-                print_line(
-                    console, Text(f"{'vers.':>5} {'visits':>6}  {'last visit':<23}  URL", "bold")
-                )
-            print_line(console, _line(url, visits))
-        count += 1
-    if not count and which:
+    found = ((url, archive.visits(url)) for url in archive.urls(host, prefix))
+    if not each_answer(options, console, found, _record, _lines, head=_HEAD) and which:
         what = f"URL that begins with {which}" if prefix else f"page of host {which}"
         raise StoreError(f"the archive has no {what}; `scrapy archive stats` shows the hosts")
     return 0
 
 
-def _record(url: str, visits: Sequence[Visit]) -> dict[str, Any]:
+def _record(page: tuple[str, Sequence[Visit]]) -> dict[str, Any]:
+    url, visits = page
     return {
         "url": url,
         "versions": sum(visit.changed for visit in visits),
@@ -67,21 +56,20 @@ def _record(url: str, visits: Sequence[Visit]) -> dict[str, Any]:
     }
 
 
-def _line(url: str, visits: Sequence[Visit]) -> Text:
-    versions = sum(visit.changed for visit in visits)
-    last = as_text(visits[-1].time) if visits else ""
-    return Text.assemble(
-        f"{versions:>5} {len(visits):>6}  ", (f"{last:<23}", "dim"), "  ", literal(url)
+def _lines(page: tuple[str, Sequence[Visit]]) -> Iterator[Text]:
+    record = _record(page)
+    last = as_text(page[1][-1].time) if page[1] else ""
+    yield Text.assemble(
+        f"{record['versions']:>5} {record['visits']:>6}  ",
+        (f"{last:<23}  ", "dim"),
+        literal(record["url"]),
     )
 
 
-LIST = ArchiveSubcommand("list", "pages with their versions and visits", "[HOST|PREFIX]", run=_run)
-
-
-def _stats(archive: Archive, options: Namespace, console: Console) -> int:
-    stats = archive.stats()
-    record = asdict(stats) | {"ratio": round(stats.ratio, 3)}
-    return answer(options, console, record, _tables(stats))
+def stats(archive: Archive, options: Namespace, console: Console) -> int:
+    found = archive.stats()
+    record = asdict(found) | {"ratio": round(found.ratio, 3)}
+    return answer(options, console, record, _tables(found))
 
 
 def _tables(stats: ArchiveStats) -> RenderableType:
@@ -123,24 +111,23 @@ def _found_again(count: int, distinct: int) -> str:
     return f"{count:,}, of which {distinct:,} distinct: {1 - distinct / count:.1%} found again"
 
 
-STATS = ArchiveSubcommand("stats", "how much is archived, and in how many bytes", run=_stats)
-
-
 # -- versions -------------------------------------------------------------------------------------
 
 
-def _versions(archive: Archive, options: Namespace, console: Console) -> int:
+def versions(archive: Archive, options: Namespace, console: Console) -> int:
     failures: list[str] = []
-    versions = versions_of(archive, options.args[0], failures)
+    found = archive.versions(options.args[0], failures.append)
+    if not found and not failures:
+        archive.get(options.args[0])  # which says why there is none
     visits = archive.visits(options.args[0])
     anew = {each.version: each for each in archive.anew(options.args[0])}
-    found = Counter(visit.version for visit in visits)
     if options.json:
-        for version in versions:
-            number = version.number
-            print(as_json(version_record(version, anew=anew.get(number), visits=found[number])))
+        count = Counter(visit.version for visit in visits)
+        for each in found:
+            record = version_record(each, anew=anew.get(each.number), visits=count[each.number])
+            print(as_json(record))
     else:
-        for line in version_lines(versions, visits, anew):
+        for line in version_lines(found, visits, anew):
             print_line(console, line)
     return print_problems(failures)
 
@@ -207,11 +194,6 @@ def _row(*cells: str, style: str = "") -> Text:
     return line.append(f"{cut_by:<9}  {digest:<12}  ", "dim").append_text(literal(kind))
 
 
-VERSIONS = ArchiveSubcommand(
-    "versions", "versions of a page, and what was new with each", "URL", run=_versions
-)
-
-
 _SIGNS = {
     "kept": (" ", "dim"),
     "moved": ("↕", "cyan"),
@@ -232,24 +214,23 @@ _VERDICTS = {
 }
 _AROUND = 40  # characters of unchanged text that are shown beside a change
 _BLOCK_TOPIC = 80
-ALL = flag("--all", "unchanged blocks and advertisements too")
 
 
-def _diff(archive: Archive, options: Namespace, console: Console) -> int:
+def diff(archive: Archive, options: Namespace, console: Console) -> int:
     url = options.args[0]
     failures: list[str] = []
-    if numbers := _numbers(options):
-        old, new = (archive.version(url, number) for number in numbers)
+    if chosen := numbers(options):
+        old, new = (archive.version(url, number) for number in chosen)
     else:
-        versions = archive.versions(url, failures.append) or [archive.get(url)]
-        if len(versions) < 2:
+        found = archive.versions(url, failures.append) or [archive.get(url)]
+        if len(found) < 2:
             raise StoreError(f"{url} has only one version; there is nothing to compare")
-        old, new = versions[-2:]
-    pages = archive.page(old), archive.page(new)
-    compared = shown = difference(*pages)
+        old, new = found[-2:]
+    both = archive.page(old), archive.page(new)
+    compared = shown = difference(*both)
     if wanted := options.kinds:
         changed = {change.kind for change in word_changes(compared)}
-        kinds = shown_kinds(*pages, wanted, changed)
+        kinds = shown_kinds(*both, wanted, changed)
         blocks = tuple(block for block in compared.blocks if block.kind in kinds)
         shown = replace(compared, blocks=blocks)
     elif not options.all:
@@ -259,7 +240,7 @@ def _diff(archive: Archive, options: Namespace, console: Console) -> int:
     return print_problems(failures)
 
 
-def _numbers(options: Namespace) -> list[int]:
+def numbers(options: Namespace) -> list[int]:
     """Return the versions that are compared; none for the last two."""
     if len(options.args) == 2:
         raise ValueError("give two versions of the page, V1 V2, or none for the last two")
@@ -375,13 +356,3 @@ def shown_words(words: Sequence[WordChange]) -> Text:
         text.append(f"{sign}{shown}{end}", _WORDS[word.change])
         text.append(" ")
     return text
-
-
-DIFF = ArchiveSubcommand(
-    "diff",
-    "what changed from one version to another",
-    "URL [V1 V2]",
-    check=_numbers,
-    options=(KINDS, ALL, JSON),
-    run=_diff,
-)

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
+from rich.console import Group as Lines
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
@@ -17,32 +18,26 @@ from mmcrawl.archive.search.finding import ORDERS, Order
 from mmcrawl.archive.search.hits import Hit
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
-from mmcrawl.commands.archive.subcommand import (
-    AT,
-    LIMIT,
-    ArchiveSubcommand,
+from mmcrawl.commands.archive.answers import (
     answer,
     cut_off,
+    each_answer,
     of_which,
     print_problems,
 )
-from mmcrawl.commands.base import JSON, Option, as_json, flag, whole
+from mmcrawl.commands.base import as_json
 from mmcrawl.commands.terminal.tables import kind_of, literal
 from mmcrawl.commands.terminal.telling import ProgressBars, complain
 from mmcrawl.rank.reading import Reading
-from mmcrawl.rank.results import open_duplicates, open_ranks
+from mmcrawl.rank.results import Group, open_duplicates, open_ranks
 from mmcrawl.text.writing import counted, printable, size_of
 
 _MOST_HITS = 20
 _MOST_PROCESSES = 4
 _HIT_TOPIC = 80
-_BY_RANK = "rank"  # that is kept beside the archive
-ORDER = Option("--order", choices=(*ORDERS, _BY_RANK), default="relevance", help="of results")
-COLLAPSE = flag("--collapse", "show one page of each group of similar pages")
-SKIP = Option("--skip", type=whole, default=0, metavar="N", help="see the results after so many")
 
 
-def _run(archive: Archive, options: Namespace, console: Console) -> int:
+def search(archive: Archive, options: Namespace, console: Console) -> int:
     """Search; 1 if nothing is found."""
     with open_search(options.uri, archive) as index:
         with _progress() as progress:
@@ -146,7 +141,7 @@ def _view(results: Results) -> RenderableType:
         lines.append(
             Text(f"{more} with the words in menus only; kind:navigation finds them", "dim")
         )
-    return Group(*lines)
+    return Lines(*lines)
 
 
 def _hit_lines(hit: Hit) -> list[Text]:
@@ -177,20 +172,10 @@ def _clean(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-SEARCH = ArchiveSubcommand(
-    "search",
-    "blocks that contain some words, in all versions",
-    "QUERY…",
-    options=(LIMIT, ORDER, COLLAPSE, SKIP, JSON),
-    shows_progress=True,
-    run=_run,
-)
-
-
 _GROUPS, _URLS = 20, 5  # that are shown
 
 
-def _classes(archive: Archive, options: Namespace, console: Console) -> int:
+def classes(archive: Archive, options: Namespace, console: Console) -> int:
     """Tell what pages are there for; 1 if a page is damaged."""
     from mmcrawl.rank.page_class import PAGE_CLASSES, classes_of
 
@@ -213,35 +198,7 @@ def _classes(archive: Archive, options: Namespace, console: Console) -> int:
     return print_problems(reading.unreadable)
 
 
-CLASSES = ArchiveSubcommand(
-    "classes",
-    "the purpose of each page: topic, hub, media, other",
-    options=(AT, JSON),
-    shows_progress=True,
-    run=_classes,
-)
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1:
-        raise ValueError(f"give a number above 0 and at most 1, as 0.8, not {text!r}")
-    return value
-
-
-NEAR = Option(
-    "--near",
-    type=_share,
-    default=0.8,
-    metavar="SHARE",
-    help="minimum share of equal text (default: 0.8)",
-)
-
-
-def _duplicates(archive: Archive, options: Namespace, console: Console) -> int:
+def duplicates(archive: Archive, options: Namespace, console: Console) -> int:
     """Find pages that say the same, and keep what was found; 1 if a page is damaged."""
     from mmcrawl.rank.duplicates import find_duplicates
     from mmcrawl.rank.results import save_duplicates
@@ -249,39 +206,29 @@ def _duplicates(archive: Archive, options: Namespace, console: Console) -> int:
     with ProgressBars() as progress:
         found = find_duplicates(archive, near=options.near, at=options.at, progress=progress)
     save_duplicates(options.uri, found)
-    if options.json:
-        for group in found.groups[: options.limit]:
-            print(as_json(asdict(group)))
-        return print_problems(found.unreadable)
-    shown = found.groups[: options.limit or _GROUPS]
-    for group in shown:
-        how = "the same" if group.exact else "alike"
-        sites = f" on {group.hosts} sites" if group.hosts > 1 else ""
-        console.print(Text(f"{len(group.urls):,} pages{sites}, {how}:", "bold"))
-        for url in group.urls[:_URLS]:
-            console.print(Text("  ").append(literal(url)), soft_wrap=True)
-        if len(group.urls) > _URLS:
-            console.print(f"  and {len(group.urls) - _URLS:,} more")
-    more = of_which(len(shown), len(found.groups))
-    alike = sum(len(group.urls) for group in found.groups)
-    console.print(
-        f"{found.pages:,} pages with text; {alike:,} are like another, in {len(found.groups):,}"
-        f" groups{more}",
-        soft_wrap=True,
-    )
+    shown = found.groups[: options.limit or (None if options.json else _GROUPS)]
+    each_answer(options, console, shown, asdict, _group_lines)
+    if not options.json:
+        more = of_which(len(shown), len(found.groups))
+        alike = sum(len(group.urls) for group in found.groups)
+        console.print(
+            f"{found.pages:,} pages with text; {alike:,} are like another, in"
+            f" {len(found.groups):,} groups{more}",
+            soft_wrap=True,
+        )
     return print_problems(found.unreadable)
 
 
-DUPLICATES = ArchiveSubcommand(
-    "duplicates",
-    "pages with the same or nearly the same text, kept for search --collapse",
-    options=(NEAR, AT, LIMIT, JSON),
-    shows_progress=True,
-    run=_duplicates,
-)
+def _group_lines(group: Group) -> Iterator[Text]:
+    how = "the same" if group.exact else "alike"
+    sites = f" on {group.hosts} sites" if group.hosts > 1 else ""
+    yield Text(f"{len(group.urls):,} pages{sites}, {how}:", "bold")
+    yield from (Text("  ").append(literal(url)) for url in group.urls[:_URLS])
+    if len(group.urls) > _URLS:
+        yield Text(f"  and {len(group.urls) - _URLS:,} more")
 
 
-def _export_parquet(archive: Archive, options: Namespace, console: Console) -> int:
+def export_parquet(archive: Archive, options: Namespace, console: Console) -> int:
     """Write pages, blocks and links; 1 if a page is damaged."""
     from mmcrawl.rank.parquet import write_export
 
@@ -304,13 +251,3 @@ def _export_parquet(archive: Archive, options: Namespace, console: Console) -> i
     rows = ", ".join(f"{count:,} {name}" for name, count in export.rows.items())
     answer(options, console, record, f"{folder}: {rows}, {size_of(export.stored_bytes)}")
     return print_problems(reading.unreadable)
-
-
-EXPORT_PARQUET = ArchiveSubcommand(
-    "export-parquet",
-    "write pages, blocks and links as Parquet files",
-    "FOLDER",
-    options=(AT, JSON),
-    shows_progress=True,
-    run=_export_parquet,
-)

@@ -13,54 +13,58 @@ from mmcrawl.archive.format.blocks import layout_digest, layout_of
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
-from mmcrawl.archive.model import StoredBlock, as_date, as_text, leaves
+from mmcrawl.archive.model import StoredBlock, Version, as_date, as_text, leaves
 from mmcrawl.blocks.drawing import short_path
-from mmcrawl.commands.archive.listing import version_record
-from mmcrawl.commands.archive.subcommand import (
-    AT,
-    BODY,
-    VERSION,
-    ArchiveSubcommand,
-    check_version,
+from mmcrawl.commands.archive.answers import (
     cut_off,
     print_line,
     print_problems,
-    version_of,
     write_body,
 )
-from mmcrawl.commands.base import JSON, OVERWRITE, Option, as_json, flag
+from mmcrawl.commands.archive.listing import version_record
+from mmcrawl.commands.base import as_json
 from mmcrawl.commands.terminal.tables import facts_table, kind_of, literal
 from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.errors import StoreError
 from mmcrawl.text.writing import counted, printable
 
-OUTPUT = Option("-o", "--output", target=True, help="where to, - for standard output")
-
 _TOPIC = 90
 _WORDS = 60
 _HEADERS = ("etag", "last-modified", "location", "server")
-BLOCKS = flag("--blocks", "the layout too, and what each block says and is")
 
 
-def _show(archive: Archive, options: Namespace, console: Console) -> int:
-    version = version_of(options, archive)
+def _version_of(options: Namespace, archive: Archive) -> Version:
+    """Return the version that --version or --at selects."""
+    if options.version is not None:
+        return archive.version(options.args[0], options.version)
+    return archive.get(options.args[0], options.at)
+
+
+def check_version(options: Namespace) -> None:
+    """Refuse two ways to say which version is meant."""
+    if options.at is not None and options.version is not None:
+        raise ValueError("give either --at or --version")
+
+
+def version(archive: Archive, options: Namespace, console: Console) -> int:
+    chosen = _version_of(options, archive)
     if options.body:
-        write_body(archive.rebuild(version).body, "-")
+        write_body(archive.rebuild(chosen).body, "-")
         return 0
-    page = archive.page(version)
-    anew = next(each for each in archive.anew(version.url) if each.version == version.number)
+    page = archive.page(chosen)
+    anew = next(each for each in archive.anew(chosen.url) if each.version == chosen.number)
     if options.json:
-        record = version_record(version, page.blocks, anew=anew)
+        record = version_record(chosen, page.blocks, anew=anew)
         print(as_json(record | _pieces_record(page, anew) if options.blocks else record))
         return 0
     problems = []
     try:
-        reason = LevelManager(archive).choose(version.url).reason
+        reason = LevelManager(archive).choose(chosen.url).reason
     except StoreError as error:
         problems.append(str(error))
         reason = "not known"
     lines = _pieces(page, anew) if options.blocks else map(_block_line, page.blocks)
-    heading = Text(printable(version.url), "bold")
+    heading = Text(printable(chosen.url), "bold")
     facts = facts_table(_facts(page, anew, reason))
     console.print(Group(heading, facts, Text(""), *lines))
     return print_problems(problems)
@@ -139,54 +143,33 @@ def _block_line(block: StoredBlock) -> Text:
     return cut_off(line)
 
 
-SHOW = ArchiveSubcommand(
-    "show",
-    "facts and blocks of a version",
-    "URL",
-    check=check_version,
-    options=(AT, VERSION, BLOCKS, BODY, JSON),
-    run=_show,
-)
-
-
-def _check_rebuild(options: Namespace) -> None:
+def check_rebuild(options: Namespace) -> None:
     check_version(options)
     if not options.output:
         raise ValueError("say where to with -o FILE, or -o - for standard output")
 
 
-def _rebuild(archive: Archive, options: Namespace, console: Console) -> int:
-    version = version_of(options, archive)
-    write_body(archive.rebuild(version).body, options.output)
+def rebuild(archive: Archive, options: Namespace, console: Console) -> int:
+    chosen = _version_of(options, archive)
+    write_body(archive.rebuild(chosen).body, options.output)
     if options.output != "-":
         console.print(
             Text(
-                f"{options.output}: version {version.number} of {as_text(version.time)},"
-                f" {version.size:,} bytes, SHA-256 as when it was stored"
+                f"{options.output}: version {chosen.number} of {as_text(chosen.time)},"
+                f" {chosen.size:,} bytes, SHA-256 as when it was stored"
             ),
             soft_wrap=True,
         )
     return 0
 
 
-REBUILD = ArchiveSubcommand(
-    "rebuild",
-    "write a version, byte for byte",
-    "URL",
-    check=_check_rebuild,
-    options=(AT, VERSION, OUTPUT, OVERWRITE),
-    run=_rebuild,
-)
-
-
 # -- block ----------------------------------------------------------------------------------------
 
 
 _BLOCK_WORDS = 200
-TEXT = flag("--text", "all its visible text")
 
 
-def _block(archive: Archive, options: Namespace, console: Console) -> int:
+def block(archive: Archive, options: Namespace, console: Console) -> int:
     life = archive.block(options.args[0])
     last = life.pages[0]
     page = archive.page(archive.version(last.url, last.versions[-1]))
@@ -256,12 +239,3 @@ def _runs(numbers: Sequence[int]) -> str:
         else:
             runs.append([number])
     return ", ".join(f"{r[0]}–{r[-1]}" if len(r) > 1 else str(r[0]) for r in runs)
-
-
-BLOCK = ArchiveSubcommand(
-    "block",
-    "the life of a block: on which pages, from when to when",
-    "DIGEST",
-    options=(TEXT, BODY, JSON),
-    run=_block,
-)

@@ -3,7 +3,6 @@
 import os
 from argparse import Namespace
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -14,28 +13,18 @@ from mmcrawl.archive.copying import copy_archive
 from mmcrawl.archive.model import CheckReport, as_text
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
-from mmcrawl.commands.archive.search import forget_purged
-from mmcrawl.commands.archive.subcommand import (
-    BEFORE,
-    HOST,
-    SINCE,
-    UNTIL,
-    URL,
-    YES,
-    ArchiveSubcommand,
+from mmcrawl.commands.archive.answers import (
     agreed,
     answer,
     print_problems,
 )
-from mmcrawl.commands.base import JSON, OVERWRITE, Option, flag, whole
+from mmcrawl.commands.archive.search import forget_purged
 from mmcrawl.commands.terminal.files import new_file
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.text.writing import printable, size_of
 
-REPAIR = flag("--repair", "repair what can be")
 
-
-def _check(archive: Archive, options: Namespace, console: Console) -> int:
+def check(archive: Archive, options: Namespace, console: Console) -> int:
     report = archive.check(repair=options.repair)
     answer(options, console, asdict(report) | {"clean": report.clean}, _text(report))
     return 0 if report.clean else 1
@@ -65,38 +54,17 @@ def _text(report: CheckReport) -> RenderableType:
     return Group(*lines, Text(*end))
 
 
-CHECK = ArchiveSubcommand(
-    "check",
-    "check everything; exit code 1 if damaged",
-    options=(REPAIR, JSON),
-    writes=True,
-    run=_check,
-)
-
-
 # -- upkeep ---------------------------------------------------------------------------------------
 
 
-_LEVEL = 19
-
-
-LEVEL = Option(
-    "--level",
-    type=partial(whole, most=19),
-    default=_LEVEL,
-    metavar="N",
-    help="zstd level, 1 to 19 (default: 19)",
-)
-
-
-def _seal(archive: Archive, options: Namespace, console: Console) -> int:
+def seal(archive: Archive, options: Namespace, console: Console) -> int:
     """Do what closing does, also where a process was killed before it; cut what is unsegmented."""
     before = archive.stats().stored_bytes
     archive.pack()
     return _done(archive, before, options, console)
 
 
-def _repack(archive: Archive, options: Namespace, console: Console) -> int:
+def repack(archive: Archive, options: Namespace, console: Console) -> int:
     before = archive.stats().stored_bytes
     archive.repack(options.level)
     return _done(archive, before, options, console)
@@ -108,23 +76,7 @@ def _done(archive: Archive, before: int, options: Namespace, console: Console) -
     return answer(options, console, {"before": before, "after": after}, text)
 
 
-SEAL = ArchiveSubcommand(
-    "seal",
-    "cut and compress what is not yet sealed, and free space",
-    options=(JSON,),
-    writes=True,
-    run=_seal,
-)
-REPACK = ArchiveSubcommand(
-    "repack",
-    "recompress everything",
-    options=(LEVEL, JSON),
-    writes=True,
-    run=_repack,
-)
-
-
-def _purge(archive: Archive, options: Namespace, console: Console) -> int:
+def purge(archive: Archive, options: Namespace, console: Console) -> int:
     url, host, before = options.url, options.host, options.before
     what = url or (f"host {host}" if host else "the whole archive")
     if url:
@@ -143,22 +95,12 @@ def _purge(archive: Archive, options: Namespace, console: Console) -> int:
     return answer(options, console, asdict(purged), text)
 
 
-def _check_purge(options: Namespace) -> None:
+def check_purge(options: Namespace) -> None:
     if options.host is None and options.url is None and options.before is None:
         raise ValueError("say what to remove: --host, --url, --before")
 
 
-PURGE = ArchiveSubcommand(
-    "purge",
-    "remove versions for good",
-    options=(HOST, URL, BEFORE, YES, JSON),
-    check=_check_purge,
-    writes=True,
-    run=_purge,
-)
-
-
-def _copy(archive: Archive, options: Namespace, console: Console) -> int:
+def copy(archive: Archive, options: Namespace, console: Console) -> int:
     """Copy; 1 if something could not be."""
     uri = as_archive_uri(options.args[0]) or ""
     if uri == options.uri:
@@ -173,15 +115,7 @@ def _copy(archive: Archive, options: Namespace, console: Console) -> int:
     return print_problems(report.problems)
 
 
-COPY = ArchiveSubcommand(
-    "copy",
-    "copy everything to another archive; can be interrupted and resumed",
-    "FILE.db|mongodb://HOST/DATABASE",
-    run=_copy,
-)
-
-
-def _export_warc(archive: Archive, options: Namespace, console: Console) -> int:
+def export_warc(archive: Archive, options: Namespace, console: Console) -> int:
     """Write a file of the kind that its name says; 1 if something is left out."""
     from mmcrawl.archive.warc.exporting import export_warc
 
@@ -210,7 +144,7 @@ def _export_warc(archive: Archive, options: Namespace, console: Console) -> int:
     return print_problems(report.problems)
 
 
-def _check_export(options: Namespace) -> None:
+def check_export(options: Namespace) -> None:
     from mmcrawl.archive.warc.wacz import index_beside
 
     since, until = options.since, options.until
@@ -221,17 +155,13 @@ def _check_export(options: Namespace) -> None:
         new_file(str(made), "export-warc", overwrite=options.overwrite)
 
 
-EXPORT_WARC = ArchiveSubcommand(
-    "export-warc",
-    "write a WARC file with its CDXJ, or a WACZ by its name",
-    "FILE",
-    options=(HOST, URL, SINCE, UNTIL, OVERWRITE, JSON),
-    check=_check_export,
-    run=_export_warc,
-)
+def check_import(options: Namespace) -> None:
+    """Look at the files before an archive is made: a name that was misspelt leaves none behind."""
+    for name in options.args:
+        os.stat(os.path.expanduser(name))
 
 
-def _import_warc(archive: Archive, options: Namespace, console: Console) -> int:
+def import_warc(archive: Archive, options: Namespace, console: Console) -> int:
     """Take in WARC files; 1 if something in them is left out for what it is."""
     from mmcrawl.archive.warc.importing import import_warc
 
@@ -250,15 +180,3 @@ def _import_warc(archive: Archive, options: Namespace, console: Console) -> int:
     answer(options, console, record, line)
     print_problems(report.problems)
     return 0 if all(problem.taken for problem in report.problems) else 1
-
-
-IMPORT_WARC = ArchiveSubcommand(
-    "import-warc",
-    "import WARC files",
-    "FILE…",
-    # Before an archive is made: a name that was misspelt leaves none behind.
-    check=lambda options: [os.stat(os.path.expanduser(name)) for name in options.args],
-    writes=True,
-    creates=True,
-    run=_import_warc,
-)

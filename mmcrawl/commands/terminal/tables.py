@@ -1,5 +1,7 @@
 """What a person sees of a crawl: a line or a panel while it runs, tables when it ends."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +16,15 @@ from rich.text import Text
 
 from mmcrawl.archive.model import as_text
 from mmcrawl.crawl.reports import Totals
-from mmcrawl.frontier.findings import BarrenPart, MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.media.index import State
-from mmcrawl.media.index import Summary as Media
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.text.writing import as_called, counted, printable, size_of, time_left
+
+if TYPE_CHECKING:  # slow to load
+    from mmcrawl.frontier.findings import BarrenPart, MediaPageRecord, NearMiss, PatternRecord
+    from mmcrawl.media.index import Summary as Media
+    from mmcrawl.spiders.collect import Collected
+    from mmcrawl.spiders.revisit import Revisits
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
@@ -308,11 +314,7 @@ def kind_of(kind: str) -> tuple[str, str]:
     return kind or "body", KIND_STYLES.get(kind, "default")
 
 
-if TYPE_CHECKING:
-    from mmcrawl.spiders.revisit import Revisits
-
-
-def revisit_tables(revisits: "Revisits") -> RenderableType:
+def revisit_tables(revisits: Revisits) -> RenderableType:
     parts: list[RenderableType] = [Text(f"\nRevisits of {printable(revisits.archive)}", "bold")]
     if revisits.visited or not revisits.problem:
         parts.append(_revisit_numbers(revisits))
@@ -337,7 +339,7 @@ def next_due(when: float) -> str:
     )
 
 
-def _revisit_numbers(revisits: "Revisits") -> RenderableType:
+def _revisit_numbers(revisits: Revisits) -> RenderableType:
     facts = {
         "due": str(revisits.due),
         "visited": str(revisits.visited),
@@ -349,11 +351,7 @@ def _revisit_numbers(revisits: "Revisits") -> RenderableType:
     return facts_table(facts.items())
 
 
-if TYPE_CHECKING:
-    from mmcrawl.spiders.collect import Collected
-
-
-def collected_tables(collected: "Collected") -> RenderableType:
+def collected_tables(collected: Collected) -> RenderableType:
     kept, rate = counted(collected.kept, "file"), ""
     if collected.seconds >= 1 and collected.kept:
         each = size_of(round(collected.kept_bytes / collected.seconds))
