@@ -1,18 +1,15 @@
 """Where a browser goes from a page without a click: refreshes, and what scripts do at once.
 
-Scripts are read for addresses and not executed: an address counts that stands as one text where
-`location` is set, or what does the same is called. A move is certain if every browser makes it
-within a minute: if nothing around it asks, and it waits for nothing but the page. Another, as one
-for mobile phones, one of a page that finds itself in a frame, or one for browsers without scripts,
-is a link at most.
+A move is certain if every browser makes it within a minute; another, as one for mobile phones, one
+of a page that finds itself in a frame, or one for browsers without scripts, is a link at most.
 """
 
 import re
-from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
+from mmcrawl.page.browser_objects import Browser
 from mmcrawl.page.looks import Attributes
+from mmcrawl.page.tree import PageTree
 
 _AT_ONCE = 60.0
 """Seconds; who is to read a page for longer than that is not moved."""
@@ -20,34 +17,20 @@ _MOST = 5
 # What moves a page is short; libraries and data, which only might, are long.
 _LONGEST_SCRIPT = 8_000
 _LONGEST_SCRIPTS = 16_000
-_LONGEST_HELP = 1_000  # of a script that moves nothing, but may call what another one has defined
+_LONGEST_HELP = 1_000  # of a script without a sign, which may say what others use
 _SCRIPT_TYPES = re.compile(r"|module|jscript|(?:text|application)/(?:x-)?(?:java|ecma)script[\d.]*")
-_WORDS = "location", "navigate", "_self", "_top"
-_STRING = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
-_STRINGS = re.compile(_STRING)
-_COMMENTS = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?(?:\*/|\Z)|<!--", re.DOTALL)
-# What a timer is given as a text is a script, too.
-_TIMED_TEXT = re.compile(r"(\bset(?:Timeout|Interval)\s*\(\s*)([\"'])((?:(?!\2)[^\\\n])*)\2")
-_MOVE = re.compile(
-    r"(?<![\w$.])(?:(?:window|self|top|parent|document|this)\??\.)*"
-    r"(?:location(?:\.href)?\s*=|location\??\.(?:replace|assign)\s*\(|navigate\s*\("
-    r"|open\s*\((?=[^()]{0,300}['\"]_(?:self|top|parent)['\"]))"
-    r"\s*(?P<quote>['\"])(?P<href>[^'\"<>\\\n]{1,2000})(?P=quote)(?!\s*[+.\[?])"
+# What moves a browser, or hides what does. That `location` is read is not enough.
+_SIGN = re.compile(
+    r"\blocation(?:['\"]\])?\s*\??(?:=[^=]|\[|\.\s*(?:replace|assign)\b"
+    r"|\.\s*(?:href|search|pathname|host(?:name)?|protocol)\s*=[^=])"
+    r"|=\s{0,9}(?:\w{1,20}\.){0,2}location\s*[;,]|\(\s*['\"]?\w{0,9}\.?location['\"]?\s*[),]"
+    r"|\.\s*(?:(?:submit|requestSubmit|click)\s*\(\s*\)|dispatchEvent\s*\()|\.\s*trigger\s*\(\s*['\"](?:click|submit)"
+    r"|\bnavigate\s*\(|\beval\s*\((?!\s*function)|\bopen\s*\([^()]{0,300}_(?:self|top|parent)"
+    r"|\bhistory\.(?:replace|push)State\b|http-?equiv",
+    re.IGNORECASE,
 )
-# What is before an open brace of code that every browser comes to by itself.
-_FUNCTION = r"(?:function\b[^(]{0,99}\([^()]*\)|(?:\w+|\([^()]*\))\s*=>)\s*\Z"
-_RUN_AT_ONCE = re.compile(
-    rf"(?:(?:(?<![\w$])(?:\$|jQuery|set(?:Timeout|Interval))|\.ready|(?:^|[=!;,(+-])\s*)\(\s*"
-    rf"|\bon(?:page)?load\s*=\s*|['\"](?:on)?(?:load|DOMContentLoaded)['\"]\s*,\s*){_FUNCTION}"
-    r"|\A\s*(?:try\s*)?\Z"
-)
-_FUNCTION_HEAD = re.compile(r"(?:\bfunction\b|(\w+))\s*\([^()]*\)\s*\Z|=>\s*\Z")
-_CONDITIONS = frozenset({"if", "for", "while", "switch", "catch", "with"})
-_ASKS = re.compile(r"\b(?:if|else|case|default|for|while|catch|function)\b|\?|&&|\|\||=>")
-_LATE = re.compile(r"[^{}]*\}\s*,\s*(\d{5,})")  # milliseconds
-_BRACES = re.compile("[{}]")
-_MOST_READ = 20  # places of a page where it may be moved
-_MOST_CALLS, _CALLS_IN_CALLS = 5, 2
+_WORDS = "location .submit .requestSubmit .click .trigger navigate eval _self _top _parent".split()
+_WORDS += ["dispatchEvent", "quiv", "history"]
 # As HTML has it: seconds, then perhaps the address, in quotes or not.
 _REFRESH = re.compile(
     r"\s*+(?P<seconds>\d{1,9})?[\d.]*+(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?P<url>[^\s].*)",
@@ -77,6 +60,7 @@ class Moves:
     def __init__(self) -> None:
         self._refreshes: list[Move] = []
         self._scripts: list[str] = []
+        self._events: list[str] = []
         self._is_moved = False
 
     def refresh(self, content: str, *, is_certain: bool = True) -> None:
@@ -85,79 +69,54 @@ class Moves:
             seconds, href = found
             self._refreshes.append(Move(href, is_certain and seconds <= _AT_ONCE))
 
-    def script(self, code: str, mime: str = "") -> None:
+    def script(self, code: str, mime: str) -> None:
         """Take an inline script and its declared type."""
         if _SCRIPT_TYPES.fullmatch(mime) and len(code) <= _LONGEST_SCRIPT:
-            # Of each script: words are found many times as fast as what they stand in.
-            moves = any(word in code for word in _WORDS) and _MOVE.search(code) is not None
+            moves = _may_move(code)
             if moves or len(code) <= _LONGEST_HELP:
                 self._scripts.append(code)
             self._is_moved = self._is_moved or moves
 
     def event(self, attributes: Attributes) -> None:
         """Take what an element does when it is loaded."""
-        self.script(attributes.get("onload", ""))
+        if (code := attributes.get("onload")) and len(code) <= _LONGEST_SCRIPT:
+            self._events.append(code)
+            self._is_moved = self._is_moved or _may_move(code)
 
-    def all(self) -> list[Move]:
-        """Return the moves of the page, the first of each address."""
+    def all(self, tree: PageTree, url: str) -> list[Move]:
+        """Return the moves of the page, the first of each address.
+
+        Args:
+            tree: The page.
+            url: Its address.
+        """
         made = [*self._refreshes]
         if self._is_moved:
-            made += _in_scripts("\n;".join(self._scripts)[:_LONGEST_SCRIPTS])
+            browser = self._shown(Browser(tree, url))
+            made += [Move(href, certain) for href, certain in browser.moves]
+            for content in browser.refreshes:
+                if (found := refresh_in(content)) is not None:
+                    made.append(Move(found[1], found[0] <= _AT_ONCE))
         certain = {move.href for move in made if move.is_certain}
         hrefs = dict.fromkeys(move.href for move in made)
         return [Move(href, href in certain) for href in hrefs][:_MOST]
 
-
-def _in_scripts(code: str) -> Iterator[Move]:
-    """Yield the moves that the scripts of a page make, or may make."""
-    code = _COMMENTS.sub(lambda found: found[1] or "", code)
-    code = _TIMED_TEXT.sub(r"\1function(){\3}", code)
-    # The same without what stands in texts, where braces and names mean nothing.
-    bare = _STRINGS.sub(lambda text: f'"{"_" * (len(text[0]) - 2)}"', code)
-    for found in islice(_MOVE.finditer(code), _MOST_READ):
-        is_made = bare[found.start()] != "_" and _is_made(code, bare, found.start())
-        if is_made is not False:
-            yield Move(found["href"].strip(), is_made is True)
-
-
-def _is_made(code: str, bare: str, at: int, calls: int = _CALLS_IN_CALLS) -> bool | None:
-    """Whether every browser comes to a place of a script by itself, and soon; None for some."""
-    opened = [0]  # behind each brace that is open there
-    for brace in _BRACES.finditer(bare, 0, at):
-        if brace[0] == "{":
-            opened.append(brace.end())
-        elif len(opened) > 1:
-            opened.pop()
-    runs = [_is_run(code, bare, place - 1, calls) for place in opened[1:]]
-    if False in runs:
-        return False
-    late = _LATE.match(bare, at)
-    is_late = late is not None and int(late[1][:9]) > 1_000 * _AT_ONCE
-    asks = _ASKS.search(_statement(bare, bare, at)) or "return" in bare[opened[-1] : at]
-    return None if asks or is_late or None in runs else True
+    def _shown(self, browser: Browser) -> Browser:
+        """Return a browser after it has met all scripts."""
+        left = _LONGEST_SCRIPTS
+        for code in self._scripts:
+            left -= len(code)
+            if left >= 0:
+                browser.run(code)
+        for code in self._events:
+            browser.run(code)
+        browser.loaded()
+        return browser
 
 
-def _is_run(code: str, bare: str, brace: int, calls: int) -> bool | None:
-    """Whether what stands in braces is done by every browser; None for some, as behind an if."""
-    head = _statement(code, bare, brace)
-    if run := _RUN_AT_ONCE.search(head):
-        return None if _ASKS.search(head, 0, run.start()) else True
-    if not (function := _FUNCTION_HEAD.search(head)) or function[1] in _CONDITIONS:
-        return None
-    name = re.escape(function[1] or " ")
-    called = re.finditer(
-        rf"(?<!function )\b{name}\s*\(|(?:Timeout|Interval)\s*\(\s*{name}\b"
-        rf"|\bonload\s*=\s*{name}\b|['\"]load['\"]\s*,\s*{name}\b",
-        code,
-    )
-    places = [call.start() for call in islice(called, _MOST_CALLS if calls else 0)]
-    found = [_is_made(code, bare, place, calls - 1) for place in places]
-    return True if True in found else None if None in found else False
-
-
-def _statement(code: str, bare: str, at: int) -> str:
-    """Return the statement that goes on at a place, up to there."""
-    return code[max(bare.rfind(mark, 0, at) for mark in ";{}") + 1 : at]
+def _may_move(code: str) -> bool:
+    # Of each script: words are found twenty times as fast as what they stand in.
+    return any(word in code for word in _WORDS) and _SIGN.search(code) is not None
 
 
 def refresh_in(content: str) -> tuple[float, str] | None:

@@ -80,7 +80,8 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
         resolved.append((itself, own))
     named = [(kind, t.url) for kind, href in collector.named if (t := resolve(href)) is not None]
     named += ((FEED, t.url) for reference, t in resolved if _leads_to_feed(reference, t))
-    resolved[:0] = list(_moves(collector.moves.all(), resolved, resolve, own_url))
+    moves = collector.moves.all(tree, own_url)
+    resolved[:0] = list(_moves(moves, resolved, resolve, own_url))
     links, groups = page_links(resolved, own_url, host)
     return Page(
         url=url,
@@ -120,9 +121,18 @@ def _moves(
     has_links = any(r.may_be_page and t.is_page and t.url != own_url for r, t in others)
     for move in moves:
         target = resolve(move.href)
-        if target is not None:
+        if target is not None and not _only_grows(target.url, own_url):
             tag = MOVE if move.is_certain or not has_links else "script"
             yield Reference(move.href, tag, tag_path=tag, may_be_page=True), target
+
+
+def _only_grows(url: str, own: str) -> bool:
+    """Return whether an address is a page's own one with a piece of its query once more.
+
+    A script that adds it without looking does so for ever.
+    """
+    more = url.removeprefix(own)
+    return more[:1] in ("?", "&") and more[1:] in re.split(r"[?&]", own)[1:]
 
 
 def media_in(
