@@ -1,11 +1,13 @@
 """The topic test: is a page relevant, and why. One test for crawl, report and truth."""
 
 import logging
+import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TypeAlias
+from urllib.parse import urljoin
 
 from mmcrawl.errors import TopicError
 from mmcrawl.frontier.urls import host_of
@@ -61,6 +63,9 @@ LINKING = "linking page"
 """Where the evidence of the page that links to a medium stands among the signs of that."""
 
 _BETWEEN_LOOKS = 2.0  # seconds, at whether a learnt topic was learnt anew
+
+_BETWEEN_PARTS = re.compile(r"\s+[-–—|·•:»«›‹~]+\s+|\s*[｜—«»]\s*")
+"""What separates the name of a page from that of its site in a title."""
 
 Signs: TypeAlias = Mapping[str, Mapping[str, float]]
 """What each concept of the topic is worth by standing in a field of a page, its media left out."""
@@ -266,9 +271,10 @@ def _nearness(model: PageModel) -> dict[str, TopicTest]:
 
 def _fields(page: Page) -> Iterator[tuple[str, str]]:
     """Yield the fields of a page that hold text, by the names of `FIELD_WEIGHTS`."""
+    names = _names_of_site(page)
     fields = {
-        "title": page.title,
-        "headings": page.headings,
+        "title": _without(names, _BETWEEN_PARTS.split(page.title), " | "),
+        "headings": _without(names, page.headings.split("\n"), "\n"),
         "keywords": page.keywords,
         "description": page.description,
         "groups": "\n".join(dict.fromkeys(group.title for group in page.groups)),
@@ -276,6 +282,27 @@ def _fields(page: Page) -> Iterator[tuple[str, str]]:
         "text": page.text,
     }
     return ((name, text) for name, text in fields.items() if text.strip())
+
+
+def _names_of_site(page: Page) -> set[str]:
+    """Return what links to the front page of a page's site say, in lower case; none on that."""
+    front = urljoin(page.url, "/")
+    if page.url == front:
+        return set()
+    return {_plain(link.anchor) for link in page.links if link.url == front}
+
+
+def _without(names: Collection[str], parts: Sequence[str], between: str) -> str:
+    """Return the parts of a text that are no names of the site; all of them if there are no others.
+
+    The site's name stands on each of its pages, and says of none what it is about.
+    """
+    own = [part for part in parts if _plain(part) not in names]
+    return between.join(own or parts)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _worth(field: str, text: str, topic: Topic) -> dict[str, float]:

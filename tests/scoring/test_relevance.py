@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mmcrawl.page import LinkGroup, MediaResource, Page
+from mmcrawl.page import Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.lists import read_feed
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest
 from mmcrawl.topic import Topic, load_topic, topic_from_keywords
@@ -214,3 +214,27 @@ def test_each_episode_of_a_feed_is_judged_by_itself() -> None:
     assert not none.relevant
     of_all = TopicTest(topic_from_keywords("radio"), {"audio"}).judge(page, page.media)
     assert len(of_all.media) == 3
+
+
+NAMED = (Link("http://h.test/", "The  Lens", "a"), Link("http://h.test/lens/", "Prism", "a"))
+
+
+@each(
+    "field, text, relevant",
+    [
+        ("title", "Bloopers | the lens", False),
+        ("title", "Bloopers – The Lens", False),
+        ("title", "Prism | The Lens", True),
+        ("title", "Cleaning the lens", True),
+        ("title", "The Lens", True),
+        ("headings", "The Lens\nBloopers", False),
+        ("headings", "The Lens\nOptics, prism", True),
+    ],
+)
+def test_the_name_of_the_site_does_not_carry_a_page(field, text, relevant):
+    assert judge(Page(url=URL, links=NAMED, **{field: text}), FILM).relevant is relevant
+
+
+def test_the_front_page_may_be_on_topic_by_the_name_of_its_site():
+    page = Page(url="http://h.test/", title="The Lens - Home", links=NAMED)
+    assert judge(page, FILM).relevant
