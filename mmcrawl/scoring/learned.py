@@ -90,9 +90,14 @@ class Learned(Scorer):
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider; seeds come first."""
         links = list(links)
-        self._register(links)
+        new = self._register(links)
         self._prospects.learn_failure()
-        return self._scores_of([link for link in links if self._state[link] == _WAITING])
+        waiting = [link for link in links if self._state[link] == _WAITING]
+        known = np.setdiff1d(waiting, new).astype(np.int64)
+        passed_on = self._score[known]
+        scores = self._scores_of(waiting)
+        self._score[known] = passed_on  # a crawl that goes on keeps them in place of these
+        return scores
 
     def started(self, link: int) -> LinkScores:
         """Note that a link waits no more."""
