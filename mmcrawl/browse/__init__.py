@@ -12,7 +12,7 @@ with lazy_imports(__name__):
     from mmcrawl.browse.arguments import Problem
     from mmcrawl.browse.catalogue import WorksOfStore
     from mmcrawl.browse.context import Context, Limits, Options, Pool, open_context
-    from mmcrawl.browse.figures import months_of, timeline_of
+    from mmcrawl.browse.figures import months_of
     from mmcrawl.browse.runs import CrawlRuns, CrawlWatch, kind_of_error
     from mmcrawl.browse.safety import guarded, is_loopback
     from mmcrawl.browse.text import (
@@ -30,5 +30,4 @@ with lazy_imports(__name__):
         when,
         words_for,
     )
-    from mmcrawl.browse.views.crawls import reports_in
     from mmcrawl.browse.views.works import kept_file

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
-from math import inf
 from time import monotonic
 from typing import Any
 
@@ -20,27 +18,31 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.browse.context import Context, Limits
+from mmcrawl.browse.context import Act, Context, Limits, View
 from mmcrawl.browse.oai import oai_routes
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.memento import memento_routes
 from mmcrawl.browse.replay.serving import cdx_routes, replay_routes
 from mmcrawl.browse.safety import guarded
-from mmcrawl.browse.views.collections import CollectionViews
-from mmcrawl.browse.views.crawls import CrawlViews
-from mmcrawl.browse.views.home import HomeViews
-from mmcrawl.browse.views.media import MediaViews, SearchViews
-from mmcrawl.browse.views.pages import PageViews, SiteViews
-from mmcrawl.browse.views.topics import TopicViews, TopicWordViews
-from mmcrawl.browse.views.versions import VersionViews, WatchViews
-from mmcrawl.browse.views.works import WorkViews
+from mmcrawl.browse.views import (
+    collections,
+    crawls,
+    home,
+    media,
+    pages,
+    search,
+    topics,
+    versions,
+    watch,
+    works,
+)
 from mmcrawl.errors import MmcrawlError
 
 logger = logging.getLogger(__name__)
@@ -56,6 +58,58 @@ _PROGRAMS = (
 )
 
 
+def _help(context: Context, arguments: Arguments) -> Response:
+    return page(arguments, "help", programs=_PROGRAMS, archive=shown(context.uri))
+
+
+PAGES: Mapping[str, View] = {
+    "/": home.home,
+    "/sites": pages.sites_page,
+    "/site": pages.site_page,
+    "/search": search.search_page,
+    "/search.json": search.search_json,
+    "/find": pages.find_page,
+    "/page": pages.history_page,
+    "/version": versions.version_page,
+    "/view": versions.view_page,
+    "/diff": versions.diff_page,
+    "/watch": watch.watch_page,
+    "/watch.atom": watch.watch_feed,
+    "/media/item": media.media_item,
+    "/works": works.works_page,
+    "/work": works.work_page,
+    "/work/picture": works.work_picture,
+    "/work/file/{id}/{number:int}/{path:path}": works.work_file,
+    "/collections": collections.collections_page,
+    "/collection": collections.collection_page,
+    "/collection/export": collections.download_export,
+    "/topics": topics.topics_page,
+    "/topic": topics.topic_page,
+    "/topic/words": topics.words_page,
+    "/topic/suggestions": topics.suggestions_page,
+    "/crawls": crawls.crawls_page,
+    "/crawls.json": crawls.crawls_json,
+    "/crawl": crawls.crawl_page,
+    "/help": _help,
+}
+FORMS: Mapping[str, Act] = {
+    "/works/describe": works.describe_works,
+    "/works/change": works.change_works,
+    "/work/correct": works.correct_work,
+    "/collections/add": collections.add_to_collection,
+    "/collection": collections.change_collection,
+    "/collection/export": collections.export_collection,
+    "/topic/mark": topics.mark_page,
+    "/topic/learn": topics.learn_topic,
+    "/topic/words": topics.save_words,
+    "/topic/suggestions": topics.suggest_words,
+    "/topic/suggestions/decide": topics.decide_suggestion,
+    "/crawls": crawls.start_crawl,
+    "/crawl": crawls.act_on_crawl,
+    "/crawl/near": crawls.mark_near,
+}
+
+
 def create_app(context: Context) -> ASGIApp:
     """Return the application."""
 
@@ -65,9 +119,12 @@ def create_app(context: Context) -> ASGIApp:
         context.runs.watch()
         yield
 
+    folders = {"/static": files("mmcrawl.browse") / "static", "/ruffle": context.options.ruffle}
     app = Starlette(
         routes=[
-            *_routes(context),
+            *(context.route(path, view) for path, view in PAGES.items()),
+            *(context.form(path, act) for path, act in FORMS.items()),
+            *(Mount(path, StaticFiles(directory=str(one))) for path, one in folders.items() if one),
             *replay_routes(context),
             *memento_routes(context),
             *cdx_routes(context),
@@ -83,73 +140,6 @@ def create_app(context: Context) -> ASGIApp:
         lifespan=lifespan,
     )
     return guarded(app, context)
-
-
-def _routes(context: Context) -> list[BaseRoute]:
-    sites, search = SiteViews(context), SearchViews(context)
-    pages, versions = PageViews(context), VersionViews(context)
-    media, watch = MediaViews(context), WatchViews(context)
-    works, collections = WorkViews(context), CollectionViews(context)
-    topics, topic_words = TopicViews(context), TopicWordViews(context)
-    crawls = CrawlViews(context)
-    routes: list[BaseRoute] = [
-        context.route("/", HomeViews(context).home),
-        context.route("/sites", sites.sites),
-        context.route("/site", sites.site),
-        context.route("/search", search.page),
-        context.route("/search.json", search.json),
-        context.route("/find", pages.find),
-        context.route("/page", pages.through_time),
-        context.route("/page/blocks", pages.blocks),
-        context.route("/version", versions.version),
-        context.route("/view", versions.view),
-        context.route("/diff", versions.diff),
-        context.route("/watch", watch.page),
-        context.route("/watch.atom", watch.feed),
-        context.route("/media", media.gallery),
-        context.route("/media/item", media.item),
-        context.route("/works", works.works),
-        context.form("/works/describe", works.describe),
-        context.form("/works/change", works.change),
-        context.route("/work", works.work),
-        context.form("/work/correct", works.correct),
-        context.route("/work/picture", works.picture),
-        context.raw_route("/work/file/{id}/{number:int}/{path:path}", works.file, "file"),
-        context.route("/collections", collections.collections),
-        context.form("/collections/add", collections.add),
-        context.route("/collection", collections.collection),
-        context.form("/collection", collections.change),
-        context.route("/collection/export", collections.download),
-        context.form("/collection/export", collections.export),
-        context.route("/topics", topics.topics),
-        context.route("/topic", topics.topic),
-        context.form("/topic/mark", topics.mark),
-        context.form("/topic/learn", topics.learn),
-        context.route("/topic/words", topic_words.words),
-        context.form("/topic/words", topic_words.save),
-        context.route("/topic/suggestions", topic_words.suggestions),
-        context.form("/topic/suggestions", topic_words.suggest),
-        context.form("/topic/suggestions/decide", topic_words.decide),
-        context.route("/crawls", crawls.crawls),
-        context.route("/crawls.json", crawls.json),
-        context.form("/crawls", crawls.start),
-        context.route("/crawl", crawls.crawl),
-        context.form("/crawl", crawls.act),
-        context.form("/crawl/near", crawls.mark_near),
-        context.route("/reports/{name}", crawls.report),
-        Route("/help", _help(context), name="help"),
-        Mount("/static", StaticFiles(directory=str(files("mmcrawl.browse") / "static"))),
-    ]
-    if context.options.ruffle is not None:
-        routes.append(Mount("/ruffle", StaticFiles(directory=context.options.ruffle)))
-    return routes
-
-
-def _help(context: Context) -> Callable[[Request], Response]:
-    def show(request: Request) -> Response:
-        return page(Arguments(request), "help", programs=_PROGRAMS, archive=shown(context.uri))
-
-    return show
 
 
 def _answer_to(
@@ -209,19 +199,12 @@ def _of_fault(_: Request, __: Exception) -> Problem:  # the server logs it
 
 
 # -- The server: uvicorn, with bounds on what a connection may take that uvicorn does not have ----
-# A request has to arrive whole in some seconds, an answer has to be taken at some pace, and nobody
-# holds more than some connections: of somebody with more, the one that has waited longest for a
-# request is told to come back (503), so that who asks is answered at once.
+# A request has to arrive whole in some seconds, an answer has to be taken at some pace, and of too
+# many connections the one that has waited longest for a request is ended: who asks is answered.
 
 # Bytes that the system keeps of an answer, of each connection. It would take megabytes, and nobody
 # would see for long whether a slow reader takes any.
 _KEPT = 64 << 10
-_LINGER = 2.0  # seconds in which the answer of 503 is read: to close at once would reset it
-_TOLD = b"Too many connections; try again in a moment.\n"
-_BUSY = (
-    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nConnection: close\r\n"
-    b"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s" % (len(_TOLD), _TOLD)
-)
 
 
 def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
@@ -239,86 +222,39 @@ def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
 
 
 class _Connection(H11Protocol):
-    """One connection.
-
-    Attributes:
-        counts: Whether it is one of those that are open; one that is being ended is not.
-    """
+    """One connection."""
 
     def __init__(self, *arguments: Any, limits: Limits, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.counts = True
         self._limits = limits
         self._since = monotonic()  # it has waited for a request since then, if it waits
         self._arriving: asyncio.TimerHandle | None = None
         self._taking: asyncio.TimerHandle | None = None
 
-    # -- how many there may be ------------------------------------------------------------------
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin; end another one if there are too many."""
+        """Begin; if there are too many, end the one that has waited longest."""
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _KEPT)
         super().connection_made(transport)
         self._watch()
-        others = [one for one in self._all() if one.counts]
-        count = Counter(one.host for one in others)
-        if count[self.host] > self._limits.connections_each:
-            self._make_room(one for one in others if one.host == self.host)
-        elif len(others) > self._limits.connections:
-            most = count.most_common(1)[0][0]
-            self._make_room(one for one in others if one.host == most)
-
-    def _make_room(self, among: Iterable[_Connection]) -> None:
-        """Refuse the one that has waited longest for its reader, or this one if none waits."""
-        min(
-            among, key=lambda one: (one is self or not one.waits, one is not self, one._since)
-        )._refuse()
-
-    def _refuse(self) -> None:
-        """Answer that there is no room, whatever is asked, and end it when that can be read."""
-        refused = [one for one in self._all() if not one.counts]
-        if len(refused) >= self._limits.connections:
-            min(refused, key=lambda one: one._since)._end_soon()
-        self.counts, self._since = False, monotonic()
-        self._drop_timers()
-        self.transport.write(_BUSY)
-        self.transport.write_eof()
-        self._arriving = self.loop.call_later(_LINGER, self._end)
-
-    def _end_soon(self) -> None:
-        """End it once all that has come is read: what is left unread would reset it."""
-        self._since = inf
-        self._drop_timers()
-        self._arriving = self.loop.call_later(0, self._end)
-
-    def _all(self) -> list[_Connection]:
-        return [one for one in self.connections if isinstance(one, _Connection)]
-
-    def _end(self) -> None:
-        self.counts = False
-        self.transport.abort()
-
-    def _drop_timers(self) -> None:
-        for timer in (self._arriving, self._taking):
-            if timer is not None:
-                timer.cancel()
+        if len(self.connections) > self._limits.connections:
+            every = (one for one in self.connections if isinstance(one, _Connection))
+            # None is ended whose answer is under way: this one is, where no other waits.
+            min(
+                every, key=lambda one: (one is self or not one._waits, one is not self, one._since)
+            ).end()
 
     @property
-    def host(self) -> str:
-        return self.client[0] if self.client else ""
-
-    @property
-    def waits(self) -> bool:
+    def _waits(self) -> bool:
         """Whether it waits for its reader to ask; an answer that is begun is never broken off."""
         idle = self.cycle is None or self.cycle.response_complete
         return idle and not (self.transport.is_closing() or self.transport.get_write_buffer_size())
 
-    # -- how long they may take -----------------------------------------------------------------
+    def end(self) -> None:
+        self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        if self.counts:
-            super().data_received(data)
-            self._watch()
+        super().data_received(data)
+        self._watch()
 
     def on_response_complete(self) -> None:
         self._since = monotonic()
@@ -330,7 +266,9 @@ class _Connection(H11Protocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._drop_timers()
+        for timer in (self._arriving, self._taking):
+            if timer is not None:
+                timer.cancel()
         super().connection_lost(exc)
 
     def _watch(self) -> None:
@@ -351,12 +289,12 @@ class _Connection(H11Protocol):
         if self.transport.get_write_buffer_size():
             self._watch()
         else:
-            self._end()
+            self.end()
 
     def _look_after(self, before: int) -> None:
         """End it if its reader took nothing of what was written."""
         self._taking = None
         if self.transport.get_write_buffer_size() >= before:
-            self._end()
+            self.end()
         else:
             self._watch()

@@ -27,6 +27,7 @@ from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.catalogue import WorksOfStore
+from mmcrawl.browse.exports import Exports
 from mmcrawl.browse.figures import Surveyor
 from mmcrawl.browse.learning import TopicDesk
 from mmcrawl.browse.runs import CrawlRuns, CrawlWatch
@@ -88,10 +89,6 @@ class Pool:
 
 logger = logging.getLogger(__name__)
 
-View = Callable[[Arguments], Response]
-"""Answers a request; runs in a thread of the pool, so it may call the archive. May raise
-:class:`~mmcrawl.browse.arguments.Problem`, or StoreError, which is shown as 503."""
-
 _MOST_CUT = 128  # versions whose blocks are remembered: readers go from one to the next
 _MOST_TITLES = 10_000  # that are remembered
 _RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
@@ -111,7 +108,7 @@ class Limits:
         largest_form: Bytes of a form that is posted.
         arriving: Seconds in which a request has to arrive whole, from the begin of the connection
             or the end of the answer before; and in which something is taken of an answer.
-        connections, connections_each: Open at once, in all and of one address.
+        connections: Open at once.
     """
 
     threads: int = 4
@@ -123,7 +120,6 @@ class Limits:
     largest_form: int = 256 << 10
     arriving: float = 10.0
     connections: int = 400
-    connections_each: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,6 @@ class Options:
     Attributes:
         store: URI of the crawl store whose crawls and works are shown, "" for none.
         media: Where its media are, as the setting MMCRAWL_MEDIA says it; None for beside the store.
-        reports: Folders of experiment reports, or that hold such folders.
         ruffle: Folder with ``ruffle.js``, None if it is not installed.
         threshold: Of a page on topic, as the setting MMCRAWL_TOPIC_THRESHOLD says it.
         token: That must be given to see anything, "" if none is needed.
@@ -142,7 +137,6 @@ class Options:
     store: str = ""
     media: str | None = None
     threshold: float = 0.5
-    reports: tuple[Path, ...] = ()
     ruffle: Path | None = None
     token: str = ""
     host: str = "127.0.0.1"
@@ -194,6 +188,7 @@ class Context:
         watch: Where the crawls of the store stand.
         runs: Crawls that were started here.
         topics: Topics that are learnt from marked pages.
+        exports: Of collections.
         form_key: Stands in every form of ours that changes something, and nowhere else.
     """
 
@@ -208,6 +203,7 @@ class Context:
     watch: CrawlWatch = field(init=False)
     runs: CrawlRuns = field(init=False)
     topics: TopicDesk = field(init=False)
+    exports: Exports = field(init=False)
     form_key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -217,6 +213,7 @@ class Context:
         self.watch = CrawlWatch(self.options.store)
         self.runs = CrawlRuns(self.catalogue, self.uri, self.options.ruffle)
         self.topics = TopicDesk(self.catalogue, self.archive, self.uri)
+        self.exports = Exports(self.catalogue)
         self._secret = self.options.token.encode() or secrets.token_bytes(16)
         self.form_key = self.derived("form")
         self._cut: dict[Version, list[StoredBlock]] = {}  # those used last at the end
@@ -229,40 +226,32 @@ class Context:
         """Return a secret for a purpose: 64 hexadecimal digits, the same as long as this runs."""
         return hmac.new(self._secret, purpose.encode(), sha256).hexdigest()
 
-    def form(self, path: str, act: Callable[[Form], str | Response]) -> Route:
-        """Return a route (POST) of a form that changes something.
-
-        Args:
-            path: Of the route.
-            act: Does what the form says, in a thread of the pool; returns the address of the page
-                that is shown then, or the form again with what is wrong.
-        """
+    def form(self, path: str, act: "Act") -> Route:
+        """Return a route (POST) of a form that changes something; `act` runs in the pool."""
 
         async def endpoint(request: Request) -> Response:
-            body = await request.body()
-            form = Form(request, body, self.limits.longest_url, self.form_key)
+            form = Form(request, await request.body(), self.limits.longest_url, self.form_key)
             if not hmac.compare_digest(form.key.encode(), self.form_key.encode()):
                 raise Problem(403, "form")
-            answer = await self.pool.run(lambda: act(form))
+            answer = await self.pool.run(lambda: act(self, form))
             return RedirectResponse(answer, 303) if isinstance(answer, str) else answer
 
-        return Route(path, endpoint, methods=["POST"], name=getattr(act, "__name__", ""))
+        return Route(path, endpoint, methods=["POST"])
 
-    def route(self, path: str, view: View) -> Route:
+    def route(self, path: str, view: "View") -> Route:
         """Return a route (GET and HEAD) whose answers are made in a thread of the pool."""
-        name = getattr(view, "__name__", "")
-        return self.raw_route(
-            path,
-            lambda request: view(Arguments(request, self.limits.longest_url, self.form_key)),
-            name,
-        )
 
-    def raw_route(self, path: str, answer: Callable[[Request], Response], name: str) -> Route:
+        def answer(request: Request) -> Response:
+            return view(self, Arguments(request, self.limits.longest_url, self.form_key))
+
+        return self.raw_route(path, answer)
+
+    def raw_route(self, path: str, answer: Callable[[Request], Response]) -> Route:
 
         async def endpoint(request: Request) -> Response:
             return await self.pool.run(lambda: answer(request))
 
-        return Route(path, endpoint, name=name)
+        return Route(path, endpoint)
 
     def visits(self, url: str) -> list[Visit]:
         """Return the visits of a URL, in order of time; Problem (404) if it is not stored."""
@@ -353,6 +342,15 @@ class Context:
         self.surveyor.stop()
         self.pool.close()
         self.search.close()
+
+
+View = Callable[[Context, Arguments], Response]
+"""Answers a request; runs in a thread of the pool, so it may call the archive. May raise
+:class:`~mmcrawl.browse.arguments.Problem`, or StoreError, which is shown as 503."""
+
+Act = Callable[[Context, Form], str | Response]
+"""Does what a form says; returns the address of the page that is shown then, or the form again with
+what is wrong."""
 
 
 @contextmanager

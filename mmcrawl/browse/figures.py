@@ -15,55 +15,6 @@ from mmcrawl.browse.text import when
 from mmcrawl.errors import MmcrawlError, SearchError
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
-_MOST_MARKS = 400  # of a timeline; more cannot be told apart
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A visit on a timeline; `kind` is ``version``, ``same`` or ``failed``."""
-
-    x: float
-    kind: str
-    visit: Visit
-
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """The visits of a page on a line from the first to the last."""
-
-    marks: tuple[Mark, ...]
-    left_out: int
-    first: float
-    last: float
-    width: int = 1000
-
-
-def timeline_of(visits: Sequence[Visit]) -> Timeline | None:
-    """Draw visits, which are in order; None if there are none.
-
-    Of very many, those that found nothing new are left out first.
-    """
-    if not visits:
-        return None
-    first, last = visits[0].time, visits[-1].time
-    span = max(last - first, 1.0)
-    changed = [visit for visit in visits if visit.changed]
-    shown = list(visits) if len(visits) <= _MOST_MARKS else changed
-    step = -(-len(shown) // _MOST_MARKS)
-    shown = shown[::step] if step > 1 else shown
-    width = 1000
-    marks = tuple(
-        Mark(10 + (width - 20) * (visit.time - first) / span, _kind(visit), visit)
-        for visit in sorted(shown, key=lambda visit: (visit.changed, visit.time))
-    )
-    return Timeline(marks, len(visits) - len(shown), first, last)
-
-
-def _kind(visit: Visit) -> str:
-    if visit.changed:
-        return "version"
-    return "same" if visit.status in (0, 304) or 200 <= visit.status < 300 else "failed"
-
 
 @dataclass(frozen=True, slots=True)
 class Month:

@@ -12,7 +12,6 @@ in below a path that cannot be guessed, the *key*, which their links are rewritt
 page may read its own address, and has nowhere to send it.
 """
 
-import asyncio
 import hmac
 import re
 from http.cookies import CookieError, SimpleCookie
@@ -29,7 +28,6 @@ from mmcrawl.browse.replay.addresses import ALONE, REPLAY, Place, locked
 _HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _KEY_SIGN = "~"
 _ESCAPED = 4  # bytes of a request for each character of an address in it
-_GRACE = 5.0  # seconds that the pool has to answer for what takes too long
 _FORM = "application/x-www-form-urlencoded"
 _OWN_SITES = (None, "same-origin", "none")
 
@@ -71,8 +69,6 @@ class _Guard:
         self._key = _KEY_SIGN + context.derived("replay")[:32]
         self._pass = context.derived("pass")
         self._cookie = f"mmcrawl_{context.options.port}"
-        self._most = self._limits.threads + self._limits.waiting
-        self._working = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -88,25 +84,7 @@ class _Guard:
         scope, keyed = self._without_key(scope)
         marked = _Marked(send, scope, f"{scope.get('scheme', 'http')}://{host}")
         refusal = self._refusal(scope, headers, keyed)
-        if refusal is None and self._working >= self._most:
-            refusal = PlainTextResponse(
-                "Too much is asked at once; try again in a while.\n", 503, {"Retry-After": "2"}
-            )
-        if refusal is not None:
-            await refusal(scope, receive, marked)
-            return
-        self._working += 1
-        try:
-            async with asyncio.timeout(self._limits.seconds + _GRACE) as limit:
-                marked.limit = limit
-                await self._app(scope, receive, marked)
-        except TimeoutError:
-            if marked.limit is None:  # of the application itself, or begun already
-                raise
-            marked.limit = None
-            await PlainTextResponse("This takes too long.\n", 504)(scope, receive, marked)
-        finally:
-            self._working -= 1
+        await (refusal or self._app)(scope, receive, marked)
 
     def _without_key(self, scope: Scope) -> tuple[Scope, bool]:
         """Return the request without the key in its path, and whether it had the right one."""
@@ -235,22 +213,14 @@ def _same(given: str, wanted: str) -> bool:
 
 
 class _Marked:
-    """Sends answers with the headers that keep browsers from harm.
-
-    Attributes:
-        limit: Ends when the answer begins: what has begun may take its time.
-    """
+    """Sends answers with the headers that keep browsers from harm."""
 
     def __init__(self, send: Send, scope: Scope, origin: str) -> None:
         self._send, self._origin = send, origin
         self._replays = scope["path"].startswith(REPLAY)
-        self.limit: asyncio.Timeout | None = None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            if self.limit is not None:
-                self.limit.reschedule(None)
-                self.limit = None
             self._mark(MutableHeaders(scope=message))
         await self._send(message)
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 _NEEDED = ("starlette", "jinja2", "uvicorn")
 _OWN_CRAWL = ("crawl.db", "crawl-archive.db")
 _DEMO = shown(DEMO_STORE)
-_DEFAULT_REPORTS = "experiment"
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -70,14 +68,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 ),
                 Option("--host", default="127.0.0.1", help="to listen on (default: 127.0.0.1)"),
                 flag("--open", "open it in the browser of this machine"),
-                Option(
-                    "--reports",
-                    action="append",
-                    default=[],
-                    metavar="DIR",
-                    help=f"folder of experiment reports (default: {_DEFAULT_REPORTS}); may be"
-                    " repeated",
-                ),
             ),
         ),
     )
@@ -99,7 +89,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             store=store,
             media=self.setting("MMCRAWL_MEDIA"),
             threshold=self.setting("MMCRAWL_TOPIC_THRESHOLD"),
-            reports=_reports(opts.reports),
             ruffle=ruffle_folder(self.setting("MMCRAWL_RUFFLE")),
             token="" if is_loopback(opts.host) else secrets.token_urlsafe(18),
             host=opts.host,
@@ -160,11 +149,3 @@ def _address(options: "Options") -> str:
     shown = f"[{named}]" if ":" in named else named
     query = f"?token={options.token}" if options.token else ""
     return f"http://{shown}:{options.port}/{query}"
-
-
-def _reports(given: list[str]) -> tuple[Path, ...]:
-    folders = tuple(Path(os.path.expanduser(name)) for name in given or [_DEFAULT_REPORTS])
-    for name, folder in zip(given, folders, strict=False):
-        if not folder.is_dir():
-            raise ValueError(f"--reports {name}: there is no such folder")
-    return folders

@@ -1,4 +1,4 @@
-"""Crawls as they run, and reports of experiments."""
+"""Crawls as they run."""
 
 import json
 import time
@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from mmcrawl.browse import CrawlWatch, Options, reports_in
+from mmcrawl.browse import CrawlWatch, Options
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.page import MediaResource
 from tests.browse.catalogue import FILM, START, browsing, fill
-from tests.tables import each
 
 FOUND = MediaPageRecord(
     FILM,
@@ -135,40 +134,3 @@ def test_a_store_that_is_none_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "crawl.db").write_text("no database " * 200)
     with pytest.raises(StoreError, match="is not a store of mmcrawl; name another file"):
         CrawlWatch(f"sqlite:///{tmp_path}/crawl.db").crawls()
-
-
-def report(folder: Path, results: object) -> None:
-    folder.mkdir(parents=True)
-    (folder / "report.html").write_text("<h1>Recall</h1><script>alert(1)</script>")
-    (folder / "results.json").write_text(json.dumps(results))
-
-
-def test_reports_are_listed_and_opened_in_a_sandbox(tmp_path: Path) -> None:
-    rows = [{"label": "urlrule", "fetched": {"mean": 120.0}, "recall": {"mean": 0.5}}]
-    report(tmp_path / "all" / "first one", {"experiment": {"web": "demo"}, "algorithms": rows})
-    report(tmp_path / "single", {"experiment": 7})
-    options = Options(reports=(tmp_path / "all", tmp_path / "single"))
-    with browsing(fill(tmp_path), options) as (client, _):
-        page = html.document_fromstring(client.get("/crawls").text)
-        links = [link.get("href") for link in page.cssselect(".report a")]
-        assert sorted(links) == ["/reports/first%20one", "/reports/single"]
-        cells = [cell.text_content() for cell in page.cssselect(".report td")]
-        assert cells == ["urlrule", "120", "50%", "–"]
-        answer = client.get("/reports/first%20one")
-        assert "<h1>Recall</h1>" in answer.text
-        assert answer.headers["content-security-policy"].endswith("sandbox")
-        assert client.get("/reports/..%2fsecret").status_code == 404
-
-
-BROKEN = ["", "[]", "9" * 5000]
-BEYOND_FLOATS = f'[{{"label": "a", "recall": {"9" * 400}}}]'
-BROKEN += [f'{{"experiment": {{"web": "x"}}, "algorithms": {BEYOND_FLOATS}}}']
-
-
-@each("results", BROKEN)
-def test_a_report_with_broken_results_can_be_read_still(tmp_path: Path, results: str) -> None:
-    folder = tmp_path / "one"
-    report(folder, {})
-    (folder / "results.json").write_text(results)
-    [found] = reports_in([tmp_path])
-    assert (found.name, found.rows) == ("one", ())

@@ -15,7 +15,7 @@ from mmcrawl.works import COLLECTIONS, Member, Suggestions, open_catalogue
 from tests.browse.catalogue import FILM, LEVER, fill
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
-from tests.browse.test_crawls_shown import crawl, report
+from tests.browse.test_crawls_shown import crawl
 from tests.browse.works import RIPPLES, WAVES, keep_works
 from tests.tables import each
 from tests.waiting import HANG
@@ -37,13 +37,11 @@ PAGES = {
     "sites": "/sites",
     "site": "/site?host=physics.test",
     "page": "/page?" + urlencode({"url": LEVER}),
-    "blocks through time": "/page/blocks?" + urlencode({"url": LEVER}),
     "version": "/version?" + urlencode({"url": LEVER, "n": 2}),
     "replay": "/view?" + urlencode({"url": LEVER, "n": 1}),
     "replay with blocks": "/view?" + urlencode({"url": LEVER, "n": 1, "as": "blocks"}),
     "two versions": "/diff?" + urlencode({"url": LEVER, "old": 1, "new": 3}),
     "changes": "/watch?kind=all",
-    "media": "/media",
     "media item": "/media/item?" + urlencode(
         {"url": FILM, "n": 1, "m": "http://films.test/waves.mp4"}
     ),
@@ -110,10 +108,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("catalogue")
-    rows = [{"label": "urlrule", "fetched": {"mean": 120.0}, "recall": {"mean": 0.5}}]
-    report(folder / "reports" / "one", {"experiment": {"web": "demo"}, "algorithms": rows})
     uri, port = fill(folder), free_port()
-    options = Options(store=crawl(folder), reports=(folder / "reports",), port=port)
+    options = Options(store=crawl(folder), port=port)
     keep_works(folder)
     with open_catalogue(options.store, folder_of(options.store, None)) as catalogue:
         members = [asdict(Member(WAVES.id, ("tides",), "for Friday", 4)), asdict(Member("gone"))]

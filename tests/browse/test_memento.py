@@ -39,17 +39,13 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
     with open_archive(uri) as archive:
         store(archive, A, TIMES)
         store(archive, "http://a.example.org/once?b=1,2;c", TIMES[:1])
-        many = [datetime.fromtimestamp(n * 3_600, UTC) for n in range(21)]
-        store(archive, "http://a.example.org/many", many)
     with open_context(uri, options=Options(port=free_port())) as context:
         yield context
 
 
 @pytest.fixture(scope="module")
-def client(context: Context) -> Iterator[TestClient]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("mmcrawl.browse.replay.memento.PER_PAGE", 10)
-        yield TestClient(small_app(context), ORIGIN, follow_redirects=False)
+def client(context: Context) -> TestClient:
+    return TestClient(small_app(context), ORIGIN, follow_redirects=False)
 
 
 def links_of(text: str) -> list[tuple[str, dict[str, str]]]:
@@ -178,49 +174,10 @@ def test_a_timemap_lists_all_mementos_once_in_order(client: TestClient) -> None:
     assert (given["from"], given["until"]) == (date(TIMES[0]), date(TIMES[-1]))
 
 
-def test_a_long_timemap_has_pages_that_lead_to_one_another(client: TestClient) -> None:
-    url, seen, pages = "http://a.example.org/many", [], 0
-    address = f"{ORIGIN}/timemap/link/{url}"
-    while address:
-        found = links_of(client.get(address).text)
-        pages += 1
-        seen += [target for target, given in found if "memento" in given["rel"].split()]
-        own = next(given for _, given in found if given["rel"] == "self")
-        others = [(t, given) for t, given in found if given["rel"] == "timemap"]
-        assert all(given["type"] == "application/link-format" for _, given in others)
-        later = [t for t, given in others if in_order(own["until"], given["from"])]
-        address = later[0] if later else ""
-    assert pages == 3
-    assert len(seen) == len(set(seen)) == 21
-
-
-def in_order(*dates: str) -> bool:
-    times = [datetime.strptime(text, "%a, %d %b %Y %H:%M:%S GMT") for text in dates]
-    return times == sorted(times)
-
-
-def test_a_timemap_as_json(client: TestClient) -> None:
-    found = client.get(f"/timemap/json/{A}").json()
-    assert found["original_uri"] == A
-    assert found["timegate_uri"] == f"{ORIGIN}/timegate/{A}"
-    assert found["timemap_uri"]["link_format"] == f"{ORIGIN}/timemap/link/{A}"
-    assert [entry["uri"] for entry in found["mementos"]["list"]] == [memento(t) for t in TIMES]
-    assert found["mementos"]["first"]["datetime"] == "2000-06-20T18:02:59Z"
-    assert "pages" not in found
-
-    url = "http://a.example.org/many"
-    first = client.get(f"/timemap/json/{url}").json()
-    assert len(first["mementos"]["list"]) == 10
-    second = client.get(first["pages"]["next"]["uri"]).json()
-    assert second["self"] == first["pages"]["next"]["uri"]
-    assert second["pages"]["prev"]["uri"] == first["self"]
-    assert second["mementos"]["last"] == first["mementos"]["last"]
-
-
 @each(
     "path, status",
-    [(f"link/2/{A}", 404), (f"link/0/{A}", 404), (f"link/999999999/{A}", 404), (f"xml/{A}", 404),
-     ("link/http://none.example.org/", 404), ("link/", 400), ("link/http://h/" + "a" * 9_000, 400)],
+    [(f"xml/{A}", 404), ("link/http://none.example.org/", 404), ("link/", 400),
+     ("link/http://h/" + "a" * 9_000, 400)],
 )  # fmt: skip
 def test_what_is_no_timemap(client: TestClient, path: str, status: int) -> None:
     answer = client.get(f"/timemap/{path}")

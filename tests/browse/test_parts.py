@@ -5,7 +5,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive import BlockChange, Difference, StoredBlock, Version, Visit
+from mmcrawl.archive import Visit
 from mmcrawl.browse import (
     LANGUAGES,
     Words,
@@ -17,10 +17,8 @@ from mmcrawl.browse import (
     plain,
     sentences,
     short,
-    timeline_of,
     words_for,
 )
-from mmcrawl.browse.views import lives_of
 from tests.tables import each
 
 TIMES = st.floats(0, 4e9)
@@ -93,7 +91,7 @@ def test_parameters_of_an_address_are_escaped() -> None:
 
 
 @given(st.lists(st.tuples(TIMES, st.booleans(), st.sampled_from([0, 200, 304, 404, 500]))))
-def test_a_timeline_and_a_calendar_show_every_version(visits):
+def test_a_calendar_shows_every_version(visits):
     known = sorted(
         (Visit(at, new, n, status) for n, (at, new, status) in enumerate(visits, 1)),
         key=lambda visit: visit.time,
@@ -102,51 +100,3 @@ def test_a_timeline_and_a_calendar_show_every_version(visits):
     assert sum(month.versions for month in months) == sum(visit.changed for visit in known)
     assert sum(month.visits for month in months) == len(known)
     assert all(0 <= month.shade <= 4 for month in months)
-    timeline = timeline_of(known)
-    if timeline is not None:
-        assert all(0 <= mark.x <= timeline.width for mark in timeline.marks)
-        assert len(timeline.marks) + timeline.left_out == len(known)
-
-
-def test_a_long_timeline_leaves_out_visits_that_found_nothing_first() -> None:
-    known = [Visit(float(n), n % 100 == 0, 1, 304) for n in range(5_000)]
-    timeline = timeline_of(known)
-    assert timeline is not None
-    assert {mark.kind for mark in timeline.marks} == {"version"}
-    assert len(timeline.marks) == 50
-
-
-def _version(number: int) -> Version:
-    return Version(
-        "http://h.test/", number, float(number), 200, "", (), "", "", 0, "", "utf-8", "bwap", 3
-    )
-
-
-def _block(start: int) -> StoredBlock:
-    return StoredBlock(start, start + 5, "topic", "", 1, "", str(start))
-
-
-def test_a_block_lives_on_when_it_is_kept_moved_or_changed() -> None:
-    steps = [
-        [
-            BlockChange("kept", _block(0), _block(0)),
-            BlockChange("changed", _block(10), _block(20)),
-            BlockChange("removed", _block(40), None),
-        ],
-        [
-            BlockChange("moved", _block(0), _block(30)),
-            BlockChange("changed", _block(20), _block(10)),
-            BlockChange("added", None, _block(0)),
-        ],
-    ]
-    lives = lives_of(
-        Difference(_version(n), _version(n + 1), tuple(changes), False)
-        for n, changes in enumerate(steps, 1)
-    )
-    told = sorted((life.pattern, life.changes, life.steps, life.last) for life in lives)
-    assert told == [
-        (["absent", "absent"], 0, 0, 1),
-        (["absent", "absent"], 0, 0, 3),
-        (["changed", "changed"], 2, 2, 3),
-        (["kept", "moved"], 0, 2, 3),
-    ]

@@ -1,8 +1,6 @@
 """What is refused before anything is looked at, and what browsers are told."""
 
-import asyncio
 import re
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -12,12 +10,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, Limits, Options, guarded, is_loopback, open_context
+from mmcrawl.browse import Context, Options, guarded, is_loopback, open_context
 from mmcrawl.browse.replay import replay_address
 from tests.browse import hostile
 from tests.browse.serving import small_app
 from tests.tables import each
-from tests.waiting import HANG
 
 ORIGIN = "http://127.0.0.1:8000"
 TOKEN = "correct horse"
@@ -220,48 +217,3 @@ def test_nothing_leaves_the_replay_path_without_its_sandbox(uri: str) -> None:
             headers = wrapped(context, endpoint).get("/replay/x").headers
             assert headers["content-security-policy"].startswith("sandbox; default-src 'none'")
             assert "set-cookie" not in headers
-
-
-# -- how much at once, how long -----------------------------------------------------------------
-
-
-def test_only_so_many_requests_are_worked_on_at_once(uri: str) -> None:
-    entered, go_on = threading.Semaphore(0), threading.Event()
-
-    async def waiting(_: Request) -> Response:
-        entered.release()
-        while not go_on.is_set():
-            await asyncio.sleep(0.01)
-        return PlainTextResponse("done")
-
-    with open_context(uri, limits=Limits(threads=1, waiting=1)) as context:
-        app = guarded(Starlette(routes=[Route("/", waiting)]), context)
-        found: list[int] = []
-        with TestClient(app, ORIGIN) as client:
-            threads = [
-                threading.Thread(target=lambda: found.append(client.get("/").status_code))
-                for _ in range(2)
-            ]
-            for thread in threads:
-                thread.start()
-            assert entered.acquire(timeout=HANG)
-            assert entered.acquire(timeout=HANG)
-            refused = client.get("/")
-            go_on.set()
-            for thread in threads:
-                thread.join(HANG)
-            assert refused.status_code == 503
-            assert refused.headers["retry-after"] == "2"
-            assert found == [200, 200]
-            assert client.get("/").status_code == 200
-
-
-def test_what_takes_too_long_is_given_up(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmcrawl.browse.safety._GRACE", 0.0)
-
-    async def endless(_: Request) -> Response:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    with open_context(uri, limits=Limits(seconds=0.05)) as context:
-        assert wrapped(context, endless).get("/").status_code == 504

@@ -8,7 +8,7 @@ from lxml import etree, html
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import open_archive
-from mmcrawl.browse.views import versions as module
+from mmcrawl.browse.views import watch as module
 from tests.archive.conftest import lesson, opened_uri
 from tests.browse.catalogue import DAY, LEVER, START, browsing, captures
 from tests.tables import each

@@ -44,7 +44,6 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         ("/view?url=http://films.test/notes.txt&as=blocks", 404, "is not a web page"),
         (f"/diff?url={LEVER}&old=1&new=7", 404, "has no version 7"),
         (f"/diff?url={FILM}", 404, "only one version"),
-        (f"/page/blocks?url={FILM}", 404, "only one version"),
         (f"/page?url={LEVER}&p=7", 404, "The list has "),
         ("/search?q=lever&p=2", 404, "The list has "),
         ("/search?q=lever&p=1000001", 400, "whole number"),
@@ -55,10 +54,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         ("/sites?p=5", 404, "The list has "),
         ("/site?host=unknown.test", 404, "has no pages of"),
         ("/site", 400, "host"),
-        ("/media?kind=smell", 400, "Use one of"),
-        ("/media?p=9", 404, "The list has "),
         (f"/media/item?url={FILM}&n=1&m=http://films.test/none.mp4", 404, "contains no"),
-        ("/reports/none", 404, "There is no report"),
         ("/page?url=" + "u" * 8_001, 400, "longer than 8,000 characters"),
     ],
 )

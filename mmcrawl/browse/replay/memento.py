@@ -1,8 +1,7 @@
 """Memento (RFC 7089): datetime negotiation for clients that know the address a page had.
 
 ``/timegate/URL`` leads to the version seen nearest to ``Accept-Datetime``; ``/timemap/link/URL``
-and ``/timemap/json/URL`` list all versions, in pages where there are many. Mementos themselves are
-what :mod:`mmcrawl.browse.replay.serving` serves.
+lists all versions. Mementos themselves are what :mod:`mmcrawl.browse.replay.serving` serves.
 """
 
 import re
@@ -13,7 +12,7 @@ from functools import partial
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from mmcrawl.browse.context import Context
@@ -24,7 +23,6 @@ from mmcrawl.browse.replay.addresses import (
     archived_url,
     history_of,
     http_date,
-    moment,
     replay_address,
     written_url,
 )
@@ -33,9 +31,6 @@ LINK_FORMAT = "application/link-format"
 """Content type of a TimeMap (RFC 6690)."""
 
 _LONGEST_RELATED = 1_500  # characters of a URL that is repeated for each relation
-PER_PAGE = 1_000
-"""Mementos in a page of a TimeMap."""
-_PAGE = re.compile(r"([0-9]{1,9})/(?=[a-z][a-z0-9+.-]*:)", re.IGNORECASE)
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
 _DATE = re.compile(
@@ -80,17 +75,17 @@ class Related:
     def timegate(self) -> str:
         return f"{self.origin}/timegate/{self.original}"
 
-    def timemap(self, form: str = "link", page: int = 1) -> str:
-        number = f"{page}/" if page > 1 else ""
-        return f"{self.origin}/timemap/{form}/{number}{self.original}"
+    @property
+    def timemap(self) -> str:
+        return f"{self.origin}/timemap/link/{self.original}"
 
     def memento(self, memento: Memento) -> str:
         return self.origin + replay_address(self.url, memento.time, place=REPLAY)
 
-    def entries(self, history: History, chosen: list[Memento]) -> Iterator[str]:
-        """Yield links to some mementos, each with its datetime."""
+    def entries(self, history: History) -> Iterator[str]:
+        """Yield links to all mementos, each with its datetime."""
         ends = history.mementos[:1], history.mementos[-1:]
-        for memento in chosen:
+        for memento in history.mementos:
             words = [
                 word for word, end in zip(("first", "last"), ends, strict=True) if [memento] == end
             ]
@@ -118,7 +113,7 @@ def memento_links(origin: str, url: str, history: History, current: Memento | No
     links = [
         link(related.original, "original"),
         link(related.timegate, "timegate"),
-        link(related.timemap(), "timemap", type=LINK_FORMAT),
+        link(related.timemap, "timemap", type=LINK_FORMAT),
     ]
     if history.mementos and len(related.original) <= _LONGEST_RELATED:
         links += _neighbours(related, history, current)
@@ -144,104 +139,30 @@ def _neighbours(related: Related, history: History, current: Memento | None) -> 
 
 
 def _timemap(context: Context, request: Request) -> Response:
-    form = request.path_params["form"]
-    if form not in ("link", "json"):
-        return PlainTextResponse("A TimeMap is had as link or json: /timemap/link/URL\n", 404)
     try:
-        url, page = _page_of(request, context.limits.longest_url)
+        url = requested_url(request, 2, context.limits.longest_url)
     except ValueError as error:
         return PlainTextResponse(f"{error}\n", 400)
     url, history = history_of(context.archive, url)
-    pages = -(-len(history.mementos) // PER_PAGE)
-    if not pages:
+    if not history.mementos:
         return PlainTextResponse("This address is not in the archive.\n", 404)
-    if not 1 <= page <= pages:
-        return PlainTextResponse(f"There is no page {page}; the last is {pages}.\n", 404)
-    listed = _Listed(Related(origin_of(request), url), history, page, pages)
-    headers = {"Cache-Control": "no-cache"}
-    if form == "json":
-        return JSONResponse(listed.as_json(), headers=headers)
-    return Response(listed.as_links(), headers={**headers, "Content-Type": LINK_FORMAT})
-
-
-def _page_of(request: Request, longest: int) -> tuple[str, int]:
-    url = requested_url(request, 2, longest)
-    found = _PAGE.match(url.removeprefix("http://"))
-    if found is None:
-        return url, 1
-    return requested_url(request, 3, longest), int(found[1])
-
-
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    related: Related
-    history: History
-    page: int
-    pages: int
-
-    @property
-    def chosen(self) -> list[Memento]:
-        return self.of_page(self.page)
-
-    def of_page(self, page: int) -> list[Memento]:
-        return self.history.mementos[(page - 1) * PER_PAGE : page * PER_PAGE]
-
-    def as_links(self) -> str:
-        related = self.related
-        links = [
-            link(related.original, "original"),
-            link(related.timegate, "timegate"),
-            self._timemap(self.page, "self"),
-            *(self._timemap(other, "timemap") for other in self._beside()),
-            *related.entries(self.history, self.chosen),
-        ]
-        return ",\n".join(links) + "\n"
-
-    def _beside(self) -> list[int]:
-        return [page for page in (self.page - 1, self.page + 1) if 1 <= page <= self.pages]
-
-    def _timemap(self, page: int, rel: str) -> str:
-        of_page = self.of_page(page)
-        return link(
-            self.related.timemap("link", page),
-            rel,
-            type=LINK_FORMAT,
-            **{"from": http_date(of_page[0].time), "until": http_date(of_page[-1].time)},
-        )
-
-    def as_json(self) -> dict[str, object]:
-        """Return it as values, under the names that Memento's own service uses."""
-        related, mementos = self.related, self.history.mementos
-        pages = {
-            name: {"uri": related.timemap("json", page)}
-            for name, page in (("prev", self.page - 1), ("next", self.page + 1))
-            if 1 <= page <= self.pages
-        }
-        return {
-            "original_uri": related.original,
-            "self": related.timemap("json", self.page),
-            "timegate_uri": related.timegate,
-            "timemap_uri": {
-                "link_format": related.timemap("link"),
-                "json_format": related.timemap("json"),
-            },
-            "mementos": {
-                "first": self._entry(mementos[0]),
-                "last": self._entry(mementos[-1]),
-                "list": [self._entry(memento) for memento in self.chosen],
-            },
-            **({"pages": pages} if pages else {}),
-        }
-
-    def _entry(self, memento: Memento) -> dict[str, str]:
-        at = moment(memento.time).isoformat().replace("+00:00", "Z")
-        return {"datetime": at, "uri": self.related.memento(memento)}
+    related = Related(origin_of(request), url)
+    ends = (("from", history.mementos[0]), ("until", history.mementos[-1]))
+    span = {name: http_date(memento.time) for name, memento in ends}
+    links = [
+        link(related.original, "original"),
+        link(related.timegate, "timegate"),
+        link(related.timemap, "self", type=LINK_FORMAT, **span),
+        *related.entries(history),
+    ]
+    headers = {"Cache-Control": "no-cache", "Content-Type": LINK_FORMAT}
+    return Response(",\n".join(links) + "\n", headers=headers)
 
 
 def memento_routes(context: Context) -> list[Route]:
     return [
-        context.raw_route("/timegate/{url:path}", partial(_timegate, context), "timegate"),
-        context.raw_route("/timemap/{form}/{url:path}", partial(_timemap, context), "timemap"),
+        context.raw_route("/timegate/{url:path}", partial(_timegate, context)),
+        context.raw_route("/timemap/link/{url:path}", partial(_timemap, context)),
     ]
 
 

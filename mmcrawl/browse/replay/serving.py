@@ -74,7 +74,7 @@ def cdx_routes(context: Context) -> list[Route]:
         found = _Found(context.archive, arguments, context.limits.seconds * _SHARE_OF_TIME)
         return found.response()
 
-    return [context.raw_route("/cdx", lines, "cdx")]
+    return [context.raw_route("/cdx", lines)]
 
 
 @dataclass(frozen=True, slots=True)

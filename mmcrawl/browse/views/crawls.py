@@ -1,10 +1,8 @@
-"""Crawls as they run, one with what it found, and reports of experiments."""
+"""Crawls as they run, and one with what it found."""
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -26,12 +24,6 @@ from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.topic.loading import load_topic, own_topic_names, topic_names
 from mmcrawl.works.collections import Mark
 
-_MOST = 200  # folders that are looked into
-_LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
-_REPORT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
-    " form-action 'none'; frame-ancestors 'none'; sandbox"
-)
 _AGAIN = 5  # seconds until the numbers of running crawls are shown anew,
 _AT_FIRST = 1  # of a crawl that has few pages
 _FEW = 50
@@ -42,68 +34,6 @@ _MOST_MEDIA = 8  # of a page that are shown by title
 _MOST_WORDS = 12
 _MOST_NEAR = 50
 _LONGEST_SEEDS = 20_000  # characters
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A report."""
-
-    name: str
-    folder: Path
-    time: float
-    web: str
-    topic: str
-    rows: tuple[dict[str, Any], ...]
-
-
-def reports_in(folders: Sequence[Path]) -> list[Report]:
-    """Return the reports in some folders, or one level below, those written last first."""
-    places = [place for folder in folders for place in (folder, *_inside(folder))]
-    found: dict[str, Report] = {}
-    for place in places[:_MOST]:
-        file = place / "report.html"
-        if file.is_file():
-            name = place.resolve().name
-            while name in found:
-                name += "~"
-            found[name] = _read(name, place, file.stat().st_mtime)
-    return sorted(found.values(), key=lambda report: -report.time)
-
-
-def _inside(folder: Path) -> list[Path]:
-    try:
-        return sorted(place for place in folder.iterdir() if place.is_dir())[:_MOST]
-    except OSError:
-        return []
-
-
-def _read(name: str, folder: Path, time: float) -> Report:
-    file = folder / "results.json"
-    try:
-        with file.open(encoding="utf-8") as opened:
-            results = json.loads(opened.read(_LARGEST_RESULTS))
-        experiment = results["experiment"]
-        rows = tuple(_row(row) for row in results["algorithms"])
-        return Report(
-            name, folder, time, str(experiment["web"]), str(experiment.get("topic", "")), rows
-        )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
-        return Report(name, folder, time, "", "", ())  # the report itself can be read still
-
-
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "label": str(row["label"]),
-        "fetched": _mean(row.get("fetched")),
-        "recall": _mean(row.get("recall")),
-        "precision": _mean(row.get("precision")),
-    }
-
-
-def _mean(value: Any) -> float | None:
-    if isinstance(value, dict):
-        value = value.get("mean")
-    return float(value) if isinstance(value, int | float) else None
 
 
 _COLUMNS: dict[str, Callable[[MediaPageRecord], object]] = {
@@ -145,159 +75,155 @@ def _again(crawls: Sequence[CrawlNumbers]) -> int:
     return _AT_FIRST if is_young else _AGAIN
 
 
-@dataclass(frozen=True, slots=True)
-class CrawlViews:
-    context: Context
+def crawls_page(context: Context, arguments: Arguments) -> Response:
+    return _shown(context, arguments, {}, {})
 
-    def crawls(self, arguments: Arguments) -> Response:
-        return self._shown(arguments, {}, {})
 
-    def _shown(
-        self, arguments: Arguments, said: Mapping[str, str], wrong: Mapping[str, str]
-    ) -> Response:
-        """Show crawls, and the form that starts one with what was said and is wrong, by field."""
-        crawls = self.context.watch.crawls()
-        runs = any(crawl.state in RUNNING for crawl in crawls)
-        return page(
-            arguments,
-            "crawls",
-            status=400 if wrong else 200,
-            said=defaultdict(str, said),
-            wrong=wrong,
-            store=shown(self.context.options.store),
-            crawls=crawls,
-            again=_again(crawls) if runs and not wrong else None,
-            reports=reports_in(self.context.options.reports),
-            form=self._form() if self.context.runs.is_possible else None,
-        )
+def _shown(
+    context: Context, arguments: Arguments, said: Mapping[str, str], wrong: Mapping[str, str]
+) -> Response:
+    """Show crawls, and the form that starts one with what was said and is wrong, by field."""
+    crawls = context.watch.crawls()
+    runs = any(crawl.state in RUNNING for crawl in crawls)
+    return page(
+        arguments,
+        "crawls",
+        status=400 if wrong else 200,
+        said=defaultdict(str, said),
+        wrong=wrong,
+        store=shown(context.options.store),
+        crawls=crawls,
+        again=_again(crawls) if runs and not wrong else None,
+        form=_form(context) if context.runs.is_possible else None,
+    )
 
-    def crawl(self, arguments: Arguments) -> Response:
-        """Show where a crawl stands, and the pages with media that it found, the best first."""
-        job = arguments.text("job", longest=300)
-        crawl = next((crawl for crawl in self.context.watch.crawls() if crawl.name == job), None)
-        runs = self.context.runs
-        is_running, log, stick = runs.is_running(job), runs.log(job), runs.stick(job)
-        if crawl is None and not is_running and not log and runs.arguments(job) is None:
-            raise Problem(404, "crawl", name=job)
-        most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
-        number, last = arguments.list_page(most, _PER_PAGE)
-        start = _PER_PAGE * (number - 1)
-        store = self.context.options.store
-        media = FoundMedia(store, job) if crawl else None
-        if media and wants_table(arguments):
-            return table(arguments, job, _COLUMNS, media.best(0, _MOST_PAGES * _PER_PAGE))
-        goes_on = is_running or (crawl is not None and crawl.state in RUNNING)
-        return page(
-            arguments,
-            "crawl",
-            job=job,
-            crawl=crawl,
-            again=_again([crawl] if crawl else ()) if goes_on else None,
-            found=[self._found(record) for record in media.best(start, _PER_PAGE)] if media else [],
-            near=self._near(media) if media else None,
-            most=most,
-            start=start + 1,
-            number=number,
-            last=last,
-            log=log,
-            is_running=is_running,
-            is_stopping=runs.is_stopping(job),
-            can_go_on=runs.can_go_on(job)
-            and (stick is not None or not crawl or crawl.state == "stopped"),
-            stick=stick,
-            kind_of_error=kind_of_error,
-        )
 
-    def start(self, form: Form) -> str | Response:
-        said = {name: form.text(name, longest=_LONGEST_SEEDS) for name in form.values}
-        try:
-            return form.to("/crawl", job=self.context.runs.start(said))
-        except Problem as problem:
-            if problem.name != "entry":
-                raise
-            field = str(problem.values["field"])
-            return self._shown(form, said, {field: form.entry(field, problem.values["error"])})
+def crawl_page(context: Context, arguments: Arguments) -> Response:
+    """Show where a crawl stands, and the pages with media that it found, the best first."""
+    job = arguments.text("job", longest=300)
+    crawl = next((crawl for crawl in context.watch.crawls() if crawl.name == job), None)
+    runs = context.runs
+    is_running, log, stick = runs.is_running(job), runs.log(job), runs.stick(job)
+    if crawl is None and not is_running and not log and runs.arguments(job) is None:
+        raise Problem(404, "crawl", name=job)
+    most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
+    number, last = arguments.list_page(most, _PER_PAGE)
+    start = _PER_PAGE * (number - 1)
+    store = context.options.store
+    media = FoundMedia(store, job) if crawl else None
+    if media and wants_table(arguments):
+        return table(arguments, job, _COLUMNS, media.best(0, _MOST_PAGES * _PER_PAGE))
+    goes_on = is_running or (crawl is not None and crawl.state in RUNNING)
+    return page(
+        arguments,
+        "crawl",
+        job=job,
+        crawl=crawl,
+        again=_again([crawl] if crawl else ()) if goes_on else None,
+        found=[_found_page(context, record) for record in media.best(start, _PER_PAGE)]
+        if media
+        else [],
+        near=_near(context, media) if media else None,
+        most=most,
+        start=start + 1,
+        number=number,
+        last=last,
+        log=log,
+        is_running=is_running,
+        is_stopping=runs.is_stopping(job),
+        can_go_on=runs.can_go_on(job)
+        and (stick is not None or not crawl or crawl.state == "stopped"),
+        stick=stick,
+        kind_of_error=kind_of_error,
+    )
 
-    def act(self, form: Form) -> str:
-        job = form.text("job", longest=300)
-        match form.choice("do", ("stop", "go-on", "leave")):
-            case "stop":
-                self.context.runs.stop(job)
-            case do:
-                rule = form.text("rule", longest=form.longest_url) if do == "leave" else ""
-                crawls = self.context.watch.crawls()
-                barren = {part.rule for one in crawls if one.name == job for part in one.barren}
-                if rule and rule not in barren:
-                    raise Problem(404, "crawl", name=job)
-                job = self.context.runs.go_on(job, form.text("max_pages", longest=9), rule)
-        return form.to("/crawl", job=job)
 
-    def mark_near(self, form: Form) -> str:
-        """Take or refuse a near miss; marks of both are what can be learnt from."""
-        job, url = form.text("job", longest=300), form.url()
-        try:
-            found = FoundMedia(self.context.options.store, job)
-        except StoreError:
-            raise Problem(404, "crawl", name=job) from None
-        if is_good := form.choice("mark", ("good", "bad")) == "good":
-            near = {one.url: one for one in found.near_misses(self.context.options.threshold)}
-            if url not in near or not self.context.archive.visits(url):
-                raise Problem(404, "url", url=url)
-            found.take(self._taken(near[url]))
-        self.context.topics.mark(found.near_name, url, is_good=is_good)
-        return form.to("/crawl", job=job)
+def start_crawl(context: Context, form: Form) -> str | Response:
+    said = {name: form.text(name, longest=_LONGEST_SEEDS) for name in form.values}
+    try:
+        return form.to("/crawl", job=context.runs.start(said))
+    except Problem as problem:
+        if problem.name != "entry":
+            raise
+        field = str(problem.values["field"])
+        return _shown(context, form, said, {field: form.entry(field, problem.values["error"])})
 
-    def _taken(self, near: NearMiss) -> MediaPageRecord:
-        """Return a near miss with its media, as it was archived last."""
-        capture = self.context.archive.rebuild(self.context.archive.get(near.url))
-        parsed = parse_page(capture.body, near.url, capture.content_type)
-        return MediaPageRecord(*near, (), capture.status, capture.time, parsed.media)
 
-    def _near(self, found: FoundMedia) -> dict[str, Any]:
-        """Return the near misses that nobody took or refused, and what was said of the others."""
-        waiting, marks = near_misses(self.context, found)
-        good = sum(mark.is_good for mark in marks)
-        try:
-            topic = load_topic(str(found.jobs[0].arguments.get("topic", ""))).name
-        except TopicError:
-            topic = ""
-        return {
-            "waiting": [
-                (one, max(numbers_of(self.context.archive.visits(one.url)), default=None))
-                for one in waiting[:_MOST_NEAR]
-            ],
-            "count": len(waiting),
-            "taken": good,
-            "refused": len(marks) - good,
-            "marks": found.near_name,
-            "topic": topic if topic in topic_names() else "",  # that words can be added to
-        }
+def act_on_crawl(context: Context, form: Form) -> str:
+    job = form.text("job", longest=300)
+    match form.choice("do", ("stop", "go-on", "leave")):
+        case "stop":
+            context.runs.stop(job)
+        case do:
+            rule = form.text("rule", longest=form.longest_url) if do == "leave" else ""
+            crawls = context.watch.crawls()
+            barren = {part.rule for one in crawls if one.name == job for part in one.barren}
+            if rule and rule not in barren:
+                raise Problem(404, "crawl", name=job)
+            job = context.runs.go_on(job, form.text("max_pages", longest=9), rule)
+    return form.to("/crawl", job=job)
 
-    def _form(self) -> dict[str, Any]:
-        topics = [*own_topic_names(), *topic_names()]
-        return {"topics": topics, "algorithms": algorithm_names()}
 
-    def _found(self, record: MediaPageRecord) -> FoundPage:
-        versions = numbers_of(self.context.archive.visits(record.url))
-        media = sorted(record.resources, key=lambda one: (not one.text, one.text, one.url))
-        return FoundPage(
-            record,
-            topic_words(record.words[:_MOST_WORDS], record.title),
-            {kind: record.count(kind) for kind in MEDIA if record.count(kind)},
-            tuple(media[:_MOST_MEDIA]),
-            versions[-1] if versions else None,
-        )
+def mark_near(context: Context, form: Form) -> str:
+    """Take or refuse a near miss; marks of both are what can be learnt from."""
+    job, url = form.text("job", longest=300), form.url()
+    try:
+        found = FoundMedia(context.options.store, job)
+    except StoreError:
+        raise Problem(404, "crawl", name=job) from None
+    if is_good := form.choice("mark", ("good", "bad")) == "good":
+        near = {one.url: one for one in found.near_misses(context.options.threshold)}
+        if url not in near or not context.archive.visits(url):
+            raise Problem(404, "url", url=url)
+        found.take(_taken(context, near[url]))
+    context.topics.mark(found.near_name, url, is_good=is_good)
+    return form.to("/crawl", job=job)
 
-    def json(self, _: Arguments) -> Response:
-        return JSONResponse({"crawls": [asdict(crawl) for crawl in self.context.watch.crawls()]})
 
-    def report(self, arguments: Arguments) -> Response:
-        name = arguments.request.path_params["name"]
-        for report in reports_in(self.context.options.reports):
-            if report.name == name:
-                return Response(
-                    (report.folder / "report.html").read_bytes(),
-                    media_type="text/html",
-                    headers={"Content-Security-Policy": _REPORT_POLICY},
-                )
-        raise Problem(404, "report", name=name)
+def _taken(context: Context, near: NearMiss) -> MediaPageRecord:
+    """Return a near miss with its media, as it was archived last."""
+    capture = context.archive.rebuild(context.archive.get(near.url))
+    parsed = parse_page(capture.body, near.url, capture.content_type)
+    return MediaPageRecord(*near, (), capture.status, capture.time, parsed.media)
+
+
+def _near(context: Context, found: FoundMedia) -> dict[str, Any]:
+    """Return the near misses that nobody took or refused, and what was said of the others."""
+    waiting, marks = near_misses(context, found)
+    good = sum(mark.is_good for mark in marks)
+    try:
+        topic = load_topic(str(found.jobs[0].arguments.get("topic", ""))).name
+    except TopicError:
+        topic = ""
+    return {
+        "waiting": [
+            (one, max(numbers_of(context.archive.visits(one.url)), default=None))
+            for one in waiting[:_MOST_NEAR]
+        ],
+        "count": len(waiting),
+        "taken": good,
+        "refused": len(marks) - good,
+        "marks": found.near_name,
+        "topic": topic if topic in topic_names() else "",  # that words can be added to
+    }
+
+
+def _form(context: Context) -> dict[str, Any]:
+    topics = [*own_topic_names(), *topic_names()]
+    return {"topics": topics, "algorithms": algorithm_names()}
+
+
+def _found_page(context: Context, record: MediaPageRecord) -> FoundPage:
+    versions = numbers_of(context.archive.visits(record.url))
+    media = sorted(record.resources, key=lambda one: (not one.text, one.text, one.url))
+    return FoundPage(
+        record,
+        topic_words(record.words[:_MOST_WORDS], record.title),
+        {kind: record.count(kind) for kind in MEDIA if record.count(kind)},
+        tuple(media[:_MOST_MEDIA]),
+        versions[-1] if versions else None,
+    )
+
+
+def crawls_json(context: Context, _: Arguments) -> Response:
+    return JSONResponse({"crawls": [asdict(crawl) for crawl in context.watch.crawls()]})

@@ -38,70 +38,67 @@ class Step:
     crawl: CrawlNumbers | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HomeViews:
-    context: Context
+def home(context: Context, arguments: Arguments) -> Response:
+    archive, overview = context.archive, context.surveyor.latest
+    catalogue = context.catalogue
+    total, counts = catalogue.counts(Asked()) if catalogue.is_there else (0, {})
+    shown_counts = {name: counts[name] for name in ("topic", "kind") if name in counts}
+    return page(
+        arguments,
+        "home",
+        newest=_newest(context) if total else [],
+        total=total,
+        facets=facets_of(arguments, "/works", {}, shown_counts, _KINDS),
+        pictures=has_pictures(),
+        steps=list(_steps(context, total)),
+        archive=shown(context.uri),
+        counts=archive.counts(),
+        sites=len(archive.hosts()),
+        overview=overview,
+        media=overview.media if overview else {},
+        hosts=hosts_of(context)[:_LARGEST],
+    )
 
-    def home(self, arguments: Arguments) -> Response:
-        archive, overview = self.context.archive, self.context.surveyor.latest
-        catalogue = self.context.catalogue
-        total, counts = catalogue.counts(Asked()) if catalogue.is_there else (0, {})
-        shown_counts = {name: counts[name] for name in ("topic", "kind") if name in counts}
-        return page(
-            arguments,
-            "home",
-            newest=self._newest() if total else [],
-            total=total,
-            facets=facets_of(arguments, "/works", {}, shown_counts, _KINDS),
-            pictures=has_pictures(),
-            steps=list(self._steps(total)),
-            archive=shown(self.context.uri),
-            counts=archive.counts(),
-            sites=len(archive.hosts()),
-            overview=overview,
-            media=overview.media if overview else {},
-            hosts=hosts_of(self.context)[:_LARGEST],
-        )
 
-    def _newest(self) -> list[Entry]:
-        """Return the newest works; of a day, those with a picture come first."""
-        index, films = self.context.catalogue.index()[1], Asked(facets=(("is_film", "1"),))
-        newest = (
-            index.entries(asked, _NEWEST, order="changed_at DESC") for asked in (Asked(), films)
-        )
-        found = {entry.id: entry for entries in newest for entry in entries}
-        return nlargest(_NEWEST, found.values(), key=_newness)
+def _newest(context: Context) -> list[Entry]:
+    """Return the newest works; of a day, those with a picture come first."""
+    index, films = context.catalogue.index()[1], Asked(facets=(("is_film", "1"),))
+    newest = (index.entries(asked, _NEWEST, order="changed_at DESC") for asked in (Asked(), films))
+    found = {entry.id: entry for entries in newest for entry in entries}
+    return nlargest(_NEWEST, found.values(), key=_newness)
 
-    def _steps(self, works: int) -> Iterator[Step]:
-        """Yield what to do next, the most urgent first."""
-        catalogue = self.context.catalogue
-        if not catalogue.can_describe:
-            return
-        crawls = self.context.watch.crawls()
-        for crawl in crawls[:_CRAWLS]:
-            job = {"job": crawl.name}
-            if crawl.state in RUNNING:
-                yield Step("running", "/crawl", job, {"n": crawl.pages}, crawl)
-                continue
-            if crawl.reason == "max_pages" and crawl.waiting:
-                yield Step("go-on", "/crawl", job, {"n": crawl.waiting}, crawl)
-            if near := self._near(crawl.name):
-                yield Step("near", "/crawl", job, {"n": near}, crawl)
-        if not crawls:
-            yield Step("start", "/crawls", {}, {})
-        elif not works:
-            yield Step("describe", "/works", {}, {})
-        else:
-            with catalogue.open() as records:
-                is_gathered = bool(Collections(records).all())
-            name = "export" if is_gathered else "collect"
-            yield Step(name, "/collections" if is_gathered else "/works", {}, {})
 
-    def _near(self, job: str) -> int:
-        store = self.context.options.store
-        if is_server(store):  # which has none
-            return 0
-        return len(near_misses(self.context, FoundMedia(store, job))[0])
+def _steps(context: Context, works: int) -> Iterator[Step]:
+    """Yield what to do next, the most urgent first."""
+    catalogue = context.catalogue
+    if not catalogue.can_describe:
+        return
+    crawls = context.watch.crawls()
+    for crawl in crawls[:_CRAWLS]:
+        job = {"job": crawl.name}
+        if crawl.state in RUNNING:
+            yield Step("running", "/crawl", job, {"n": crawl.pages}, crawl)
+            continue
+        if crawl.reason == "max_pages" and crawl.waiting:
+            yield Step("go-on", "/crawl", job, {"n": crawl.waiting}, crawl)
+        if near := _near(context, crawl.name):
+            yield Step("near", "/crawl", job, {"n": near}, crawl)
+    if not crawls:
+        yield Step("start", "/crawls", {}, {})
+    elif not works:
+        yield Step("describe", "/works", {}, {})
+    else:
+        with catalogue.open() as records:
+            is_gathered = bool(Collections(records).all())
+        name = "export" if is_gathered else "collect"
+        yield Step(name, "/collections" if is_gathered else "/works", {}, {})
+
+
+def _near(context: Context, job: str) -> int:
+    store = context.options.store
+    if is_server(store):  # which has none
+        return 0
+    return len(near_misses(context, FoundMedia(store, job))[0])
 
 
 _KINDS = {"kind": "media"}

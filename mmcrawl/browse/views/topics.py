@@ -7,7 +7,6 @@ school stage and subject (Yang 2009, 5.1.1)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import RedirectResponse, Response
@@ -26,69 +25,70 @@ _MOST_MARKS = 200
 _MARKS = {"good": True, "bad": False, "none": None}
 
 
-@dataclass(frozen=True, slots=True)
-class TopicViews:
-    context: Context
-
-    def topics(self, arguments: Arguments) -> Response:
-        desk = self.context.topics
-        if name := arguments.text("name", longest=_LONGEST_NAME):
-            words = arguments.words
-            lang = words.language if words.chosen else None
-            return RedirectResponse(address("/topic", name=name, lang=lang), 303)
-        listed = []
-        for name in desk.names():
-            marks = desk.marks(name)
-            good = sum(mark.is_good for mark in marks)
-            listed.append((name, _measured(self._model(name)), good, len(marks) - good))
-        own = desk.names_of_words()
-        return page(arguments, "topics", topics=listed, own=own, can_mark=desk.can_mark)
-
-    def topic(self, arguments: Arguments) -> Response:
-        """Show a topic, and the pages about which it is least sure."""
-        desk = self.context.topics
-        name = arguments.text("name", longest=_LONGEST_NAME)
-        model = self._model(name)
+def topics_page(context: Context, arguments: Arguments) -> Response:
+    desk = context.topics
+    if name := arguments.text("name", longest=_LONGEST_NAME):
+        words = arguments.words
+        lang = words.language if words.chosen else None
+        return RedirectResponse(address("/topic", name=name, lang=lang), 303)
+    listed = []
+    for name in desk.names():
         marks = desk.marks(name)
-        return page(
-            arguments,
-            "topic",
-            name=name,
-            measured=_measured(model),
-            examples=(len(model.good), len(model.bad)) if model else (0, 0),
-            marks=marks[:_MOST_MARKS],
-            good=sum(mark.is_good for mark in marks),
-            bad=sum(not mark.is_good for mark in marks),
-            candidates=desk.least_sure(name),
-            can_mark=desk.can_mark,
-            again=3 if desk.is_learning(name) else 0,
-            failure=desk.failure(name),
-        )
+        good = sum(mark.is_good for mark in marks)
+        listed.append((name, _measured(_model(context, name)), good, len(marks) - good))
+    own = desk.names_of_words()
+    return page(arguments, "topics", topics=listed, own=own, can_mark=desk.can_mark)
 
-    # -- what forms do --------------------------------------------------------------------------
 
-    def mark(self, form: Form) -> str:
-        url, name = form.url(), form.text("new", longest=_LONGEST_NAME)
-        name = name or form.text("topic", longest=_LONGEST_NAME)
-        self.context.visits(url)
-        self.context.topics.mark(name, url, is_good=_MARKS[form.choice("mark", tuple(_MARKS))])
-        if form.text("from", longest=10) == "page":
-            return form.to("/page", url=url)
-        return form.to("/topic", name=name)
+def topic_page(context: Context, arguments: Arguments) -> Response:
+    """Show a topic, and the pages about which it is least sure."""
+    desk = context.topics
+    name = arguments.text("name", longest=_LONGEST_NAME)
+    model = _model(context, name)
+    marks = desk.marks(name)
+    return page(
+        arguments,
+        "topic",
+        name=name,
+        measured=_measured(model),
+        examples=(len(model.good), len(model.bad)) if model else (0, 0),
+        marks=marks[:_MOST_MARKS],
+        good=sum(mark.is_good for mark in marks),
+        bad=sum(not mark.is_good for mark in marks),
+        candidates=desk.least_sure(name),
+        can_mark=desk.can_mark,
+        again=3 if desk.is_learning(name) else 0,
+        failure=desk.failure(name),
+    )
 
-    def learn(self, form: Form) -> str:
-        name = form.text("name", longest=_LONGEST_NAME)
-        try:
-            self.context.topics.learn(name)
-        except TopicError as error:
-            raise Problem(400, "entry", error=error) from error
-        return form.to("/topic", name=name)
 
-    def _model(self, name: str) -> PageModel | None:
-        try:
-            return self.context.topics.model(name)
-        except TopicError as error:
-            raise Problem(400, "entry", error=error) from error
+# -- what forms do --------------------------------------------------------------------------
+
+
+def mark_page(context: Context, form: Form) -> str:
+    url, name = form.url(), form.text("new", longest=_LONGEST_NAME)
+    name = name or form.text("topic", longest=_LONGEST_NAME)
+    context.visits(url)
+    context.topics.mark(name, url, is_good=_MARKS[form.choice("mark", tuple(_MARKS))])
+    if form.text("from", longest=10) == "page":
+        return form.to("/page", url=url)
+    return form.to("/topic", name=name)
+
+
+def learn_topic(context: Context, form: Form) -> str:
+    name = form.text("name", longest=_LONGEST_NAME)
+    try:
+        context.topics.learn(name)
+    except TopicError as error:
+        raise Problem(400, "entry", error=error) from error
+    return form.to("/topic", name=name)
+
+
+def _model(context: Context, name: str) -> PageModel | None:
+    try:
+        return context.topics.model(name)
+    except TopicError as error:
+        raise Problem(400, "entry", error=error) from error
 
 
 def _measured(model: PageModel | None) -> dict[str, Any] | None:
@@ -126,75 +126,76 @@ _LONGEST_HANDED_IN = 2_000
 _MOST_SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
-class TopicWordViews:
-    context: Context
+def words_page(context: Context, arguments: Arguments) -> Response:
+    """Show the words of a topic to be changed; those of a new one are suggested by marks."""
+    desk = context.topics
+    name = arguments.text("name", longest=_LONGEST_NAME)
+    marked = arguments.text("marks", longest=_LONGEST_NAME)
+    try:
+        text = own_words(name) if name else ""
+        suggested = desk.suggested(marked) if marked else []
+    except (TopicError, OSError) as error:
+        raise Problem(400, "entry", error=error) from error
+    return page(
+        arguments,
+        "topic_words",
+        name=name,
+        marked=marked,
+        text=text,
+        suggested=suggested,
+        marks=[one for one in desk.names() if desk.marks(one)],
+    )
 
-    def words(self, arguments: Arguments) -> Response:
-        """Show the words of a topic to be changed; those of a new one are suggested by marks."""
-        desk = self.context.topics
-        name = arguments.text("name", longest=_LONGEST_NAME)
-        marked = arguments.text("marks", longest=_LONGEST_NAME)
-        try:
-            text = own_words(name) if name else ""
-            suggested = desk.suggested(marked) if marked else []
-        except (TopicError, OSError) as error:
-            raise Problem(400, "entry", error=error) from error
-        return page(
-            arguments,
-            "topic_words",
-            name=name,
-            marked=marked,
-            text=text,
-            suggested=suggested,
-            marks=[one for one in desk.names() if desk.marks(one)],
-        )
 
-    def save(self, form: Form) -> str:
-        name = form.text("name", longest=_LONGEST_NAME)
-        ticked = "\n".join(form.several("add"))
-        text = f"{form.text('words', longest=_LONGEST)}\n{ticked}".strip() + "\n"
-        try:
-            self.context.topics.keep_words(name, text.replace("\r\n", "\n"))
-        except (TopicError, OSError, UnicodeError) as error:
-            raise Problem(400, "entry", error=error) from error
-        return form.to("/topic/words", name=name)
+def save_words(context: Context, form: Form) -> str:
+    name = form.text("name", longest=_LONGEST_NAME)
+    ticked = "\n".join(form.several("add"))
+    text = f"{form.text('words', longest=_LONGEST)}\n{ticked}".strip() + "\n"
+    try:
+        context.topics.keep_words(name, text.replace("\r\n", "\n"))
+    except (TopicError, OSError, UnicodeError) as error:
+        raise Problem(400, "entry", error=error) from error
+    return form.to("/topic/words", name=name)
 
-    # -- words that people hand in ------------------------------------------------------------
 
-    def suggestions(self, arguments: Arguments) -> Response:
-        """Show the form in which words are handed in, and those that wait to be decided."""
-        desk = self.context.topics
-        by_stage: dict[str, list[str]] = {}
-        for name in topic_names():
-            by_stage.setdefault(shipped_topic(name).stage, []).append(name)
-        waiting = desk.suggestions()
-        return page(
-            arguments,
-            "suggestions",
-            topic=arguments.text("topic", longest=_LONGEST_NAME),
-            by_stage=by_stage,
-            own=[name for name in desk.names_of_words() if name not in topic_names()],
-            waiting=waiting[:_MOST_SHOWN],
-            count=len(waiting),
-            new=arguments.whole("new", -1, least=0),
-            can_mark=desk.can_mark,
-        )
+# -- words that people hand in ------------------------------------------------------------
 
-    def suggest(self, form: Form) -> str:
-        desk, text = self.context.topics, form.text("words", longest=_LONGEST_HANDED_IN)
-        name = form.choice("topic", (*topic_names(), *desk.names_of_words()))
-        try:
-            concepts = parse_plain(text.encode(), name, name).concepts
-            new = desk.suggest(name, concepts, form.text("by", longest=_LONGEST_NAME))
-        except (TopicError, UnicodeError) as error:
-            raise Problem(400, "entry", error=error) from error
-        return form.to("/topic/suggestions", topic=name, new=new)
 
-    def decide(self, form: Form) -> str:
-        accepted = form.choice("decision", ("accept", "decline")) == "accept"
-        try:
-            self.context.topics.decide(form.text("id", longest=_LONGEST_NAME), accepted=accepted)
-        except (TopicError, MissingRecordError, OSError) as error:
-            raise Problem(400, "entry", error=error) from error
-        return form.to("/topic/suggestions")
+def suggestions_page(context: Context, arguments: Arguments) -> Response:
+    """Show the form in which words are handed in, and those that wait to be decided."""
+    desk = context.topics
+    by_stage: dict[str, list[str]] = {}
+    for name in topic_names():
+        by_stage.setdefault(shipped_topic(name).stage, []).append(name)
+    waiting = desk.suggestions()
+    return page(
+        arguments,
+        "suggestions",
+        topic=arguments.text("topic", longest=_LONGEST_NAME),
+        by_stage=by_stage,
+        own=[name for name in desk.names_of_words() if name not in topic_names()],
+        waiting=waiting[:_MOST_SHOWN],
+        count=len(waiting),
+        new=arguments.whole("new", -1, least=0),
+        can_mark=desk.can_mark,
+    )
+
+
+def suggest_words(context: Context, form: Form) -> str:
+    desk, text = context.topics, form.text("words", longest=_LONGEST_HANDED_IN)
+    name = form.choice("topic", (*topic_names(), *desk.names_of_words()))
+    try:
+        concepts = parse_plain(text.encode(), name, name).concepts
+        new = desk.suggest(name, concepts, form.text("by", longest=_LONGEST_NAME))
+    except (TopicError, UnicodeError) as error:
+        raise Problem(400, "entry", error=error) from error
+    return form.to("/topic/suggestions", topic=name, new=new)
+
+
+def decide_suggestion(context: Context, form: Form) -> str:
+    accepted = form.choice("decision", ("accept", "decline")) == "accept"
+    try:
+        context.topics.decide(form.text("id", longest=_LONGEST_NAME), accepted=accepted)
+    except (TopicError, MissingRecordError, OSError) as error:
+        raise Problem(400, "entry", error=error) from error
+    return form.to("/topic/suggestions")

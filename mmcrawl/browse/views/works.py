@@ -3,12 +3,9 @@
 import mimetypes
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from mmcrawl.browse.arguments import Arguments, Form, Problem
@@ -53,175 +50,175 @@ _COLUMNS: dict[str, Callable[[Entry], object]] = {
 }
 
 
-@dataclass(frozen=True)
-class WorkViews:
-    context: Context
+def works_page(context: Context, arguments: Arguments) -> Response:
+    return _shown_list(context, arguments, {}, ())
 
-    @cached_property
-    def _takes_pictures(self) -> bool:
-        return has_pictures()
 
-    def works(self, arguments: Arguments) -> Response:
-        return self._list(arguments, {}, ())
+def _shown_list(
+    context: Context, arguments: Arguments, wrong: Mapping[str, str], ticked: Sequence[str]
+) -> Response:
+    """Show the works that are asked for, and the form that changes several of them.
 
-    def _list(
-        self, arguments: Arguments, wrong: Mapping[str, str], ticked: Sequence[str]
-    ) -> Response:
-        """Show the works that are asked for, and the form that changes several of them.
-
-        Args:
-            wrong: What is wrong with the form, by field; it keeps what was said.
-            ticked: The works that were ticked in it.
-        """
-        catalogue = self.context.catalogue
-        if not catalogue.is_there:
-            return page(
-                arguments,
-                "works_missing",
-                can_describe=catalogue.can_describe,
-                again=5 if catalogue.is_describing else 0,
-                failure=catalogue.failure(),
-            )
-        wanted = asked(arguments)
-        if wants_table(arguments):
-            return table(arguments, "works", _COLUMNS, catalogue.entries(wanted))
-        total, counts = catalogue.counts(wanted)
-        number, last = arguments.list_page(total, _PER_PAGE)
-        given = {"q": wanted.query, **dict(wanted.facets)}
-        with catalogue.open() as records:
-            collections = Collections(records).all()
+    Args:
+        wrong: What is wrong with the form, by field; it keeps what was said.
+        ticked: The works that were ticked in it.
+    """
+    catalogue = context.catalogue
+    if not catalogue.is_there:
         return page(
             arguments,
-            "works",
-            status=400 if wrong else 200,
-            wrong=wrong,
-            ticked=ticked,
-            edited={
-                name: arguments.values.get(f"{_SET}{name}", "") if wrong else ""
-                for name in _TOGETHER
-            },
-            audiences=AUDIENCES,
-            entries=catalogue.entries(wanted, _PER_PAGE * (number - 1), _PER_PAGE),
-            total=total,
-            query=wanted.query,
-            given=given,
-            facets=facets_of(arguments, "/works", given, counts, {"kind": "media"}),
-            number=number,
-            last=last,
-            collections=collections,
-            pictures=self._takes_pictures,
+            "works_missing",
+            can_describe=catalogue.can_describe,
             again=5 if catalogue.is_describing else 0,
             failure=catalogue.failure(),
         )
+    wanted = asked(arguments)
+    if wants_table(arguments):
+        return table(arguments, "works", _COLUMNS, catalogue.entries(wanted))
+    total, counts = catalogue.counts(wanted)
+    number, last = arguments.list_page(total, _PER_PAGE)
+    given = {"q": wanted.query, **dict(wanted.facets)}
+    with catalogue.open() as records:
+        collections = Collections(records).all()
+    return page(
+        arguments,
+        "works",
+        status=400 if wrong else 200,
+        wrong=wrong,
+        ticked=ticked,
+        edited={
+            name: arguments.values.get(f"{_SET}{name}", "") if wrong else "" for name in _TOGETHER
+        },
+        audiences=AUDIENCES,
+        entries=catalogue.entries(wanted, _PER_PAGE * (number - 1), _PER_PAGE),
+        total=total,
+        query=wanted.query,
+        given=given,
+        facets=facets_of(arguments, "/works", given, counts, {"kind": "media"}),
+        number=number,
+        last=last,
+        collections=collections,
+        pictures=has_pictures(),
+        again=5 if catalogue.is_describing else 0,
+        failure=catalogue.failure(),
+    )
 
-    def work(self, arguments: Arguments) -> Response:
-        return self._work(arguments, {})
 
-    def _work(self, arguments: Arguments, wrong: Mapping[str, str]) -> Response:
-        """Show all that is known of a work, and play it; a form keeps what is wrong in it."""
-        with self.context.catalogue.open() as records:
-            work = _work(records, arguments.text("id", longest=100))
-            found = records.row(work.id) or {}
-            collections = Collections(records).all()
-        inside = [one for one in collections if any(m.work == work.id for m in one.members)]
-        archived = {one.url for one in work.pages if self.context.archive.visits(one.url)}
-        player = _player(work, self.context.options.ruffle is not None)
-        return page(
-            arguments,
-            "work",
-            status=400 if wrong else 200,
-            headers={"Content-Security-Policy": _ruffle_policy(arguments)}
-            if player is not None and player[1] == "ruffle"
-            else None,
-            work=work,
-            reference=coins(work),
-            found=found,
-            hidden=_HIDDEN in work.corrected,
-            player=player,
-            held=[number for number, file in enumerate(work.files) if file.digest],
-            archived=archived,
-            edited={
-                name: (now, arguments.values.get(name, now) if wrong else now)
-                for name, now in _fields(work).items()
-            },
-            wrong=wrong,
-            audiences=AUDIENCES,
-            inside=inside,
-            collections=collections,
-        )
+def work_page(context: Context, arguments: Arguments) -> Response:
+    return _shown_work(context, arguments, {})
 
-    def picture(self, arguments: Arguments) -> Response:
-        with self.context.catalogue.open() as records:
-            work = _work(records, arguments.text("id", longest=100))
-        films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
-        with self.context.catalogue.collection() as collection:
-            for film in films:
-                picture = picture_of(collection, film) if collection is not None else None
-                if picture is not None:
-                    headers = {"Cache-Control": "private, max-age=86400"}
-                    return FileResponse(picture, media_type="image/jpeg", headers=headers)
-        return RedirectResponse("/static/film.svg")
 
-    def file(self, request: Request) -> Response:
-        """Answer with the bytes of a file that is kept, or of one that an animation loads."""
-        id_, number = request.path_params["id"], request.path_params["number"]
-        with self.context.catalogue.open() as records:
-            work = _work(records, id_)
-        if number >= len(work.files) or not work.files[number].digest:
-            raise Problem(404, "file")
-        file = work.files[number]
-        with self.context.catalogue.collection() as collection:
-            if collection is None:
-                raise Problem(404, "file")
-            path = request.path_params["path"]
-            if path == file_path(file):
-                digest, mime, size = file.digest, file.mime, file.size
-            else:
-                parts = held_parts(file.url, collection.files, collection.index)
-                named = (one.digest for one in parts if path_of_part(one.name) == path)
-                digest = next(named, "")
-                mime, size = mimetypes.guess_type(path)[0] or "", 0
-            if digest:
-                wanted = request.headers.get("range", "")
-                return kept_file(
-                    collection.files, digest, mime=mime, size=size, path=path, wanted=wanted
-                )
+def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]) -> Response:
+    """Show all that is known of a work, and play it; a form keeps what is wrong in it."""
+    with context.catalogue.open() as records:
+        work = _work(records, arguments.text("id", longest=100))
+        found = records.row(work.id) or {}
+        collections = Collections(records).all()
+    inside = [one for one in collections if any(m.work == work.id for m in one.members)]
+    archived = {one.url for one in work.pages if context.archive.visits(one.url)}
+    player = _player(work, context.options.ruffle is not None)
+    return page(
+        arguments,
+        "work",
+        status=400 if wrong else 200,
+        headers={"Content-Security-Policy": _ruffle_policy(arguments)}
+        if player is not None and player[1] == "ruffle"
+        else None,
+        work=work,
+        reference=coins(work),
+        found=found,
+        hidden=_HIDDEN in work.corrected,
+        player=player,
+        held=[number for number, file in enumerate(work.files) if file.digest],
+        archived=archived,
+        edited={
+            name: (now, arguments.values.get(name, now) if wrong else now)
+            for name, now in _fields(work).items()
+        },
+        wrong=wrong,
+        audiences=AUDIENCES,
+        inside=inside,
+        collections=collections,
+    )
+
+
+def work_picture(context: Context, arguments: Arguments) -> Response:
+    with context.catalogue.open() as records:
+        work = _work(records, arguments.text("id", longest=100))
+    films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
+    with context.catalogue.collection() as collection:
+        for film in films:
+            picture = picture_of(collection, film) if collection is not None else None
+            if picture is not None:
+                headers = {"Cache-Control": "private, max-age=86400"}
+                return FileResponse(picture, media_type="image/jpeg", headers=headers)
+    return RedirectResponse("/static/film.svg")
+
+
+def work_file(context: Context, arguments: Arguments) -> Response:
+    """Answer with the bytes of a file that is kept, or of one that an animation loads."""
+    id_, number = arguments.request.path_params["id"], arguments.request.path_params["number"]
+    with context.catalogue.open() as records:
+        work = _work(records, id_)
+    if number >= len(work.files) or not work.files[number].digest:
         raise Problem(404, "file")
+    file = work.files[number]
+    with context.catalogue.collection() as collection:
+        if collection is None:
+            raise Problem(404, "file")
+        path = arguments.request.path_params["path"]
+        if path == file_path(file):
+            digest, mime, size = file.digest, file.mime, file.size
+        else:
+            parts = held_parts(file.url, collection.files, collection.index)
+            named = (one.digest for one in parts if path_of_part(one.name) == path)
+            digest = next(named, "")
+            mime, size = mimetypes.guess_type(path)[0] or "", 0
+        if digest:
+            wanted = arguments.request.headers.get("range", "")
+            return kept_file(
+                collection.files, digest, mime=mime, size=size, path=path, wanted=wanted
+            )
+    raise Problem(404, "file")
 
-    # -- what forms do --------------------------------------------------------------------------
 
-    def describe(self, form: Form) -> str:
-        self.context.catalogue.describe()
-        return form.to("/works")
+# -- what forms do --------------------------------------------------------------------------
 
-    def correct(self, form: Form) -> str | Response:
-        id_ = form.text("id", longest=100)
-        with self.context.catalogue.open() as records:
-            values, wrong = _corrections(form, _work(records, id_))
-            if values and not wrong:
-                records.correct([Correction(id_, values)])
-        return self._work(form, wrong) if wrong else form.to("/work", id=id_)
 
-    def change(self, form: Form) -> str | Response:
-        """Change the works that are ticked, all in the same way."""
-        ticked = form.several("work")
-        self.context.catalogue.require(ticked)
-        values: dict[str, Any] = {_HIDDEN: True} if form.values.get("hide") else {}
-        wrong = {} if ticked else {"work": form.words("works.tick.none")}
-        for name in _TOGETHER:
-            if text := form.text(f"{_SET}{name}", longest=_LONGEST):
-                try:
-                    values[name] = _value(name, text)
-                except EntryError as error:
-                    wrong[f"{_SET}{name}"] = form.said(error)
-        if not values and not wrong:
-            wrong["work"] = form.words("works.change.none")
-        if wrong:
-            return self._list(form, wrong, ticked)
-        with self.context.catalogue.open() as records:
-            records.correct([Correction(id_, values) for id_ in ticked])
-        wanted = asked(form)
-        return form.to("/works", q=wanted.query, **dict(wanted.facets))
+def describe_works(context: Context, form: Form) -> str:
+    context.catalogue.describe()
+    return form.to("/works")
+
+
+def correct_work(context: Context, form: Form) -> str | Response:
+    id_ = form.text("id", longest=100)
+    with context.catalogue.open() as records:
+        values, wrong = _corrections(form, _work(records, id_))
+        if values and not wrong:
+            records.correct([Correction(id_, values)])
+    return _shown_work(context, form, wrong) if wrong else form.to("/work", id=id_)
+
+
+def change_works(context: Context, form: Form) -> str | Response:
+    """Change the works that are ticked, all in the same way."""
+    ticked = form.several("work")
+    context.catalogue.require(ticked)
+    values: dict[str, Any] = {_HIDDEN: True} if form.values.get("hide") else {}
+    wrong = {} if ticked else {"work": form.words("works.tick.none")}
+    for name in _TOGETHER:
+        if text := form.text(f"{_SET}{name}", longest=_LONGEST):
+            try:
+                values[name] = _value(name, text)
+            except EntryError as error:
+                wrong[f"{_SET}{name}"] = form.said(error)
+    if not values and not wrong:
+        wrong["work"] = form.words("works.change.none")
+    if wrong:
+        return _shown_list(context, form, wrong, ticked)
+    with context.catalogue.open() as records:
+        records.correct([Correction(id_, values) for id_ in ticked])
+    wanted = asked(form)
+    return form.to("/works", q=wanted.query, **dict(wanted.facets))
 
 
 def _work(records: Catalogue, id_: str) -> Work:

@@ -1,0 +1,142 @@
+"""What changed lately: a list of changed blocks, and the same as an Atom feed."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+
+from starlette.responses import Response
+
+from mmcrawl.archive.atom import MEDIA_TYPE, atom_feed, feed_title
+from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
+from mmcrawl.archive.revisits import COUNTED
+from mmcrawl.archive.uris import shown
+from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
+from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
+from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.rendering import page
+from mmcrawl.browse.text import address, when
+from mmcrawl.errors import SearchError
+
+_MOST = 30
+_MOST_SEEN_BLOCKS = 8  # of a change
+_ALL = "all"
+_SHARE_OF_TIME = 0.6  # of what a request may take, after which no more is compared
+_INSTANT = 2e-6  # seconds; as finely as a time is written
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Changes, the newest first.
+
+    Attributes:
+        next: Time of the first change that is not among them; None if all are.
+        late: Whether there was no time to compare more.
+    """
+
+    changes: list[WatchedChange]
+    next: float | None = None
+    late: bool = False
+
+
+def watch_page(context: Context, arguments: Arguments) -> Response:
+    form = _form(arguments)
+    wrong = ""
+    try:
+        found = _changes(context, arguments, form)
+    except SearchError as error:
+        found, wrong = _Found([]), str(error)
+    return page(
+        arguments,
+        "watch",
+        status=400 if wrong else 200,
+        form=form,
+        kinds=CHANGE_KINDS,
+        most=_MOST_SEEN_BLOCKS,
+        changes=found.changes,
+        feed="" if wrong else address("/watch.atom", **form),
+        until="" if found.next is None else _written(found.next + _INSTANT),
+        late=found.next if found.late else None,
+        wrong=wrong,
+    )
+
+
+def watch_feed(context: Context, arguments: Arguments) -> Response:
+    form = _form(arguments)
+    try:
+        found = _changes(context, arguments, form)
+    except SearchError as error:
+        raise Problem(400, "selector", error=error) from None
+    browser = str(arguments.request.base_url)
+    feed = atom_feed(
+        found.changes,
+        title=feed_title(form["url"] or form["site"], form["kind"], form["css"]),
+        archive=shown(context.uri),
+        browser=browser,
+        own=browser.rstrip("/") + address("/watch.atom", **form),
+    )
+    return Response(feed, media_type=MEDIA_TYPE)
+
+
+def _changes(context: Context, arguments: Arguments, form: dict[str, str]) -> _Found:
+    since, until = arguments.time("since"), arguments.time("until")
+    watch = Watch(
+        _kinds(form),
+        ElementSelector(form["css"]) if form["css"] else None,
+        since=-inf if since is None else since,
+        until=inf if until is None else until,
+    )
+    deadline = time.monotonic() + _SHARE_OF_TIME * context.limits.seconds
+    unseen: list[float] = []
+
+    def stop(at: float) -> bool:
+        if time.monotonic() > deadline:
+            unseen.append(at)
+        return bool(unseen)
+
+    changes: list[WatchedChange] = []
+    found = watched_changes(
+        context.archive, _urls(context, form), watch, read=context.page, stop=stop
+    )
+    for change in found:
+        if len(changes) == _MOST:
+            return _Found(changes, change.time)
+        changes.append(change)
+    return _Found(changes, unseen[0], late=True) if unseen else _Found(changes)
+
+
+def _urls(context: Context, form: dict[str, str]) -> Iterable[str]:
+    url, site, archive = form["url"], form["site"].lower(), context.archive
+    if url:
+        versions = archive.versions(url)
+        if not versions:
+            raise Problem(404, "url", url=url)
+        return [versions[0].url]
+    if site and site not in archive.hosts():
+        raise Problem(404, "host", host=site)
+    return archive.urls(host=site or None)
+
+
+def _form(arguments: Arguments) -> dict[str, str]:
+    since = arguments.time("since")
+    return {
+        "kind": arguments.choice("kind", (_ALL, *CHANGE_KINDS)),
+        "css": arguments.text("css", longest=LONGEST_SELECTOR),
+        "since": "" if since is None else _written(since),
+        "site": arguments.text("site", longest=300),
+        "url": arguments.text("url", longest=arguments.longest_url),
+    }
+
+
+def _kinds(form: dict[str, str]) -> frozenset[str] | None:
+    """Return the kinds that are watched: where none is named, those that the page is there for."""
+    kind = form["kind"]
+    if kind == _ALL or (form["css"] and not kind):
+        return None
+    return frozenset({kind}) if kind else COUNTED
+
+
+def _written(at: float) -> str:
+    text = when(at, "%Y-%m-%dT%H:%M:%S.%f")
+    return text.removesuffix(".000000").removesuffix("T00:00:00")
