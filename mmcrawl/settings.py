@@ -149,6 +149,15 @@ declared = {
             " (default: beside the store, as `crawl-archive.db` or in the same database)",
         ),
         Setting(
+            "MMCRAWL_REQUISITES_PER_PAGE",
+            200,
+            "maximum requisites of a page, and as many again of its style sheets",
+            *_COUNT,
+        ),
+        Setting("MMCRAWL_REQUISITES_PAGE_BYTES", 20 << 20, "their maximum bytes", *_COUNT),
+        Setting("MMCRAWL_REQUISITES_MOST", 100_000, "maximum requisites of a crawl", *_COUNT),
+        Setting("MMCRAWL_REQUISITES_MOST_BYTES", 10 << 30, "their maximum bytes", *_COUNT),
+        Setting(
             "MMCRAWL_MEDIA",
             None,
             "folder of the media files, or a URL such as `s3://BUCKET/FOLDER` (default:"

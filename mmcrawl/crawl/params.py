@@ -25,6 +25,7 @@ from mmcrawl.frontier.urls import canonical, host_of
 from mmcrawl.media.sizes import as_sizes
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
+from mmcrawl.store.uris import is_server
 from mmcrawl.text.media_kinds import DEFAULT_KINDS, KINDS
 from mmcrawl.topic.loading import ANYTHING, as_one, load_topic, load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic
@@ -96,6 +97,9 @@ class FocusedParams(BaseModel):
         " playwright-all (extra `render`)",
     )
     max_rendered: int = Field(1_000, ge=0, description="maximum rendered pages")
+    requisites: Literal["no", "yes"] = Field(
+        "no", description="archive what pages need to be seen (style sheets, fonts, pictures)"
+    )
     rules: str = Field("", description="file of URL rules")
     store: StoreName = Field(
         "",
@@ -227,6 +231,11 @@ class FocusedParams(BaseModel):
             raise ValueError("several workers cannot share what is kept in memory: name a store")
         if self.download and self.store_uri == "memory:":
             raise ValueError("media of a crawl in memory cannot be kept: name a store, as crawl.db")
+        if self.requisites == "yes" and (self.workers or is_server(self.store_uri)):
+            raise ValueError(
+                "requisites=yes is for a crawl of one process with a store in a file: leave out"
+                " workers, and name the MongoDB database as archive, not as store"
+            )
         _ = self.whole_topic, self.parameters, self.pinned_rules
         return self
 

@@ -18,6 +18,7 @@ from mmcrawl.errors import raise_if_fatal
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.parse import page_of, page_tree
+from mmcrawl.page.requisites import page_requisites
 from mmcrawl.page.tree import read_tree
 from mmcrawl.store.child_process import ChildProcess, Questions
 
@@ -46,11 +47,13 @@ class ReadPage:
         page: As parsed; each link knows the kind of the block it stands in, if there are blocks.
         digest: Its `page_digest`.
         blocks: Each before those inside of it; None if the page was not cut.
+        requisites: Addresses of what it needs to be seen, if they were asked for.
     """
 
     page: Page
     digest: int
     blocks: tuple[StoredBlock, ...] | None = None
+    requisites: tuple[str, ...] = ()
 
 
 class PageReader:
@@ -59,10 +62,13 @@ class PageReader:
     Args:
         method: How they are cut into blocks, see :func:`mmcrawl.blocks.partition`; None for not.
         beside: Whether a process of its own is to do it, rather than a thread of this one.
+        requisites: Whether to find what pages need to be seen.
     """
 
-    def __init__(self, method: str | None, *, beside: bool = True) -> None:
-        self._method = method
+    def __init__(
+        self, method: str | None, *, beside: bool = True, requisites: bool = False
+    ) -> None:
+        self._method, self._requisites = method, requisites
         self._beside = beside
         self._child: ChildProcess | None = None
         self._given: deque[tuple[ReceivedPage, Future[ReadPage]]] = deque()
@@ -99,7 +105,7 @@ class PageReader:
 
     def _read(self, pages: Sequence[ReceivedPage]) -> list[ReadPage]:
         if not self._beside:
-            return [read_page(page, self._method) for page in pages]
+            return [read_page(page, self._method, self._requisites) for page in pages]
         try:
             child = self._child = self._child or self._started()
         except OSError as error:
@@ -123,11 +129,11 @@ class PageReader:
             pages[0].url,
             child.process.returncode,
         )
-        return [read_page(pages[0])]
+        return [read_page(pages[0], None, self._requisites)]
 
     def _started(self) -> ChildProcess:
         child = ChildProcess(__name__)
-        child.ask(self._method)
+        child.ask([self._method, self._requisites])
         return child
 
     def _end(self) -> None:
@@ -136,16 +142,19 @@ class PageReader:
             self._child = None
 
 
-def read_page(received: ReceivedPage, method: str | None = None) -> ReadPage:
-    """Read a page, and cut it if there is a method, from one tree.
+def read_page(
+    received: ReceivedPage, method: str | None = None, requisites: bool = False
+) -> ReadPage:
+    """Read a page, cut it if there is a method, and find its requisites if asked, from one tree.
 
     A page that a method fails at, as one of another package may, is left unsegmented.
     """
     tree = page_tree(received.body, received.content_type)
     page = page_of(tree, received.url, received.refresh)
     digest = page_digest(received.url, received.body, (one.url for one in page.media))
+    needed = page_requisites(tree, received.url) if requisites else ()
     if method is None or len(received.body) > _LARGEST_CUT:
-        return ReadPage(page, digest)
+        return ReadPage(page, digest, None, needed)
     # Slow to load, and not needed where nothing is cut.
     from mmcrawl.archive.format.cutting import stored_blocks
     from mmcrawl.blocks.link_kinds import link_kinds
@@ -164,7 +173,7 @@ def read_page(received: ReceivedPage, method: str | None = None) -> ReadPage:
     except Exception as error:
         raise_if_fatal(error)
         logger.exception("%s is not cut into blocks", page.url)
-    return ReadPage(page, digest, blocks)
+    return ReadPage(page, digest, blocks, needed)
 
 
 # -- between the two processes ----------------------------------------------------------------
@@ -173,7 +182,7 @@ def read_page(received: ReceivedPage, method: str | None = None) -> ReadPage:
 def serve() -> None:
     """In the other process: read what comes in."""
     questions = Questions()
-    method, _ = questions.next()
+    (method, requisites), _ = questions.next()
     questions.answer(None)
     while True:
         plain, bodies = questions.next()
@@ -181,7 +190,7 @@ def serve() -> None:
             ReceivedPage(url, body, content_type, refresh)
             for (url, content_type, refresh), body in zip(plain, bodies, strict=True)
         ]
-        questions.answer([_plain(read_page(page, method)) for page in pages])
+        questions.answer([_plain(read_page(page, method, requisites)) for page in pages])
 
 
 def _values_of(kind: type[Any], *left_out: str) -> Callable[[Any], tuple[Any, ...]]:
@@ -200,13 +209,15 @@ def _plain(read: ReadPage) -> list[Any]:
     page = {name: getattr(read.page, name) for name in _NAMES}
     page |= {name: [*map(values, getattr(read.page, name))] for name, values in _PARTS.items()}
     blocks = None if read.blocks is None else [*map(_block_values, read.blocks)]
-    return [page, read.digest, blocks]
+    return [page, read.digest, blocks, read.requisites]
 
 
-def _of_plain(page: dict[str, Any], digest: int, blocks: list[list[Any]] | None) -> ReadPage:
+def _of_plain(
+    page: dict[str, Any], digest: int, blocks: list[list[Any]] | None, requisites: list[str]
+) -> ReadPage:
     page["links"] = tuple([Link(*link) for link in page["links"]])
     page["groups"] = tuple([LinkGroup(*group) for group in page["groups"]])
     page["media"] = tuple([MediaResource(*(*one[:-1], tuple(one[-1]))) for one in page["media"]])
     page["named"] = tuple([(kind, address) for kind, address in page["named"]])
     kept = None if blocks is None else tuple([StoredBlock(*block) for block in blocks])
-    return ReadPage(Page(**page), digest, kept)
+    return ReadPage(Page(**page), digest, kept, tuple(requisites))

@@ -124,6 +124,7 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "download": lambda: f"it may be any of {_kinds_in_words()}, separated by commas, or all",
     "kinds": lambda: f"it may be any of {_kinds_in_words()}, separated by commas, or all",
     "again": lambda: "it may be failed or held",
+    "requisites": lambda: "it may be yes or no",
     "render": lambda: "it may be playwright or playwright-all",
     "seeds": lambda: "they may be a seed file, a URL, or URLs separated by commas",
     "sites": lambda: "it may be hosts, domains or anywhere",

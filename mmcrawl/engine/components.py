@@ -94,6 +94,7 @@ FOCUSED: Mapping[str, Any] = {
     "EXTENSIONS": {
         "mmcrawl.commands.terminal.extensions.CrawlProgress": 500,
         "mmcrawl.engine.collect_beside.CollectBeside": 600,
+        "mmcrawl.engine.requisites.Requisites": 600,
         **REVISIT["EXTENSIONS"],
     },
 }

@@ -198,6 +198,8 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     """
     config = Configuration.read(settings)
     parts = parts_of(args, config, web)
+    if args.requisites == "yes" and config.archive_of(args) is None:
+        raise MmcrawlError("requisites=yes keeps them in the archive, but there is none: name one")
     if args.workers or is_server(args.store_uri):
         return _shared_job(args, config, parts)
     store = open_store(args.store_uri, afresh=args.made_afresh)

@@ -9,7 +9,7 @@ import logging
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
@@ -209,11 +209,9 @@ class FreeHosts:
         A host whose delay cannot be over is not free: its request would wait in the downloader,
         where it takes the place of one to another host. The engine asks again when it may be over.
         """
-        downloader = self._crawler.engine.downloader
-        busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
-        now = monotonic()
+        has_room = self._room()
         self.left_alone = False
-        others = bool(downloader.active)
+        others = bool(self._crawler.engine.downloader.active)
 
         def free(origin: str) -> bool:
             nonlocal others
@@ -225,7 +223,27 @@ class FreeHosts:
                 self.ask_again(pause)
                 return False
             others, self.left_alone = True, False
-            host = parts.hostname or ""
+            return has_room(parts.hostname or "")
+
+        return free
+
+    def idle(self, busy: Container[str]) -> Callable[[str], bool]:
+        """Return such a test for what comes behind pages: hosts that have some are not free."""
+        has_room = self._room()
+
+        def idle(origin: str) -> bool:
+            host = urlsplit(origin).hostname or ""
+            return host not in busy and has_room(host)
+
+        return idle
+
+    def _room(self) -> Callable[[str], bool]:
+        """Return a test that tells of a host whether one more request may be sent there now."""
+        downloader = self._crawler.engine.downloader
+        busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
+        now = monotonic()
+
+        def has_room(host: str) -> bool:
             slot = downloader.slots.get(host)
             if slot is None:
                 most = self._concurrency if not downloader._delay else 1
@@ -238,7 +256,7 @@ class FreeHosts:
                     return False
             return busy[host] < most
 
-        return free
+        return has_room
 
     def ask_again(self, seconds: float) -> None:
         """Let the engine ask for a request after some time, unless it will before."""

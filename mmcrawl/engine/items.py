@@ -84,6 +84,7 @@ class PageItem(FetchedPage):
             () for a sitemap or feed, None for a page that is not cut (MMCRAWL_BLOCKS=off, more than
             4 MB, or cutting failed). Set by the blocks pipeline.
         cut: the same as the process that read the page cut them.
+        requisites: addresses of what it needs to be seen, if that is to be kept.
     """
 
     capture: Capture | None = field(default=None, repr=False)
@@ -91,6 +92,7 @@ class PageItem(FetchedPage):
     blocks: tuple[ItemBlock, ...] | None = field(default=None, repr=False)
     cut: tuple[StoredBlock, ...] | None = field(default=None, repr=False)
     link: int | None = field(default=None, repr=False)
+    requisites: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(slots=True)
@@ -110,6 +112,19 @@ class VisitItem:
     status: int
     capture: Capture | None = field(default=None, repr=False)
     outcome: str = ""
+
+
+@dataclass(slots=True)
+class RequisiteItem(VisitItem):
+    """What a page needs to be seen, on its way to the archive, behind which no pipeline sees it.
+
+    Attributes:
+        number: in the crawl's store.
+        named: addresses of what it needs itself.
+    """
+
+    number: int = -1
+    named: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

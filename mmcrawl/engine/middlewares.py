@@ -256,6 +256,8 @@ def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler)
     item = outcome.page or PageItem(Page(response.url), response.status)
     try:
         job.crawled(link, item, requests)
+        if scheduler.requisites is not None:
+            scheduler.requisites.queue.keep(item.requisites, link)
     except ItemError as error:
         logger.error("%s: %s", response.url, error)  # noqa: TRY400 - for a person
         job.failed(link, str(error), requests)

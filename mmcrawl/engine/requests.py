@@ -92,11 +92,15 @@ class LinkRequests:
                 raise RequestError(f"it is for {request.url}")
         else:
             request = Request(link.url)
-            page = referrer(link) if self._tells_referrer else None
-            if page is not None and (value := self._referrer.referrer(page, link.url)):
-                request.headers["Referer"] = value
+            if (page := referrer(link)) is not None:
+                self.refer(request, page)
         request.meta.update({LINK_KEY: link.id, "depth": link.logical_layer - 1})
         return request
+
+    def refer(self, request: Request, page: str) -> None:
+        """Say in a request on which page its address stands, as browsers do."""
+        if self._tells_referrer and (value := self._referrer.referrer(page, request.url)):
+            request.headers["Referer"] = value
 
     def new_link(self, request: Request) -> NewLink:
         """Return the link of a request that is to be fetched as it stands, or is refused."""

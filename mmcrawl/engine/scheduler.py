@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from operator import methodcaller
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -34,13 +34,19 @@ from mmcrawl.engine.threads import in_reactor, in_thread
 from mmcrawl.engine.window import Window
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.frontier.records import WaitingLink
-from mmcrawl.frontier.urls import canonical
+from mmcrawl.frontier.urls import canonical, host_of
 from mmcrawl.settings import value_of
 from mmcrawl.store.child_process import collect_seldom
+
+if TYPE_CHECKING:
+    from mmcrawl.engine.requisites import Requisites
 
 logger = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 1.0
+
+REQUISITE = "mmcrawl_requisite"
+"""Name in a request's meta of the number of what a page needs, which is no link."""
 
 ENDED = "_MMCRAWL_ENDED"
 """The setting of a process whose workers have crawled, which only shows what came of it: why they
@@ -60,11 +66,16 @@ class FocusedScheduler(BaseScheduler):
 
     Pages that take long to take in are handed to a thread. Only that thread changes the job then:
     no link is given out, and what is told meanwhile is done afterwards, in order.
+
+    Attributes:
+        requisites: what pages need to be seen, fetched when no link of a host is; None if nothing
+            of it is kept.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self.job: Crawl | None = None
+        self.requisites: Requisites | None = None
         self.max_pages = 0
         self._under_way: dict[int, Request] = {}
         self._failed = False
@@ -140,6 +151,8 @@ class FocusedScheduler(BaseScheduler):
             return False
         ready = self.job.ready > 0 and not self.only_left_alone
         more = self.job.more_may_come or ready
+        if self.requisites is not None and self.requisites.pending:
+            return True
         return self._commits.under_way or (more and not self.limit_reached)
 
     def enqueue_request(self, request: Request) -> bool:
@@ -153,6 +166,9 @@ class FocusedScheduler(BaseScheduler):
         if self._at_work is not None:
             self._afterwards.append(lambda: self.enqueue_request(request))
             return True
+        if REQUISITE in request.meta and self.requisites is not None:
+            self.requisites.retry(request)
+            return True
         with self._giving_up():
             link = request.meta.get(LINK_KEY)
             if link in self._under_way:
@@ -163,8 +179,10 @@ class FocusedScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """Return the best request of a free host; None if there is none, or all hosts are busy."""
-        if self.job is None or self._failed or self._at_work or self.limit_reached:
+        if self.job is None or self._failed or self._at_work:
             return None
+        if self.limit_reached:
+            return self._next_requisite()
         if not self._window.has_room():
             self._hosts.ask_again(_LOOK_SECONDS)  # for what is overdue by then
             return None
@@ -173,7 +191,7 @@ class FocusedScheduler(BaseScheduler):
             if link is None:
                 if self.job.interrupted:
                     self._hosts.ask_again(0.0)
-                return None
+                return None if self.job.interrupted else self._next_requisite()
             request = self._request_or_none(link)
             if request is not None:
                 self._under_way[link.id] = request
@@ -256,6 +274,15 @@ class FocusedScheduler(BaseScheduler):
         self._window.ended(link)
         self._hosts.ask()
 
+    def change(self, change: Callable[[], object]) -> None:
+        """Change what the store keeps, but not while a thread does."""
+        if self._at_work is not None:
+            self._afterwards.append(lambda: self.change(change))
+        elif not self._failed:
+            with self._giving_up():
+                change()
+            self._hosts.ask()
+
     def gives_up(self, error: BaseException | None) -> bool:
         """Stop the crawl if an error is no fault of the page it came up at; tell whether it is."""
         fatal = fatal_error(error)
@@ -336,6 +363,15 @@ class FocusedScheduler(BaseScheduler):
         errback = FailureReport(self.gives_up, fail, waits, request.errback)
         return request.replace(errback=errback)
 
+    def _next_requisite(self) -> Request | None:
+        """Return a request for what pages need, to a host of which no page is under way."""
+        if self.requisites is None:
+            return None
+        busy = {host_of(request.url) for request in self._under_way.values()}
+        with self._giving_up():
+            return self.requisites.next(self._hosts.idle(busy), self.unreachable)
+        return None
+
     def _fail(self, link: int, which: str, reason: str) -> None:
         self.report(link, lambda job: job.failed(link, which + reason))
 
@@ -356,6 +392,9 @@ class FocusedScheduler(BaseScheduler):
             return False
         with self._giving_up():
             self.job.commit()
+            if self.requisites is not None:
+                self.requisites.queue.committed()
+                self._hosts.ask()
         return True
 
     def _not_stored(self, link: int, reason: str) -> None:

@@ -103,7 +103,18 @@ CREATE TABLE pattern (
     hits INTEGER NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY (job, pattern)
 ) WITHOUT ROWID, STRICT;
 """
-KIND = FileKind("store", "mmcr", SCHEMA_VERSION, SCHEMA)
+REQUISITES = """
+CREATE TABLE requisite (
+    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, key INTEGER NOT NULL, origin TEXT NOT NULL,
+    url TEXT NOT NULL, page INTEGER NOT NULL, steps INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'W' CHECK (status IN ('W', 'R', 'C', 'E')),
+    bytes INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', UNIQUE (job, key)
+) STRICT;
+CREATE INDEX requisite_waiting ON requisite (job, origin, steps DESC, id) WHERE status = 'W';
+CREATE INDEX requisite_page ON requisite (page);
+"""
+"""Tables of crawls that keep what pages need to be seen; other stores do without."""
+KIND = FileKind("store", "mmcr", SCHEMA_VERSION, SCHEMA, later=REQUISITES)
 
 # Columns that are named as the fields of the records.
 _PAGE_COLUMNS = (

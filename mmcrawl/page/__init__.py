@@ -28,6 +28,7 @@ with lazy_imports(__name__):
         Page,
     )
     from mmcrawl.page.parse import media_in, page_of, parse_page
+    from mmcrawl.page.requisites import page_requisites, rewrite_css, sheet_requisites
     from mmcrawl.page.structured import Declared, Thing
     from mmcrawl.page.tags import HIDDEN, VOID
     from mmcrawl.page.tokens import START_TAG, TOKEN

@@ -16,7 +16,7 @@ from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.engine.crawls import Configuration
-from mmcrawl.engine.items import PageItem, VisitItem
+from mmcrawl.engine.items import PageItem, RequisiteItem, VisitItem
 from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of
 from mmcrawl.engine.threads import Completions, has_another_core, in_thread
 from mmcrawl.errors import StoreError
@@ -83,13 +83,16 @@ class ArchivePipeline:
             size = len(one.body) if isinstance(one, Capture) else 0
             await maybe_deferred_to_future(self._room.enter(size))
             storing = self._completions.of(self._intake.put(one))
-            storing.addCallbacks(self._count, self._fail, callbackArgs=(one,))
+            counted = () if isinstance(item, RequisiteItem) else (one,)
+            storing.addCallbacks(self._count, self._fail, callbackArgs=counted)
             storing.addBoth(self._leave, size)
             if self._is_passed_on(item, storing):
                 continue
             stored: Stored = await maybe_deferred_to_future(storing)
             if isinstance(item, VisitItem):
                 item.outcome = "unchanged" if stored.version is None else "new"
+        if isinstance(item, RequisiteItem):
+            raise DropItem("archived", log_level="DEBUG")
         return item
 
     def _is_passed_on(self, item: Any, storing: Deferred[Stored]) -> bool:
@@ -135,7 +138,10 @@ class ArchivePipeline:
                 deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
         self._failed = True
 
-    def _count(self, stored: Stored, visit: Capture | Unchanged) -> Stored:
+    def _count(self, stored: Stored, visit: Capture | Unchanged | None = None) -> Stored:
+        """Count a page; what one needs to be seen is none."""
+        if visit is None:
+            return stored
         stats = self.crawler.stats
         stats.inc_value("mmcrawl/archive/pages")
         stats.inc_value(f"mmcrawl/archive/{'new' if stored.version else 'unchanged'}")

@@ -66,11 +66,19 @@ class PageReading:
     Links know the kind of the block around them before anything else sees the page. With
     MMCRAWL_BLOCKS=off no page is cut; one of more than 4 MB, which would keep others waiting, and
     one that cannot be cut go on without blocks.
+
+    Args:
+        crawler: of the crawl.
+        requisites: whether to find what pages need to be seen.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, *, requisites: bool) -> None:
         method: str = value_of(crawler.settings, "MMCRAWL_BLOCKS") or DEFAULT_METHOD
-        self._reader = PageReader(None if method == "off" else method, beside=has_another_core())
+        self._reader = PageReader(
+            None if method == "off" else method,
+            beside=has_another_core(),
+            requisites=requisites,
+        )
         self._completions: Completions[ReadPage] = Completions()
         crawler.signals.connect(self._close, signals.spider_closed)
 
@@ -140,7 +148,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @cached_property
     def _reading(self) -> PageReading:
-        return PageReading(self.crawler)
+        return PageReading(self.crawler, requisites=self.args.requisites == "yes")
 
     @property
     def private_hosts(self) -> PrivateHosts:
@@ -201,7 +209,13 @@ class FocusedSpider(Args[FocusedParams], Spider):
             self.contents[response.meta.get(LINK_KEY, -1)] = contents_of(page, response.body)
         capture = capture_of(response)
         yield PageItem(
-            page, response.status, read.digest, capture=capture, rendered=rendered, cut=read.blocks
+            page,
+            response.status,
+            read.digest,
+            capture=capture,
+            rendered=rendered,
+            cut=read.blocks,
+            requisites=read.requisites,
         )
 
     def _is_elsewhere(self, response: Response) -> bool:

@@ -69,6 +69,7 @@ class FileKind:
         version: Of its tables; a file of another version is refused.
         schema: Script that makes them.
         instead: What is to be named where it cannot be used.
+        later: Script of tables that a file gets when they are first needed.
     """
 
     noun: str
@@ -76,6 +77,7 @@ class FileKind:
     version: int
     schema: str
     instead: str = "another file"
+    later: str = ""
 
     @property
     def application(self) -> int:
@@ -163,7 +165,7 @@ def require_ours(db: sqlite3.Connection, name: str, kind: FileKind) -> None:
             f"{kind.noun} {name} was written by {age} version of mmcrawl (schema {version}, this"
             f" one has {kind.version}); use that version, or name {kind.instead}"
         )
-    require_tables(db, name, kind.schema)
+    require_tables(db, name, kind.schema, kind.later)
     db.execute("PRAGMA synchronous = FULL")
 
 
@@ -213,16 +215,14 @@ def is_empty(db: sqlite3.Connection) -> bool:
     return not db.execute("PRAGMA schema_version").fetchone()[0]
 
 
-def require_tables(
-    db: sqlite3.Connection, name: str, schema: str, *, may_lack: bool = False
-) -> None:
+def require_tables(db: sqlite3.Connection, name: str, schema: str, optional: str = "") -> None:
     """Refuse a file whose tables and indexes are not those that a script makes, or that has more.
 
     Args:
         db: Of the file.
         name: Of the file, for the message.
         schema: The script.
-        may_lack: Whether some may be missing.
+        optional: One that makes tables which may be missing.
 
     Raises:
         StoreError: it is not ours.
@@ -230,9 +230,10 @@ def require_tables(
     found = _schema(db)
     with closing(sqlite3.connect(":memory:")) as empty:
         empty.executescript(schema)
-        ours = _schema(empty)
-    if found == ours or (may_lack and found < ours):
-        return
+        least = _schema(empty)
+        empty.executescript(optional)
+        if least <= found <= _schema(empty):
+            return
     raise StoreError(
         f"{name} is not used: its tables are not those of mmcrawl; was it changed by another"
         " program, or made to do harm? Restore it from a copy, or name another file"

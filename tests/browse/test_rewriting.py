@@ -13,11 +13,11 @@ from mmcrawl.browse.replay import (
     archived_url,
     read_stamp,
     replay_address,
-    rewrite_css,
     rewrite_html,
     stamp,
     written_url,
 )
+from mmcrawl.page import rewrite_css
 from tests.browse import hostile
 from tests.tables import each
 

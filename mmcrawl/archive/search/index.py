@@ -161,7 +161,7 @@ class Index:
         elif application != _APPLICATION:
             raise StoreError(f"{self.name} is not a search index of mmcrawl; move it away")
         elif form == _FORMAT:
-            require_tables(db, self.name, _SCHEMA, may_lack=True)  # what lacks is said, and rebuilt
+            require_tables(db, self.name, "", _SCHEMA)  # what lacks is said, and rebuilt
             return True
         elif not self._read_only:
             logger.warning("search index %s has another format; it is rebuilt", self.name)

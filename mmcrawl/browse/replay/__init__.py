@@ -12,6 +12,6 @@ with lazy_imports(__name__):
         stamp,
         written_url,
     )
-    from mmcrawl.browse.replay.html import Links, rewrite_css, rewrite_html
+    from mmcrawl.browse.replay.html import Links, rewrite_html
     from mmcrawl.browse.replay.memento import memento_routes
     from mmcrawl.browse.replay.serving import FIELDS, cdx_routes, replay_routes

@@ -8,12 +8,13 @@ browser: links that connect in advance, and frames, are rewritten wherever they 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
 from urllib.parse import quote
 
 from mmcrawl.browse.replay.addresses import Mode, replay_address
+from mmcrawl.page.requisites import rewrite_css, srcset_candidates
 from mmcrawl.page.tokens import END_OF_RAW, windows
 from mmcrawl.page.urls import Resolver, base_url
 from mmcrawl.text.patterns import linear
@@ -26,8 +27,6 @@ _PLAIN_ADDRESS = re.compile(
     r"https?://[a-z0-9.-]+(?:/(?!\.)[A-Za-z0-9._~-]*+)+(?:\?[A-Za-z0-9._~=&-]++)?"
 )
 _PLAIN_PATH = re.compile(r"(?:/?[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)+/?(?:\?[A-Za-z0-9._~=&-]++)?")
-_CANDIDATE = re.compile(r"[\s,]*+(\S++)")
-_DESCRIPTOR = linear(r"[^,(]*+(?:\([^)]*+\)?[^,(]*+)*+")
 _REFRESH = re.compile(
     r"""\s*+([\d.]*+)(?:\s*+[;,]|\s)\s*+(?:url\s*+=\s*+)?(?:"([^"]*+).*|'([^']*+).*|(.*))""",
     re.IGNORECASE | re.DOTALL,
@@ -37,15 +36,6 @@ _REFRESH = re.compile(
 MOST_WRITTEN = 32 << 20
 """Characters that are written for the links of one document, at most: a page may hold millions of
 short links, and its own address, which each is given, may be long. Further links lead nowhere."""
-# Comments are matched so that nothing is found in them; strings but for those of @import likewise.
-_ADDRESS = linear(
-    rb"""/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)
-    | (?P<import>@import\s++)(?P<string>"[^"\n]*+"|'[^'\n]*+')
-    | \burl\(\s*+(?P<url>"[^"\n]*+"|'[^'\n]*+'|[^\s"'()]++)\s*+\)
-    | "(?:[^"\\\n]++|\\.)*+"? | '(?:[^'\\\n]++|\\.)*+'?""",
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
-)
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(\n)|(.))", re.IGNORECASE | re.DOTALL)
 
 
 class Links:
@@ -121,12 +111,7 @@ class Links:
     def candidates(self, text: str) -> str | None:
         """Return what to write for a ``srcset``."""
         pieces: list[str] = []
-        place = 0
-        while match := _CANDIDATE.match(text, place):
-            place = match.end()
-            address, descriptor = match[1].rstrip(","), ""
-            if address == match[1] and (found := _DESCRIPTOR.match(text, place)):
-                descriptor, place = found[0], found.end()
+        for address, descriptor in srcset_candidates(text):
             new = self.embedded(address) or quote(address, safe="%/:;=,+#")
             pieces.append(" ".join([new, *quote(descriptor, safe=" ").split()]))
         return ", ".join(pieces) or None
@@ -136,50 +121,6 @@ class Links:
         match = _REFRESH.fullmatch(text)
         new = self(match[2] or match[3] or match[4] or "") if match else None
         return f"{match[1]};url={new}" if match and new is not None else None
-
-
-# -- style sheets ---------------------------------------------------------------------------------
-
-
-def rewrite_css(sheet: bytes, encoding: str, rewrite: Callable[[str], str | None]) -> bytes:
-    """Return a style sheet with other addresses in ``url()`` and ``@import``.
-
-    Args:
-        sheet: As received, or the value of a ``style`` attribute.
-        encoding: Python codec name; one in which ASCII is ASCII.
-        rewrite: Returns what to write for an address, ASCII without double quotes and
-            backslashes, or None to leave it.
-
-    >>> rewrite_css(b"a{background:url( 'b.gif' )}", "utf-8", lambda url: "/r/" + url)
-    b'a{background:url("/r/b.gif")}'
-    """
-
-    def replaced(match: re.Match[bytes]) -> bytes:
-        written = match["string"] or match["url"]
-        if written is None:
-            return match[0]
-        new = rewrite(_text(written, encoding))
-        if new is None:
-            return match[0]
-        quoted = b'"' + new.encode("ascii", "replace") + b'"'
-        return match["import"] + quoted if match["string"] else b"url(" + quoted + b")"
-
-    return _ADDRESS.sub(replaced, sheet)
-
-
-def _text(written: bytes, encoding: str) -> str:
-    """Return what a string or a bare address of a sheet says."""
-    text = written.decode(encoding, "replace")
-    if text[:1] in ('"', "'"):
-        text = text[1:-1]
-    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    if match[1]:
-        code = int(match[1], 16)
-        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
-    return match[3] or ""
 
 
 _LESS = ord("<")

@@ -49,9 +49,10 @@ from mmcrawl.browse.replay.addresses import (
     stamp,
     written_url,
 )
-from mmcrawl.browse.replay.html import Links, rewrite_css, rewrite_html
+from mmcrawl.browse.replay.html import Links, rewrite_html
 from mmcrawl.browse.replay.memento import memento_links, origin_of, requested_url
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.page.requisites import rewrite_css
 
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 DEFAULT_LIMIT = 1_000

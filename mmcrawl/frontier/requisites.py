@@ -1,0 +1,175 @@
+"""What the pages of a crawl need to be seen, in a queue of its own beside that of the links.
+
+Each address is asked for once a crawl, however many pages name it, and counts for the page that
+named it first. What style sheets name, and where redirects lead, comes before what pages name.
+Changes are durable with the next commit of the crawl, as all of its store are; until then nothing
+that was added is taken, so after a kill the archive holds nothing that the store does not know.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mmcrawl.frontier.database import REQUISITES
+from mmcrawl.frontier.store import SqliteStore
+from mmcrawl.frontier.urls import split_origin, url_key
+
+_STEPS = 5  # imports, and redirects, that lead from a page to what it needs
+_IS_FULL = "more bytes than its page, or the crawl, may have"
+
+
+@dataclass(frozen=True, slots=True)
+class Requisite:
+    """An address that is needed.
+
+    Attributes:
+        id: its number in the store.
+        page: id of the link of the page that named it first.
+        steps: how many style sheets and redirects led to it.
+        room: bytes that it may have.
+    """
+
+    id: int
+    url: str
+    page: int
+    steps: int
+    room: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RequisiteLimits:
+    """How much is kept.
+
+    Attributes:
+        per_page: addresses of a page, and as many more that its style sheets name.
+        page_bytes: bytes that come with one page.
+        most: addresses of the crawl.
+        most_bytes: bytes of the crawl.
+    """
+
+    per_page: int
+    page_bytes: int
+    most: int
+    most_bytes: int
+
+
+class RequisiteQueue:
+    """The requisites of one job.
+
+    Args:
+        store: an open store.
+        job: number of the job.
+        limits: how much is kept.
+
+    Attributes:
+        waiting: how many wait, by their origin.
+        since: Unix time at which the job began.
+    """
+
+    def __init__(self, store: SqliteStore, job: int, limits: RequisiteLimits) -> None:
+        self._store, self._job, self._limits = store, job, limits
+        self._left_out = 0
+        self._last = self._durable = 0  # ids
+        with store.writing() as db:
+            if not _has_tables(store):
+                for statement in REQUISITES.split(";\n"):
+                    db.execute(statement)
+            db.execute("UPDATE requisite SET status = 'W' WHERE job = ? AND status = 'R'", (job,))
+        store.commit()
+        of_origins = self._rows("origin, count(*)", "status = 'W' GROUP BY origin")
+        self.waiting = Counter[str](dict(of_origins))
+        [totals] = self._rows("count(*), coalesce(sum(bytes), 0), coalesce(max(id), 0)", "true")
+        self._all, self._bytes, self._last = totals
+        self.committed()
+        self.since = float(
+            store.db.execute("SELECT started_at FROM job WHERE id = ?", (job,)).fetchone()[0]
+        )
+
+    def committed(self) -> None:
+        """Note that all that was added is durable."""
+        self._durable = self._last
+
+    def keep(self, urls: Sequence[str], page: int, by: Requisite | None = None) -> None:
+        """Add what a page needs; what is known already stays as it is.
+
+        Args:
+            urls: the addresses.
+            page: id of its link.
+            by: the style sheet that names them, or what is redirected there.
+        """
+        steps, most = (
+            (by.steps + 1, 2 * self._limits.per_page) if by else (0, self._limits.per_page)
+        )
+        if steps > _STEPS:
+            return
+        [(own,)] = self._rows("count(*)", "page = ?", page)
+        room = min(most - own, self._limits.most - self._all)
+        with self._store.writing() as db:
+            for place, url in enumerate(urls):
+                if room <= 0:
+                    self._left_out += len(urls) - place
+                    break
+                key, origin = url_key(self._job, url), split_origin(url).origin
+                added = db.execute(
+                    "INSERT OR IGNORE INTO requisite (job, key, origin, url, page, steps)"
+                    " VALUES (?, ?, ?, ?, ?, ?)",
+                    (self._job, key, origin, url, page, steps),
+                )
+                if added.rowcount:
+                    room, self._all, self._last = room - 1, self._all + 1, added.lastrowid or 0
+                    self.waiting[origin] += 1
+
+    def take(self, is_free: Callable[[str], bool]) -> Requisite | None:
+        """Take the next one of a free origin to be asked for; None if there is none."""
+        for origin in filter(is_free, list(self.waiting)):
+            while found := self.of_origin(origin, 1):
+                [one] = self.taken(found)
+                if (room := self.room(one)) > 0:
+                    return replace(one, room=room)
+                self.end(one, _IS_FULL)
+        return None
+
+    def of_origin(self, origin: str, most: int = -1) -> list[Requisite]:
+        """Return those that wait of an origin, in their order."""
+        where = "origin = ? AND status = 'W' AND id <= ? ORDER BY steps DESC, id LIMIT ?"
+        rows = self._rows("id, url, page, steps", where, origin, self._durable, most)
+        return [Requisite(*row) for row in rows]
+
+    def taken(self, found: Sequence[Requisite]) -> Sequence[Requisite]:
+        """Note that some no longer wait; return them."""
+        with self._store.writing() as db:
+            for one in found:
+                db.execute("UPDATE requisite SET status = 'R' WHERE id = ?", (one.id,))
+                self.waiting -= Counter([split_origin(one.url).origin])  # without those at 0
+        return found
+
+    def end(self, one: Requisite, error: str = "", size: int = 0) -> None:
+        """Note that one which was taken is kept, or why it is not."""
+        with self._store.writing() as db:
+            db.execute(
+                "UPDATE requisite SET status = ?, bytes = ?, error = ? WHERE id = ?",
+                ("E" if error else "C", size, error, one.id),
+            )
+        self._bytes += size
+
+    def room(self, one: Requisite) -> int:
+        """Return how many bytes one may have; others may have come since it was taken."""
+        [(own,)] = self._rows("coalesce(sum(bytes), 0)", "page = ?", one.page)
+        left: int = self._limits.most_bytes - self._bytes
+        return min(self._limits.page_bytes - int(own), left)
+
+    def tally(self) -> tuple[int, int, Counter[str]]:
+        """Return how many were kept, their bytes, and how many were not, by the reason."""
+        [(kept, size)] = self._rows("count(*), coalesce(sum(bytes), 0)", "status = 'C'")
+        errors = Counter[str](dict(self._rows("error, count(*)", "status = 'E' GROUP BY error")))
+        return kept, size, errors + Counter({"too many": self._left_out})
+
+    def _rows(self, what: str, where: str, *values: object) -> list[tuple[Any, ...]]:
+        query = f"SELECT {what} FROM requisite WHERE job = ? AND {where}"  # noqa: S608 - our words
+        return list(self._store.db.execute(query, (self._job, *values)))
+
+
+def _has_tables(store: SqliteStore) -> bool:
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'requisite'"
+    return store.db.execute(query).fetchone() is not None
