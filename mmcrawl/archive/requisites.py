@@ -25,9 +25,15 @@ def named_by(capture: Capture) -> tuple[str, ...]:
     return ()
 
 
-def requisites_of(archive: Archive, page: Capture) -> Iterator[Capture]:
-    """Yield what a page needs to be seen, each as it was nearest to the time of the page."""
-    waiting, seen = deque(named_by(page)), {page.url}
+def requisites_of(archive: Archive, page: Capture, seen: set[str]) -> Iterator[Capture]:
+    """Yield what a page needs to be seen, each as it was nearest to the time of the page.
+
+    Args:
+        archive: Where it is looked for.
+        page: As it was archived.
+        seen: Addresses that are left out; those that were looked for are added.
+    """
+    waiting = deque(named_by(page))
     while waiting:
         url = waiting.popleft()
         found = archive.found(url) if url not in seen else []

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -21,6 +21,7 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.requisites import requisites_of
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.commands.base import (
@@ -180,7 +181,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             with (
                 self._catalogue(store) as catalogue,
                 self._collection(store) as held,
-                self._pages(archive) as page_at,
+                self._pages(archive) as pages,
             ):
                 name, works = _name_of(store), catalogue.works()
                 if opts.collection:
@@ -188,7 +189,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                     name, works = found.name, Collections(catalogue).works(found)
                 chosen = (work for work in works if _is_like(work.title, opts.match))
                 ruffle = ruffle_folder(self.setting("MMCRAWL_RUFFLE"))
-                shipment = Shipment(chosen, name, time=time.time(), ruffle=ruffle, page_at=page_at)
+                shipment = Shipment(chosen, name, time=time.time(), ruffle=ruffle, **pages)
                 if held is not None:
                     shipment = replace(
                         shipment,
@@ -231,8 +232,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
             yield archive
 
     @contextmanager
-    def _pages(self, uri: str | None) -> Iterator[Callable[[str], Capture | None]]:
-        """Give what returns a page as it was archived last; few formats ask."""
+    def _pages(self, uri: str | None) -> Iterator[dict[str, Any]]:
+        """Give what a `Shipment` reads archived pages by; few formats ask."""
         with ExitStack() as opened:
 
             @cache
@@ -243,7 +244,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 pages = archive()
                 return pages.rebuild(pages.get(url)) if pages and pages.visits(url) else None
 
-            yield page_at
+            def needed_by(page: Capture, seen: set[str]) -> Iterator[Capture]:
+                pages = archive()
+                return requisites_of(pages, page, seen) if pages else iter(())
+
+            yield {"page_at": page_at, "needed_by": needed_by}
 
 
 def _topic_of(job: Job) -> str:

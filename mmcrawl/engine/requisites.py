@@ -36,7 +36,12 @@ from mmcrawl.settings import value_of
 
 logger = logging.getLogger(__name__)
 
-_LIMITS = ("PER_PAGE", "PAGE_BYTES", "MOST", "MOST_BYTES")
+_LIMITS = (
+    "MMCRAWL_REQUISITES_PER_PAGE",
+    "MMCRAWL_REQUISITES_PAGE_BYTES",
+    "MMCRAWL_REQUISITES_MOST",
+    "MMCRAWL_REQUISITES_MOST_BYTES",
+)
 _BATCH = 500  # addresses that the archive is asked for at once
 
 
@@ -72,7 +77,7 @@ class Requisites:
 
     def _begin(self, archive: str) -> None:
         settings = self.crawler.settings
-        limits = [value_of(settings, f"MMCRAWL_REQUISITES_{name}") for name in _LIMITS]
+        limits = [value_of(settings, name) for name in _LIMITS]
         self.queue = RequisiteQueue(self._job.store, self._job.job.number, RequisiteLimits(*limits))
         self._take_archived(archive)
         self._scheduler.requisites = self
@@ -160,7 +165,7 @@ class Requisites:
             return f"HTTP {capture.status}"
         if capture.status < 300 and type_of(capture.body[:HEAD], capture.media_type) == "text/html":
             return "a page in its place"
-        return "" if len(capture.body) <= self.queue.room(one) else "too large"
+        return "" if self.queue.accept(one, len(capture.body)) else "too large"
 
     def _item_ended(self, item: Any, **_: object) -> None:
         """Note that one is archived, or that the archive refused it."""

@@ -70,6 +70,7 @@ class RequisiteQueue:
     def __init__(self, store: SqliteStore, job: int, limits: RequisiteLimits) -> None:
         self._store, self._job, self._limits = store, job, limits
         self._left_out = 0
+        self._accepted: dict[Requisite, int] = {}
         self._last = self._durable = 0  # ids
         with store.writing() as db:
             if not _has_tables(store):
@@ -146,18 +147,28 @@ class RequisiteQueue:
 
     def end(self, one: Requisite, error: str = "", size: int = 0) -> None:
         """Note that one which was taken is kept, or why it is not."""
+        self._accepted.pop(one, None)
+        self._bytes += size
         with self._store.writing() as db:
             db.execute(
                 "UPDATE requisite SET status = ?, bytes = ?, error = ? WHERE id = ?",
                 ("E" if error else "C", size, error, one.id),
             )
-        self._bytes += size
 
     def room(self, one: Requisite) -> int:
-        """Return how many bytes one may have; others may have come since it was taken."""
+        """Return how many bytes one may have, beside what was kept or accepted."""
         [(own,)] = self._rows("coalesce(sum(bytes), 0)", "page = ?", one.page)
-        left: int = self._limits.most_bytes - self._bytes
-        return min(self._limits.page_bytes - int(own), left)
+        accepted = self._accepted.items()
+        of_page = int(own) + sum(size for other, size in accepted if other.page == one.page)
+        of_all: int = self._bytes + sum(size for _, size in accepted)
+        return min(self._limits.page_bytes - of_page, self._limits.most_bytes - of_all)
+
+    def accept(self, one: Requisite, size: int) -> bool:
+        """Reserve bytes until it has ended; return whether there is room for them."""
+        fits = size <= self.room(one)
+        if fits:
+            self._accepted[one] = size
+        return fits
 
     def tally(self) -> tuple[int, int, Counter[str]]:
         """Return how many were kept, their bytes, and how many were not, by the reason."""

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from mmcrawl.archive import Archive, open_archive
+from tests.programs import run
+from tests.warm import python
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 HEAD = '<link rel=stylesheet href=/main.css><link rel=icon href="/f.ico">'
@@ -96,3 +98,104 @@ def test_what_does_not_come_is_told_once(site: tuple[Any, Any]) -> None:
         "/p.png": "leads to 127.0.0.2, which is on a private network",
     }
     assert outcome.log.count(f"{server.url('/gone.png')}: HTTP 404") == 1
+
+
+KILLED = """
+import os, signal, sys
+from mmcrawl.engine import requisites
+from scrapy.cmdline import execute
+
+left, kept = int(sys.argv.pop(1)), requisites.Requisites._kept
+
+def killed(self, *args):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    kept(self, *args)
+
+requisites.Requisites._kept = killed
+execute(["scrapy", "crawl", "focused", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.processes
+def test_after_a_kill_nothing_is_lost_and_nothing_asked_for_that_is_stored(tools: Any) -> None:
+    server, store = serve(tools, SITE), tools.folder() / "crawl.db"
+    del server.pages["/3"]
+    given = {"seeds": server.url("/"), "store": store, "requisites": "yes", "algo": "breadth"}
+    given |= {"keywords": "optics", "discover": "none"}
+    own = {"AUTOTHROTTLE_ENABLED": 0, "ROBOTSTXT_OBEY": 0, "CONCURRENT_REQUESTS": 1}
+    words = [word for name, value in given.items() for word in ("-a", f"{name}={value}")]
+    words += [word for name, value in own.items() for word in ("-s", f"{name}={value}")]
+    env = {**tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
+    stored: set[str] = set()
+    # It is killed when the archive has one more and the store does not know: also a style sheet.
+    for number, code in ((1, -9), (3, -9), (0, 0)):
+        before = len(server.asked)
+        command = [python(), "-c", KILLED, f"{number}", *words]
+        run(*command, folder=store.parent, env=env, code=code)
+        assert stored.isdisjoint(server.asked[before:])
+        assert stored < {*archived(store)}
+        stored = {*archived(store)}
+    assert archived(store) == dict.fromkeys({*SITE} - {"/3", "/new.png"}, 1)
+
+
+def test_budgets_hold(tools: Any) -> None:
+    many = "".join(f"<img src=/{n}.png>" for n in range(10_000))
+    pages = SITE | {"/": f'<link rel=stylesheet href=/main.css>{many}<a href="/2">2</a>'}
+    pages |= {"/2": "".join(f"<img src=/x{n}.png>" for n in range(5))}
+    pages |= {f"/x{n}.png": PNG for n in range(5)} | {f"/{n}.png": PNG for n in range(9)}
+    server = serve(tools, pages)
+    size = len(PNG)
+    seed = {"seeds": server.url("/"), "requisites": "yes", "max_pages": 2}
+    prefix = "MMCRAWL_REQUISITES_"
+    few, small, all_few, all_small = tools.crawl(
+        seed | {"settings": {f"{prefix}PER_PAGE": 4}},
+        seed | {"settings": {f"{prefix}PAGE_BYTES": 3 * size}},
+        seed | {"settings": {f"{prefix}MOST": 6, f"{prefix}PER_PAGE": 4}},
+        seed | {"settings": {f"{prefix}MOST_BYTES": 2 * size}},
+    )
+    named_by_sheets = {"/more.css", "/f.woff2", "/d.png"}
+    own = {"/main.css", *(f"/{n}.png" for n in range(3))}
+    assert {*archived(few.store)} == {"/", "/2", *own, *named_by_sheets} | {
+        f"/x{n}.png" for n in range(4)
+    }
+    assert len(ended(all_few.store)) == 6
+    for outcome, most in ((small, 6), (all_small, 2)):
+        with archive_of(outcome.store) as archive:
+            sizes = [one.size for one in archive.all_versions() if "." in one.url[-5:]]
+            assert size < sum(sizes) <= most * size
+    told = {error for _, error in ended(small.store).values()} - {""}
+    assert told
+    assert told <= {"too large", "more bytes than its page, or the crawl, may have"}
+
+
+def test_what_is_too_large_or_endless_ends(tools: Any) -> None:
+    def sheet(visit: Any) -> Any:
+        n = int(visit.path.partition("?")[2])
+        return tools.Answer(f"@import '?{n + 1}';", headers={"Content-Type": "text/css"})
+
+    pages = {"/": "<style>@import 'a.css?0'; @import 'huge.css'</style>"}
+    server = serve(tools, pages | {f"/a.css?{n}": sheet for n in range(20)})
+    huge = "a { background: url(x.png) }\n" * 2_000_000
+    server.pages["/huge.css"] = tools.Answer(huge, headers={"Content-Type": "text/css"})
+    [outcome] = tools.crawl({"seeds": server.url("/"), "requisites": "yes"})
+    assert ended(outcome.store) == {f"/a.css?{n}": ("C", "") for n in range(6)} | {
+        "/huge.css": ("E", "too large")
+    }
+
+
+def test_a_page_is_never_behind_its_pictures(tools: Any) -> None:
+    pages: dict[str, Any] = {"/": tools.links(*(f"/{n}" for n in range(8)))}
+    pages |= {f"/{n}": f"<img src={n}.png><p>page {n}" for n in range(8)}
+    server = serve(tools, pages | {f"/{n}.png": PNG for n in range(8)})
+    other = serve(tools, {"/o.png": PNG}, "127.0.0.2")
+    server.pages["/"] += f"<img src={other.url('/o.png')}>"
+    seed = {"seeds": f"{server.url('/')},{other.url('/')}", "requisites": "yes"}
+    tools.crawl(seed | {"settings": {"DOWNLOAD_DELAY": 0.3, "CONCURRENT_REQUESTS": 4}})
+    assert len(server.asked) == 17
+    assert not any(path.endswith(".png") for path in server.asked[:9])
+    asked_before = sum(visit.came < other.visits[-1].came for visit in server.visits)
+    assert other.asked[-1] == "/o.png"
+    assert asked_before < 9  # a host without pages need not wait for the pages of another

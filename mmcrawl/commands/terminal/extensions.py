@@ -29,6 +29,7 @@ from mmcrawl.crawl.reports import Totals
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.ranking import ALL
+from mmcrawl.frontier.requisites import RequisiteQueue
 from mmcrawl.settings import value_of
 
 logger = logging.getLogger(__name__)
@@ -116,11 +117,12 @@ class CrawlProgress:
         return scheduler.job if scheduler else None
 
     def _progress(self, job: Crawl) -> Progress:
-        totals = job.totals()
+        totals, requisites = job.totals(), self._requisites()
         progress = Progress(
             **totals.as_plain(),
             pages_per_second=self._rate(totals.pages),
             most_pages=self._most_pages,
+            requisites=requisites.waiting.total() if requisites else 0,
         )
         self._note(totals)
         return progress
@@ -153,7 +155,7 @@ class CrawlProgress:
 
     def _summary(self, job: Crawl, progress: Progress, spider: Spider, reason: str) -> Summary:
         topic, stats = job.topic, self.crawler.stats
-        scheduler = scheduler_of(self.crawler)
+        scheduler, requisites = scheduler_of(self.crawler), self._requisites()
         return Summary(
             job=job.job.name,
             topic=f"{topic.title} ({topic.title_en or topic.name})",
@@ -169,7 +171,13 @@ class CrawlProgress:
             archived=self._archived(spider),
             near=job.near_misses(),
             barren=job.barren_parts(),
+            requisites=requisites.tally() if requisites else None,
         )
+
+    def _requisites(self) -> RequisiteQueue | None:
+        scheduler = scheduler_of(self.crawler)
+        beside = scheduler.requisites if scheduler else None
+        return beside.queue if beside else None
 
     def _archived(self, spider: Spider) -> Archived | None:
         uri: str | None = getattr(spider, "archive_uri", None)

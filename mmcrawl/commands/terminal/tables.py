@@ -40,10 +40,12 @@ class Progress(Totals):
     Attributes:
         pages_per_second: over the last seconds.
         most_pages: where it ends at the latest, 0 for no limit.
+        requisites: how many of them wait.
     """
 
     pages_per_second: float = 0.0
     most_pages: int = 0
+    requisites: int = 0
 
     @property
     def time_left(self) -> str:
@@ -76,6 +78,7 @@ class Summary:
             asked.
         near: pages with media a little below the threshold, the best first.
         barren: parts of sites that took many of the last pages for nothing.
+        requisites: how many were archived, their bytes, and why others were not.
     """
 
     job: str
@@ -92,6 +95,7 @@ class Summary:
     pages_before: int = 0
     near: Sequence[NearMiss] = ()
     barren: Sequence[BarrenPart] = ()
+    requisites: tuple[int, int, Counter[str]] | None = None
 
 
 def progress_line(progress: Progress) -> str:
@@ -101,6 +105,7 @@ def progress_line(progress: Progress) -> str:
         f" {progress.media_pages} with media on topic ({media}),"
         f" harvest rate {progress.harvest_rate:.0%}, {progress.waiting} waiting,"
         f" {progress.patterns} patterns, {progress.errors} errors"
+        f"{f', {progress.requisites} requisites waiting' if progress.requisites else ''}"
         f"{', ' if progress.time_left else ''}{progress.time_left}"
     )
 
@@ -116,6 +121,7 @@ def progress_panel(progress: Progress) -> RenderableType:
         "waiting": f"{progress.waiting}{held}",
         "patterns": f"{progress.patterns}",
         "errors": f"{progress.errors}",
+        **({"requisites waiting": f"{progress.requisites}"} if progress.requisites else {}),
         **({"time": progress.time_left} if progress.time_left else {}),
     }
     texts = [Text.assemble((name, "dim"), "  ", value) for name, value in cells.items()]
@@ -132,6 +138,7 @@ def closing_tables(summary: Summary) -> RenderableType:
         parts += [_title("Learnt URL patterns"), _pattern_table(summary.patterns)]
     for title, reasons in (
         ("Not fetched or failed", summary.errors),
+        ("Requisites not archived", summary.requisites and summary.requisites[2]),
         ("Links not followed", Counter(summary.progress.refused)),
         ("Skipped hosts: robots.txt could not be fetched in so many attempts", summary.left_alone),
     ):
@@ -171,6 +178,9 @@ def _totals(summary: Summary) -> Iterator[tuple[str, RenderableType]]:
     yield "links still waiting", str(progress.waiting + progress.held)
     if summary.archived is not None:
         yield "archived", _archived(summary.archived)
+    if summary.requisites is not None:
+        kept, size, _ = summary.requisites
+        yield "requisites archived", f"{kept} ({size_of(size)})"
 
 
 def _archived(archived: Archived) -> Text:

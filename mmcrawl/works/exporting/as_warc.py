@@ -1,4 +1,5 @@
-"""WARC and WACZ: the pages of works as they were archived, and their media, to be replayed.
+"""WARC and WACZ: the pages of works as they were archived, what they need to be seen, and their
+media, to be replayed.
 
 Of a file that is held the bytes are known, not the head of HTTP they came with: it is a resource
 record, dated as the page that shows it, so that players find both at one time.
@@ -70,7 +71,15 @@ class _Export:
             if capture is not None and is_http(page.url):
                 self._writer.write_response(capture, capture.body)
                 self._list_page(page.url, capture.time, page.title)
+                self._needed_by(capture)
         return self._pages[page.url]
+
+    def _needed_by(self, page: Capture) -> None:
+        try:
+            for needed in self._shipment.needed_by(page, self._files):
+                self._writer.write_response(needed, needed.body)
+        except StoreError as error:
+            self._problems.append(str(error))
 
     def _archived(self, url: str) -> Capture | None:
         try:

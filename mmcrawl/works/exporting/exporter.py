@@ -236,6 +236,8 @@ class Shipment:
         ruffle: Folder of the web build of Ruffle, which plays animations; None if it is not there.
         page_at: Returns a page as it was archived last, None if it is not; StoreError where it
             cannot be read.
+        needed_by: Yields what an archived page needs to be seen, but for the addresses in a set, to
+            which it adds them.
     """
 
     works: Iterable[Work]
@@ -245,6 +247,7 @@ class Shipment:
     parts_of: Callable[[WorkFile], Sequence[HeldPart]] = lambda file: ()
     ruffle: Path | None = None
     page_at: Callable[[str], Capture | None] = lambda url: None
+    needed_by: Callable[[Capture, set[str]], Iterable[Capture]] = lambda page, seen: ()
 
     def each(self, write: Callable[[Work], None]) -> list[str]:
         """Write all works; return those that could not be written, a sentence each.
