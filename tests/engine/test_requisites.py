@@ -168,7 +168,7 @@ def test_budgets_hold(tools: Any) -> None:
             assert size < sum(sizes) <= most * size
     told = {error for _, error in ended(small.store).values()} - {""}
     assert told
-    assert told <= {"too large", "more bytes than its page, or the crawl, may have"}
+    assert told <= {"HTTP 404", "too large", "more bytes than its page, or the crawl, may have"}
 
 
 def test_what_is_too_large_or_endless_ends(tools: Any) -> None:
