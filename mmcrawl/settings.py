@@ -151,7 +151,7 @@ declared = {
         Setting(
             "MMCRAWL_REQUISITES_PER_PAGE",
             200,
-            "maximum requisites of a page, and as many again of its style sheets",
+            "maximum requisites of a page; as many more of its style sheets",
             *_COUNT,
         ),
         Setting("MMCRAWL_REQUISITES_PAGE_BYTES", 20 << 20, "their maximum bytes", *_COUNT),
