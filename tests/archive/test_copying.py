@@ -1,8 +1,8 @@
 """An archive copied into another one, broken off, and done again."""
 
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -60,38 +60,66 @@ def test_a_copy_is_equal_and_done_again_writes_nothing(filled: Archive, tmp_path
 
 
 class BrokenOffError(Exception):
-    """What is left to store is not stored."""
+    """What is left to write is not written."""
 
 
-def breaking_off(archive: Archive, left: int) -> Any:
-    """Return `store_many` of an archive, which fails after some calls."""
-    calls = iter(range(left))
-    store = archive.store_many
+class WritesFew:
+    """A store that is broken off after some writes."""
 
-    def broken_off(*args: Any, **options: Any) -> Any:
-        if next(calls, None) is None:
+    def __init__(self, store, left: int) -> None:
+        self._store, self._left = store, left
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def put(self, table, documents) -> None:
+        self._left -= 1
+        if self._left < 0:
             raise BrokenOffError
-        return store(*args, **options)
-
-    return broken_off
+        self._store.put(table, documents)
 
 
 def test_a_copy_that_was_broken_off_goes_on(filled, tmp_path, monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.copying._MOST_AT_ONCE", 1)
     uri = f"sqlite:///{tmp_path}/copy.db"
-    for _ in range(20):
+    for number in count():
         with open_archive(uri) as copy, suppress(BrokenOffError):
-            monkeypatch.setattr(copy, "store_many", breaking_off(copy, 1))
-            if not copy_archive(filled, copy).copied:
-                break
+            store = copy._index.store
+            monkeypatch.setattr(copy._index, "store", WritesFew(store, number))
+            try:
+                copy_archive(filled, copy)
+            finally:
+                copy._index.store = store
+            break
+    assert number > 5
     with open_archive(uri) as copy:
         assert facts(copy) == facts(filled)
+        assert copy.check().clean
+
+
+def test_what_came_since_the_last_copy_is_copied(filled: Archive, tmp_path: Path) -> None:
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        copy_archive(filled, copy)
+        filled.store(Capture("http://a.test/x", body(7), TIME + 999, 200, TYPE, "OK"))
+        filled.pack()
+        assert copy_archive(filled, copy).copied == 1
+        assert facts(copy) == facts(filled)
+        assert (copy.check().faults, copy.check().orphans) == ((), 0)
 
 
 def test_what_is_not_of_the_source_is_not_written_over(filled: Archive, tmp_path: Path) -> None:
     with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
         copy.store(Capture("http://a.test/x", body(9), TIME))
-        with pytest.raises(StoreError, match=r"holds other visits of http://a\.test/x"):
+        with pytest.raises(StoreError, match="holds other pages"):
+            copy_archive(filled, copy)
+        assert copy.counts() == {"urls": 1, "versions": 1}
+
+
+def test_what_was_purged_from_the_source_is_not_taken_from_a_copy(filled, tmp_path):
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        copy_archive(filled, copy)
+        filled.purge(url="http://a.test/x")
+        with pytest.raises(StoreError, match="holds other pages"):
             copy_archive(filled, copy)
 
 

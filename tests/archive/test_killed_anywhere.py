@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture, Unchanged, copy_archive, open_archive
+from mmcrawl.archive import Archive, Capture, Unchanged, open_archive
 from tests.store.memory import MemoryStore
 from tests.tables import each
 
@@ -133,13 +133,6 @@ def repairs(archive: Archive, tmp_path) -> None:
     archive.check(repair=True)
 
 
-def copies(archive: Archive, tmp_path) -> None:
-    with open_archive(f"sqlite:///{tmp_path}/source.db") as source:
-        if not source.known(["http://other.test/"]):
-            source.store_many(capture("http://other.test/", n) for n in range(3))
-        assert copy_archive(source, archive).problems == ()
-
-
 def assert_acknowledged(archive: Archive, gone: frozenset[str]) -> None:
     for url in URLS:
         found = {version.time: version for version in archive.versions(url)}
@@ -148,7 +141,7 @@ def assert_acknowledged(archive: Archive, gone: frozenset[str]) -> None:
                 assert archive.rebuild(found[float(n)]).body == body(url, n)
 
 
-@each("work", [stores, packs, purges, repairs, copies])
+@each("work", [stores, packs, purges, repairs])
 def test_killed_at_any_write_all_that_was_acknowledged_is_there(opened, tmp_path, work):
     gone = frozenset(URLS[:1] if work is purges else ())
     for left in count():

@@ -244,11 +244,10 @@ def test_a_damaged_head_hides_no_other_version_of_its_url(archive, tmp_path):
     assert [visit.time for visit, _ in archive.found(URL)] == [3.0, 4.0]
     with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
         report = copy_archive(archive, copy)
-        assert (report.versions, report.visits) == (1, 2)
-        assert [what.partition(": ")[0] for what in report.problems] == [
-            *(f"version {number} of {URL} cannot be read" for number in (1, 2, 3)),
-            f"3 visits of {URL} found versions that are gone, or cannot be read",
-        ]
+        assert (report.versions, report.visits) == (4, 5)
+        told = "\n".join(report.problems)
+        assert all(f"version {number} of {URL} " in told for number in (1, 2, 3))
+        assert "version 4" not in told
         assert copy.rebuild(copy.get(URL)).body == noise(3)
 
 
@@ -259,7 +258,7 @@ def test_what_was_copied_before_it_was_damaged_stays_in_the_copy(archive, tmp_pa
         copy_archive(archive, copy)
         damage(archive, next(archive._index.all_segments())[0], "head")
         report = copy_archive(archive, copy)
-        assert (report.versions, report.copied, len(report.problems)) == (2, 0, 2)
+        assert (report.versions, report.copied, report.problems) == (2, 0, ())
 
 
 @pytest.mark.parametrize("column", ["head", "data"])
