@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from textwrap import shorten
 from urllib.parse import urlencode
 from uuid import NAMESPACE_URL, uuid5
 
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from mmcrawl.archive.comparing.changes import BlockChange, WordChange
+from mmcrawl.archive.comparing.changes import BlockChange
 from mmcrawl.archive.watching import WatchedChange
 
 MEDIA_TYPE = "application/atom+xml"
 
-_ATOM, _XHTML = "http://www.w3.org/2005/Atom", "http://www.w3.org/1999/xhtml"
+_ATOM = "http://www.w3.org/2005/Atom"
 _A = ElementMaker(namespace=_ATOM, nsmap={None: _ATOM})
-_X = ElementMaker(namespace=_XHTML, nsmap={None: _XHTML})
 _STEERING = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
-_AROUND = 120  # characters of unchanged text that are shown beside a change
+_SIGNS = {"removed": "−", "added": "+"}
 _LONGEST = 4_000  # characters of a run of words
 
 
@@ -67,7 +67,7 @@ def _entry(change: WatchedChange, name: str, browser: str) -> etree._Element:
         _A.title(_clean(f"{summary(change.blocks)}: {change.url}")),
         _A.updated(_date(change.time)),
         _A.link(rel="alternate", type="text/html", href=f"{browser}diff?{where}"),
-        _A.content(_X.div(*_told(change.blocks)), type="xhtml"),
+        _A.content(_clean("\n".join(_told(change.blocks))), type="text"),
     )
 
 
@@ -78,24 +78,12 @@ def summary(blocks: Iterable[BlockChange]) -> str:
     return ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
 
 
-def _told(blocks: Iterable[BlockChange]) -> Iterator[etree._Element]:
+def _told(blocks: Iterable[BlockChange]) -> Iterator[str]:
     for change in blocks:
-        yield _X.h4(_clean(f"{change.kind or 'page'} {change.change}: {change.block.topic}"))
-        yield _X.p(*_words(change.words))
-
-
-def _words(words: Sequence[WordChange]) -> Iterator[etree._Element | str]:
-    tags = {"removed": "del", "added": "ins"}
-    for index, word in enumerate(words):
-        text = _clean(word.text)
-        if word.change in tags:
-            shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-            yield _X(tags[word.change], shown)
-            continue
-        if len(text) > 2 * _AROUND:
-            before, after = text[:_AROUND] * (index > 0), text[-_AROUND:]
-            text = f"{before} … {after * (index + 1 < len(words))}"
-        yield text
+        yield f"{change.kind or 'page'} {change.change}: {change.block.topic}"
+        for word in change.words:
+            if word.change in _SIGNS:
+                yield f"{_SIGNS[word.change]} {shorten(word.text, _LONGEST, placeholder=' …')}"
 
 
 def _clean(text: str) -> str:

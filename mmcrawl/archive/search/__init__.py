@@ -29,7 +29,7 @@ with lazy_imports(__name__):
         index_path,
         open_search,
     )
-    from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs, tokens
+    from mmcrawl.archive.search.tokens import Run, phrase_runs, tokens
     from mmcrawl.archive.search.updating import Updated
 
 __all__ = [

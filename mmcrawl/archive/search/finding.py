@@ -1,7 +1,6 @@
 """From a query to the pages that are shown: SQL yields what matches, numpy orders it.
 
-A block's score is that of BM25 as FTS5 computes it over its text and, at half, its pinyin, times
-the weight of its kind
+A block's score is that of BM25 as FTS5 computes it over its text, times the weight of its kind
 (:data:`~mmcrawl.archive.search.index.KIND_WEIGHTS`)::
 
     score(q, d) = w(kind) · Σ_t idf(t) · f · (k₁ + 1) / (f + k₁ · (1 - b + b · |d| / avg))
@@ -52,7 +51,7 @@ _RUNS = """
 FROM {source} WHERE {where}
 """
 _MATCHES = (
-    "WITH match AS MATERIALIZED (SELECT rowid AS document, -bm25(word, 1, 0.5, 0) AS score"
+    "WITH match AS MATERIALIZED (SELECT rowid AS document, -bm25(word, 1, 0) AS score"
     " FROM word WHERE word MATCH :match)"
 )
 _OF_MATCHES = "match CROSS JOIN run ON run.document = match.document"

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import StoredBlock, Version, leaves
+from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.search.blocks import areas_around, outside_of
 from mmcrawl.archive.search.finding import Found, Whole
 from mmcrawl.archive.search.index import KIND_NAMES, unpacked
-from mmcrawl.archive.search.query import MEDIA, Query, Term, media_bit
-from mmcrawl.archive.search.tokens import Run, pinyin, tokens
+from mmcrawl.archive.search.query import MEDIA, Term, media_bit
+from mmcrawl.archive.search.tokens import Run, tokens
 from mmcrawl.errors import StoreError
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import media_in
@@ -26,13 +26,11 @@ _MORE = 3  # further blocks of a page
 _SNIPPET = 240  # characters
 _LEAD = 60  # of them, before the first mark
 _FIRST = 600  # characters that are looked through before the rest of a text
-_LARGEST = 500_000  # bytes of a page whose main text is looked for
-_CONTENT = "topic"  # kind of the blocks that mostly are of the main text
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Some of the text of a block, or of the main text of its page; ``…`` where it goes on."""
+    """Some of the text of a block; ``…`` where it goes on."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()  # what matches: (start, end), in order
@@ -50,7 +48,7 @@ class Hit:
     digest: str  # of the block, as StoredBlock
     kind: str  # in that last version
     topic: str
-    snippet: Snippet  # of its text, or of the page's main text, see in_main_text
+    snippet: Snippet  # of its text
     media: tuple[str, ...]  # kinds of media in the block, or right behind it
     score: float  # of the page's best block; of those in `more`, their own
     blocks: int = 1  # how many blocks of the page match; 1 for those in `more`
@@ -132,51 +130,17 @@ def still_there(archive: Archive, hits: Sequence[Hit]) -> Iterator[Hit]:
             yield replace(there[0], blocks=hit.blocks, more=tuple(there[1:]))
 
 
-def in_main_text(hit: Hit, query: Query, read: Callable[[str, int], str]) -> Hit:
-    """Return a hit with a snippet of what the page is about, if all words stand there.
+def content_first(hit: Hit) -> Hit:
+    """Return a hit whose first block is of the page's topic, if one of those that are shown is.
 
-    Headlines, menus and lists of links match well and tell little. Where one of the blocks that are
-    shown is of the page's topic, it is shown first, which costs nothing; else the page is read, for
-    a snippet of its main text.
-
-    Args:
-        hit, query: Of a page, by its best block; asks for one word at least.
-        read: Returns the main text of a version, by URL and number; "" if it has none.
+    Headlines, menus and lists of links match well and tell little.
     """
     shown = (hit, *hit.more)
-    seen = [place for place, one in enumerate(shown) if one.version == hit.version]
-    for place in seen:
-        if shown[place].kind == _CONTENT:
-            return _beginning_with(hit, place)
-    text = read(hit.url, hit.version)
-    paragraphs = text.split("\n")  # no phrase goes from one to the next
-    said = {number for one in paragraphs for *_, number in _places(one, query.words)}
-    unwanted = any(True for one in paragraphs for _ in _places(one, query.without))
-    if len(said) == len(query.words) and not unwanted:
-        snippet = snippet_of(text, (*query.words, *query.topics))
-        return replace(hit, snippet=snippet)
-    return hit
-
-
-def _beginning_with(hit: Hit, place: int) -> Hit:
-    """Return a hit with another one of its blocks, counted with the first, before the others."""
-    if not place:
+    wanted = (n for n, one in enumerate(shown) if (one.version, one.kind) == (hit.version, "topic"))
+    if not (place := next(wanted, 0)):
         return hit
-    best, others = replace(hit, blocks=1, more=()), [*hit.more]
-    first = others.pop(place - 1)
-    return replace(first, score=hit.score, blocks=hit.blocks, more=(best, *others))
-
-
-def main_text(archive: Archive, version: Version) -> str:
-    """Return the main text of a version; "" if it is no page, or too large.
-
-    Raises:
-        StoreError: the version cannot be read.
-        BlockError: it cannot be read as a page.
-    """
-    if version.size > _LARGEST:
-        return ""
-    return ArchivedPage(version, archive.rebuild(version).body).main_text
+    others = (replace(hit, blocks=1, more=()), *hit.more[: place - 1], *hit.more[place:])
+    return replace(shown[place], score=hit.score, blocks=hit.blocks, more=others)
 
 
 def read_hit(page: ArchivedPage, hit: Hit) -> ArchivedHit:
@@ -238,14 +202,12 @@ def _places(text: str, words: Sequence[Term]) -> Iterator[tuple[int, int, int]]:
     """Yield where the tokens of terms stand that occur in a text, with the number of the term."""
     found = list(tokens(text))
     said = [token.word for token in found]
-    spoken = [pinyin(word) for word in said] if any(term.pinyin for term in words) else []
     for number, term in enumerate(words):
-        for runs, where in ((term.runs, said), (term.pinyin, spoken)):
-            for run in runs:
-                for at in _occurrences(run, where):
-                    for token, word in zip(found[at : at + len(run)], run, strict=True):
-                        cut = len(word) - 1 if word.endswith("*") else token.end - token.start
-                        yield token.start, token.start + cut, number
+        for run in term.runs:
+            for at in _occurrences(run, said):
+                for token, word in zip(found[at : at + len(run)], run, strict=True):
+                    cut = len(word) - 1 if word.endswith("*") else token.end - token.start
+                    yield token.start, token.start + cut, number
 
 
 def _occurrences(run: Run, words: list[str]) -> Iterator[int]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from mmcrawl.archive.search.tokens import pinyin, tokens
+from mmcrawl.archive.search.tokens import tokens
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import StoreError
 from mmcrawl.store.sqlite_files import (
@@ -57,7 +57,7 @@ KIND_NUMBERS = {kind: number for number, kind in enumerate(KIND_NAMES)}
 
 _APPLICATION = 0x6D6D7378  # "mmsx"
 # How texts become tokens belongs to the form: documents are deleted by their tokens.
-_TOKENS = (6, *(version(name) for name in ("PyStemmer", "pypinyin")), *KINDS)
+_TOKENS = (7, version("PyStemmer"), *KINDS)
 _FORMAT = zlib.crc32(repr(_TOKENS).encode()) >> 1
 _SCHEMA = f"""
 PRAGMA application_id = {_APPLICATION};
@@ -76,7 +76,7 @@ CREATE TABLE IF NOT EXISTS document (id INTEGER PRIMARY KEY, digest BLOB NOT NUL
   encoding INTEGER NOT NULL, media INTEGER NOT NULL, topic TEXT NOT NULL, text BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS document_digest ON document (substr(digest, 1, 4));
 CREATE TABLE IF NOT EXISTS name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, pinyin, topic, content = '',
+CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, topic, content = '',
   tokenize = "ascii tokenchars ''''");
 """
 _FTS5 = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
@@ -90,11 +90,10 @@ class DamagedError(StoreError):
     """The index cannot be read; it can be made anew from the archive."""
 
 
-def words_of(topic: str, text: str) -> tuple[str, str, str]:
+def words_of(topic: str, text: str) -> tuple[str, str]:
     """Return the columns of the full-text table of a document."""
     said = [token.word for token, _ in zip(tokens(text), range(_MOST_WORDS), strict=False)]
-    spoken = " ".join(filter(None, map(pinyin, said)))
-    return " ".join(said), spoken, " ".join(token.word for token in tokens(topic))
+    return " ".join(said), " ".join(token.word for token in tokens(topic))
 
 
 def packed(text: str) -> bytes:

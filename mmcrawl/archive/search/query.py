@@ -2,7 +2,7 @@
 
 =====================  =============================================================
 ``lever pulleys``      all words, in any order; stemmed, 力學 = 力学, a part of a Chinese word
-                       is found in it (二泉 in 二泉映月), as is its pinyin (``erhu``: 二胡)
+                       is found in it (二泉 in 二泉映月)
 ``"laws of motion"``   these words in this order; “…” and „…“ are quotes too
 ``-word -"a phrase"``  blocks without it
 ``topic:力学``         words of the block's topic
@@ -28,7 +28,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs
+from mmcrawl.archive.search.tokens import Run, phrase_runs
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.phrases import words_of
 from mmcrawl.errors import SearchError
@@ -80,14 +80,12 @@ class Term:
     """A word or a phrase that is looked for."""
 
     runs: tuple[Run, ...]  # of which one must occur
-    pinyin: tuple[Run, ...] = ()  # of which one may occur in the pinyin instead
     topic: bool = False  # it is looked for in the topic of a block
 
     @property
     def expression(self) -> str:
         """The term in the language of FTS5."""
         found = [f"{'topic' if self.topic else 'text'} : {_quoted(run)}" for run in self.runs]
-        found += [f"pinyin : {_quoted(run)}" for run in self.pinyin]
         return f"({' OR '.join(found)})"
 
 
@@ -211,7 +209,7 @@ def _term(text: str, *, topic: bool = False) -> Term:
     runs = phrase_runs(text)
     if not runs:
         raise wrong_query("word", text=text[:60])
-    return Term(runs, () if topic else pinyin_runs("".join(text.split())), topic)
+    return Term(runs, topic)
 
 
 def _words(text: str, *, topic: bool = False) -> dict[Term, bool]:

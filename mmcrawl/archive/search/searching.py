@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
@@ -18,9 +17,8 @@ from mmcrawl.archive.search.finding import Counts, Order, find
 from mmcrawl.archive.search.hits import (
     ArchivedHit,
     Hit,
+    content_first,
     hits_of,
-    in_main_text,
-    main_text,
     read_hit,
     still_there,
 )
@@ -28,12 +26,10 @@ from mmcrawl.archive.search.index import DamagedError, Index
 from mmcrawl.archive.search.query import parse_query
 from mmcrawl.archive.search.updating import Tell, Updated, Updater
 from mmcrawl.archive.uris import shown
-from mmcrawl.errors import BlockError, SearchError, StoreError
+from mmcrawl.errors import SearchError, StoreError
 from mmcrawl.store.uris import file_of, is_server
 
 logger = logging.getLogger(__name__)
-
-_MAIN_TEXTS = 256  # that are kept, for the next query often finds the same pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +99,6 @@ class Search:
         self._read_only = read_only
         self._index = Index(path, read_only=read_only)
         self._updating = threading.Lock()
-        self._main_text = lru_cache(_MAIN_TEXTS)(partial(main_text, self._archive))
 
     def __enter__(self) -> Self:
         return self
@@ -211,16 +206,8 @@ class Search:
             hits = hits_of(db, (*parsed.words, *parsed.topics), found, shown)
         there = still_there(self._archive, hits)
         if parsed.words and not (parsed.kind or parsed.media):  # else what is asked for is a block
-            there = (in_main_text(hit, parsed, self._text_of) for hit in there)
+            there = map(content_first, there)
         return Results(found.total, tuple(there), found.counts, found.beside)
-
-    def _text_of(self, url: str, number: int) -> str:
-        """Return the main text of a version, as it is now: it may have been stored anew."""
-        try:
-            return self._main_text(self._archive.version(url, number))
-        except (StoreError, BlockError) as error:
-            logger.warning("The snippet is of a block: %s", error)
-            return ""
 
     def read(self, hit: Hit) -> ArchivedHit:
         """Return where a hit stands in the archived page, and its media with their addresses.

@@ -3,19 +3,17 @@
 Words of alphabetic scripts are stemmed (:func:`mmcrawl.text.stem`). Chinese and Japanese have no
 spaces: there each character is a token together with the next one of its run, the last one alone.
 So any part of a run is found, as a phrase of such pairs: 二泉 in 二泉映月. All forms are unified
-(力學 = 力学), and a pair of Chinese characters has its pinyin too.
+(力學 = 力学).
 """
 
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from itertools import islice, pairwise
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
-from mmcrawl.text.words import HAN, has_han, stem, unify
+from mmcrawl.text.words import HAN, stem, unify
 
 Run = tuple[str, ...]
 """Tokens one behind the other; the last may end in ``*``, for any token that begins so."""
@@ -24,12 +22,6 @@ _CJK = f"{HAN}\u3041-\u309f\u30a0-\u30ff\uff66-\uff9f"
 _WORD = f"[^\\W_{_CJK}]+"
 _RUN = re.compile(f"([{_CJK}]+)|{_WORD}(?:['’]{_WORD})*")
 _GAP = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])")
-# No interjections: hm, ng.
-_SYLLABLE = re.compile("[aeo]|(?=[a-z]{2})[b-df-hj-np-tw-z]*+[aeiouv][a-z]*+")
-_LONGEST_PINYIN = 30  # letters: some words can be cut in exponentially many ways
-_MOST_SPLITS = 8
-# Its modules import each other: two threads that begin with different ones wait for each other.
-_IMPORT = threading.Lock()
 
 
 class Token(NamedTuple):
@@ -82,52 +74,3 @@ def _run(text: str) -> Run:
         before = len(found) > 1 and found[-2].end == found[-1].end
         words[-1:] = [] if before else [words[-1] + "*"]
     return tuple(words)
-
-
-@lru_cache(maxsize=65_536)
-def pinyin(pair: str) -> str:
-    """Return the pinyin of two Chinese characters without tones; "" for any other token.
-
-    >>> pinyin("二胡")
-    'erhu'
-    """
-    if len(pair) != 2 or not has_han(pair[0]) or not has_han(pair[1]):
-        return ""
-    with _IMPORT:
-        from pypinyin import lazy_pinyin
-
-    read = "".join(lazy_pinyin(pair))
-    return read if read.isascii() else ""
-
-
-def pinyin_runs(word: str) -> tuple[Run, ...]:
-    """Return the pinyin of pairs that a word may stand for, if it can be cut into syllables; the
-    longest of these first.
-
-    >>> pinyin_runs("erquanyingyue")[0]
-    ('erquan', 'quanying', 'yingyue')
-    """
-    if len(word) > _LONGEST_PINYIN:
-        return ()
-    splits = islice(_splits(word.lower().replace("ü", "v")), _MOST_SPLITS)
-    pairs = (tuple(map("".join, pairwise(one))) for one in splits)
-    return tuple(dict.fromkeys(run for run in pairs if run))
-
-
-def _splits(word: str) -> Iterator[Sequence[str]]:
-    if not word:
-        yield ()
-    for size in range(min(6, len(word)), 0, -1):
-        if word[:size] in _syllables():
-            yield from ((word[:size], *rest) for rest in _splits(word[size:]))
-
-
-@cache
-def _syllables() -> frozenset[str]:
-    with _IMPORT:
-        from pypinyin.contrib.tone_convert import to_normal
-        from pypinyin.pinyin_dict import pinyin_dict
-
-    toned = {one for readings in pinyin_dict.values() for one in readings.split(",")}
-    plain = {to_normal(one).replace("ü", "v") for one in toned}
-    return frozenset(one for one in plain if _SYLLABLE.fullmatch(one))

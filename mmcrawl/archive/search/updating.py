@@ -276,7 +276,7 @@ def forget(db: sqlite3.Connection, urls: Iterable[str]) -> bool:
     for document, topic, text in dead:
         # A table without contents is told what it holds of a row.
         db.execute(
-            "INSERT INTO word (word, rowid, text, pinyin, topic) VALUES ('delete', ?, ?, ?, ?)",
+            "INSERT INTO word (word, rowid, text, topic) VALUES ('delete', ?, ?, ?)",
             (document, *words_of(topic, unpacked(text))),
         )
         db.execute("DELETE FROM document WHERE id = ?", (document,))
@@ -347,7 +347,7 @@ class Writer:
         row = (*key, block.inside, topic, packed(text))
         insert = "INSERT INTO document VALUES (NULL, ?, ?, ?, ?, ?)"
         document = self._db.execute(insert, row).lastrowid or 0
-        words = "INSERT INTO word (rowid, text, pinyin, topic) VALUES (?, ?, ?, ?)"
+        words = "INSERT INTO word (rowid, text, topic) VALUES (?, ?, ?)"
         self._db.execute(words, (document, *words_of(topic, unpacked(row[-1]))))
         self.documents += 1
         return document

@@ -46,7 +46,7 @@ def import_warc(
     *,
     method: str | None = None,
 ) -> WarcImport:
-    """Take the captures of WARC, WACZ and ARC files into an archive, each URL's in order of time.
+    """Take the captures of WARC and WACZ files into an archive, each URL's in order of time.
 
     Responses, and resources of the web, become versions, or visits where nothing had changed; so do
     revisit records, whose body is found in any of the files or in the archive (WARC 1.1, section
@@ -270,7 +270,7 @@ def _left_out(record: Record) -> tuple[str, str] | None:
     if kind not in ("response", "revisit") and not is_note and not is_resource:
         is_part = kind == "continuation"
         return kind or "no WARC-Type", "it is a part of a segmented record" if is_part else ""
-    # Answers of DNS are in order; those in ARC files have no content type that says so.
+    # Answers of DNS are in order; those that were in ARC files have no content type that says so.
     if kind == "response" and (not record.is_http or uri.lower().startswith("dns:")):
         of = record.field("Content-Type") or "no content type"
         return "not HTTP", f"an answer of {of}, not of HTTP" if is_http(uri) else ""

@@ -1,4 +1,4 @@
-"""The records of WARC and ARC files, found one after the other.
+"""The records of WARC files, found one after the other.
 
 Behind damage it goes on where the next record begins: a record that does not end as one should may
 have lost bytes, and its length reaches into those behind it. What damaged members unpack to is
@@ -27,18 +27,12 @@ _VERSIONS = [f"WARC/{one}" for one in ("1.0", "1.1", "1.2", "0.17", "0.18")]  # 
 _PIECE = 1 << 16
 _PACKED = 512  # bytes that are unpacked at once: what is before damage among them is lost
 _GZIP = b"\x1f\x8b\x08"
+_WARC = b"WARC/"
 _WARC_LINE = rb"WARC/[01]\.[0-9]{1,2}\r?\n"
-_ARC = re.compile(
-    rb"[a-z]{3,8}:(?=[^\n]* [0-9]{1,15}\s*\Z)"  # else each date would be tried with each end
-    rb"[^\n]* ([0-9]{14}) (?:[^\n]* )?([0-9]{1,15})\s*"
-)
 # Behind a record that was cut short there need not be the end of a line.
-_START = re.compile(
-    rb"\x1f\x8b\x08|" + _WARC_LINE + rb"(?=[A-Za-z-]{1,40}:)|(?<=\n)[a-z]{3,8}:\S* \S+ [0-9]{14} "
-)
+_START = re.compile(rb"\x1f\x8b\x08|" + _WARC_LINE + rb"(?=[A-Za-z-]{1,40}:)")
 _PACKED_START = re.compile(_GZIP)
 _FIRST_LINE = re.compile(rb"^WARC/|" + _WARC_LINE + rb"\Z")
-_BEGIN = re.compile(rb"WARC/|[a-z]{3,8}:")
 _OVERLAP = 2_000
 _LENGTH = re.compile("[0-9]{1,15}")
 _BLANK = 64  # bytes behind a record that are looked at
@@ -54,10 +48,12 @@ _ONE_STREAM = (
     "what is compressed together with this record is not read:"
     " make a file compressed record by record with `warcio recompress '{path}' NEW.warc.gz`"
 )
+_ARC = "it is an ARC file: make a WARC of it with `warcio recompress '{path}' NEW.warc.gz`"
 _ZSTD = "it is compressed with zstd: unpack it first"
 _FOREIGN = {
     b"\x28\xb5\x2f\xfd": _ZSTD,
     b"\x5d\x2a\x4d\x18": _ZSTD,  # with a dictionary
+    b"file": _ARC,
     b"PK\x03\x04": "it is a ZIP with no WARC file in its folder archive, so it is no WACZ",
 }
 
@@ -123,7 +119,7 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
     """
     with path.open("rb") as file:
         if what := _FOREIGN.get(_begin(file, 0)[:4]):
-            yield WarcProblem(path, None, what)
+            yield WarcProblem(path, None, what.format(path=path))
             return
         spare = _LEAST_UNPACKED + _MOST_UNPACKED * os.fstat(file.fileno()).st_size
         at = _behind_blanks(file, 0)
@@ -217,9 +213,8 @@ def _plain(file: BinaryIO, at: int, begin: int) -> _Found:
     file.seek(end)
     behind = file.read(_BLANK)
     rest = behind.lstrip(b"\r\n")
-    # Programs that wrote ARC files counted the end of the line behind a record, or did not.
-    is_loose = bool(rest) and rest == behind and not (_IS_ARC in fields and _BEGIN.match(rest))
-    if is_loose or (rest and not _BEGIN.match(rest)):
+    is_loose = bool(rest) and rest == behind
+    if is_loose or (rest and not rest.startswith(_WARC)):
         other = _next_start(file, start, _START, end)
         if other is not None:
             return _Found(None, _DAMAGED, other)
@@ -264,9 +259,7 @@ def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int]:
         BadRecordError: there are none, or no length.
     """
     lines = [stream.readline(LONGEST_HEAD)]
-    if arc := _ARC.fullmatch(lines[0]):
-        return _fields_of_arc(lines[0].decode("utf-8", "replace"), arc[1].decode()), int(arc[2])
-    if lines[0][:5].upper() != b"WARC/":
+    if lines[0][:5].upper() != _WARC:
         raise BadRecordError("it does not begin with WARC/1.1")
     size = 0
     while lines[-1].strip():
@@ -293,21 +286,6 @@ def _head(stream: BinaryIO | BufferedReader) -> tuple[dict[str, str], int]:
     return fields, int(length)
 
 
-def _fields_of_arc(line: str, date: str) -> dict[str, str]:
-    """Return the head of a record of an ARC file, which web archives wrote before WARC."""
-    uri = line[: line.index(f" {date} ")].rpartition(" ")[0].replace(" ", "%20")
-    year, rest = date[:4], [date[at : at + 2] for at in range(4, 14, 2)]
-    return {
-        _IS_ARC: "1",
-        "warc-type": "warcinfo" if uri.startswith("filedesc:") else "response",
-        "warc-target-uri": uri,
-        "warc-date": "{}-{}-{}T{}:{}:{}Z".format(year, *rest),
-    }
-
-
-_IS_ARC = "arc"  # a field that no WARC file has
-
-
 def _behind_blanks(file: BinaryIO, at: int) -> int | None:
     """Return the first place from `at` on where there is no white space; None if none is."""
     file.seek(at)
@@ -330,7 +308,7 @@ def _next_start(
             at = position + match.start()
             if at >= before:
                 return None
-            if at >= after and (match[0] != _GZIP or _BEGIN.match(_begin(file, at))):
+            if at >= after and (match[0] != _GZIP or _begin(file, at).startswith(_WARC)):
                 return at
         if len(data) < _PIECE:
             return None

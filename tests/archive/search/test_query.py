@@ -11,7 +11,6 @@ from mmcrawl.archive.search import (
     as_filter,
     parse_query,
     phrase_runs,
-    pinyin_runs,
     tokens,
 )
 from mmcrawl.errors import MmcrawlError, SearchError
@@ -55,23 +54,6 @@ def test_minus_excludes_words_phrases_and_values() -> None:
         Term((("rope",),), topic=True),
     )
     assert query.kind == Choice(unwanted=("navigation",))
-
-
-@each(
-    "word, pairs",
-    [
-        ("erhu", [("erhu",)]),
-        ("erquanyingyue", [("erquan", "quanying", "yingyue")]),
-        ("xian", [("xian",)]),  # 西安; 先 alone is too short to be looked for
-        ("LÜSE", [("lvse",)]),
-        ("hu", []),
-        ("lever", []),
-        ("hmm", []),
-        ("xian" * 20, []),
-    ],
-)
-def test_a_word_may_be_the_pinyin_of_pairs(word: str, pairs: list[Run]) -> None:
-    assert list(pinyin_runs(word))[:1] == pairs
 
 
 def test_fields_take_values_in_quotes_and_full_width_colons() -> None:

@@ -14,7 +14,6 @@ from mmcrawl.archive import (
     Hit,
     Results,
     Search,
-    Version,
     as_filter,
     leaves,
     open_archive,
@@ -140,20 +139,6 @@ def test_any_part_of_a_chinese_word_is_found(archive: Archive, search: Search) -
         assert marked == part.replace(" ", "").strip('"'), part
     for other in ('"月二"', '"映月 二泉"', '"名曲流传"'):  # a word ends where its sentence does
         assert search.search(other).total == 0
-
-
-def test_pinyin_finds_chinese(archive: Archive, search: Search) -> None:
-    lute, plain = "http://erhu.test/", "http://plain.test/"
-    archive.store(capture(lute, 1, title="二泉映月", text="二胡是中國的樂器，綠色的琴。"))
-    archive.store(capture(plain, 1, text="The erhu has two strings."))
-    search.update()
-    assert sorted(urls(search.search("erhu"))) == [lute, plain]
-    assert urls(search.search("ErQuanYingYue")) == [lute]
-    assert urls(search.search("zhongguo yueqi")) == [lute]  # simplified or not
-    assert urls(search.search("lvse")) == urls(search.search("lüse")) == [lute]
-    (hit,) = search.search("erhu -strings").hits
-    assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["二胡"]
-    assert search.search("huer").total == search.search("quan").total == 0
 
 
 def test_a_kind_is_wanted_or_not(mixed: Search) -> None:
@@ -290,49 +275,9 @@ def test_a_headline_that_matches_best_gives_way_to_the_text(mixed: Search) -> No
     assert (asked.kind, asked.snippet.text) == ("title", "Der Hebel")
 
 
-def test_snippets_are_of_the_main_text_where_no_block_of_it_has_all_words(
-    archive: Archive, search: Search, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def rebuild(version: Version) -> Capture:
-        raise StoreError(f"version {version.number} is damaged")
-
-    archive.store(SPREAD)
-    search.update()
-    with monkeypatch.context() as failing:
-        failing.setattr(archive, "rebuild", rebuild)
-        (hit,) = search.search("lever wheelbarrow").hits
-    assert "Wheelbarrow" in hit.snippet.text  # of its block; that it failed is not kept
-    (hit,) = search.search("lever wheelbarrow").hits
-    assert hit.kind not in ("topic", "")
-    assert hit.snippet.text.startswith("A lever is a rigid beam")
-    marked = {hit.snippet.text[start:end] for start, end in hit.snippet.marks}
-    assert marked == {"lever", "wheelbarrow"}
-    archive.purge(url=SPREAD.url)
-    archive.store(replace(SPREAD, body=SPREAD.body.replace(b"rigid beam", b"wooden beam")))
-    search.update()
-    (hit,) = search.search("lever wheelbarrow").hits
-    assert hit.snippet.text.startswith("A lever is a wooden beam")
-
-
 @pytest.mark.parametrize(
     ("query", "page", "shown"),
     [
-        # What must not occur is in no snippet.
-        (
-            "lynx -puma",
-            ("Lynx", "<p>The lynx and the puma are large cats which live in many woods.</p>"),
-            "Lynx",
-        ),
-        # No phrase goes from one paragraph to the next.
-        (
-            '"red house"',
-            (
-                "Red house",
-                "<p>The sky over the hills of this country is always red</p>"
-                "<p>House music was played there all night until the sun came up again.</p>",
-            ),
-            "Red house",
-        ),
         ("dampfschiff", ("Ship", "<p>Das Dampf&shy;schiff. {far}</p>"), "Das Dampfschiff."),
     ],
 )
