@@ -287,11 +287,11 @@ def test_versions_beside_a_damaged_one_are_shown_and_the_exit_code_is_1(run, des
         archive.close(seal=False)
     with closing(sqlite3.connect("crawl-archive.db")) as db, db:
         db.execute("UPDATE segment SET head = zeroblob(length(head)) WHERE level > 0")
-    for words in (("versions", URL), ("copy", "crawl-archive.db", "other.db")):
-        said = run(*words)
-        assert said.code == 1
-        assert f"version 1 of {URL} cannot be read" in said.err
-        assert f"version 2 of {URL} cannot be read" in said.err
+    said, copied = run("versions", URL), run("copy", "crawl-archive.db", "other.db")
+    assert said.code == copied.code == 1
+    for number in (1, 2):
+        assert f"version {number} of {URL} cannot be read" in said.err
+        assert f"version {number} of {URL} of 2024-" in copied.err
     assert "2024-07-01" in run("versions", URL).out
     assert run("show", URL, "--version", "3").words.startswith(URL)
 

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.head import HEADED, About, Entry, packed
 from mmcrawl.archive.format.planning import Cut, Item, New, Round, Standing, look_up
@@ -99,11 +98,10 @@ class Writer:
         items = [_prepared(n, visit, method, level) for n, (visit, level) in pairs]
         answers: dict[int, Stored] = {}
         grown: Counter[int] = Counter()
-        cut = _once(self._cut) if self._cut is not None else None
         refused = 0
         while items and refused < _ATTEMPTS:
             before = len(answers)
-            self._store(items, cut, answers, grown)
+            self._store(items, answers, grown)
             items = [item for item in items if item.index not in answers]
             refused = refused + 1 if len(answers) == before else 0
         if items:
@@ -117,13 +115,12 @@ class Writer:
     def _store(
         self,
         items: Sequence[Item],
-        cut: Cut | None,
         answers: dict[int, Stored],
         grown: Counter[int],
     ) -> None:
         """Store what can be stored at once."""
         standings = look_up(self._index, self._reader, items)
-        plan = Round(standings, cut)
+        plan = Round(standings, self._cut)
         for item in items:
             plan.take(item)
         if not plan.new:
@@ -216,19 +213,6 @@ class Writer:
                 noted[url] = _moved_on(noted.get(url, rows[url]), one, standing)
         index.note_urls(list(noted.values()))
         return refused
-
-
-def _once(cut: Cut) -> Cut:
-    """Return what cuts a page once: while it does, others may store the same URL again."""
-    known: dict[tuple[int, str, str, int], BlockColumns | None] = {}
-
-    def cut_once(capture: Capture, encoding: str, method: str, level: int) -> BlockColumns | None:
-        key = id(capture), encoding, method, level
-        if key not in known:
-            known[key] = cut(capture, encoding, method, level)
-        return known[key]
-
-    return cut_once
 
 
 def _with_identity(new: New, rows: dict[str, UrlRow]) -> Entry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
@@ -110,19 +110,12 @@ class Search:
         """Close the index."""
         self._index.close()
 
-    def update(
-        self,
-        urls: Iterable[str] | None = None,
-        *,
-        processes: int = 1,
-        progress: Tell | None = None,
-    ) -> Updated:
+    def update(self, *, processes: int = 1, progress: Tell | None = None) -> Updated:
         """Bring the index up to date; interrupted at any point, it is right, and goes on later.
 
         An index that is seen to be damaged is made anew.
 
         Args:
-            urls: Look at these only, as stored. All by default.
             processes: How many read pages when there are many. More than one need a main module
                 that can be imported (``if __name__ == "__main__":``).
             progress: Is told how many versions were read, and how many there are.
@@ -133,24 +126,11 @@ class Search:
         with self._updating, closing(self._writable()) as index:
             updater = Updater(self._archive, index, processes=processes, tell=progress)
             try:
-                return updater.update(urls)
+                return updater.update()
             except DamagedError as error:
                 logger.warning("%s: it is rebuilt now", error)
                 index.clear()
                 return updater.update()
-
-    def forget_purged(self) -> Updated:
-        """Take out what was purged from the archive, and nothing else: new versions wait.
-
-        Raises:
-            StoreError: the archive or the index fails.
-        """
-        with self._updating, closing(self._writable()) as index:
-            try:
-                return Updater(self._archive, index).update(only_purged=True)
-            except DamagedError:
-                index.clear()  # it may hold what was purged
-                return Updated()
 
     def rebuild(self, *, processes: int = 1, progress: Tell | None = None) -> Updated:
         """Make the index anew; the arguments are those of :meth:`update`."""

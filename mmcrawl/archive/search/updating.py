@@ -65,14 +65,10 @@ class Updater:
         self._reset: set[str] = set()
         self._failed: list[tuple[str, int]] = []
 
-    def update(self, urls: Iterable[str] | None = None, *, only_purged: bool = False) -> Updated:
-        """Take in what is new, of some URLs or all; each part that is written is durable.
-
-        Or look only at pages of which something that is in the index is gone.
-        """
-        named = list(dict.fromkeys(urls)) if urls is not None else None
+    def update(self) -> Updated:
+        """Take in what is new, forget what was purged; each part that is written is durable."""
         for _ in range(_ATTEMPTS):
-            reset, changes = self._compared(named, only_purged=only_purged)
+            reset, changes = self._compared()
             dropped = self._forget(reset)
             try:
                 self._take_in(changes)
@@ -94,19 +90,15 @@ class Updater:
 
     # ---------------------------------------------------------------- comparing with the archive
 
-    def _compared(
-        self, named: Sequence[str] | None, *, only_purged: bool
-    ) -> tuple[list[str], list[Change]]:
+    def _compared(self) -> tuple[list[str], list[Change]]:
         """Return which pages are to be forgotten, and what is to be told then."""
         reset: list[str] = []
         changes: list[Change] = []
         with self._index.reading() as db:
             pages = dict(db.execute("SELECT url, id FROM page"))
             # Exactly these: of another spelling the archive gives the visits, too.
-            there = self._archive.known(named) if named is not None else {*self._archive.urls()}
-            for url in named if named is not None else sorted(there.union(pages)):
-                if only_purged and url not in pages:
-                    continue
+            there = {*self._archive.urls()}
+            for url in sorted(there.union(pages)):
                 indexed = rows_of(db, pages[url]) if url in pages else []
                 archived = self._archived(url) if url in there else []
                 if archived == indexed:
@@ -114,8 +106,6 @@ class Updater:
                 if not _is_continued(indexed, archived):
                     reset.append(url)
                     indexed = []
-                elif only_purged:
-                    continue
                 changes += _pieces(url, indexed, archived)
         return reset, changes
 

@@ -109,15 +109,15 @@ def _record(index: Search, hit: Hit) -> dict[str, Any]:
 
 
 def forget_purged(archive: Archive, uri: str) -> None:
-    """Take out of the index, if there is one, what was purged from the archive."""
+    """Bring the index up to date, if there is one: it may hold what was purged from the archive."""
     with open_search(uri, archive, read_only=True) as index:
         try:
             if not index.stats().stored_bytes:
                 return
         except DamagedError:
-            pass  # it is cleared below
-    with open_search(uri, archive) as index:
-        index.forget_purged()
+            pass  # it is made anew below
+    with open_search(uri, archive) as index, _progress() as progress:
+        index.update(processes=_processes(), progress=progress)
 
 
 def _processes() -> int:

@@ -117,11 +117,10 @@ class TestPurging:
             archive.store(each)
             search.update()
         archive.purge(before=JANUARY + 61 * DAY)
-        search.update([ENGLISH])
+        search.update()
         assert urls(search.search("beam")) == []
         (hit,) = search.search("motion newton").hits
         assert (hit.first_version, hit.version) == (3, 3)
-        search.update()
         assert answers(search) == anew(archive, tmp_path)
 
     def test_overwrites_the_bytes_of_the_file(self, archive, search, path):
@@ -133,25 +132,13 @@ class TestPurging:
         before = texts_in(path)
         assert all(content in path.read_bytes() for content in before if len(content) < 3_000)
         archive.purge(url="http://secret.test/")
-        search.forget_purged()
+        search.update()
         left = bytes_of(path)
         assert b"ylophon" not in left
         assert b"secret.test" not in left
         gone = before - texts_in(path)
         assert gone
         assert not any(content[-40:] in left for content in gone)
-
-    def test_can_be_followed_without_taking_in_what_is_new(self, archive, search, tmp_path):
-        store_all(archive, mixed_web())
-        search.update()
-        archive.purge(url=CHINESE)
-        archive.store(capture(ENGLISH, 99, text="A seesaw."))
-        done = search.forget_purged()
-        assert (done.reset, done.versions) == (1, 0)
-        assert CHINESE not in urls(search.search("lang:zh"))
-        assert search.search("seesaw").total == 0
-        search.update()
-        assert answers(search) == anew(archive, tmp_path)
 
 
 def bytes_of(path: Path) -> bytes:
