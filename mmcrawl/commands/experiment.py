@@ -37,7 +37,7 @@ from mmcrawl.topic.loading import ANYTHING
 
 _NEEDED = ("matplotlib", "jinja2")
 _CACHE = ".mmcrawl-truth"
-_CRAWLING = ("web", *SHARED, "algos", "task", "budget", "runs", "parallel", "cache")
+_CRAWLING = ("web", *SHARED, "algos", "task", "budget", "runs", "parallel")
 _NONE = "–"
 _SHOWN = {
     "media\narea": "media_area_share",
@@ -118,7 +118,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
                     help="runs at once (default: 1, for true times)",
                 ),
                 Option("--out", metavar="DIR", help="default: experiment[-PRESET]"),
-                Option("--cache", metavar="DIR", help="folder of truths (default: beside --out)"),
                 Option(
                     "--preset",
                     choices=(CRAWLS, *LABELLED),
@@ -151,7 +150,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             return _labelled(opts)
         if opts.data:
             raise ExperimentError(f"--data is for --preset {' or '.join(LABELLED)}")
-        cache = Path(os.path.expanduser(opts.cache or opts.out.absolute().parent / _CACHE))
+        cache = opts.out.absolute().parent / _CACHE
         webs = yang2009.webs_of(opts.web) if opts.preset == CRAWLS else {"": opts.web}
         plans = {opts.out / folder: _plan(opts, web) for folder, web in webs.items()}
         do = partial(run_experiment, cache=cache, parallel=opts.parallel)

@@ -2,11 +2,10 @@
 
 import argparse
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar
 
-from rich.table import Table
 from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.http import Response, TextResponse
@@ -16,13 +15,11 @@ from mmcrawl.commands.base import (
     MmcrawlCommand,
     Option,
     Subcommand,
-    console_of,
     output,
     output_to,
     whole,
     write_rows,
 )
-from mmcrawl.commands.terminal.tables import folded, literal, plain_table
 from mmcrawl.crawl.candidates import (
     ALIVE,
     DEAD,
@@ -50,12 +47,13 @@ from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.settings import value_of
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
+from mmcrawl.text.writing import printable
 from mmcrawl.topic.loading import load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic
 
 _SHOWN = 20
-_FORMATS = ("table", "seeds", "jsonl")
-_ALL_BAD = 1
+_SEEDS = "seeds"
+_FORMATS = (_SEEDS, "jsonl")
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -139,8 +137,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if not found:
             self.say("no promising host was found for this topic")
             return 1
-        with output_to(opts.output) as stream:
-            _write_found(found, opts, stream)
+        _write(found, _candidate_line, opts)
         return 0
 
     def _test(self, opts: argparse.Namespace) -> TopicTest:
@@ -165,85 +162,41 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if len(checked) < len(seeds):
             raise SeedError("stopped before all seeds were checked")
         results = [checked[seed] for seed in seeds]
-        with output_to(opts.output) as stream:
-            _write_checked(results, opts, stream)
-        return 0 if any(seed.is_good for seed in results) else _ALL_BAD
+        _write(results, _checked_line, opts)
+        return 0 if any(seed.is_good for seed in results) else 1
 
     def code_of(self, error: MmcrawlError) -> int:
         return 2 if isinstance(error, SeedError) else 1
 
 
-def _write_found(found: Sequence[Candidate], opts: argparse.Namespace, stream: TextIO) -> None:
-    if opts.format == "jsonl":
-        write_rows(map(asdict, found), "jsonl", stream, ())
-    elif opts.format == "seeds":
-        for one in found:
-            print(f"{one.url}    # {one.score:.2f}: {'; '.join(one.reasons)}", file=stream)
-    else:
-        table = _table("score", "where to begin", "why")
-        for one in found:
-            table.add_row(f"{one.score:.2f}", literal(one.url), literal("; ".join(one.reasons)))
-        _print(table, opts, stream)
+def _candidate_line(one: Candidate) -> str:
+    return printable(f"{one.url}    # {one.score:.2f}: {'; '.join(one.reasons)}")
 
 
-def _write_checked(
-    results: Sequence[CheckedSeed], opts: argparse.Namespace, stream: TextIO
-) -> None:
-    if opts.format == "jsonl":
-        write_rows(map(asdict, results), "jsonl", stream, ())
-    elif opts.format == "seeds":
-        for seed in results:
-            line = f"{seed.target or seed.url}    # {_told(seed)}"
-            print(line if seed.is_good else f"# {line}", file=stream)
-    else:
-        table = _table("seed", "state", "language", "pages by sitemap", "links", "media")
-        for seed in results:
-            table.add_row(literal(seed.url), literal(_state(seed)), literal(seed.language),
-                          _size(seed), str(seed.links), str(seed.media))  # fmt: skip
-        _print(table, opts, stream)
+def _checked_line(seed: CheckedSeed) -> str:
+    """Return a seed for a seed list, as a remark if it is not good."""
+    state = f"{seed.state}: {seed.reason}" if seed.reason else seed.state
+    if seed.delay:
+        state += f", asks for {seed.delay:g} s between requests"
+    more = " and more" if seed.more else ""
+    pages = "" if seed.listed is None else f"{seed.listed:,}{more} pages by sitemap"
+    facts = (state, seed.language, pages, seed.title[:60])
+    line = f"{seed.target or seed.url}    # {'; '.join(filter(None, facts))}"
+    return printable(line if seed.is_good else f"# {line}")
 
 
-def _state(seed: CheckedSeed) -> str:
-    told = f"{seed.state}: {seed.reason}" if seed.reason else seed.state
-    if seed.target:
-        told += f" to {seed.target}"
-    return told + (f", asks for {seed.delay:g} s between requests" if seed.delay else "")
-
-
-def _size(seed: CheckedSeed) -> str:
-    return "" if seed.listed is None else f"{seed.listed:,}{' and more' if seed.more else ''}"
-
-
-def _told(seed: CheckedSeed) -> str:
-    pages = f"{_size(seed)} pages by sitemap" if seed.listed is not None else ""
-    return "; ".join(filter(None, (_state(seed), seed.language, pages, seed.title[:60])))
-
-
-def _table(*columns: str) -> Table:
-    return plain_table(*map(folded, columns))
-
-
-def _print(table: Table, opts: argparse.Namespace, stream: TextIO) -> None:
-    console = console_of(140)
-    if opts.output not in (None, "", "-"):
-        console.file = stream
-    console.print(table)
+def _write(found: Iterable[Any], line: Callable[[Any], str], opts: argparse.Namespace) -> None:
+    with output_to(opts.output) as stream:
+        if opts.format == _SEEDS:
+            stream.writelines(f"{line(one)}\n" for one in found)
+        else:
+            write_rows(map(asdict, found), opts.format, stream, ())
 
 
 MOST_SITEMAPS = 5
 """Sitemaps of a seed that are counted."""
 
 _FORBIDDEN = "forbidden by robots.txt"
-
-
-@dataclass(slots=True)
-class _Counting:
-    """The sitemaps of a seed."""
-
-    asked: set[str] = field(default_factory=set)
-    pages: int = 0
-    read: bool = False
-    more: bool = False
 
 
 class SeedCheckSpider(Spider):
@@ -267,7 +220,7 @@ class SeedCheckSpider(Spider):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._counting: dict[str, _Counting] = {}
+        self._sitemaps: dict[str, set[str]] = {}  # asked for, of each seed
 
     @property
     def private_hosts(self) -> PrivateHosts:
@@ -278,7 +231,6 @@ class SeedCheckSpider(Spider):
         """Ask for each seed."""
         for seed in self.seeds:
             self.checked[seed] = CheckedSeed(seed, DEAD, reason="no answer")
-            self._counting[seed] = _Counting()
             yield self._request(seed, seed, self.parse, self.fail)
 
     def parse(self, response: Response, seed: str) -> Iterator[Request]:
@@ -312,17 +264,16 @@ class SeedCheckSpider(Spider):
             delay = rules.crawl_delay(str(self.settings["USER_AGENT"]))
             self.checked[seed] = replace(self.checked[seed], delay=delay)
             named = sitemaps_of_robots(response.body, response.url)
-        yield from self._sitemaps(seed, (*named, joined_url(response.url, "/sitemap.xml")))
+        yield from self._further(seed, (*named, joined_url(response.url, "/sitemap.xml")))
 
     def without_robots(self, failure: Failure) -> Iterator[Request]:
         """Ask for the usual sitemap where there is no robots.txt."""
         request: Request = failure.request  # type: ignore[attr-defined]
         usual = joined_url(request.url, "/sitemap.xml")
-        yield from self._sitemaps(request.cb_kwargs["seed"], (usual,))
+        yield from self._further(request.cb_kwargs["seed"], (usual,))
 
     def parse_sitemap(self, response: Response, seed: str) -> Iterator[Request]:
         """Count what a sitemap names."""
-        counting = self._counting[seed]
         try:
             body = unpacked(response.body)
             if response.status != 200 or listing_kind(body) != "sitemap":
@@ -330,10 +281,10 @@ class SeedCheckSpider(Spider):
             listing = read_sitemap(body, response.url)
         except ListingError:
             return
-        counting.pages += len(listing.page.links)
-        counting.read = True
-        self._note(seed)
-        yield from self._sitemaps(seed, listing.sitemaps)
+        found = self.checked[seed]
+        pages = (found.listed or 0) + len(listing.page.links)
+        self.checked[seed] = replace(found, listed=pages)
+        yield from self._further(seed, listing.sitemaps)
 
     def fail(self, failure: Failure) -> None:
         """Note why a seed cannot be had."""
@@ -348,24 +299,17 @@ class SeedCheckSpider(Spider):
     def without_sitemap(self, failure: Failure) -> None:
         """Leave a sitemap alone that cannot be had."""
 
-    def _sitemaps(self, seed: str, urls: Sequence[str]) -> Iterator[Request]:
-        counting = self._counting[seed]
+    def _further(self, seed: str, urls: Sequence[str]) -> Iterator[Request]:
+        """Ask for the sitemaps of a seed that were not asked for, up to the bound."""
+        asked = self._sitemaps.setdefault(seed, set())
         for url in dict.fromkeys(urls):
-            if url in counting.asked or host_of(url) == "":
+            if url in asked or host_of(url) == "":
                 continue
-            if len(counting.asked) == MOST_SITEMAPS:
-                counting.more = True
+            if len(asked) == MOST_SITEMAPS:
+                self.checked[seed] = replace(self.checked[seed], more=True)
                 break
-            counting.asked.add(url)
+            asked.add(url)
             yield self._request(url, seed, self.parse_sitemap, self.without_sitemap)
-        self._note(seed)
-
-    def _note(self, seed: str) -> None:
-        counting = self._counting[seed]
-        if counting.read:
-            self.checked[seed] = replace(
-                self.checked[seed], listed=counting.pages, more=counting.more
-            )
 
     @staticmethod
     def _request(url: str, seed: str, callback: Any, errback: Any) -> Request:

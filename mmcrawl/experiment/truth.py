@@ -290,8 +290,8 @@ def _held(cache: Path, base: Path) -> Iterator[None]:
         held = FileLock(base.with_name(base.name + ".lock")).acquire()
     except OSError as error:
         raise ExperimentError(
-            f"the cache {cache} cannot be written: {error.strerror or error}; name another with"
-            " --cache"
+            f"the cache {cache} cannot be written: {error.strerror or error}; name another"
+            " folder with --out"
         ) from error
     with held:
         yield

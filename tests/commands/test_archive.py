@@ -138,7 +138,6 @@ def test_the_life_of_a_block(run):
     assert f"{URL} versions 1–2; 2024-03-01" in said.words
     assert "still there" in said.words
     assert run("block", menu, "--text").words == "Home Lessons Tests"
-    assert run("block", menu, "--body").out.startswith("<ul>")
     [left] = run("block", gone, "--json").json()["pages"]
     assert (left["versions"], left["until"], left["gone"]) == (
         [1],
@@ -151,7 +150,7 @@ def test_a_page_is_given_back_byte_for_byte(run, desk: Path):
     said = run("rebuild", URL, "--version", "1", "-o", "old.html")
     assert "old.html: version 1 of 2024-03-01 00:00:00 UTC" in said.out
     assert (desk / "old.html").read_bytes() == page("Lenses", "The hall is open on Monday.")
-    shown = typed("archive", "show", FILE, "--body", folder=desk, encoding=None)
+    shown = typed("archive", "rebuild", FILE, "-o", "-", folder=desk, encoding=None)
     assert shown.stdout == bytes(range(256))
 
 
@@ -336,7 +335,7 @@ def test_a_search_shows_portions_in_an_order(run):
 
     assert found("--order", "newest") == [URL, OTHER]
     assert found("--order", "oldest") == [URL, OTHER]
-    assert found("--order", "newest", "--limit", "1", "--skip", "1") == [OTHER]
+    assert found("--order", "newest", "--limit", "1") == [URL]
 
 
 def test_a_damaged_search_index_is_made_anew(run, desk: Path):

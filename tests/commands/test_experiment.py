@@ -109,6 +109,5 @@ def test_any_media_need_no_topic_and_equal_columns_are_told_once(folder, capsys,
 
 def test_a_user_there_is_none_of_is_the_name_of_a_folder(folder, capsys):
     (folder / "~nouser").write_text("Dear")
-    for option in ("--out", "--cache"):
-        assert run(*WEB, "--algos", "breadth", option, "~nouser/x") == 2
-        assert "~nouser/x cannot be written" in capsys.readouterr().err.splitlines()[-1]
+    assert run(*WEB, "--algos", "breadth", "--out", "~nouser/x") == 2
+    assert "~nouser/x cannot be written" in capsys.readouterr().err.splitlines()[-1]

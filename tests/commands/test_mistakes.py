@@ -106,7 +106,6 @@ browse -a archive=none.db | 2 | there is no archive none.db
 browse -a store=memory: | 2 | a store in memory has no archive
 browse -a shop=x | 2 | there is no argument 'shop'
 browse --port http | 2 | --port: give a whole number from 0 to 65535
-browse --reports none | 2 | --reports none: there is no such folder
 browse --host 256.0.0.1 | 1 | cannot listen on 256.0.0.1
 browse lens | 2 | it is scrapy browse [FILE.db] [options]
 {OPTICS} --algos nope | 2 | there is no algorithm 'nope'; there are breadth,

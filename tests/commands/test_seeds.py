@@ -95,8 +95,8 @@ def test_a_crawl_tells_by_the_links_it_left_and_by_its_archive(tmp_path: Path) -
 def test_what_is_found_can_be_written_as_a_list_that_a_crawl_takes(tmp_path: Path) -> None:
     warc(tmp_path / "a.warc.gz", {"http://good.example.org/x.htm": _GOOD})
     said = ran(
-        "seeds", "find", "--keywords", "optics", "--from", "a.warc.gz", "--format", "seeds",
-        "-o", "found.txt", folder=tmp_path,
+        "seeds", "find", "--keywords", "optics", "--from", "a.warc.gz", "-o", "found.txt",
+        folder=tmp_path,
     )  # fmt: skip
     assert said.returncode == 0, said.stderr
     seeds = read_seeds(str(tmp_path / "found.txt"))
@@ -169,7 +169,7 @@ def test_a_seed_that_leads_to_another_private_host_is_not_followed(tmp_path, sit
 
 def test_a_list_without_a_good_seed_is_no_success(tmp_path: Path, site: Server) -> None:
     (tmp_path / "seeds.txt").write_text(f"{site.origin}/gone")
-    said = typed("seeds", "check", "seeds.txt", "--format", "seeds", folder=tmp_path)
+    said = typed("seeds", "check", "seeds.txt", folder=tmp_path)
     assert said.returncode == 1
     assert said.stdout.startswith("# ")
     assert "HTTP 404" in said.stdout

@@ -93,7 +93,6 @@ _AT = Option(
     help=f"as of that time, {_TIME}; of a day, month or year its end",
 )
 _VERSION = Option("--version", type=whole, metavar="N", help="the version of that number")
-_BODY = flag("--body", "write the bytes as they were received")
 _BLOCKS = flag("--blocks", "the layout too, and what each block says and is")
 _LIMIT = Option("--limit", type=whole, metavar="N", help="maximum number of results")
 _HOST = Option("--host", type=str.lower, help="only this host")
@@ -121,7 +120,6 @@ _SEARCH = (
     _LIMIT,
     Option("--order", choices=_ORDERS, default="relevance", help="of results"),
     flag("--collapse", "show one page of each group of similar pages"),
-    Option("--skip", type=whole, default=0, metavar="N", help="see the results after so many"),
     JSON,
 )
 _NEAR = Option(
@@ -164,7 +162,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "show",
             "facts and blocks of a version",
             "URL",
-            options=(_AT, _VERSION, _BLOCKS, _BODY, JSON),
+            options=(_AT, _VERSION, _BLOCKS, JSON),
             check="show.check_version",
             run="show.version",
         ),
@@ -172,7 +170,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "block",
             "the life of a block: on which pages, from when to when",
             "DIGEST",
-            options=(flag("--text", "all its visible text"), _BODY, JSON),
+            options=(flag("--text", "all its visible text"), JSON),
             run="show.block",
         ),
         ArchiveSubcommand(

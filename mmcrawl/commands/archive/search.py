@@ -64,7 +64,6 @@ def _found(archive: Archive, index: Search, options: Namespace) -> Results:
             order=order,
             collapse=groups,
             limit=options.limit or _MOST_HITS,
-            offset=options.skip,
         )
 
     try:

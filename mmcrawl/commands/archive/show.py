@@ -48,9 +48,6 @@ def check_version(options: Namespace) -> None:
 
 def version(archive: Archive, options: Namespace, console: Console) -> int:
     chosen = _version_of(options, archive)
-    if options.body:
-        write_body(archive.rebuild(chosen).body, "-")
-        return 0
     page = archive.page(chosen)
     anew = next(each for each in archive.anew(chosen.url) if each.version == chosen.number)
     if options.json:
@@ -173,9 +170,7 @@ def block(archive: Archive, options: Namespace, console: Console) -> int:
     life = archive.block(options.args[0])
     last = life.pages[0]
     page = archive.page(archive.version(last.url, last.versions[-1]))
-    if options.body:
-        write_body(page.body[last.block.start : last.block.end], "-")
-    elif options.text:
+    if options.text:
         console.print(literal(page.text(last.block)), soft_wrap=True)
     elif options.json:
         print(as_json(_life_record(life, page)))

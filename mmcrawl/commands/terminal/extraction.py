@@ -117,7 +117,7 @@ def _extract(
     done = problems = 0
     write = _to_standard_output if folder is None else _into(folder, wanted.form)
     results = _over(pages, wanted)
-    for one in results if pages.single else _shown(results, pages.total):
+    for one in results if pages.single else _counted(results, pages.total):
         if one.problem:
             problems += 1
             say(f"{one.page}: {one.problem}")
@@ -154,20 +154,14 @@ def _over(pages: PageFiles, wanted: Wanted) -> Iterator[Extracted]:
             pool.shutdown(cancel_futures=True)
 
 
-def _shown(results: Iterator[Extracted], total: int | None) -> Iterator[Extracted]:
-    """Yield results, and show on a terminal how far it is."""
-    if not sys.stderr.isatty():
-        yield from results
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+def _counted(results: Iterator[Extracted], total: int | None) -> Iterator[Extracted]:
+    """Yield results, and show how far it is."""
+    from mmcrawl.commands.terminal.telling import ProgressBars
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total)
-        for one in results:
+    with ProgressBars() as progress:
+        for count, one in enumerate(results, 1):
             yield one
-            progress.advance(task)
+            progress("extracting", count, total or 0)
 
 
 def _to_standard_output(one: Extracted) -> None:

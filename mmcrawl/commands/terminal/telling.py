@@ -183,6 +183,7 @@ def _end_processes() -> None:
 
 _LINE_SECONDS = 10.0
 _DOING = {
+    "extracting": "extracting pages",
     "indexing": "indexing new versions",
     "listing": "looking up URLs",
     "reading": "reading pages",
