@@ -18,7 +18,7 @@ from io import TextIOWrapper
 from math import inf
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TextIO, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
@@ -35,6 +35,7 @@ from mmcrawl.settings import SettingsLike, check_names, value_of
 from mmcrawl.store.uris import FILE, file_of, is_server
 from mmcrawl.text.writing import CsvWriter, as_called, program
 
+_Params = TypeVar("_Params", bound=BaseModel)
 PLACE = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
 
@@ -113,8 +114,13 @@ def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveP
     values = {name: getattr(opts, name) for name in PLACE if getattr(opts, name)}
     if not values:
         values = {"archive": value_of(settings, "MMCRAWL_ARCHIVE") or ""}
+    return checked(ArchiveParams, values)
+
+
+def checked(model: type[_Params], values: Mapping[str, Any]) -> _Params:
+    """Return the arguments of a spider; MmcrawlError says in one sentence what is wrong."""
     try:
-        return ArchiveParams.model_validate(values)
+        return model(**values)
     except ValidationError as error:
         raise MmcrawlError("; ".join(explain(error))) from error
 
@@ -276,7 +282,8 @@ class MmcrawlCommand(_Base):
     Attributes:
         details: What it does, for the help; without them the line in the list of commands.
         arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
-        subcommands: What it can be told to do; one without a name where it does one thing.
+        subcommands: What it can be told to do; a command that does one thing, and takes no words,
+            has `options` instead.
         unknown_hint: What is said besides of an option that is none.
         interrupted: What Ctrl-C makes it say; "" where it hears Ctrl-C itself, as its way to end.
         working: What it says while it takes long; "" where it shows more by itself.
@@ -291,9 +298,15 @@ class MmcrawlCommand(_Base):
     arguments: ClassVar[tuple[str, ...]]
     model: ClassVar[type[BaseModel]] = FocusedParams
     subcommands: ClassVar[Sequence[Subcommand]]
+    options: ClassVar[Sequence[Option]]
     unknown_hint: ClassVar[str] = ""
     interrupted: ClassVar[str] = "stopped"
     working: ClassVar[str] = "working"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "options" in vars(cls):
+            cls.subcommands = (Subcommand("", "", options=cls.options),)
 
     def syntax(self) -> str:
         return "WHAT [options]"

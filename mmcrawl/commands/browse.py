@@ -22,7 +22,6 @@ from mmcrawl.commands.base import (
     PLACE,
     MmcrawlCommand,
     Option,
-    Subcommand,
     archive_params,
     flag,
     ruffle_folder,
@@ -54,22 +53,16 @@ class Command(MmcrawlCommand, ScrapyCommand):
     )
     arguments = PLACE
 
-    subcommands = (
-        Subcommand(
-            "",
-            "show the archive in a web browser",
-            options=(
-                Option(
-                    "--port",
-                    type=partial(whole, least=0, most=65_535),
-                    default=8000,
-                    metavar="N",
-                    help="to listen on (default: 8000; 0: any)",
-                ),
-                Option("--host", default="127.0.0.1", help="to listen on (default: 127.0.0.1)"),
-                flag("--open", "open it in the browser of this machine"),
-            ),
+    options = (
+        Option(
+            "--port",
+            type=partial(whole, least=0, most=65_535),
+            default=8000,
+            metavar="N",
+            help="to listen on (default: 8000; 0: any)",
         ),
+        Option("--host", default="127.0.0.1", help="to listen on (default: 127.0.0.1)"),
+        flag("--open", "open it in the browser of this machine"),
     )
 
     def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:

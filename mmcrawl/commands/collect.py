@@ -6,7 +6,6 @@ from dataclasses import asdict, fields
 from itertools import islice
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
 from rich.console import Group
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
@@ -16,6 +15,7 @@ from mmcrawl.commands.base import (
     MmcrawlCommand,
     Option,
     Subcommand,
+    checked,
     console_of,
     output,
     output_to,
@@ -24,9 +24,8 @@ from mmcrawl.commands.base import (
 )
 from mmcrawl.commands.crawl import EXIT_CODES, check_present, quieten
 from mmcrawl.commands.terminal.tables import collection_tables
-from mmcrawl.crawl.spider_params import CollectParams, explain
+from mmcrawl.crawl.spider_params import CollectParams
 from mmcrawl.engine.crawls import Configuration
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.media.index import MediaFile, State
 from mmcrawl.media.parts import open_collection
 
@@ -86,10 +85,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         Configuration.read(self.settings)  # type: ignore[arg-type]
         given = {name: getattr(opts, name) for name in self.arguments if getattr(opts, name)}
         given["store"] = store_named(opts.store)
-        try:
-            return CollectParams(**given)
-        except ValidationError as error:
-            raise MmcrawlError("; ".join(explain(error))) from error
+        return checked(CollectParams, given)
 
     def _collect(self, params: CollectParams) -> int:
         process: Any = self.crawler_process

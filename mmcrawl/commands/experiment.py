@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
-from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, whole
+from mmcrawl.commands.base import MmcrawlCommand, Option, console_of, whole
 from mmcrawl.commands.terminal.tables import folded, right
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.crawl import CrawlError
@@ -77,57 +77,50 @@ class Command(MmcrawlCommand, ScrapyCommand):
     arguments = ("web", *SHARED)
     interrupted = "stopped; the same command resumes"
 
-    subcommands = (
-        Subcommand(
-            "",
-            "compare algorithms on a stored web",
-            options=(
-                Option(
-                    "--algos",
-                    default="all",
-                    metavar="A,B:NAME=VALUE;NAME=VALUE,…",
-                    help="algorithms with their parameters (default: all)",
-                ),
-                Option(
-                    "--task",
-                    choices=("topic", "any-media"),
-                    default="topic",
-                    help="which pages count: those on the topic (default), or all with media of"
-                    " their own",
-                ),
-                Option(
-                    "--budget",
-                    type=_budget,
-                    default=0,
-                    metavar="N|N%%",
-                    help="maximum pages of a run, or a share of the reachable ones (default: all)",
-                ),
-                Option(
-                    "--runs",
-                    type=whole,
-                    default=0,
-                    metavar="N",
-                    help=f"runs of each algorithm (default: {RANDOM_RUNS} with other seeds where"
-                    " chance has a part in it, else 1)",
-                ),
-                Option(
-                    "--parallel",
-                    type=whole,
-                    default=1,
-                    metavar="N",
-                    help="runs at once (default: 1, for true times)",
-                ),
-                Option("--out", metavar="DIR", help="default: experiment[-PRESET]"),
-                Option(
-                    "--preset",
-                    choices=(CRAWLS, *LABELLED),
-                    help="an experiment of one of the papers, its tables beside what they come to"
-                    f" here: {CRAWLS} compares crawls, the others measure on labelled data",
-                ),
-                Option("--data", metavar="DIR", help="labelled data for a preset"),
-                Option("--compare", nargs=2, metavar="DIR", help="how two experiments differ"),
-            ),
+    options = (
+        Option(
+            "--algos",
+            default="all",
+            metavar="A,B:NAME=VALUE;NAME=VALUE,…",
+            help="algorithms with their parameters (default: all)",
         ),
+        Option(
+            "--task",
+            choices=("topic", "any-media"),
+            default="topic",
+            help="which pages count: those on the topic (default), or all with media of their own",
+        ),
+        Option(
+            "--budget",
+            type=_budget,
+            default=0,
+            metavar="N|N%%",
+            help="maximum pages of a run, or a share of the reachable ones (default: all)",
+        ),
+        Option(
+            "--runs",
+            type=whole,
+            default=0,
+            metavar="N",
+            help=f"runs of each algorithm (default: {RANDOM_RUNS} with other seeds where"
+            " chance has a part in it, else 1)",
+        ),
+        Option(
+            "--parallel",
+            type=whole,
+            default=1,
+            metavar="N",
+            help="runs at once (default: 1, for true times)",
+        ),
+        Option("--out", metavar="DIR", help="default: experiment[-PRESET]"),
+        Option(
+            "--preset",
+            choices=(CRAWLS, *LABELLED),
+            help="an experiment of one of the papers, its tables beside what they come to"
+            f" here: {CRAWLS} compares crawls, the others measure on labelled data",
+        ),
+        Option("--data", metavar="DIR", help="labelled data for a preset"),
+        Option("--compare", nargs=2, metavar="DIR", help="how two experiments differ"),
     )
 
     def code_of(self, error: MmcrawlError) -> int:

@@ -16,7 +16,6 @@ from mmcrawl.commands.base import (
     PLACE,
     MmcrawlCommand,
     Option,
-    Subcommand,
     archive_params,
     console_of,
     output,
@@ -54,23 +53,17 @@ class Command(MmcrawlCommand, ScrapyCommand):
     arguments = (*PLACE, "topic", "keywords")
     interrupted = "stopped; no ranks were kept"
 
-    subcommands = (
-        Subcommand(
-            "",
-            "rank pages, blocks or media",
-            options=(
-                Option("--method", default=_METHOD, help=f"(default: {_METHOD})"),
-                Option("--of", choices=(_PAGES, *PARTS), default=_PAGES, help="what to rank"),
-                Option(
-                    "--limit",
-                    type=whole,
-                    metavar="N",
-                    help=f"maximum number of rows (default: {_SHOWN} in a table, else all)",
-                ),
-                Option("--at", type=partial(as_time, end=True), metavar="TIME", help=_AT),
-                *output("table", "jsonl", "csv"),
-            ),
+    options = (
+        Option("--method", default=_METHOD, help=f"(default: {_METHOD})"),
+        Option("--of", choices=(_PAGES, *PARTS), default=_PAGES, help="what to rank"),
+        Option(
+            "--limit",
+            type=whole,
+            metavar="N",
+            help=f"maximum number of rows (default: {_SHOWN} in a table, else all)",
         ),
+        Option("--at", type=partial(as_time, end=True), metavar="TIME", help=_AT),
+        *output("table", "jsonl", "csv"),
     )
 
     def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:

@@ -15,18 +15,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from rich.padding import Padding
 from rich.rule import Rule
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.cluster.views.found import FoundMedia
-from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, ruffle_folder
+from mmcrawl.commands.base import MmcrawlCommand, Option, checked, console_of, ruffle_folder
 from mmcrawl.commands.crawl_workers import program_command
 from mmcrawl.commands.terminal.tables import literal
 from mmcrawl.crawl.params import FocusedParams
-from mmcrawl.crawl.spider_params import CollectParams, explain
-from mmcrawl.errors import CollectionError, MmcrawlError
+from mmcrawl.crawl.spider_params import CollectParams
+from mmcrawl.errors import CollectionError
 from mmcrawl.media.parts import folder_of
 from mmcrawl.store.child_process import signals_to
 from mmcrawl.store.uris import file_of
@@ -68,25 +68,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
     interrupted = ""
     working = ""
 
-    subcommands = (
-        Subcommand(
-            "",
-            "make or bring up to date a stick",
-            options=(
-                Option("--out", default="", metavar="FOLDER", help="the stick, made if needed"),
-            ),
-        ),
-    )
+    options = (Option("--out", default="", metavar="FOLDER", help="the stick, made if needed"),)
 
     def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         if not opts.out:
             raise ValueError("--out FOLDER is missing: where to write the stick")
         given = {name: getattr(opts, name) for name in self.arguments if getattr(opts, name)}
-        try:
-            params = StickParams(**given)
-            CollectParams(**{name: getattr(params, name) for name in _OF_COLLECT})
-        except ValidationError as error:
-            raise MmcrawlError("; ".join(explain(error))) from error
+        params = checked(StickParams, given)
+        checked(CollectParams, {name: getattr(params, name) for name in _OF_COLLECT})
         ruffle_folder(self.setting("MMCRAWL_RUFFLE"))
         out = Path(os.path.expanduser(opts.out)).absolute()
         if out.exists() and not (out / "index.html").is_file() and any(out.iterdir()):

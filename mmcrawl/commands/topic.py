@@ -34,7 +34,7 @@ from mmcrawl.topic.loading import (
     topic_names,
 )
 from mmcrawl.topic.page_model import PageModel
-from mmcrawl.topic.topic import BooleanModel, Topic, VectorSpaceModel
+from mmcrawl.topic.topic import Topic
 
 _MOST_TOPICS = 5
 _MOST_REASONS = 12
@@ -214,7 +214,7 @@ def _explanation(page: Page, topics: list[Topic], threshold: float) -> Renderabl
         parts.append(_ranking(verdicts[:_MOST_TOPICS]))
     topic, verdict = verdicts[0]
     parts += [_evidence(verdict), *(_reasons(page, model) for model in topic.learnt)]
-    parts += [_models(page, topic), _conclusion(page, topic, verdict)]
+    parts.append(_conclusion(page, topic, verdict))
     return Group(*parts)
 
 
@@ -272,17 +272,6 @@ def _reasons(page: Page, model: PageModel) -> RenderableType:
     adding = sorted(test.reasons(page).items(), key=lambda pair: -abs(pair[1]))
     told = ", ".join(f"{name} {value:+.2f}" for name, value in adding[:_MOST_REASONS])
     return literal(f"≈{model.name}: probability {test.probability(page):.2f}, most by {told}")
-
-
-def _models(page: Page, topic: Topic) -> RenderableType:
-    fields = (page.title, page.keywords, page.description, page.headings, page.text)
-    vsm = VectorSpaceModel(topic)
-    cosine = vsm.score(vsm.words("\n".join(fields)))
-    return Text(
-        f"boolean similarity {BooleanModel(topic).score(*fields):.4f} (share of the topic's"
-        f" {len(topic.terms)} concepts), cosine {cosine:.4f} (all words equally rare)",
-        style="dim",
-    )
 
 
 def _conclusion(page: Page, topic: Topic, verdict: Verdict) -> RenderableType:

@@ -16,7 +16,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.model import as_text
-from mmcrawl.commands.base import JSON, MmcrawlCommand, Subcommand, as_json, console_of
+from mmcrawl.commands.base import JSON, MmcrawlCommand, as_json, console_of
 from mmcrawl.commands.terminal.tables import facts_table, folded, literal
 from mmcrawl.crawl.spider_params import checked_store
 from mmcrawl.store.uris import file_of
@@ -56,13 +56,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     )
     arguments = ("store", "job")
 
-    subcommands = (
-        Subcommand(
-            "",
-            "show who works on a crawl",
-            options=(JSON,),
-        ),
-    )
+    options = (JSON,)
 
     def prepared(self, words: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         store = _store(opts)
