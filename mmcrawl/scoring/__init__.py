@@ -55,14 +55,7 @@ with lazy_imports(__name__):
     from mmcrawl.scoring.shark import Shark
     from mmcrawl.scoring.shark_improved import SharkImproved
     from mmcrawl.scoring.similarity import LinkSimilarity
-    from mmcrawl.scoring.site_state import (
-        NO_PATTERN,
-        TAKEN,
-        WAITING,
-        Links,
-        TrackRecord,
-        WaitingUrls,
-    )
+    from mmcrawl.scoring.site_state import NO_PATTERN, TAKEN, WAITING, Links, WaitingUrls
     from mmcrawl.scoring.tag_path import Arms
     from mmcrawl.scoring.urlrule import UrlRule
     from mmcrawl.scoring.urlrule_2009 import layer_of

@@ -10,7 +10,6 @@ from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -116,36 +115,6 @@ def _unequal(rows: _Rows, parts: Sequence[str]) -> _Flags:
 
 
 @dataclass(slots=True)
-class TrackRecord:
-    """How well a number said of pages, before they were fetched, which are relevant."""
-
-    pages: int = 0
-    relevant: int = 0
-    sum: float = 0.0
-    squares: float = 0.0
-    of_relevant: float = 0.0
-
-    def add(self, number: float, relevant: bool) -> None:
-        """Count a page."""
-        self.pages += 1
-        self.relevant += relevant
-        self.sum += number
-        self.squares += number * number
-        self.of_relevant += number * relevant
-
-    @property
-    def weight(self) -> float:
-        """What it deserves: 1 until it misled, 0 once it did by a standard error (correlation)."""
-        together = self.pages * self.of_relevant - self.sum * self.relevant
-        spread = (self.pages * self.squares - self.sum**2) * (
-            self.relevant * (self.pages - self.relevant)
-        )
-        if spread < 1e-9:  # all pages were alike
-            return 1.0
-        return min(max(1 + together * sqrt(self.pages / spread), 0.0), 1.0)
-
-
-@dataclass(slots=True)
 class Site:
     """What is known of one host.
 
@@ -158,7 +127,6 @@ class Site:
             against it.
         largest: rank of a waiting link.
         fetched_since_rescore: links, since all were scored.
-        rates, papers: how well the rates of patterns and S of (4.8) did.
     """
 
     number: int
@@ -168,8 +136,6 @@ class Site:
     measured: list[int] = field(default_factory=list)
     largest: float = 0.0
     fetched_since_rescore: int = 0
-    rates: TrackRecord = field(default_factory=TrackRecord)
-    papers: TrackRecord = field(default_factory=TrackRecord)
 
 
 class Links:
@@ -303,13 +269,10 @@ class LinkOrder:
         """
         raise NotImplementedError
 
-    def parts(
-        self, site: Site, link: int, rate: float, paper: float, pattern: str
-    ) -> dict[str, float]:
+    def parts(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
         """Return what the score of a waiting link is the sum of.
 
         Args:
-            site: of the link.
             link: id.
             rate, paper: as `scores` takes them.
             pattern: to be named behind what it brings; "" for none.
@@ -362,17 +325,10 @@ class LearntOrder(LinkOrder):
 
     def scores(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
         expected, _ = self.prospects.worth(links, novelty=self._novelty)
-        lift, s = self._weights(site)
-        return self._worth * expected + lift * rate + s * paper
+        return self._worth * expected + self._lift * rate + self._s * paper
 
-    def parts(
-        self, site: Site, link: int, rate: float, paper: float, pattern: str
-    ) -> dict[str, float]:
+    def parts(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
         worth = self.prospects.parts(link, novelty=self._novelty)
-        lift, s = self._weights(site)
         terms = {name: self._worth * value for name, value in worth.items()}
-        terms[f"rate of its pattern{pattern}"] = lift * rate
-        return terms | {"S of (4.8)": s * paper}
-
-    def _weights(self, site: Site) -> tuple[float, float]:
-        return self._lift * site.rates.weight, self._s * site.papers.weight
+        terms[f"rate of its pattern{pattern}"] = self._lift * rate
+        return terms | {"S of (4.8)": self._s * paper}

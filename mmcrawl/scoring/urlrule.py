@@ -8,9 +8,9 @@ leave level is ordered by what a link is worth (`prospects.py`) as in `learned`:
 where the rate is the share of media pages among those fetched by the
 pattern so far, so that one learnt from an accident loses its power, and S is the paper's score
 (4.8): what the link's words say (4.7) and what its place in the graph says (4.6), divided by its
-distance to the nearest pattern. Where relevant pages had less of either than others, its weight
-falls to 0. Patterns go on being learnt, and no link is left out. The paper has only S, and fetches
-what matches a pattern (`urlrule_2009.py`); a weight of 0 shows what each of the others brings.
+distance to the nearest pattern. Patterns go on being learnt, and no link is left out. The paper has
+only S, and fetches what matches a pattern (`urlrule_2009.py`); a weight of 0 shows what each of the
+others brings.
 
 How the paper is read:
 
@@ -142,10 +142,6 @@ class PatternSearch(Scorer):
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Pass on the page's worth to its links and siblings; learn from it if it is relevant."""
         site = self._site(page.id)
-        if site.largest:
-            rate, paper = self._terms(site, np.array([page.id]))
-            site.rates.add(float(rate[0]), page.relevant)
-            site.papers.add(float(paper[0]), page.relevant)
         self._order.crawled(site, page)
         links = self._register(page.links)
         self._order.linked(links)
@@ -193,11 +189,12 @@ class PatternSearch(Scorer):
 
     def parts(self, link: int) -> Mapping[str, float]:
         """Return the terms of a waiting link's score; one is named with its pattern."""
-        site = self._site(link)
-        rate, paper = self._terms(site, np.array([link]))
+        site, ids = self._site(link), np.array([link])
+        structure = self._ranks(ids) / site.largest
+        rate, paper = self._terms(site, ids, structure)
         number = self._links.pattern[link]
         pattern = "" if number == NO_PATTERN else f", {site.patterns.learnt[number].pattern}"
-        return self._order.parts(site, link, float(rate[0]), float(paper[0]), pattern)
+        return self._order.parts(link, float(rate[0]), float(paper[0]), pattern)
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""
@@ -324,7 +321,7 @@ class PatternSearch(Scorer):
             site, of_site = self._sites[number], links[numbers == number]
             ranks = self._ranks(of_site)
             site.largest = max(float(ranks.max()), site.largest)
-            answers.append(self._scores(site, of_site))
+            answers.append(self._scores(site, of_site, ranks / site.largest))
         return join(answers)
 
     def _rescore(self, site: Site) -> LinkScores:
@@ -335,16 +332,16 @@ class PatternSearch(Scorer):
             return NO_SCORES
         parts = [links[first : first + AT_ONCE] for first in range(0, len(links), AT_ONCE)]
         site.largest = max(float(self._ranks(part).max()) for part in parts)
-        return join([self._scores(site, part) for part in parts])
+        return join([self._scores(site, part, self._ranks(part) / site.largest) for part in parts])
 
-    def _scores(self, site: Site, links: Ids) -> LinkScores:
+    def _scores(self, site: Site, links: Ids, structure: Numbers) -> LinkScores:
         """Score waiting links of a site by S of (4.8), their patterns, and what else decides."""
-        score = self._order.scores(site, links, *self._terms(site, links))
-        return scores_of(links, score, self._ranks(links) / site.largest)
+        rate, paper = self._terms(site, links, structure)
+        score = self._order.scores(site, links, rate, paper)
+        return scores_of(links, score, structure)
 
-    def _terms(self, site: Site, links: Ids) -> tuple[Numbers, Numbers]:
+    def _terms(self, site: Site, links: Ids, structure: Numbers) -> tuple[Numbers, Numbers]:
         """Return the rates of the patterns of links, and S of (4.8)."""
-        structure = self._ranks(links) / site.largest
         content = np.frombuffer(self._links.content, dtype=np.float32)[links].astype(np.float64)
         paper = self._alpha * content + (1 - self._alpha) * structure
         pattern = np.frombuffer(self._links.pattern, dtype=np.int32)[links]
@@ -360,8 +357,8 @@ class UrlRule(PatternSearch):
             patterns alone.
         novelty: bonus of a link in a directory of which nothing was fetched, until something is
             found on its host, at least 0.
-        lift: weight of the rate of the pattern that a link matches, at least 0, until it misleads.
-        s: weight of the paper's score S (4.8), at least 0, until it misleads.
+        lift: weight of the rate of the pattern that a link matches, at least 0.
+        s: weight of the paper's score S (4.8), at least 0.
         d: damping of (4.6), in (0, 1).
         beta: weight of the anchor against the URL words in (4.7), in [0, 1].
         alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.

@@ -171,9 +171,7 @@ class Probing(LinkOrder):
         others = np.where(rate > 0, paper, HELD) if self._stages[site.number].guided else HELD
         return np.where(probes, _PROBES_FIRST, others)
 
-    def parts(
-        self, site: Site, link: int, rate: float, paper: float, pattern: str
-    ) -> dict[str, float]:
+    def parts(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
         if self._state[link] == _PROBE:
             return {"as a probe": _PROBES_FIRST}
         return {f"S of (4.8){pattern}": paper}

@@ -22,7 +22,6 @@ from mmcrawl.scoring import (
     LinkSimilarity,
     Prospects,
     Scorer,
-    TrackRecord,
     make_scorer,
     prior_of,
 )
@@ -220,9 +219,3 @@ def weighed(monkeypatch):
         monkeypatch.setitem(Learned.__init__.__kwdefaults__, "novelty", 0.0)
 
     return weigh
-
-
-@pytest.fixture
-def trusted(monkeypatch):
-    """Let words and patterns keep their weight, as if they never misled."""
-    monkeypatch.setattr(TrackRecord, "weight", 1.0)

@@ -68,7 +68,6 @@ def test_links_that_do_not_match_wait_behind_and_are_fetched(school):
     assert len(crawl.run()) == len(scores) == 41 - before
 
 
-@pytest.mark.usefixtures("trusted")
 def test_without_its_additions_it_orders_by_the_score_of_the_paper_alone(school):
     crawl = school(worth=0, lift=0, s=1)
     crawl.content = lambda url: len(url) % 3 / 4
@@ -81,7 +80,6 @@ def test_without_its_additions_it_orders_by_the_score_of_the_paper_alone(school)
     assert len(set(own)) > 2
 
 
-@pytest.mark.usefixtures("trusted")
 def test_the_weights_say_how_much_each_addition_counts(school):
     def scores(**weights):
         crawl = school(**{"worth": 0, "lift": 0, "s": 0} | weights)
@@ -201,15 +199,3 @@ def test_what_was_found_beside_pages_that_turn_out_irrelevant_sinks_without_a_pa
     after = crawl.scores()
     assert len(after) > 12
     assert all(after[url] < before[url] - 0.1 for url in after if is_video(url))
-
-
-@pytest.mark.parametrize("misled", [False, True])
-def test_words_that_mislead_lose_their_weight(school, misled):
-    crawl = school(worth=0, lift=0, s=1, alpha=1.0)
-    crawl.content = lambda url: float(is_video(url) != misled) / 2
-    crawl.fetch("/", *VIDEOS[:4], *NEWS[:4])
-    crawl.apply(crawl.scorer.added(crawl.frontier.waiting()))
-    assert max(crawl.scores().values()) == (0 if misled else 0.5)
-    for link in crawl.frontier.waiting()[:3]:
-        parts, score = crawl.scorer.parts(link), crawl.frontier.record(link).score
-        assert sum(parts.values()) == pytest.approx(score)

@@ -133,7 +133,6 @@ def expected_of(scorer, links):
     return [sum(scorer.parts(link).get(term, 0) for term in terms) for link in links]
 
 
-@pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("seed", [0, 1, 4])
 def test_all_scores_of_a_site_are_those_of_the_formulas(made_up_crawl, seed):
     web = made_up_site(seed)
