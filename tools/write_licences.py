@@ -13,7 +13,7 @@ HEAD = """# Licences of what it needs
 
 The packages of `constraints.txt` by the licence that their metadata name. Of those under the GPL or
 LGPL none is installed without an extra, and each works in a program of its own: **mutagen** reads
-the tags of files, **libzim** writes ZIM; frozendict is for tests.
+the tags of files, **libzim** writes ZIM.
 
 | licence | packages |
 |---|---|

@@ -127,7 +127,7 @@ def test_the_licence_of_every_pinned_package_is_told():
     told = [(name, licence) for licence, names in rows for name in names.split(", ")]
     assert sorted(name for name, _ in told) == sorted(pinned), "run tools/write_licences.py"
     bound = {name for name, licence in told if "GPL" in licence}
-    assert bound == {"frozendict", "libzim", "mutagen"}  # which the page speaks of
+    assert bound == {"libzim", "mutagen"}  # which the page speaks of
     assert not bound & set(map(normal_name, PROJECT["dependencies"]))
 
 

@@ -19,7 +19,7 @@ from mmcrawl.media.parts import SWF, has_pictures, held_parts, picture_of
 from mmcrawl.works.catalogue import Catalogue
 from mmcrawl.works.collections import Collections
 from mmcrawl.works.corrections import FIELDS, Correction, checked
-from mmcrawl.works.exporting.article import PLAYED, coins
+from mmcrawl.works.exporting.article import PLAYED
 from mmcrawl.works.exporting.exporter import file_path, path_of_part
 from mmcrawl.works.index import Entry
 from mmcrawl.works.model import AUDIENCES, Work

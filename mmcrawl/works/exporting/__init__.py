@@ -7,7 +7,6 @@ point.
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.works.exporting.as_lrmi import CONTEXT
     from mmcrawl.works.exporting.exporter import (
         Exporter,
         Shipment,

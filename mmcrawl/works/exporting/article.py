@@ -1,60 +1,25 @@
-"""A work as a web page, in Chinese or English, as a reference, and as Dublin Core."""
+"""A work as a web page, in Chinese or English, and as Dublin Core."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from mmcrawl.media.parts import SWF
 from mmcrawl.text.media_kinds import CHINESE
 from mmcrawl.text.writing import size_of, xml_text
-from mmcrawl.works.exporting.exporter import Shipment, whole_file
 from mmcrawl.works.licences import RESERVED
 from mmcrawl.works.model import Work, WorkFile
 
-
-class _Kind(NamedTuple):
-    """What a kind of works is called: in OpenURL, the DCMI Type Vocabulary, and RIS."""
-
-    openurl: str = "webpage"
-    dcmi: str = ""
-    ris: str = "MULTI"
-
-
-_KINDS = {
-    "audio": _Kind("audioRecording", "Sound", "SOUND"),
-    "video": _Kind("videoRecording", "MovingImage", "VIDEO"),
-    "animation": _Kind(dcmi="InteractiveResource"),
-    "simulation": _Kind(dcmi="InteractiveResource"),
-    "document": _Kind(dcmi="Text", ris="SLIDE"),
-    "package": _Kind(dcmi="Software", ris="COMP"),
-    "image-animation": _Kind(dcmi="MovingImage"),
+_DCMI = {
+    "audio": "Sound",
+    "video": "MovingImage",
+    "animation": "InteractiveResource",
+    "simulation": "InteractiveResource",
+    "document": "Text",
+    "package": "Software",
+    "image-animation": "MovingImage",
 }
-
-
-def _kind(work: Work) -> _Kind:
-    return _KINDS.get(work.kind, _Kind(dcmi=work.kind))
-
-
-def coins(work: Work) -> str:
-    """Return an empty element with a reference to a work (OpenURL 1.0, ANSI/NISO Z39.88-2004)."""
-    page = work.pages[0].url if work.pages else work.files[0].url if work.files else ""
-    said = [
-        ("ctx_ver", "Z39.88-2004"),
-        ("rft_val_fmt", "info:ofi/fmt:kev:mtx:dc"),
-        ("rft.type", _kind(work).openurl),
-        ("rft.title", work.title),
-        ("rft.creator", work.creator),
-        ("rft.date", work.date),
-        ("rft.description", work.caption),
-        ("rft.language", ", ".join(work.languages)),
-        ("rft.rights", work.licence.code if work.licence else ""),
-        ("rft.identifier", page),
-    ]
-    query = urlencode([pair for pair in said if pair[1]], errors="replace")
-    return f'<span class="Z3988" title="{escape(query)}"></span>'
+"""Kinds of works in the DCMI Type Vocabulary."""
 
 
 def dublin_core(work: Work) -> list[tuple[str, str]]:
@@ -74,7 +39,7 @@ def _terms(work: Work) -> Iterator[tuple[str, str]]:
     yield from (("language", language) for language in work.languages)
     yield from (("subject", subject) for subject in (work.topic, *work.tags))
     yield "audience", work.level
-    yield "type", _kind(work).dcmi
+    yield "type", _DCMI.get(work.kind, work.kind)
     yield from (("format", mime) for mime in dict.fromkeys(file.mime for file in work.files))
     yield "extent", f"PT{work.duration:.0f}S" if work.duration else ""
     yield from (("identifier", file.url) for file in work.files)
@@ -83,40 +48,6 @@ def _terms(work: Work) -> Iterator[tuple[str, str]]:
         yield "rights", "All rights reserved" if licence.code == RESERVED else licence.code
         yield "license", licence.url
     yield from (("relation", one.url) for one in work.subtitles)
-
-
-class Ris:
-    summary = "references for Zotero and EndNote"
-    suffix = ".ris"
-
-    def export(self, shipment: Shipment, target: Path) -> list[str]:
-        with whole_file(target) as stream:
-
-            def write(work: Work) -> None:
-                lines = [f"{tag}  - {_line(text)}\r\n" for tag, text in _fields(work) if text]
-                stream.write("".join(lines).encode("utf-8", "replace") + b"ER  - \r\n\r\n")
-
-            return shipment.each(write)
-
-
-def _fields(work: Work) -> Iterator[tuple[str, str]]:
-    yield "TY", _kind(work).ris
-    yield "ID", work.id
-    yield "TI", work.title
-    yield "AU", work.creator
-    yield "PY", work.date[:4]
-    yield "DA", work.date.replace("-", "/")
-    yield "AB", work.caption
-    yield "LA", ", ".join(work.languages)
-    yield "KW", work.topic
-    yield "KW", work.level
-    yield "N1", f"Licence: {work.licence.code} {work.licence.url}" if work.licence else ""
-    yield from (("UR", page.url) for page in work.pages[:1])
-    yield from (("L1" if file.mime else "UR", file.url) for file in work.files)
-
-
-def _line(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip()
 
 
 LABELS: Mapping[str, tuple[str, str]] = {
@@ -172,7 +103,7 @@ def work_page(work: Work, copied: Sequence[tuple[WorkFile, str]], ruffle: str = 
         f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>{escape(work.title)}</title>'
         f"<style>{_STYLE}</style>{script}</head>"
-        f'<body><article id="{work.id}"><h2>{escape(work.title)}</h2>{coins(work)}'
+        f'<body><article id="{work.id}"><h2>{escape(work.title)}</h2>'
         f'<p class="facts">{" · ".join([*map(escape, filter(None, facts)), licence])}</p>'
     ]
     for number, (file, path) in enumerate(copied):
