@@ -18,9 +18,10 @@ with lazy_imports(__name__):
         HeldPart,
         folder_of,
         has_pictures,
+        held_parts,
         media_beside,
         open_collection,
         parts_to_fetch,
-        tree_of,
     )
     from mmcrawl.media.sizes import Budget, as_size, as_sizes
+    from mmcrawl.media.swf import addresses_in_text, read_swf

@@ -5,26 +5,22 @@ An animation loads most files from the folder of the page it stands on, some fro
 are asked, and one that is nowhere is told as missing.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 import subprocess
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import mkstemp
-from typing import BinaryIO, NamedTuple, Self
+from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.media.files import FolderFiles, MediaFiles, open_files
 from mmcrawl.media.index import PART, MediaFile, MediaIndex, State
-from mmcrawl.media.swf.container import PAGE
-from mmcrawl.media.swf.reading import addresses_in_text, read_swf
+from mmcrawl.media.swf import addresses_in_text, read_swf
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.store.uris import file_of, is_server
 from mmcrawl.text.resources import split_host
@@ -149,51 +145,14 @@ DEEPEST = 5
 _LONGEST_LIST = 1 << 20  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class NamedFile:
-    """A file that another one needs.
-
-    Attributes:
-        kind: what it is loaded as, see `mmcrawl.media.swf.Reference`.
-        places: the addresses it may have, none if it is of another site.
-    """
-
-    name: str
-    kind: str
-    places: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A file that another one needs, and its state.
-
-    Attributes:
-        file: its record: of several places the one it was had from; None if it was not asked for.
-        parts: what it needs itself.
-    """
-
-    named: NamedFile
-    file: MediaFile | None
-    parts: tuple[Part, ...] = ()
-
-    @property
-    def is_there(self) -> bool:
-        return self.file is not None and self.file.state is State.HELD
-
-
 def parts_to_fetch(file: MediaFile, files: MediaFiles, index: MediaIndex) -> list[MediaFile]:
     if depth_of(file, index) >= DEEPEST:
         return []
     return [
         MediaFile(place, PART, parent=file.url, page=file.page, added_at=file.changed_at)
-        for named in named_in(file, files)
-        for place in named.places
+        for _, places in named_in(file, files)
+        for place in places
     ]
-
-
-def tree_of(file: MediaFile, files: MediaFiles, index: MediaIndex) -> tuple[Part, ...]:
-    """Return what a file which is held needs, with what that needs, each file once."""
-    return _tree(file, files, index, {file.url})
 
 
 class HeldPart(NamedTuple):
@@ -206,62 +165,37 @@ class HeldPart(NamedTuple):
 
 
 def held_parts(url: str, files: MediaFiles, index: MediaIndex) -> list[HeldPart]:
-    """Return what a file needs and what is held, each name once."""
+    """Return what a file needs, with what that needs, and what is held; each name once."""
     file = index.find(url)
-    if file is None or file.state is not State.HELD:
-        return []
+    waiting = [file] if file is not None and file.state is State.HELD else []
     found: dict[str, HeldPart] = {}
-    waiting = [*tree_of(file, files, index)]
-    while waiting:
-        part = waiting.pop(0)
-        if part.file is not None and part.is_there:
-            name = part.named.name
-            file = part.file
-            found.setdefault(name, HeldPart(name, file.url, file.digest, file.content_type))
-        waiting += part.parts
+    seen = {url}
+    for one in waiting:
+        for name, places in named_in(one, files):
+            there = (index.find(place) for place in places)
+            part = next((each for each in there if each and each.state is State.HELD), None)
+            if part is None:
+                continue
+            found.setdefault(name, HeldPart(name, part.url, part.digest, part.content_type))
+            if part.url not in seen:
+                seen.add(part.url)
+                waiting.append(part)
     return [*found.values()]
 
 
-def _tree(
-    file: MediaFile, files: MediaFiles, index: MediaIndex, seen: set[str]
-) -> tuple[Part, ...]:
-    parts = []
-    for named in named_in(file, files):
-        found = [each for place in named.places if (each := index.find(place)) is not None]
-        found.sort(key=lambda each: each.state is not State.HELD)
-        best = found[0] if found else None
-        below: tuple[Part, ...] = ()
-        if best is not None and best.state is State.HELD and best.url not in seen:
-            seen.add(best.url)
-            below = _tree(best, files, index, seen)
-        parts.append(Part(named, best, below))
-    return tuple(parts)
-
-
-def named_in(file: MediaFile, files: MediaFiles) -> list[NamedFile]:
-    """Return the files that a file which is held names, each once."""
-    if file.content_type == SWF:
-        read = _named_by_animation
-    elif file.kind == PART and file.content_type in _LISTS and file.size <= _LONGEST_LIST:
-        read = _named_by_list
-    else:
+def named_in(file: MediaFile, files: MediaFiles) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the files that a file which is held names, and the addresses each may have."""
+    is_list = file.kind == PART and file.content_type in _LISTS and file.size <= _LONGEST_LIST
+    if file.content_type != SWF and not is_list:
         return []
     with files.open(file.digest) as content:
         try:
-            named = [NamedFile(name, kind, _places(name, file)) for name, kind in read(content)]
+            names = addresses_in_text(content.read()) if is_list else read_swf(content).addresses
         except MediaError as error:
             logger.info("%s: %s", file.url, error)
             return []
-    return [*islice((each for each in named if file.url not in each.places), _MOST)]
-
-
-def _named_by_animation(content: BinaryIO) -> Iterator[tuple[str, str]]:
-    references = read_swf(content).references
-    yield from ((each.url, each.kind) for each in references if each.kind != PAGE)
-
-
-def _named_by_list(content: BinaryIO) -> Iterator[tuple[str, str]]:
-    yield from addresses_in_text(content.read())
+    named = ((name, _places(name, file)) for name in names)
+    return [*islice((one for one in named if file.url not in one[1]), _MOST)]
 
 
 def _places(name: str, file: MediaFile) -> tuple[str, ...]:

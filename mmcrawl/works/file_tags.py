@@ -15,8 +15,7 @@ from typing import BinaryIO, Self
 
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.media.files import open_files
-from mmcrawl.media.swf.container import SIGNATURES
-from mmcrawl.media.swf.reading import read_swf
+from mmcrawl.media.swf import SIGNATURES, read_swf
 from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import read_tree
 from mmcrawl.store.child_process import ChildProcess, Questions

@@ -33,6 +33,7 @@ _MOST_TIMES = 1_000
 _MOST_TRACKS = 100
 _HIGHEST = 50  # elements between a medium and one that is about it
 _LONGEST_CAPTION = 1_000
+_SENTENCE = re.compile(r"[。！？]|\w[.!?](?:\s|$)")
 _NAMES = ("title", "aria-label", "alt", "data-title")
 
 
@@ -48,7 +49,7 @@ class Occurrence:
         titles: Texts that may be its title, each with its source, see `titles`.
         described: What structured data say: name, description and so on.
         caption: Of its figure, or the description in structured data.
-        beside: What else is written in the element that is about it alone.
+        beside: The sentences in the element that is about it alone.
         mime, size, duration: As declared.
         block: Kind of the block it stands in.
         language, creator, date: Of its description.
@@ -224,9 +225,17 @@ class OccurrenceReader:
         text = texts.of(range(unit, tree.after[unit]))
         if len(text) <= _LONGEST_ROW:
             occurrence.add_title("row", text)
-        occurrence.beside = occurrence.beside or text[:_LONGEST_CAPTION]
+        short = text if len(text) <= _LONGEST_ROW else ""
+        occurrence.beside = occurrence.beside or self._sentences_in(unit) or short
         occurrence.duration = occurrence.duration or seconds_in(text)
         occurrence.date = occurrence.date or self._time_in(unit)
+
+    def _sentences_in(self, unit: int) -> str:
+        """Return the sentences of an element: its other lines are menus, bylines, counters."""
+        firsts, after = self._lines.firsts, self._tree.after[unit]
+        lines = range(bisect_left(firsts, unit), bisect_left(firsts, after))
+        texts = map(self._lines.texts.__getitem__, lines)
+        return " ".join(text for text in texts if _SENTENCE.search(text))[:_LONGEST_CAPTION]
 
     def _time_in(self, unit: int) -> str:
         """Return the first date that an element marks as such."""

@@ -1,4 +1,4 @@
-"""The files that animations load are fetched with them, and those that are nowhere are told."""
+"""The files that animations load are fetched with them, also those that these load."""
 
 import hashlib
 from pathlib import Path
@@ -10,10 +10,9 @@ from mmcrawl.media import (
     SWF,
     FolderFiles,
     MediaFile,
-    MediaIndex,
     State,
+    held_parts,
     parts_to_fetch,
-    tree_of,
 )
 from mmcrawl.text import ANIMATION
 from tests.media.animations import animation
@@ -69,31 +68,15 @@ def test_a_playlist_that_an_animation_loads_is_read_and_one_of_a_page_is_not(
     assert parts_to_fetch(other, files, index) == []
 
 
-def test_the_tree_says_what_is_missing_and_ends_where_files_load_each_other(
-    files: FolderFiles, index: MediaIndex, tmp_path: Path
-):
-    beside = "http://site.test/lessons/{}.swf"
-    menu = held(
-        files, tmp_path, beside.format("menu"), animation("menu", loads=["one.swf", "gone.swf"])
-    )
-    one = held(
-        files,
-        tmp_path,
-        beside.format("one"),
-        animation("one", loads=["menu.swf", "two.swf"]),
-        kind=PART,
-    )
-    two = held(
-        files, tmp_path, beside.format("two"), animation("two", loads=["one.swf"]), kind=PART
-    )
-    gone = MediaFile(beside.format("gone"), PART, state=State.FAILED, reason="HTTP 404")
+def test_held_parts_end_where_files_load_each_other(files, index, tmp_path):
+    def beside(name: str, loads: list[str], **fields: str) -> MediaFile:
+        url = f"http://site.test/lessons/{name}.swf"
+        return held(files, tmp_path, url, animation(name, loads=loads), **fields)
+
+    menu = beside("menu", ["one.swf", "gone.swf"])
+    one = beside("one", ["menu.swf", "two.swf"], kind=PART)
+    two = beside("two", ["one.swf"], kind=PART)
+    gone = MediaFile("http://site.test/lessons/gone.swf", PART, state=State.FAILED)
     index.add([menu, one, two, gone])
-    first, missing = tree_of(menu, files, index)
-    assert (first.named.name, first.is_there) == ("one.swf", True)
-    assert (missing.named.name, missing.is_there, missing.file.reason) == (
-        "gone.swf",
-        False,
-        "HTTP 404",
-    )
-    back, second = first.parts
-    assert (back.named.name, back.parts, second.named.name) == ("menu.swf", (), "two.swf")
+    parts = {part.name: part.url for part in held_parts(menu.url, files, index)}
+    assert parts == {f"{one.url.rpartition('/')[2]}": one.url for one in (one, menu, two)}

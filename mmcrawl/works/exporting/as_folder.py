@@ -8,6 +8,7 @@ there, and what is not named any more is removed last.
 import base64
 import gzip
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -92,11 +93,10 @@ class Stick:
         for entry in entries:
             entry["chapter"] = of_entry.get(entry["chapter"], -1)
         entries.sort(key=lambda one: (one["chapter"] < 0, one["chapter"]))
-        topics = [topic for topic in self._topics.values() if topic]
         data = {
             "name": self._shipment.name,
             "made": datetime.fromtimestamp(self._shipment.time, UTC).date().isoformat(),
-            "topics": [(topic.title_en or topic.title, topic.title) for topic in topics],
+            "topics": [_titles(*one) for one in self._topics.items() if one[0]],
             "chapters": [*order],
             "labels": LABELS,
             "ruffle": ruffle,
@@ -177,7 +177,10 @@ class Stick:
         if name not in self._there and file.mime.partition("/")[0] in ("audio", "video"):
             place.parent.mkdir(exist_ok=True)
             take_picture(self._folder / path, place, min(file.duration / 5, 60.0))
-        if not place.is_file() or not place.stat().st_size:
+        if not place.is_file():
+            return ""
+        if not place.stat().st_size:
+            place.unlink()
             return ""
         self._sums[name] = self._there.get(name) or _sum(place)
         return name
@@ -196,6 +199,14 @@ class Stick:
         with files_in(self._folder)(path) as file:
             file.write(content)
         self._sums[path] = sha256(content).hexdigest()
+
+
+def _titles(name: str, topic: Topic | None) -> tuple[str, str]:
+    """Return what a topic is called in English and Chinese; keywords, by the first of each word."""
+    if topic:
+        return topic.title_en or topic.title, topic.title
+    words = [one.partition("|")[0].strip() for one in re.split("[,，]", name)]
+    return ", ".join(words), "、".join(words)
 
 
 def _script(path: str, file: Path) -> bytes:

@@ -145,9 +145,9 @@ function player(work) {
     return box;
   }
   const flash = file.mime === "application/x-shockwave-flash";
-  return make("p", { className: "note" }, flash
-    ? say("A Flash animation. Ruffle is not on this stick; open the file with a Flash player.", "Flash 动画。本盘上没有 Ruffle，请用 Flash 播放器打开文件。")
-    : say("Browsers do not play this format; open the file with a program for it, as VLC.", "浏览器不能播放这种格式，请用相应的软件（如 VLC）打开文件。"));
+  return make("p", { className: "note" }, make("a", { href: source, download: "" }, say("Open the file", "打开文件")), " ", flash
+    ? say("A Flash animation. Ruffle is not on this stick; a Flash player plays the file.", "Flash 动画。本盘上没有 Ruffle，请用 Flash 播放器播放。")
+    : say("Browsers do not play this format; a program such as VLC does.", "浏览器不能播放这种格式，请用 VLC 等软件播放。"));
 }
 
 // A long film goes on where it was left.
