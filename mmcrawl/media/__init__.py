@@ -11,7 +11,7 @@ with lazy_imports(__name__):
     from mmcrawl.media.files import Begun, FolderFiles, MediaFiles, PartialFile, open_files
     from mmcrawl.media.index import PART, MediaFile, MediaIndex, State, Summary
     from mmcrawl.media.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
-    from mmcrawl.media.manifests import MOST_PIECES, Piece, Track, read_dash, read_hls
+    from mmcrawl.media.manifests import MOST_PIECES, Piece, Track, read_hls
     from mmcrawl.media.parts import (
         SWF,
         Collection,

@@ -25,6 +25,7 @@ from mmcrawl.media.download import Download, kept
 from mmcrawl.media.files import PartialFile, digest_of
 from mmcrawl.media.hosted import Players
 from mmcrawl.media.index import PART, MediaFile, State
+from mmcrawl.media.magic import DASH
 from mmcrawl.media.parts import DEEPEST, depth_of, parts_to_fetch
 from mmcrawl.media.parts import Collection as MediaCollection
 from mmcrawl.media.sizes import Budget
@@ -36,6 +37,7 @@ from mmcrawl.page.urls import without_tracking
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 
 _PLAYER = "it is a page with a player, not a file"
+_DASH = "it is a playlist of DASH, which yt-dlp fetches: hosted=5GB"
 LEASE = 120.0
 """Seconds without a sign of life after which others may fetch what a process has taken."""
 
@@ -148,6 +150,9 @@ class Collector:
         if piece_of := self._pieces.pop(download, None):
             return self._go_on(piece_of, download)
         try:
+            if download.content_type == DASH:
+                self._leave_to_player(download, _DASH)
+                return []
             if download.is_playlist:
                 stream = Stream(download, self._budget)
                 self._streams.add(stream)
@@ -172,9 +177,7 @@ class Collector:
             return
         size = download.size
         if download.is_page and self._players is not None:
-            download.give_up()
-            self._under_way.pop(download.file.url, None)
-            self._at_players.append(download.file)
+            self._leave_to_player(download, reason)
             return
         if state is State.FAILED:
             download.pause()
@@ -183,6 +186,16 @@ class Collector:
         self._under_way.pop(download.file.url, None)
         file = replace(download.file, size=download.announced or size)
         self._index.settle([_noted(file, state, reason)], self.owner)
+
+    def _leave_to_player(self, download: Download, reason: str) -> None:
+        """Have yt-dlp fetch what was a page or playlist; without it, settle for a reason."""
+        file = download.file
+        download.give_up()
+        self._under_way.pop(file.url, None)
+        if self._players is None:
+            self._index.settle([_noted(file, State.SKIPPED, reason)], self.owner)
+        else:
+            self._at_players.append(file)
 
     @property
     def players_wait(self) -> bool:

@@ -1,12 +1,8 @@
-"""What playlists name: HLS, RFC 8216, and MPEG-DASH, ISO/IEC 23009-1, in one period."""
+"""What playlists of HLS name (RFC 8216)."""
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
-
-from lxml import etree
 
 from mmcrawl.errors import MediaError
 from mmcrawl.page.urls import absolute_url
@@ -18,10 +14,7 @@ _MOST_CHARACTERS = 32 << 20  # of the addresses of a track
 _LONGEST = 1e9  # seconds
 _SOUND = ("mp4a", "ac-3", "ec-3", "opus", "flac", "mp3")
 _MOST_VARIANTS = 200
-_DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
-_NAME = re.compile(r"\$(RepresentationID|Number|Bandwidth|Time|)(?:%0(\d{1,2})d)?\$")
-_BYTES = re.compile(r"(\d{1,18})-(\d{1,18})")
-_DAMAGED = (etree.XMLSyntaxError, ValueError, TypeError, LookupError, ArithmeticError)
+_DAMAGED = (ValueError, TypeError, LookupError, ArithmeticError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +78,6 @@ def _few(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
         if len(few) > MOST_PIECES or left < 0:
             raise MediaError("the playlist is longer than any of a medium")
     return tuple(few)
-
-
-# -- HLS --------------------------------------------------------------------------------------
 
 
 def read_hls(data: bytes, base: str) -> list[Variant] | Track:
@@ -174,144 +164,3 @@ def _range(text: str | None, start: int) -> tuple[int, int | None]:
     if begin < 0 or count < 0:
         raise ValueError("a range of bytes is not negative")
     return begin, count
-
-
-# -- DASH -------------------------------------------------------------------------------------
-
-
-def read_dash(data: bytes, base: str, fits: Callable[[int], bool]) -> list[Track]:
-    """Return the tracks of the best quality that fits, in bytes, or of the last: pictures, sound.
-
-    Raises:
-        MediaError: it cannot be read or collected: it is live, encrypted, or of several recordings.
-    """
-    try:
-        manifest = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
-        return _dash_tracks(manifest, base, fits)
-    except _DAMAGED as error:
-        raise MediaError("the playlist is damaged") from error
-
-
-def _dash_tracks(manifest: Any, base: str, fits: Callable[[int], bool]) -> list[Track]:
-    if manifest.get("type", "static") != "static":
-        raise _left_out("that has no end: it is sent live")
-    periods = _children(manifest, "Period")
-    if len(periods) != 1:
-        raise _left_out("of several recordings, which cannot be joined" if periods else "of none")
-    said = periods[0].get("duration") or manifest.get("mediaPresentationDuration") or ""
-    seconds = _seconds(said)
-    pictures, sound = _qualities(periods[0], "video"), _qualities(periods[0], "audio")[:1]
-    chosen = sound
-    for picture in pictures:
-        chosen = [picture, *sound]
-        if fits(int(sum(int(each.get("bandwidth", 0)) for each in chosen) * seconds / 8)):
-            break
-    if not chosen:
-        raise MediaError("the playlist names no media")
-    return [
-        Track(_few(_dash_pieces(each, base, seconds)), seconds, each in pictures) for each in chosen
-    ]
-
-
-def _qualities(period: Any, kind: str) -> list[Any]:
-    """Return the representations of the first set of a kind, best first."""
-    for group in _children(period, "AdaptationSet"):
-        found = [each for each in _children(group, "Representation") if _is(each, group, kind)]
-        if any(_children(each, "ContentProtection") for each in (group, *found) if found):
-            raise _left_out("whose pieces are protected (DRM)")
-        if found:
-            found.sort(key=lambda one: (int(one.get("height", 0)), int(one.get("bandwidth", 0))))
-            return found[::-1]
-    return []
-
-
-def _is(representation: Any, group: Any, kind: str) -> bool:
-    said = (
-        each.get(name) for each in (representation, group) for name in ("contentType", "mimeType")
-    )
-    return str(next(filter(None, said), "")).startswith(kind)
-
-
-def _dash_pieces(representation: Any, base: str, seconds: float) -> Iterator[Piece]:
-    chain = [*reversed([*representation.iterancestors()]), representation]
-    for each in (url for element in chain for url in _children(element, "BaseURL")[:1]):
-        base = _address(base, (each.text or "").strip())
-    if lists := [one for element in chain for one in _children(element, "SegmentList")]:
-        return _by_list(lists, base)
-    if found := [one for element in chain for one in _children(element, "SegmentTemplate")]:
-        return _by_template(representation, found, base, seconds)
-    return iter([Piece(base)])
-
-
-def _by_list(found: list[Any], base: str) -> Iterator[Piece]:
-    for head in [head for each in found for head in _children(each, "Initialization")][-1:]:
-        url = _address(base, head.get("sourceURL") or base)
-        yield Piece(url, *_bytes(head.get("range")), is_head=True)
-    for piece in _children(found[-1], "SegmentURL"):
-        yield Piece(_address(base, piece.get("media") or base), *_bytes(piece.get("mediaRange")))
-
-
-def _by_template(
-    representation: Any, found: list[Any], base: str, seconds: float
-) -> Iterator[Piece]:
-    said = {name: value for each in found for name, value in each.attrib.items()}
-    bandwidth, named = representation.get("bandwidth", ""), representation.get("id", "")
-
-    def address(pattern: str, number: int = 0, time: int = 0) -> str:
-        values = {"RepresentationID": named, "Bandwidth": bandwidth, "": "$"}
-        values |= {"Number": number, "Time": time}
-        return _address(
-            base, _NAME.sub(lambda name: str(values[name[1]]).zfill(int(name[2] or 0)), pattern)
-        )
-
-    if "initialization" in said:
-        yield Piece(address(said["initialization"]), is_head=True)
-    for number, time in enumerate(_times(found, said, seconds), int(said.get("startNumber", 1))):
-        yield Piece(address(said["media"], number, time))
-
-
-def _times(found: list[Any], said: dict[str, str], seconds: float) -> Iterator[int]:
-    """Yield when each piece begins, in units of the time scale."""
-    scale = int(said.get("timescale", 1))
-    end = int(seconds * scale) + int(said.get("presentationTimeOffset", 0))
-    lines = [line for each in found for line in _children(each, "SegmentTimeline")]
-    if not lines:
-        length = _length(said.get("duration"))
-        yield from range(0, ceil(seconds * scale / length) * length, length)
-        return
-    time = 0
-    steps = _children(lines[-1], "S")
-    for place, step in enumerate(steps):
-        time, length = int(step.get("t", time)), _length(step.get("d"))
-        again = int(step.get("r", 0))
-        if again < 0:
-            until = int(steps[place + 1].get("t", end)) if place + 1 < len(steps) else end
-            again = max(ceil((until - time) / length), 1) - 1
-        for _ in range(again + 1):
-            yield time
-            time += length
-
-
-def _length(text: str | None) -> int:
-    length = int(text or 0)
-    if length <= 0:
-        raise ValueError("pieces have a length")
-    return length
-
-
-def _bytes(text: str | None) -> tuple[int, int | None]:
-    match = _BYTES.fullmatch(text or "")
-    return (int(match[1]), max(int(match[2]) - int(match[1]) + 1, 0)) if match else (0, None)
-
-
-def _children(element: Any, name: str) -> list[Any]:
-    """Return the children of a name, whatever the name space: there are wrong ones about."""
-    return [*element.findall(f"{{*}}{name}")]
-
-
-def _seconds(text: str) -> float:
-    match = _DURATION.fullmatch(text)
-    if match is None:
-        return 0.0
-    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds

@@ -1,4 +1,4 @@
-"""Playlists of players, HLS and DASH: which pieces make up their medium, and joining these.
+"""Playlists of players, HLS: which pieces make up their medium, and joining these.
 
 A playlist is fetched, read, and its pieces are fetched one by one as all media are; then they are
 put together, and only that file is held. See `Stream` for what is on the disk meanwhile.
@@ -18,8 +18,8 @@ from mmcrawl.media.download import Download, kept
 from mmcrawl.media.files import MediaFiles, PartialFile
 from mmcrawl.media.hosted import run
 from mmcrawl.media.index import PART, MediaFile
-from mmcrawl.media.magic import DASH, HEAD, type_of
-from mmcrawl.media.manifests import Piece, Track, Variant, read_dash, read_hls
+from mmcrawl.media.magic import HEAD, type_of
+from mmcrawl.media.manifests import Piece, Track, Variant, read_hls
 from mmcrawl.media.sizes import Budget, Share
 
 _AT_ONCE = 2  # pieces that are asked for at the same time
@@ -155,11 +155,8 @@ class Stream:
     def _found(self, path: Path) -> _Pieces[None]:
         """Yield the pieces that are to be fetched; None where those under way must come first."""
         base, data = self.playlist.place, _playlist(path)
-        if self.playlist.content_type == DASH:
-            self._tracks = read_dash(data, base, self._fits)
-        else:
-            read = read_hls(data, base)
-            self._tracks = [read] if isinstance(read, Track) else (yield from self._chosen(read))
+        read = read_hls(data, base)
+        self._tracks = [read] if isinstance(read, Track) else (yield from self._chosen(read))
         yield from self._missing(url for track in self._tracks for url in track.files)
 
     def _missing(self, urls: Iterable[str]) -> _Pieces[None]:

@@ -68,6 +68,17 @@ def asked(desk: Desk) -> list[str]:
     return (desk.folder / "asked").read_text().splitlines()
 
 
+def test_a_playlist_of_dash_is_left_to_yt_dlp(
+    desk: Desk, server: MediaServer, program: str
+) -> None:
+    server.media["/list.mpd"] = Medium(b"<MPD></MPD>")
+    desk.found([server.url("/list.mpd")], server.url("/"))
+    assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
+    assert asked(desk) == [server.url("/list.mpd")]
+    [record] = desk.records().values()
+    assert (record.state, record.content_type) == (State.HELD, "video/mp4")
+
+
 def test_players_are_left_alone_unless_they_are_wanted(desk: Desk, program: str) -> None:
     desk.found([watch("film")])
     assert desk.collect(MMCRAWL_YTDLP=program).code == 0
