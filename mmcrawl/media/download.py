@@ -49,7 +49,6 @@ class _Expected:
 
     total: int | None = None
     digest: bytes = b""
-    md5: bytes = b""
 
 
 class Download:
@@ -72,7 +71,6 @@ class Download:
         self._budget = budget
         self._kinds = kinds
         self._expected = _Expected()
-        self._md5 = hashlib.md5(usedforsecurity=False)
         self._head = bytearray()
         self._header_type = ""
         self._promised = 0
@@ -186,8 +184,6 @@ class Download:
         elif self._part.size - self._looked_at > _LOOK_AT_DISK:
             self._looked_at = self._part.size
             self._refuse_if_no_room(0)
-        if self._expected.md5:
-            self._md5.update(data)
         self._part.write(data)
 
     def finish(self) -> None:
@@ -201,9 +197,7 @@ class Download:
             raise MediaError("it is empty", again=True)
         if total is not None and size != total:
             raise MediaError(f"{size:,} bytes came instead of {total:,}", again=True)
-        expected = self._expected
-        wrong = expected.digest and expected.digest.hex() != self._part.digest
-        if wrong or (expected.md5 and expected.md5 != self._md5.digest()):
+        if self._expected.digest and self._expected.digest.hex() != self._part.digest:
             self._part.restart()
             raise MediaError("its bytes are not those that the server's digest tells", again=True)
         self._part.checkpoint(complete=True)
@@ -265,10 +259,9 @@ class Download:
     def _begin(self, header: Header, length: int | None, url: str) -> None:
         self._part.restart()
         self._unpacking = None
-        self._md5 = hashlib.md5(usedforsecurity=False)
         self._head.clear()
         self._looked_at = 0
-        self._expected = _Expected(length, _sha256(header), _md5(header))
+        self._expected = _Expected(length, _sha256(header))
         self._part.note(
             Begun(
                 self.file.url,
@@ -391,20 +384,8 @@ def _sha256(header: Header, *, of_all: bool = False) -> bytes:
     names = ("Repr-Digest", "Digest") if of_all else ("Repr-Digest", "Content-Digest", "Digest")
     for name in names:
         if match := _DIGEST.search(header(name)):
-            return _decoded(match[1], 32)
+            return b64decode(match[1] + "=" * (-len(match[1]) % 4))
     return b""
-
-
-def _md5(header: Header) -> bytes:
-    return _decoded(header("Content-MD5").strip(), 16)
-
-
-def _decoded(text: str, length: int) -> bytes:
-    try:
-        digest = b64decode(text, validate=True)
-    except ValueError:
-        return b""
-    return digest if len(digest) == length else b""
 
 
 def _shown(content_type: str) -> str:

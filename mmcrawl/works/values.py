@@ -218,16 +218,6 @@ def date_in(text: str) -> str:
     return "-".join([f"{year}", *(f"{part:02}" for part in (month, day) if part)])
 
 
-def date_of_url(url: str) -> str:
-    """Return the date that the path of an address has.
-
-    >>> date_of_url("http://h.test/blog/2012/03/04/levers.html")
-    '2012-03-04'
-    """
-    match = re.search(r"/((?:19|20)\d\d)[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?!\d)", url)
-    return date_in("-".join(match.groups())) if match else ""
-
-
 def seconds_in(text: str) -> float:
     """Return a duration in seconds: ISO 8601, or ``Duration: 1:02:03``; 0 for none.
 

@@ -25,7 +25,6 @@ from mmcrawl.media import SWF, HeldPart
 from mmcrawl.works import Appearance, Evidence, Licence, Subtitles, Work, WorkFile
 from mmcrawl.works.exporting import (
     Shipment,
-    as_zim,
     exporter_named,
     exporter_names,
     file_name,
@@ -416,16 +415,3 @@ def test_a_work_that_cannot_be_written_is_named_and_the_rest_is_written(format, 
 def sizes(made: Path) -> list[tuple[str, int]]:
     files = [made] if made.is_file() else sorted(made.rglob("*"))
     return [(path.name.replace("whole", "out"), path.stat().st_size) for path in files]
-
-
-def test_titles_that_libzim_cannot_index_are_named_and_found_by_their_path(tmp_path, monkeypatch):
-    from libzim.reader import Archive
-
-    monkeypatch.setattr(as_zim, "_index_title", lambda title: title)
-    works = [replace(LEVERS, id=f"{n:016x}", title=t) for n, t in enumerate(["a", 300 * "b", "c"])]
-    target = tmp_path / "works.zim"
-    shipment = Shipment(works, "c", lambda _: io.BytesIO(FILM), 1.7e9)
-    (problem,) = exporter_named("zim").export(shipment, target)
-    assert problem == f"{300 * 'b'}: libzim cannot index this title"
-    archive = Archive(target)
-    assert [archive.get_entry_by_path(f"works/{w.id}.html").title for w in works][::2] == ["a", "c"]

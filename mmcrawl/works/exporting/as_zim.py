@@ -7,7 +7,6 @@ import mimetypes
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,8 +28,6 @@ _LANGUAGES = {
 }
 """Of BCP 47, and of ISO 639-3, which the format wants."""
 
-_Entry = tuple[str, str, str]
-
 
 class Zim:
     summary = "one file for Kiwix, offline and searchable (needs mmcrawl[zim])"
@@ -43,18 +40,11 @@ class Zim:
             folder = Path(name)
             pages = _Pages(shipment, folder)
             made = folder / "made.zim"
-            refused: list[_Entry] = []
-            if said := _why_not_written(pages.plan(pages.entries), made):
-                titled = [entry for entry in pages.entries if entry[1]]
-                refused = _refused(titled, lambda some: _why_not_written(pages.plan(some), made))
-                entries = [(p, p if (p, t, m) in refused else t, m) for p, t, m in pages.entries]
-                if not refused or (said := _why_not_written(pages.plan(entries), made)):
-                    raise CollectionError(f"the ZIM file cannot be written: {said}")
+            if said := _why_not_written(pages.plan(), made):
+                raise CollectionError(f"the ZIM file cannot be written: {said}")
             made.chmod(0o644)
             made.replace(target)
-        return pages.missing + [
-            f"{title}: libzim cannot index this title" for _, title, _ in refused
-        ]
+        return pages.missing
 
 
 def _why_not_written(plan: dict[str, object], made: Path) -> str:
@@ -73,16 +63,6 @@ def _why_not_written(plan: dict[str, object], made: Path) -> str:
     )
     why = run.stderr.strip().rpartition("\n")[2] or f"exit code {run.returncode}"
     return why if run.returncode else ""
-
-
-def _refused(entries: Sequence[_Entry], why: Callable[[Sequence[_Entry]], str]) -> list[_Entry]:
-    """Return the entries for which libzim gives up a whole file, found by halves."""
-    if not entries or not why(entries):
-        return []
-    if len(entries) == 1:
-        return [*entries]
-    middle = len(entries) // 2
-    return _refused(entries[:middle], why) + _refused(entries[middle:], why)
 
 
 class _Pages:
@@ -109,7 +89,7 @@ class _Pages:
             titles[path := f"works/{work.id}.html"] = work.title
             with files_in(folder)(path) as file:
                 file.write(page)
-        self.entries: list[_Entry] = [
+        self.entries: list[tuple[str, str, str]] = [
             (
                 path,
                 (_index_title(titles[path]) or path) if path in titles else "",
@@ -120,8 +100,8 @@ class _Pages:
             for path in (place.relative_to(folder).as_posix(),)
         ]
 
-    def plan(self, entries: Sequence[_Entry]) -> dict[str, object]:
-        """Return what the program has to know that writes a file of some entries."""
+    def plan(self) -> dict[str, object]:
+        """Return what the program has to know that writes the file."""
         language = max(self._languages, key=lambda one: self._languages[one], default="eng")
         name = " ".join(xml_text(self._shipment.name).split()) or "works"
         day = datetime.fromtimestamp(self._shipment.time, UTC).date().isoformat()
@@ -139,7 +119,7 @@ class _Pages:
             "main": _MAIN,
             "language": language,
             "metadata": metadata,
-            "entries": entries,
+            "entries": self.entries,
         }
 
 
