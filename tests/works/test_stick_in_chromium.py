@@ -1,6 +1,7 @@
 """The folder for a memory stick as a reader opens it: from file://, without a network."""
 
 import io
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
@@ -112,6 +113,13 @@ def test_a_stick_of_many_works_is_searched_filtered_and_played(stick: Path, brow
     browser.find_element("id", "work").send_keys("\ue00c")  # Escape
     wait_for(browser, "document.getElementById('work').hidden")
     assert not [one for one in browser.get_log("browser") if one["level"] == "SEVERE"]
+
+
+def test_the_poster_of_an_animation_is_what_ruffle_shows(stick: Path, browser: Any) -> None:
+    browser.get((stick / "index.html").as_uri())
+    (poster,) = set(browser.execute_script("return held.map(one => one.poster)"))
+    assert (stick / poster).read_bytes().startswith(b"\x89PNG")
+    subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=stick, check=True)
 
 
 def test_a_stick_fits_a_phone_and_prints_all_that_is_chosen(stick: Path, browser: Any) -> None:

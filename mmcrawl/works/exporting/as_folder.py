@@ -8,14 +8,18 @@ there, and what is not named any more is removed last.
 import base64
 import gzip
 import json
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -32,6 +36,10 @@ from mmcrawl.works.model import Work, WorkFile
 
 _SUMS = "SHA256SUMS"
 _LONGEST = 400  # characters of a caption
+_PLAIN = {".jpg": 2_500, ".png": 1_400}  # bytes of a picture of one colour
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+_SECONDS = 60  # until Chromium is given up
+_OFFLINE = ("--proxy-server=127.0.0.1:1", "--proxy-bypass-list=<-loopback>")
 
 
 class Folder:
@@ -102,18 +110,20 @@ class Stick:
             "ruffle": ruffle,
             "works": entries,
         }
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         works = Shipment([work for work, _ in self.copied])
         problems += JsonLines().export(works, self._folder / "works.jsonl")
         self._sums["works.jsonl"] = _sum(self._folder / "works.jsonl")
         source = files(__package__).joinpath("stick")
         for name in ("stick.css", "stick.js"):
             self._write(f"stick/{name}", source.joinpath(name).read_bytes())
-        self._write("stick/data.js", f"window.stick = {text};\n".encode("utf-8", "replace"))
+        self._write("stick/data.js", _data(data))
         page = source.joinpath("index.html").read_text(encoding="utf-8")
         page = page.replace("$name", escape(self._shipment.name))
         page = page.replace("$list", "".join(map(_line, entries)))
         self._write("index.html", page.encode("utf-8", "replace"))
+        if ruffle and self._is_local:
+            self._take_frames(entries)
+            self._write("stick/data.js", _data(data))
         sums = self._sums | self._held.copied
         for path in self._before.keys() - sums.keys():
             (self._folder / path).unlink(missing_ok=True)
@@ -179,7 +189,31 @@ class Stick:
             take_picture(self._folder / path, place, min(file.duration / 5, 60.0))
         if not place.is_file():
             return ""
-        if not place.stat().st_size:
+        return self._kept_picture(name)
+
+    def _take_frames(self, entries: list[dict[str, Any]]) -> None:
+        """Have Chromium, if it is there, take pictures of animations as Ruffle shows them."""
+        program = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+        index = (self._folder / "index.html").absolute().as_uri()
+        taken: dict[str, str] = {}
+        for entry in entries if program else ():
+            file = next(iter(entry["files"]), {"mime": ""})
+            if entry["poster"] or file["mime"] != SWF:
+                continue
+            name = f"posters/{self._held.copied[file['path']][:16]}.png"
+            place = self._folder / name
+            if name not in taken:
+                place.parent.mkdir(exist_ok=True)
+                address = f"{index}#frame:{quote(file['path'])}"
+                if name not in self._there and not _shot(str(program), address, place):
+                    return
+                taken[name] = self._kept_picture(name)
+            entry["poster"] = taken[name]
+
+    def _kept_picture(self, name: str) -> str:
+        """Return the name of a picture, "" if nothing is to be seen in it."""
+        place = self._folder / name
+        if place.stat().st_size < _PLAIN[place.suffix]:
             place.unlink()
             return ""
         self._sums[name] = self._there.get(name) or _sum(place)
@@ -199,6 +233,23 @@ class Stick:
         with files_in(self._folder)(path) as file:
             file.write(content)
         self._sums[path] = sha256(content).hexdigest()
+
+
+def _data(data: dict[str, Any]) -> bytes:
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return f"window.stick = {text};\n".encode("utf-8", "replace")
+
+
+def _shot(program: str, address: str, place: Path) -> bool:
+    """Write a picture of a page, which gets no network; return whether it came."""
+    command = [program, "--headless", "--hide-scrollbars", "--window-size=480,360", *_OFFLINE]
+    command += ["--no-sandbox"] if os.name == "posix" and os.geteuid() == 0 else []
+    command += ["--virtual-time-budget=5000", f"--screenshot={place.absolute()}"]
+    quiet = subprocess.DEVNULL
+    with suppress(subprocess.TimeoutExpired, OSError), TemporaryDirectory() as profile:
+        command += [f"--user-data-dir={profile}", address]
+        subprocess.run(command, stdout=quiet, stderr=quiet, timeout=_SECONDS, check=False)  # noqa: S603
+    return place.is_file()
 
 
 def _titles(name: str, topic: Topic | None) -> tuple[str, str]:

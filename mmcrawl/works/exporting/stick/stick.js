@@ -62,7 +62,7 @@ function card(work) {
 }
 
 const licence = work => work.licence ? label(work.licence) : say("no licence stated", "未注明许可");
-const chapter = at => at < 0 ? say("Other", "其他") : word(chapters[at]);
+const chapter = at => at < 0 ? chapters.length ? say("Other", "其他") : say("Works", "作品") : word(chapters[at]);
 
 function draw(most) {
   for (const end = Math.min(shown.length, drawn + most); drawn < end; drawn++) {
@@ -122,6 +122,7 @@ function drawAll() {
   choices($("licence"), [...new Set(held.map(work => work.licence || "-"))].sort().map(code =>
     [code, code === "-" ? say("no licence stated", "未注明许可") : label(code)]));
   choices($("chapter"), [...new Set(held.map(work => work.chapter))].map(at => [String(at), chapter(at)]));
+  $("chapter").parentElement.hidden = !chapters.length;
   drawMissing();
   filter();
   route();
@@ -172,7 +173,7 @@ function drawWork(work) {
       after ? make("a", { href: "#" + after.id }, say("next", "下一件")) : "")),
     make("h2", {}, work.title), player(work),
     make("dl", {},
-      ...fact("Kind", "类型", label(work.kind)), ...fact("Lesson", "章节", chapter(work.chapter)),
+      ...fact("Kind", "类型", label(work.kind)), ...fact("Lesson", "章节", work.chapter < 0 ? "" : chapter(work.chapter)),
       ...fact("Level", "学段", work.level && label(work.level)), ...fact("By", "作者", work.creator), ...fact("Date", "日期", work.date),
       ...fact("Length", "时长", work.seconds ? clock(work.seconds) : ""),
       ...fact("Licence", "许可", work.licence ? link(work.licenceUrl, label(work.licence)) : licence(work)), ...fact("It says", "原文", work.said),
@@ -180,11 +181,17 @@ function drawWork(work) {
       ...fact("Files", "文件", ...work.files.flatMap((file, at) => [at ? make("br") : "",
         make("a", { href: address(file.path), download: "" }, file.path.split("/").pop()), ` (${size(file.size)})`])),
       ...fact("On the web", "网上来源", work.page ? link(work.page[0], work.page[1] || work.page[0]) : "")),
-    related.length ? make("h2", {}, say("Of the same lesson", "同一章节")) : "",
+    related.length ? make("h2", {}, work.chapter < 0 ? say("More", "更多") : say("Of the same lesson", "同一章节")) : "",
     make("ul", { className: "cards" }, ...related.map(card)));
 }
 
 function route() {
+  const [, framed] = decodeURIComponent(location.hash).match(/^#frame:(.*)/) || [];
+  if (framed) { // the exporter takes a picture of it
+    const box = make("div", { className: "flash frame" });
+    document.body.replaceChildren(box);
+    return playFlash(box, framed);
+  }
   const work = byId.get(location.hash.slice(1));
   if (!$("list").hidden) left = scrollY;
   $("list").hidden = !!work;
