@@ -125,7 +125,6 @@ def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]
         if player is not None and player[1] == "ruffle"
         else None,
         work=work,
-        reference=coins(work),
         found=found,
         hidden=_HIDDEN in work.corrected,
         player=player,
