@@ -9,6 +9,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
+import numpy as np
+
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.described import Described, declared_media
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
@@ -22,8 +24,6 @@ from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.simulations import SimulationSigns
 from mmcrawl.page.structured import Declared, meta_of
 from mmcrawl.page.tag_paths import TagPaths
-from mmcrawl.page.tags import VOID
-from mmcrawl.page.tree import PageTree
 from mmcrawl.text.media_kinds import AUDIO, VIDEO
 
 LONGEST_ANCHOR = LONGEST_CAPTION
@@ -82,6 +82,7 @@ class PageCollector:
         relations: What the head names as next page, previous page, contents and the like.
         named: What it names beside the page, as :attr:`Page.named` has it, but as written.
         text, headings: Pieces to be joined.
+        captions: Names references by the text around them.
         media: Notes players and media files among the references.
         moves: Notes what moves a browser.
         fallbacks: Pages within the page: for browsers without plug-ins, which a crawler is, and
@@ -106,52 +107,52 @@ class PageCollector:
         self._line_has_links = False
         self._links: list[_OpenLink] = []
         self.simulation = SimulationSigns()
-        self._captions = Captions(self.references)
+        self.captions = Captions(self.references)
         self._declared: defaultdict[int, list[Described]] = defaultdict(list)
         self._jump_menu = False
         self._in_title = self._in_heading = self._muted = 0
 
-    def read(self, tree: PageTree) -> None:
-        """Walk over a page."""
-        self._tree, self._paths = tree, TagPaths(tree)
-        closers, tags, after = self._closers, tree.tags, tree.after
-        spaced, link_ends = tree.spaced, tree.link_ends
+    def read(self, said: Declared) -> None:
+        """Walk over a page, of which is known what it declares."""
+        tree = self._tree = said.tree
+        self._paths = TagPaths(tree)
+        closers, after, link_ends = self._closers, tree.after, tree.link_ends
         texts = iter(tree.texts)
         self._declared = defaultdict(list)
-        for node, described in declared_media(Declared(tree)):
+        for node, described in declared_media(said):
             self._declared[node].append(described)
         counting = {*tree.mentioning(*_COUNTS), *self._declared}
-        for node, tag in enumerate(tags[:-1] if tree.is_cut_off else tags):
+        # Where a line of text ends: a block begins or has ended there.
+        breaks = np.append(tree.having(_BLOCKS), False)
+        breaks[np.asarray(after)[breaks[:-1]]] = True
+        tags = tree.tags[:-1] if tree.is_cut_off else tree.tags
+        for node, (tag, spaced, is_break) in enumerate(zip(tags, tree.spaced, breaks.tobytes())):  # noqa: B905
+            if is_break:
+                self._end_line()
             while closers and closers[-1][0] <= node:
                 closers.pop()[1]()
             if tag == TEXT:
-                self._take_text(f" {next(texts)}" if spaced[node] else next(texts))
+                self._take_text(f" {next(texts)}" if spaced else next(texts))
                 continue
-            known, counts = _ELEMENTS.get(tag), node in counting or "-" in tag
-            if known or counts:
+            opener, is_read = _ELEMENTS.get(tag, _UNKNOWN)
+            counts = node in counting or "-" in tag
+            if opener or counts:
                 self._node, self._after = node, link_ends.get(node) or after[node]
-                self._open_element(tag, known or _UNKNOWN, counts)
+                self._open_element(tag, opener, is_read, counts)
+        if breaks[-1]:
+            self._end_line()
         while closers:
             closers.pop()[1]()
 
-    def _open_element(self, tag: str, known: "_Element", counts: bool) -> None:
-        is_block, opener, is_read = known
-        if is_block and (self._line or self._links or self._line_has_links):
-            self._end_line()
-        attributes = _NO_ATTRIBUTES
-        if counts or is_read:
-            attributes = self._tree.attributes(self._node)
+    def _open_element(self, tag: str, opener: "Opener | None", is_read: bool, counts: bool) -> None:
+        attributes = self._tree.attributes(self._node) if counts or is_read else _NO_ATTRIBUTES
         if counts:
             self._note_attributes(tag, attributes)
-        if opener is not None:
-            closer = opener(self, tag, attributes)
-            if closer is not None:
-                self._when_closed(closer)
-        if is_block and tag not in VOID:
-            self._when_closed(self._end_line)
+        if opener is not None and (closer := opener(self, tag, attributes)) is not None:
+            self._when_closed(closer)
 
     def _take_text(self, text: str) -> None:
-        self._captions.data(text)
+        self.captions.data(text)
         if self._links:
             self._links[-1].pieces.append(text)
             if text[:1] == " ":
@@ -164,7 +165,7 @@ class PageCollector:
             self.text.append(text)
         if self._in_heading:
             self.headings.append(text)
-        self._captions.figure_data(text)
+        self.captions.figure_data(text)
         if not self._line:
             if text.isspace():
                 return
@@ -240,7 +241,7 @@ class PageCollector:
     def _note_data(self, tag: str, attributes: Attributes) -> None:
         references = self.media.data(tag, attributes)
         if references and tag in CAPTIONED:
-            self._when_closed(self._captions.open_for(references))
+            self._when_closed(self.captions.open_for(references))
         page = attributes.get("data-href", "")
         is_link = "href" not in attributes and not _PLUGIN.search(attributes.get("class", ""))
         if page and is_link and looks_like_url(page, navigates=True):
@@ -374,13 +375,7 @@ class PageCollector:
             return None
         return self._open_references([Reference(value, "script", may_be_page=True)], {})
 
-    # -- figures, meta tags, raw text
-
-    def _open_figure(self, tag: str, attributes: Attributes) -> Closer:
-        return self._captions.open_figure()
-
-    def _open_caption(self, tag: str, attributes: Attributes) -> None:
-        self._captions.open_figure_caption()
+    # -- meta tags, raw text
 
     def _take_meta(self, tag: str, attributes: Attributes) -> None:
         for name, content in meta_of(attributes):
@@ -427,7 +422,6 @@ def _script_references(code: str) -> list[Reference]:
 
 
 Opener = Callable[[PageCollector, str, Attributes], Closer | None]
-_Element = tuple[bool, Opener | None, bool]
 
 
 def _media(open_element: Callable[[MediaElements, str, Attributes], Closer | None]) -> Opener:
@@ -447,8 +441,8 @@ _OPENERS: dict[str, Opener] = {
     "bgsound": _media(MediaElements.background_sound),
     "canvas": lambda page, _, attributes: page.simulation.canvas(attributes),
     "embed": _media(MediaElements.embed),
-    "figcaption": PageCollector._open_caption,
-    "figure": PageCollector._open_figure,
+    "figcaption": lambda page, *_: page.captions.open_figure_caption(),
+    "figure": lambda page, *_: page.captions.open_figure(),
     "frame": PageCollector._take_frame,
     "iframe": PageCollector._take_frame,
     "img": PageCollector._take_image,
@@ -471,9 +465,6 @@ _OPENERS: dict[str, Opener] = {
 _UNREAD = CONTAINERS | TITLE_TAGS.union(
     _MUTED, ("big", "figcaption", "figure", "noembed", "option", "small", "xmp")
 )
-# By tag: whether it begins a line of its own, its opener, and whether that reads attributes.
-_ELEMENTS: dict[str, _Element] = {
-    tag: (tag in _BLOCKS, _OPENERS.get(tag), tag in _OPENERS and tag not in _UNREAD)
-    for tag in _BLOCKS | _OPENERS.keys()
-}
-_UNKNOWN: _Element = (False, None, False)
+# By tag: its opener, and whether that reads attributes.
+_ELEMENTS = {tag: (opener, tag not in _UNREAD) for tag, opener in _OPENERS.items()}
+_UNKNOWN: tuple[Opener | None, bool] = None, False

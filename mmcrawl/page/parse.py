@@ -62,13 +62,12 @@ def page_tree(body: bytes, content_type: str | None = None) -> PageTree:
 def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
     """Return what a page says whose tree was read already: see :func:`parse_page`."""
     encoding = tree.encoding
-    collector = PageCollector()
-    collector.read(tree)
+    collector, said = PageCollector(), Declared(tree)
+    collector.read(said)
     fallbacks, collector.fallbacks = collector.fallbacks, []
     for fallback in fallbacks:  # those within one are none
-        collector.read(PageTree(fallback.encode("utf-8", "replace"), "utf-8"))
+        collector.read(Declared(PageTree(fallback.encode("utf-8", "replace"), "utf-8")))
     collector.moves.refresh(refresh)
-    said = Declared(tree)
     title, robots, headings = _short(said.title), said.robots, _collapse(collector.headings)
     resolve = Resolver(base_url(said.base, url, encoding), encoding)
     references = chain(collector.references, collector.relations)  # a link in the page tells more

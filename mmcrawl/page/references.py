@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from mmcrawl.page.groups import Run
 
@@ -63,7 +62,7 @@ class Captions:
 
     def __init__(self, references: list[Reference]) -> None:
         self._references = references
-        self._labels: list[tuple[list[str], Callable[[str], object]]] = []
+        self._labels: list[tuple[list[str], list[Reference]]] = []
         self._figures: list[int] = []
         self._figure_text: list[str] | None = None
 
@@ -77,18 +76,14 @@ class Captions:
         if self._figure_text is not None:
             self._figure_text.append(text)
 
-    def open(self, take: Callable[[str], object]) -> Callable[[], None]:
-        """Begin to collect an element's text, for `take`; return what is to be done at its end."""
-        self._labels.append(([], take))
+    def open_for(self, references: list[Reference]) -> Callable[[], None]:
+        """Begin to collect the caption of some references; return what to do at its end."""
+        self._labels.append(([], references))
         return self._close
 
-    def open_for(self, references: list[Reference]) -> Callable[[], None]:
-        """Begin to collect the caption of some references."""
-        return self.open(partial(_name, references))
-
     def _close(self) -> None:
-        pieces, take = self._labels.pop()
-        take(collapsed(pieces))
+        pieces, references = self._labels.pop()
+        _name(references, collapsed(pieces))
 
     def open_figure(self) -> Callable[[], None]:
         self._figures.append(len(self._references))
