@@ -35,8 +35,7 @@ sys.path.insert(0, str(PROJECT))
 
 
 from mmcrawl.cluster.learnt import LearntStore  # noqa: E402
-from mmcrawl.cluster.leases import leases_of  # noqa: E402
-from mmcrawl.cluster.log import Logs  # noqa: E402
+from mmcrawl.cluster.leases import Logs, leases_of  # noqa: E402
 from mmcrawl.cluster.places import Rules  # noqa: E402
 from mmcrawl.cluster.store import SharedStore  # noqa: E402
 from mmcrawl.crawl.job import CrawlJob  # noqa: E402

@@ -29,10 +29,9 @@ from typing import Any
 
 from mmcrawl.cluster.budget import Budget
 from mmcrawl.cluster.learnt import Learnt, LearntStore
-from mmcrawl.cluster.leases import Lease, Leases
-from mmcrawl.cluster.log import Logs, Stored
+from mmcrawl.cluster.leases import Lease, Leases, Logs, Stored
 from mmcrawl.cluster.members import OVER, Heartbeat, Members, heartbeats_of
-from mmcrawl.cluster.messages import LinksOfPage, Messages
+from mmcrawl.cluster.messages import Messages
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import Row, SharedStore
 from mmcrawl.errors import StoreError
@@ -119,7 +118,7 @@ class News:
 
     lost: set[int] = field(default_factory=set)
     taken: list[tuple[Stored, int]] = field(default_factory=list)
-    messages: dict[str, tuple[int, tuple[LinksOfPage, ...]]] = field(default_factory=dict)
+    messages: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     granted: dict[int, int] = field(default_factory=dict)
     give: int = 0
     copy: set[int] = field(default_factory=set)
@@ -282,7 +281,7 @@ class Exchange:
         for part, (db, chunks) in report.copies.items():
             with closing(db):
                 if part in counted and part in own:
-                    lost = self._change([self._logs.write_snapshot(own[part], chunks)])
+                    lost = self._change([self._logs.append_snapshot(own[part], chunks)])
                     news.lost |= lost
                     if not lost:
                         self._logs.shorten(own[part])
@@ -329,7 +328,6 @@ class Exchange:
         over = next((row for row in rows if row["_id"] == self.documents.key(OVER)), None)
         if not self._has_looked:
             self._has_looked, self._earlier_end = True, over
-            self._greet()
         if self._is_over:
             return
         if over is not None and over != self._earlier_end:
@@ -352,15 +350,6 @@ class Exchange:
         most = max(Counter(one.owner for one in sound if one.busy).values(), default=0)
         self.pause = IDLE_SECONDS if report.idle and most != 1 else 1.0
 
-    def _greet(self) -> None:
-        if others := len(self._members.living) - 1:
-            logger.info(
-                "Other workers of the crawl: %d; the partitions of one that is silent for %g"
-                " seconds are taken over",
-                others,
-                self.rules.lease,
-            )
-
     def _take(self, sound: Sequence[Lease], report: Report, news: News) -> None:
         """Take what is missing at the fair share, and ask for what is more to be given."""
         members, wanted = self._members, list[Lease]()
@@ -377,17 +366,8 @@ class Exchange:
         for first in range(0, len(wanted), _AT_ONCE):
             taken = self.leases.take(wanted[first : first + _AT_ONCE])
             for stored in self._logs.read(taken) if taken else ():
-                if not stored.fault:
-                    told = self._learnt.learnt_links.get(stored.lease.part, 0)
-                    news.taken.append((stored, told))
-                elif self._is_still_own(stored.lease):
-                    self._quarantine(stored.lease, stored.fault)
-                else:
-                    del self.leases.own[stored.lease.part]
-
-    def _is_still_own(self, lease: Lease) -> bool:
-        """Return whether a partition that cannot be read was not taken by another meanwhile."""
-        return not self.leases.change([lease])
+                told = self._learnt.learnt_links.get(stored.lease.part, 0)
+                news.taken.append((stored, told))
 
     def _hear(
         self, heartbeats: Mapping[str, Heartbeat], sound: Iterable[Lease], news: News

@@ -1,19 +1,26 @@
-"""Who owns each partition, and where it stands: one document each, changed by compare-and-set.
+"""Who owns each partition, and its log.
 
-* ``lease``: ``JOB/PART``. It is made before the first message for the partition, and stays.
+* ``lease``: ``JOB/PART``, changed by compare-and-set. It is made before the first message for the
+  partition, and stays.
+* ``log``: ``JOB/PART/NUMBER/EPOCH``; ``bytes``, rows of the partition that changed
+  (:mod:`~mmcrawl.cluster.changes`), written by its owner in that epoch.
 
-An owner changes it under its `epoch`, and is refused once another worker has taken it. So what an
-owner that was replaced does to a partition never counts. docs/protocol.md has all of it.
+An owner changes the lease under its `epoch`, and is refused once another worker has taken it. The
+records that count are those from its `first` to before its `next`; of several records of one number
+that of the last epoch: the others are of owners that were replaced before they could make them
+count. So what an owner that was replaced does to a partition never counts. docs/protocol.md has all
+of it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from mmcrawl.cluster.changes import Rows
 from mmcrawl.cluster.store import SharedStore, name_of
 
 
@@ -26,11 +33,10 @@ class Lease:
         owner: name of a worker, "" for none.
         epoch: how often it was taken.
         version: how often it was changed.
-        first: number of the first record of its log that is not in its snapshot.
+        first: number of the first record of its log that counts.
         next: number of the next one.
-        snapshot: what the names of its chunks begin with, "" for none.
-        chunks, size: how many these are, and their bytes.
-        log: bytes of the records.
+        size: bytes of the snapshot that the log begins with, 0 for none.
+        log: bytes of the records after it.
         busy: links that wait and may be fetched, or are being fetched.
         alone: links that wait for hosts that are left alone.
         pages: crawled.
@@ -44,8 +50,6 @@ class Lease:
     version: int = 0
     first: int = 0
     next: int = 0
-    snapshot: str = ""
-    chunks: int = 0
     size: int = 0
     log: int = 0
     busy: int = 0
@@ -149,3 +153,88 @@ class Leases:
 
 def _plain(lease: Lease) -> dict[str, Any]:
     return {name: getattr(lease, name) for name in _FIELDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A partition as its log has it.
+
+    Attributes:
+        lease: of which it was read.
+        records: that count, in the order in which they are to be put.
+        fault: why it cannot be read, "" if it can.
+    """
+
+    lease: Lease
+    records: tuple[bytes, ...]
+    fault: str = ""
+
+    def decoded(self) -> Iterator[Rows]:
+        """Yield the rows.
+
+        Raises:
+            ValueError: they are damaged, or some are missing.
+        """
+        if self.fault:
+            raise ValueError(self.fault)
+        yield from map(Rows.decode, self.records)
+
+
+class Logs:
+    """The logs of a job.
+
+    Args:
+        documents: where they are.
+    """
+
+    def __init__(self, documents: SharedStore) -> None:
+        self._documents = documents
+
+    def append(self, records: Mapping[Lease, bytes]) -> list[Lease]:
+        """Write the next records of partitions; return the leases with which they count."""
+        rows = [
+            self._documents.row_of(
+                lease.part,
+                f"{lease.next:012d}/{lease.epoch:06d}",
+                epoch=lease.epoch,
+                owner=lease.owner,
+                bytes=data,
+            )
+            for lease, data in records.items()
+        ]
+        self._documents.insert("log", rows)
+        return [
+            replace(lease, next=lease.next + 1, log=lease.log + len(data))
+            for lease, data in records.items()
+        ]
+
+    def append_snapshot(self, lease: Lease, chunks: Iterable[bytes]) -> Lease:
+        """Write all rows of a partition; return the lease with which only these count."""
+        copied = replace(lease, first=lease.next, size=0, log=0)
+        for chunk in chunks:
+            [copied] = self.append({copied: chunk})
+        return replace(copied, size=copied.log, log=0)
+
+    def shorten(self, lease: Lease) -> None:
+        """Remove the records that do not count any more."""
+        first = f"{name_of(lease.part)}/"
+        self._documents.delete_between("log", first, f"{first}{lease.first:012d}")
+
+    def read(self, leases: Collection[Lease]) -> list[Stored]:
+        """Return partitions as they stand, in one round trip.
+
+        Of a lease that is not one's own the log may be shortened meanwhile, which is a fault.
+        """
+        records: dict[int, dict[int, bytes]] = {lease.part: {} for lease in leases}
+        for row in self._documents.at("log", records.keys()):
+            part, number = map(int, row["_id"].split("/")[1:3])
+            records[part][number] = row.get("bytes", b"")  # those of later epochs come later
+        return [_stored(lease, records[lease.part]) for lease in leases]
+
+
+def _stored(lease: Lease, records: Mapping[int, bytes]) -> Stored:
+    numbers = range(lease.first, lease.next)
+    missing = next((number for number in numbers if not records.get(number)), None)
+    if lease.fault or missing is not None:
+        return Stored(lease, (), lease.fault or f"record {missing} of its log is missing")
+    return Stored(lease, tuple(records[number] for number in numbers))

@@ -115,19 +115,13 @@ class Messages:
             self._number += 1
         self._documents.insert("message", rows)
 
-    def receive(self, parts: Collection[int]) -> dict[str, tuple[int, tuple[LinksOfPage, ...]]]:
-        """Return some of what lies there for partitions, by name: partition and links.
-
-        What cannot be read is moved to quarantine.
-        """
-        found = {}
-        for row in self._documents.at("message", parts, _AT_ONCE):
-            name = row["_id"].partition("/")[2]
-            try:
-                found[name] = int(name.partition("/")[0]), decode_message(row["bytes"])
-            except (ValueError, LookupError, TypeError) as error:
-                self._documents.quarantine("message", name, f"{type(error).__name__}: {error}")
-        return found
+    def receive(self, parts: Collection[int]) -> dict[str, tuple[int, bytes]]:
+        """Return some of what lies there for partitions, by name: partition and bytes."""
+        found = self._documents.at("message", parts, _AT_ONCE)
+        return {
+            row["_id"].partition("/")[2]: (int(row["at"].rpartition("/")[2]), row.get("bytes", b""))
+            for row in found
+        }
 
     def wait(self, parts: Collection[int]) -> bool:
         """Return whether a message for one of some partitions is on its way."""

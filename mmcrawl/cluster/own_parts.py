@@ -20,7 +20,7 @@ from typing import Any
 
 from mmcrawl.cluster.changes import Changes
 from mmcrawl.cluster.exchange import Report
-from mmcrawl.cluster.log import Stored
+from mmcrawl.cluster.leases import Stored
 from mmcrawl.cluster.messages import Outbox
 from mmcrawl.cluster.partition import PageElsewhere, PartitionJob
 from mmcrawl.cluster.places import Rules
@@ -141,7 +141,7 @@ class OwnParts:
             ValueError, LookupError, OverflowError, sqlite3.Error, StoreError: that is damaged.
         """
         part = stored.lease.part
-        if stored.rows or part in self.seeds:
+        if stored.lease.next or part in self.seeds:
             for rows in stored.decoded():
                 self._changes.put(part, [rows])
                 yield

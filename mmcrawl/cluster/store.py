@@ -7,8 +7,7 @@ table           what is there
 ==============  ==================================================================================
 ``job``         one document a job: name, arguments, rules for addresses, when and why it stopped
 ``lease``       who owns each partition, and where it stands (:mod:`~mmcrawl.cluster.leases`)
-``log``         what happened there (:mod:`~mmcrawl.cluster.log`)
-``chunk``       snapshots, by which logs are shortened
+``log``         what happened there
 ``message``     links that a partition found for another one (:mod:`~mmcrawl.cluster.messages`)
 ``worker``      heartbeats (:mod:`~mmcrawl.cluster.members`); that the crawl is over
 ``learnt``      what each worker learnt (:mod:`~mmcrawl.cluster.learnt`)
@@ -34,7 +33,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -54,7 +53,7 @@ logger = logging.getLogger(__name__)
 Row = dict[str, Any]
 """A document, with its key as ``_id``."""
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 CONTENTS = Contents(
     noun="store",
     mark=SHARED_CRAWL,
@@ -80,8 +79,6 @@ CONTENTS = Contents(
                 "version": int,
                 "first": int,
                 "next": int,
-                "snapshot": str,
-                "chunks": int,
                 "size": int,
                 "log": int,
                 "busy": int,
@@ -92,7 +89,6 @@ CONTENTS = Contents(
             },
         ),
         Table("log", {"at": str, "epoch": int, "owner": str, "bytes": bytes}, orders=(("at",),)),
-        Table("chunk", {"bytes": bytes}),
         Table("message", {"at": str, "bytes": bytes}, orders=(("at",),)),
         Table("worker", {"beat": int, "facts": str}),
         Table("learnt", {"token": str, "bytes": bytes}),
@@ -118,8 +114,7 @@ CONTENTS = Contents(
     answer=120.0,  # more than the longest operation takes
 )
 
-_MOST_TEXT = 3 << 20  # characters; a document may have 16 MB, a character 4 bytes
-_AROUND = 64  # what field names and lengths add to a resource
+_MOST_TEXT = 12 << 20  # characters of JSON in ASCII; a document may have 16 MB
 _MOST_KEPT = 1 << 20  # characters of a document that is kept in quarantine
 _AT_ONCE = 500
 _AT_A_TIME, _TRIES = 4, 10  # who change a document at once, and how often each
@@ -154,7 +149,12 @@ def open_contents(uri: str, *, create: bool) -> Store:
 
 
 def open_shared_store(
-    uri: str, *, job: str, arguments: Mapping[str, Any] | None, patience: float = 120.0
+    uri: str,
+    *,
+    job: str,
+    arguments: Mapping[str, Any] | None,
+    rules: Sequence[Sequence[Any]] = (),
+    patience: float = 120.0,
 ) -> SharedStore:
     """Open the shared store of a job.
 
@@ -164,6 +164,7 @@ def open_shared_store(
         uri: ``sqlite:///FILE`` or ``mongodb://HOST/DATABASE``, also with user and options.
         job: name of the job.
         arguments: the job's; it is begun if there is none of this name. None only looks.
+        rules: the job's rules for addresses, as plain data, for those who look at it.
         patience: seconds for which an operation waits for a store that cannot be reached.
 
     Raises:
@@ -175,7 +176,7 @@ def open_shared_store(
         if arguments is not None:
             if is_server(uri) and not shared.read_job():
                 shared.refuse_lost_updates()
-            shared.begin(arguments)
+            shared.begin(arguments, rules)
         shared.refresh_job()
         if arguments is not None:
             refuse_other_arguments(shared.uri_shown, shared.job, arguments)
@@ -408,13 +409,13 @@ class SharedStore:
                 " overwrite each other; use MongoDB, or a file with -a workers=N"
             )
 
-    def begin(self, arguments: Mapping[str, Any]) -> None:
+    def begin(self, arguments: Mapping[str, Any], rules: Sequence[Sequence[Any]] = ()) -> None:
         """Begin the job, if it is not there."""
         row = {
             "_id": self._prefix,
             "name": self.job.name,
             "arguments": json.dumps(arguments, ensure_ascii=False),
-            "rules": "[]",
+            "rules": json.dumps(rules, ensure_ascii=False),
             "started_at": time.time(),
             "finished_at": 0.0,
             "reason": "",
@@ -438,24 +439,12 @@ class SharedStore:
         found = self._patiently(lambda: self._documents.get("job", [self._prefix]))
         return dict(found.get(self._prefix, {}))
 
-    def _change_job(self, **fields: Any) -> None:
-        change = [([(KEY, "=", self._prefix)], fields)]
-        self._patiently(lambda: self._documents.change("job", change))
-
     def stop_job(self, reason: str, *, finished: bool) -> None:
         """Note why the job stopped, and whether it is over."""
         finished_at = time.time() if finished else 0.0
-        self._change_job(finished_at=finished_at, reason=reason)
+        change = [([(KEY, "=", self._prefix)], {"finished_at": finished_at, "reason": reason})]
+        self._patiently(lambda: self._documents.change("job", change))
         self.job = replace(self.job, finished_at=finished_at or None, reason=reason)
-
-    def publish_rules(self, rules: Sequence[Sequence[Any]]) -> None:
-        """Keep the rules for addresses, as plain data, for those who look at the job."""
-        self._change_job(rules=json.dumps(rules, ensure_ascii=False))
-
-    def rules(self) -> list[Any]:
-        """Return the rules for addresses that were published, none if there are none."""
-        found: list[Any] = json.loads(self.read_job()["rules"])
-        return found
 
     # -- findings -----------------------------------------------------------------------------
 
@@ -465,18 +454,10 @@ class SharedStore:
 
     def media_row(self, page: MediaPageRecord) -> Row:
         """Return the document of a media page."""
-        resources = page.resources
-        lengths = [_length(one) for one in resources]
-        while sum(lengths) > _MOST_TEXT:
-            half = len(lengths) // 2
-            resources, lengths = resources[:half], lengths[:half]
-        if len(resources) < len(page.resources):
-            logger.warning(
-                "Of the %d media of %s, %d are published: more than one document may have",
-                len(page.resources),
-                page.url,
-                len(resources),
-            )
+        resources = [asdict(resource) for resource in page.resources]
+        while len(json.dumps(resources)) > _MOST_TEXT:
+            resources = resources[: len(resources) // 2]
+            logger.warning("Of the media of %s only %d are published", page.url, len(resources))
         return {
             "_id": self.media_key(page.url),
             "job": self._prefix,
@@ -487,7 +468,7 @@ class SharedStore:
             "status": page.status,
             "visited_at": float(page.visited_at),
             "extra": page.extra,
-            "resources": [asdict(resource) for resource in resources],
+            "resources": resources,
         }
 
     def publish(self, rows: Sequence[Row], dropped: Iterable[str] = ()) -> None:
@@ -531,12 +512,6 @@ def no_job(name: str, store: str) -> str:
 
 def _fields(row: Row) -> Row:
     return {name: value for name, value in row.items() if name != "_id"}
-
-
-def _length(resource: MediaResource) -> int:
-    """Return how many characters a resource takes, with what stands around them."""
-    *fields, others = astuple(resource)
-    return sum(len(text) + _AROUND for text in others) + sum(map(len, fields)) + _AROUND
 
 
 def _page(row: Mapping[str, Any]) -> MediaPageRecord:

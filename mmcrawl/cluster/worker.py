@@ -19,9 +19,8 @@ from typing import Any
 
 from mmcrawl.cluster.exchange import IDLE_SECONDS, Exchange, News, Report, Sender
 from mmcrawl.cluster.learnt import Mixture, learnt_patterns
-from mmcrawl.cluster.leases import leases_of
-from mmcrawl.cluster.log import Stored
-from mmcrawl.cluster.messages import LinksOfPage
+from mmcrawl.cluster.leases import Stored, leases_of
+from mmcrawl.cluster.messages import decode_message
 from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
@@ -370,11 +369,12 @@ class SharedJob:
     def _take_in(self, news: News) -> None:
         for part in news.lost:
             self._taking = deque(one for one in self._taking if one[0] != part)
+            self._faults.pop(part, None)
             self.parts.forget(part)
         for stored, learnt_links in news.taken:
             self._taking.append((stored.lease.part, self._take(stored, learnt_links)))
-        for name, (part, pages) in news.messages.items():
-            self._receive(name, part, pages)
+        for name, (part, message) in news.messages.items():
+            self._receive(name, part, message)
         for part, granted in news.granted.items():
             if part in self.parts.held:
                 self.parts.granted[part] = granted
@@ -401,20 +401,20 @@ class SharedJob:
             self.parts.forget(part)
             self._faults[part] = f"{type(error).__name__}: {error}"
 
-    def _receive(self, name: str, part: int, pages: Sequence[LinksOfPage]) -> None:
+    def _receive(self, name: str, part: int, message: bytes) -> None:
         """Take in a message; what is wrong with it is told once."""
         if part not in self.parts.held:
             return
         job = self.parts.job_of(part)
         try:
-            for one in pages:
+            for one in decode_message(message):
                 if one.page is None:
                     job.add(one.links)
                 else:
                     job.receive(one.page, one.links)
         except Exception as error:
             raise_if_fatal(error)
-            logger.exception("Links for partition %d could not be taken in", part)
+            logger.debug("Links for partition %d cannot be taken in", part, exc_info=True)
             self._unread[name] = f"{type(error).__name__}: {error}"
             self.parts.note(part)
         else:

@@ -286,12 +286,9 @@ def begin_shared(
 def _shared_store(args: FocusedParams, config: Configuration, parts: CrawlParts) -> "SharedStore":
     from mmcrawl.cluster.store import open_shared_store
 
-    shared = open_shared_store(
-        args.store_uri, job=args.job_name, arguments=_in_common(args, config, parts)
-    )
-    if parts.rules:
-        shared.publish_rules(parts.rules.plain())
-    return shared
+    common = _in_common(args, config, parts)
+    rules = parts.rules.plain()
+    return open_shared_store(args.store_uri, job=args.job_name, arguments=common, rules=rules)
 
 
 def _shared_job(args: FocusedParams, config: Configuration, parts: CrawlParts) -> Crawl:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from mmcrawl.cluster import Changes, Rows, Rules
 from mmcrawl.cluster import changes as module
-from mmcrawl.errors import StoreError
 from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
 from tests.tables import each
 
@@ -115,21 +114,6 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
     assert changes.take() == there.take() == {}
 
 
-@pytest.mark.parametrize("table", module._TABLES, ids=NAMES)
-def test_a_part_is_removed_wholly_and_no_other(store, table):
-    changes = Changes(store)
-    for number, part in enumerate((PART - 1, PART, PART + 1)):
-        row = sample(store, table, part)
-        if table.name == "listed":
-            row["id"] = number
-        add(store, table, row)
-    changes.take()
-    changes.remove(PART)
-    assert changes.take() == {}
-    keys = [row[0] for row in store.db.execute(f"SELECT {table.key[0]} FROM {table.name}")]
-    assert [key if table.by_job else key >> JOB_SHIFT for key in keys] == [PART - 1, PART + 1]
-
-
 class Part:
     """A part of a crawl, among others, as a worker has it."""
 
@@ -219,12 +203,3 @@ def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
 def test_what_is_no_rows_is_refused(data):
     with pytest.raises(ValueError, match=r".+"):
         Rows.decode(data)
-
-
-@pytest.mark.parametrize("row", [[1], [1, 2, "x", 4], "x", [1, 2, {}]])
-def test_rows_of_another_shape_are_refused_and_leave_nothing(store, row):
-    changes = Changes(store)
-    with pytest.raises((StoreError, sqlite3.Error)):
-        changes.put(PART, [Rows({"host": [[PART, 1, "http://a"]]}), Rows({"host": [row]})])
-    changes.remove(PART)
-    assert not any(rows_of(store).values())

@@ -22,46 +22,8 @@ def documents(request):
         return
     uri = request.getfixturevalue(f"{request.param}_uri")
     shared = open_shared_store(uri, job="job", arguments={})
-    other = open_shared_store(uri, job="job2", arguments={})
-    other.put("worker", "a", {"beat": 1, "facts": "of another job"})
     yield shared
     shared.close()
-    other.close()
-
-
-def message(documents, part, number, data=b"x"):
-    return documents.row_of(part, f"{number:03d}", bytes=data)
-
-
-def names(rows):
-    return [one["_id"].partition("/")[2] for one in rows]
-
-
-def test_documents_are_those_of_the_job_and_come_in_order(documents):
-    rows = [message(documents, part, number) for number in (2, 0, 1) for part in (11, 3, 7)]
-    assert documents.insert("message", rows) == documents.insert("message", []) == set()
-    again = [message(documents, 3, number, b"again") for number in range(4)]
-    assert documents.insert("message", again) == {one["_id"] for one in again[:3]}
-    found = documents.at("message", {11, 3})
-    assert names(found) == [f"{part}/00{n}" for part in ("0003", "0011") for n in range(4)][:-1]
-    assert [one["bytes"] for one in found[:4]] == [*3 * [b"x"], b"again"]
-    assert names(documents.all("message", "0003")) == names(found)[:4]
-    assert len(documents.at("message", {3, 11}, 2)) == 2
-    assert [*documents.at("message", set()), *documents.at("message", {4})] == []
-    documents.delete("message", ["0003/001", "0003/009"])
-    documents.delete("message", [])
-    documents.delete_between("message", "0011/", "0011/002")
-    assert documents.names("message") == [
-        "0003/000", "0003/002", "0003/003", "0007/000", "0007/001", "0007/002", "0011/002",
-    ]  # fmt: skip
-
-
-def test_a_document_is_put_in_place_of_another(documents):
-    assert documents.one("worker", "ann") is None
-    documents.put("worker", "ann", {"beat": 1, "facts": "1"})
-    documents.put("worker", "ann", {"beat": 2, "facts": "3"})
-    found = {"_id": documents.key("ann"), "beat": 2, "facts": "3"}
-    assert [documents.one("worker", "ann")] == documents.all("worker") == [found]
 
 
 def test_documents_are_changed_if_they_are_as_they_were_read(documents):

@@ -72,7 +72,7 @@ def test_messages_to_a_partition_in_quarantine_do_not_keep_a_crawl_from_ending()
         gang = gang_of(2, hosts=4, parts=4, pages=6, seed=seed)
         gang.pages_a_step = 1
         go_on(gang, 2.5)
-        assert gang.destroy("log", seed, wholly=False)
+        assert gang.destroy(seed, wholly=False)
         for worker in [*gang.workers.values()]:
             worker.die()
         gang.finish()

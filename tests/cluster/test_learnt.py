@@ -63,25 +63,6 @@ def test_each_hears_what_is_new(store, told):
     assert LearntStore(store, "ann").hear(tokens) == {"bob": Learnt(5)}  # not its own
 
 
-def test_what_was_absorbed_is_not_heard_besides(store, told):
-    told("ann", Learnt(1))
-    told("bob", Learnt(2))
-    told("bob", Learnt(3, merged=("ann",)))
-    assert LearntStore(store, "cat").hear({}) == {"bob": Learnt(3, merged=("ann",))}
-    assert len(store.all("learnt")) == 1
-
-
-def test_a_damaged_note_is_read_once(store, told):
-    cat = LearntStore(store, "cat")
-    cat.hear({})
-    tokens = told("ann", Learnt(1))
-    store.put("learnt", "ann", {"bytes": b"x"})
-    assert cat.hear(tokens) == {}
-    before = store.round_trips
-    assert cat.hear(tokens) == {}
-    assert store.round_trips == before
-
-
 def test_what_another_one_absorbed_is_counted_once():
     gang = Gang(MadeWeb(1, 1), Rules(parts=1), algo="learned")
     job = gang.join().job

@@ -52,24 +52,6 @@ def test_who_has_not_looked_for_long_takes_nobody_for_dead() -> None:
     assert crew.members["ann"].living == {*NAMES}
 
 
-def test_free_is_what_nobody_owns_who_is_there_and_what_can_be_read() -> None:
-    crew = Crew("ann", "bob")
-    del crew.beats["bob"]  # it has left, or somebody saw its process end
-    crew.look()
-    ann = crew.members["ann"]
-    leases = [Lease(1), Lease(2, "ann"), Lease(3, "bob"), Lease(4, fault="torn"), Lease(5, "eve")]
-    assert [one.part for one in leases if ann.is_free(one)] == [1, 3, 5]
-    assert sorted(one.part for one in ann.first(leases, 9)) == [1, 3, 5]
-    assert (len(ann.first(leases, 2)), ann.first(leases, -1)) == (2, [])
-
-
-def test_the_dead_are_buried_once_they_own_nothing() -> None:
-    crew = Crew(*NAMES)
-    for _ in range(6):
-        crew.look("ann")
-    assert crew.members["ann"].buried([Lease(1, "bob"), Lease(2, "ann")]) == {"cat"}
-
-
 @given(owners=st.lists(st.sampled_from(["", "dead", *NAMES]), max_size=40))
 def test_shares_add_up_and_differ_by_one_at_most(owners: list[str]) -> None:
     shares = Crew(*NAMES).shares(owners)

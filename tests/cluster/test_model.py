@@ -103,9 +103,9 @@ class SharedCrawls(RuleBasedStateMachine):
         if worker := self.worker(index):
             worker.act("leave")
 
-    @rule(table=st.sampled_from(["log", "chunk"]), index=st.integers(0, 30), wholly=st.booleans())
-    def damage(self, table: str, index: int, wholly: bool) -> None:
-        self.gang.destroy(table, index, wholly=wholly)
+    @rule(index=st.integers(0, 30), wholly=st.booleans())
+    def damage(self, index: int, wholly: bool) -> None:
+        self.gang.destroy(index, wholly=wholly)
 
     @invariant()
     def holds(self) -> None:

@@ -23,7 +23,7 @@ from mmcrawl.cluster import (
 )
 from mmcrawl.frontier import JOB_SHIFT, SqliteStore, open_store
 
-from .memory import JOB, Crash, Gang, MadeWeb, Worker, memory_store, rows
+from .memory import Crash, Gang, MadeWeb, Worker, memory_store, rows
 
 STEP = 0.5  # seconds
 
@@ -148,28 +148,22 @@ class TroubledGang(Gang):
 
     # -- what is stored ---------------------------------------------------------------------------
 
-    def destroy(self, table: str, index: int, *, wholly: bool) -> bool:
-        """Destroy a record of a log or a chunk that counts; tell whether there was one."""
-        documents, leases = self.tables.get(table, {}), self.leases
-        keys = []
-        for key in sorted(documents):
+    def destroy(self, index: int, *, wholly: bool) -> bool:
+        """Destroy a record of a log that counts; tell whether there was one."""
+        log, leases = self.tables.get("log", {}), self.leases
+        counting = {}
+        for key in sorted(log):  # of one number the last epoch counts
             part, number = map(int, key.split("/")[1:3])
-            lease = leases[part]
-            later = any(
-                k > key for k in documents if k.startswith(f"{JOB}/{part:04d}/{number:012d}/")
-            )
-            counts = lease.first <= number < lease.next and not later
-            keys += [key] * (
-                lease.snapshot in key if table == "chunk" and lease.snapshot else counts
-            )
-        if not keys:
+            if leases[part].first <= number < leases[part].next:
+                counting[part, number] = key
+        if not counting:
             return False
-        key = keys[index % len(keys)]
+        (part, _), key = [*counting.items()][index % len(counting)]
         if wholly:
-            del documents[key]
+            del log[key]
         else:
-            documents[key]["bytes"] = documents[key]["bytes"][:-3]
-        self.damaged.add(int(key.split("/")[1]))
+            log[key]["bytes"] = log[key]["bytes"][:-3]
+        self.damaged.add(part)
         return True
 
     def crawled_and_known(self) -> tuple[Counter[str], set[str]]:

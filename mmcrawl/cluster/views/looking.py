@@ -6,6 +6,7 @@ that is removed afterwards.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import tempfile
@@ -21,8 +22,7 @@ from typing import Any, TypeAlias
 
 from mmcrawl import __version__
 from mmcrawl.cluster.changes import put_rows
-from mmcrawl.cluster.leases import leases_of
-from mmcrawl.cluster.log import Logs, Stored
+from mmcrawl.cluster.leases import Logs, Stored, leases_of
 from mmcrawl.cluster.own_parts import FOLDER
 from mmcrawl.cluster.places import PARTS
 from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
@@ -112,7 +112,8 @@ def copy_to(path: Path, shared: SharedStore, tell: Callable[[str], object]) -> N
             store.roll_back()
         merge(store, PARTS)
         store.begin(PARTS, job.name, job.arguments)
-        rules = PinnedRules(PinnedRule(*fields) for fields in shared.rules())
+        told = json.loads(shared.read_job()["rules"])
+        rules = PinnedRules(PinnedRule(*fields) for fields in told)
         store.remember(PARTS, noted(rules, job.arguments.get("links", ALL)))
         store.commit()
 
@@ -128,15 +129,12 @@ def _read_parts(shared: SharedStore, store: SqliteStore, tell: Callable[[str], o
             found |= {one.lease.part: one for one in logs.read(some)}
         left = {part for part in left if found[part].fault}
     for part, stored in sorted(found.items()):
-        fault = stored.lease.fault or stored.fault
         try:
-            put_rows(store, () if fault else list(stored.decoded()))
+            put_rows(store, list(stored.decoded()))
             store.commit()
         except (ValueError, StoreError) as error:
             store.roll_back()
-            fault = str(error)
-        if fault:
-            tell(f"partition {part} of the crawl is left out, as it cannot be read: {fault}")
+            tell(f"partition {part} of the crawl is left out, as it cannot be read: {error}")
 
 
 def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
