@@ -157,7 +157,7 @@ class CrawlWatch:
         self._lock = threading.Lock()
         self._next = float("-inf")
         self._numbers: list[CrawlNumbers] = []
-        self._observations: dict[str, Any] = {}
+        self._beats: dict[Any, Any] = {}  # of workers, that were seen
 
     def crawls(self) -> list[CrawlNumbers]:
         """Return where each crawl stands, those begun last first."""
@@ -178,14 +178,12 @@ class CrawlWatch:
         return list(_sqlite_crawls(Path(path)))[::-1] if path and Path(path).exists() else []
 
     def _shared(self) -> list[CrawlNumbers]:
-        from mmcrawl.cluster.views.observing import Observation, Observer
+        from mmcrawl.cluster.views.observing import Observer
 
         found = []
-        with Observer(self._uri) as observer:
+        with Observer(self._uri, self._beats) as observer:
             for name in observer.jobs():
-                observation = self._observations.setdefault(name, Observation(name))
-                observer.look(observation, time.monotonic())
-                view = observation.view
+                view = observer.look(name, time.monotonic())
                 totals = view.totals
                 found.append(
                     CrawlNumbers(

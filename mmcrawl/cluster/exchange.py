@@ -20,7 +20,7 @@ import logging
 import secrets
 import sqlite3
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -43,6 +43,7 @@ IDLE_SECONDS = 0.25
 _TRUSTED = 0.8  # of a lease: for so long a worker that the store does not hear keeps its partitions
 _LONGEST_TURN = 4.0  # leases for which a worker that is in the midst of a turn counts as alive
 _AT_ONCE = 128  # partitions that are read at once
+_RATE_SECONDS = 10.0
 _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
 
 
@@ -169,6 +170,7 @@ class Exchange:
         self._members = Members(self.name, self.rules.lease, now)
         self._beating = Lock()
         self._beats = self._crawled = self._under_way = 0
+        self._counts: deque[tuple[float, int]] = deque()
         self._looked_at = now - LOOK_SECONDS
         self._heard_at = self._began_at = now
         self._still: dict[int, int] | None = None
@@ -224,9 +226,13 @@ class Exchange:
             if self.ended or (hangs and self.report is not None):
                 return
             self._beats += 1
-            lag, learnt = round(self.unwritten(now), 1), self._learnt.token
-            beat = Heartbeat(self._beats, self._crawled, self._under_way, lag, learnt)
-            self.documents.put("worker", self.name, beat.row)
+            self._counts.append((now, self._crawled))
+            while len(self._counts) > 1 and now - self._counts[1][0] >= _RATE_SECONDS:
+                self._counts.popleft()
+            (since, before), lag = self._counts[0], round(self.unwritten(now), 1)
+            rate = (self._crawled - before) / (now - since) if now > since else None
+            told = self._crawled, rate, self._under_way, lag, self._learnt.token
+            self.documents.put("worker", self.name, Heartbeat(self._beats, *told).row)
         if not self.is_cut_off(now):  # else only a look tells which partitions are still its own
             self._heard_at = now
 

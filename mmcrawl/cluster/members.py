@@ -29,6 +29,7 @@ class Heartbeat:
     Attributes:
         beat: grows.
         crawled: pages it has crawled.
+        rate: of these a second, over the last heartbeats; None at the first one.
         under_way: links it is fetching.
         lag: seconds for which the oldest of what it has crawled has been waiting to be written.
         learnt: changes when what it learnt can be read anew.
@@ -36,6 +37,7 @@ class Heartbeat:
 
     beat: int = 0
     crawled: int = 0
+    rate: float | None = None
     under_way: int = 0
     lag: float = 0.0
     learnt: str = ""

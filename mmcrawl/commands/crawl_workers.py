@@ -27,7 +27,7 @@ from rich.live import Live
 
 from mmcrawl.cluster.members import free_leases
 from mmcrawl.cluster.places import WORKER, Rules
-from mmcrawl.cluster.views.observing import Observation, Observer
+from mmcrawl.cluster.views.observing import CrawlView, Observer
 from mmcrawl.commands.terminal.tables import Progress, progress_line, progress_panel
 from mmcrawl.errors import StoreError
 from mmcrawl.store.child_process import signals_to
@@ -145,16 +145,16 @@ class Workers:
         live = Live(console=self._console, auto_refresh=False, transient=True)
         panel = live if self._panel else nullcontext()
         with signals_to(self._count, *_ASKING), Observer(self._uri) as observer, panel:
-            seen = Observation(self._shared.job.name)
+            view: CrawlView | None = None
             looked_at = shown_at = time.monotonic()
             while self._step(time.monotonic()):
                 now = time.monotonic()
                 if now - looked_at >= _LOOK_SECONDS:
                     looked_at = now
-                    self._look(observer, seen)
-                if self._shown and now - shown_at >= self._pause:
+                    view = self._look(observer) or view
+                if self._shown and view and view.workers and now - shown_at >= self._pause:
                     shown_at = now
-                    self._show(seen, live)
+                    self._show(view, live)
                 time.sleep(_STEP)
         return self._reason()
 
@@ -224,28 +224,26 @@ class Workers:
             again = f"another is started in {pause:g} s" if worker.due < inf else "given up"
             logger.warning("Worker %d died; %s", worker.number, again)
 
-    def _look(self, observer: Observer, seen: Observation) -> None:
+    def _look(self, observer: Observer) -> CrawlView | None:
         """Look at the crawl; end a worker that hangs, which may have locked the store."""
         try:
-            observer.look(seen, time.monotonic())
+            crawl = observer.look(self._shared.job.name, time.monotonic())
         except StoreError as error:
             logger.warning("%s", error)
-            return
-        views = seen.view.workers
-        others_live = any(view.alive for view in views)
-        for worker, view in itertools.product(self._workers, views):
+            return None
+        others_live = any(view.alive for view in crawl.workers)
+        for worker, view in itertools.product(self._workers, crawl.workers):
             if worker.process is None or not view.name.endswith(f"-{worker.token}"):
                 continue
             pid = view.name.split("-")[-2]
             if view.silent_seconds > self._hangs and (others_live or _is_stopped(pid)):
                 logger.warning("Worker %d gives no sign of life and is ended", worker.number)
                 worker.process.kill()
+        return crawl
 
-    def _show(self, seen: Observation, live: Live) -> None:
-        if not seen.view.workers:
-            return
-        totals, rate = seen.view.totals.as_plain(), seen.view.pages_per_second
-        progress = Progress(**totals, pages_per_second=rate or 0.0)
+    def _show(self, crawl: CrawlView, live: Live) -> None:
+        rate = crawl.pages_per_second or 0.0
+        progress = Progress(**crawl.totals.as_plain(), pages_per_second=rate)
         if self._panel:
             live.update(progress_panel(progress), refresh=True)
         else:

@@ -103,13 +103,11 @@ def _shared_learnt(uri: str, wanted: str) -> _Learnt:
     from mmcrawl.cluster.learnt import learnt_patterns
     from mmcrawl.cluster.store import open_shared_store
     from mmcrawl.cluster.views.looking import chosen_job
-    from mmcrawl.cluster.views.observing import Observation, Observer
+    from mmcrawl.cluster.views.observing import Observer
 
     with Observer(uri) as observer:
         job = chosen_job(observer.jobs(), wanted, observer.name)
-        observation = Observation(job)
-        observer.look(observation, 0.0)
-    totals = observation.view.totals
+        totals = observer.look(job, 0.0).totals
     with closing(open_shared_store(uri, job=job, arguments=None)) as shared:
         numbers = totals.media_pages, totals.pages
         return _of(job, shared.job.arguments, learnt_patterns(shared), *numbers)

@@ -81,15 +81,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 def _looked_at(observer: Observer, jobs: Sequence[str]) -> list[CrawlView]:
     """Look at jobs until all is found out that a few seconds tell."""
-    from mmcrawl.cluster.views.observing import Observation
-
-    seen = [Observation(job) for job in jobs]
     end = time.monotonic() + _LONGEST_LOOK
     while True:
-        for one in seen:
-            observer.look(one, time.monotonic())
-        if all(one.is_settled for one in seen) or time.monotonic() > end:
-            return [one.view for one in seen]
+        views = [observer.look(job, time.monotonic()) for job in jobs]
+        if all(view.is_settled for view in views) or time.monotonic() > end:
+            return views
         time.sleep(_LOOK_AGAIN)
 
 

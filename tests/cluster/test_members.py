@@ -77,6 +77,7 @@ def test_who_has_more_gives_who_has_less_takes_and_then_nobody_does(owners: list
 def test_of_a_damaged_heartbeat_the_beat_counts(facts: str | None) -> None:
     damaged = {"_id": "job/ann", "beat": 7, "facts": facts}
     over = {"_id": f"job/{OVER}", "beat": 1, "facts": "{}"}
-    told = {"_id": "job/bob", **Heartbeat(2, 3, 4, 0.5, "x").row}
-    found = {"ann": Heartbeat(7), "bob": Heartbeat(2, 3, 4, 0.5, "x")}
+    bob = Heartbeat(2, 3, None, 4, 0.5, "x")
+    told = {"_id": "job/bob", **bob.row}
+    found = {"ann": Heartbeat(7), "bob": bob}
     assert heartbeats_of([damaged, over, told]) == found

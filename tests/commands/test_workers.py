@@ -185,14 +185,14 @@ def drawn(what: Any, width: int) -> str:
 @each("width", [40, 60, 110])
 def test_narrow_terminals_lose_no_numbers(width: int) -> None:
     leases = {n: Lease(n, ANN, 1, busy=n < 12, pages=3 * (n > 7)) for n in range(341)}
-    late, silent = Heartbeat(9, under_way=512, lag=31.0), Heartbeat(9, under_way=7)
+    late, silent = Heartbeat(9, 5, 12.34, 512, 31.0), Heartbeat(9, 5, 3.21, 7)
     gone = {900: Lease(900, BOB, 65_000, busy=3, pages=234)}
     workers = (
-        WorkerView("a-long-name-of-a-machine-12345-f43d", True, 0.0, 12.34, late, leases),
-        WorkerView(BOB, False, 75.0, None, silent, gone),
+        WorkerView("a-long-name-of-a-machine-12345-f43d", True, 0.0, late, leases),
+        WorkerView(BOB, False, 75.0, silent, gone),
     )
     job = JobView("optics\x1b[31m", 1.7e9, None, "", "running", 1_234)
-    view = CrawlView(job, workers, {**leases, **gone}, 683, 58, TOTALS, 9)
+    view = CrawlView(job, workers, {**leases, **gone}, 683, 58, TOTALS)
     text = drawn(crawl_tables("mongodb://h/d", view), width)
     assert max(map(len, text.splitlines())) <= width
     assert "\x1b" not in text

@@ -4,10 +4,4 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.cluster.views.looking import copy_to, opened_to_look
-    from mmcrawl.cluster.views.observing import (
-        CrawlView,
-        JobView,
-        Observation,
-        Observer,
-        WorkerView,
-    )
+    from mmcrawl.cluster.views.observing import CrawlView, JobView, Observer, WorkerView

@@ -1,14 +1,12 @@
 """A shared crawl seen from outside: who works on it, and how fast.
 
 Nothing is written. Clocks of other machines are not asked: a worker is seen to be alive when a
-later look finds another heartbeat, and rates come from the numbers of several looks. One look alone
-knows neither.
+later look finds another heartbeat. One look alone does not know.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 from urllib.parse import quote
@@ -22,8 +20,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.store.documents import below
 
 _SILENT_SECONDS = 6.0  # heartbeats come every 2.5 s; a busy machine is late now and then
-_RATE_SECONDS = 10.0
-_ENOUGH = 2  # looks at new numbers that a rate is made of, at least
 _RECENT_PAGES = 500  # of a partition, that its harvest rate is of
 
 
@@ -57,7 +53,6 @@ class WorkerView:
         name: its machine, its process, and some chance.
         alive: whether its heart beats, None where one look is not enough to tell.
         silent_seconds: since its last heartbeat was first seen.
-        pages_per_second: fetched by it over the last seconds, None if that is not known.
         heartbeat: what it told of itself last.
         partitions: that it owns, by number.
     """
@@ -65,9 +60,13 @@ class WorkerView:
     name: str
     alive: bool | None
     silent_seconds: float
-    pages_per_second: float | None
     heartbeat: Heartbeat
     partitions: Mapping[int, Lease]
+
+    @property
+    def pages_per_second(self) -> float | None:
+        """Fetched by it over the last seconds, None if that is not known."""
+        return None if self.alive is False else self.heartbeat.rate
 
     @property
     def busy(self) -> int:
@@ -91,7 +90,6 @@ class CrawlView:
         unowned: how many of these nobody owns who is alive, nor can be read.
         messages: on their way from partition to partition.
         totals: where the crawl stands.
-        pages_per_second: of all workers over the last seconds, None if that is not known.
     """
 
     job: JobView
@@ -100,21 +98,40 @@ class CrawlView:
     unowned: int
     messages: int
     totals: Totals
-    pages_per_second: float | None
+
+    @property
+    def pages_per_second(self) -> float | None:
+        """Of all workers over the last seconds, None if that is not known."""
+        rates = [one.pages_per_second for one in self.workers if one.alive is not False]
+        known = [rate for rate in rates if rate is not None]
+        return sum(known) if known and len(known) == len(rates) else None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether another look would tell nothing that is not known yet."""
+        return self.job.state != "" and all(
+            one.alive is False or (one.alive and one.pages_per_second is not None)
+            for one in self.workers
+        )
 
 
 class Observer:
-    """Looks at a store. A context manager.
+    """Looks at a store, again and again. A context manager.
 
     Args:
         uri: ``sqlite:///FILE`` or ``mongodb://HOST/DATABASE``.
+        beats: what another one saw, and this one adds to: by job and worker the last beat, since
+            when, and whether there was one before it.
 
     Raises:
         StoreError: it cannot be reached or read, or is none that this version can use.
     """
 
-    def __init__(self, uri: str) -> None:
+    def __init__(
+        self, uri: str, beats: dict[tuple[str, str], tuple[int, float, bool]] | None = None
+    ) -> None:
         self._documents = open_contents(uri, create=False)
+        self._beats = {} if beats is None else beats
 
     def __enter__(self) -> Self:
         return self
@@ -134,156 +151,68 @@ class Observer:
             row["name"] for row in sorted(rows, key=lambda row: (row["started_at"], row["name"]))
         ]
 
-    def look(self, observation: Observation, now: float) -> None:
-        """Look at a job. Four round trips.
+    def look(self, name: str, now: float) -> CrawlView:
+        """Return how a job stands. Four round trips.
 
         Args:
-            observation: of the job; takes down what is seen.
+            name: of the job.
             now: seconds of a monotonic clock.
 
         Raises:
             StoreError: the job is not there, or the server cannot be reached.
         """
-        prefix = quote(observation.name, safe="")
+        prefix = quote(name, safe="")
         job = self._documents.get("job", [prefix]).get(prefix)
         if job is None:
-            raise StoreError(no_job(observation.name, self.name))
+            raise StoreError(no_job(name, self.name))
         messages = sum(1 for _ in self._documents.range("message", *below(prefix), fields=("at",)))
         heartbeats = heartbeats_of(self._all("worker", prefix))
-        leases = leases_of(self._all("lease", prefix), observation.leases)
-        observation.take(dict(job), heartbeats, leases, messages, now)
+        leases = leases_of(self._all("lease", prefix))
+        workers = [
+            self._worker(name, worker, heartbeats[worker], leases, now)
+            for worker in sorted(heartbeats)
+        ]
+        totals = _totals(leases.values())
+        finished_at, reason = job["finished_at"] or None, job["reason"]
+        state = "finished" if finished_at else _state(reason, workers, leases.values())
+        living = {one.name for one in workers if one.alive is not False}
+        unowned = sum(not one.fault and one.owner not in living for one in leases.values())
+        if finished_at:
+            workers = [one for one in workers if one.alive]
+        shown = JobView(name, job["started_at"], finished_at, reason, state, totals.pages)
+        return CrawlView(shown, tuple(workers), leases, unowned, messages, totals)
 
     def _all(self, table: str, prefix: str) -> list[Row]:
         return [{"_id": k, **row} for k, row in self._documents.range(table, *below(prefix))]
 
-
-class _Seen:
-    """A worker as several looks saw it: its last heartbeat, since when, and how its pages grew."""
-
-    def __init__(self, heartbeat: Heartbeat, now: float) -> None:
-        self.heartbeat, self.since = heartbeat, now
-        self._changed = False
-        self._counts: deque[tuple[float, int]] = deque()
-
-    def see(self, heartbeat: Heartbeat, now: float) -> None:
-        if heartbeat.beat != self.heartbeat.beat:
-            self.heartbeat, self.since, self._changed = heartbeat, now, True
-            # The numbers of the first look may be older: when they came is not known.
-            self._counts.append((now, heartbeat.crawled))
-        while self._counts and now - self._counts[0][0] > _RATE_SECONDS:
-            self._counts.popleft()
-
-    def alive(self, now: float) -> bool | None:
-        if now - self.since > _SILENT_SECONDS:
-            return False
-        return True if self._changed else None
-
-    @property
-    def rate(self) -> float | None:
-        if len(self._counts) < _ENOUGH:
-            return None
-        (since, before), (until, after) = self._counts[0], self._counts[-1]
-        return (after - before) / (until - since)
-
-    def view(self, name: str, leases: Mapping[int, Lease], now: float) -> WorkerView:
-        alive = self.alive(now)
-        rate = None if alive is False else self.rate
+    def _worker(
+        self, job: str, name: str, heartbeat: Heartbeat, leases: Mapping[int, Lease], now: float
+    ) -> WorkerView:
+        beat, since, has_changed = self._beats.get((job, name), (heartbeat.beat, now, False))
+        if beat != heartbeat.beat:
+            since, has_changed = now, True
+        self._beats[job, name] = heartbeat.beat, since, has_changed
+        alive = False if now - since > _SILENT_SECONDS else has_changed or None
         own = {part: lease for part, lease in leases.items() if lease.owner == name}
-        return WorkerView(name, alive, now - self.since, rate, self.heartbeat, own)
+        return WorkerView(name, alive, now - since, heartbeat, own)
 
 
-class Observation:
-    """What several looks at a job tell.
+def _state(reason: str, workers: Iterable[WorkerView], leases: Iterable[Lease]) -> str:
+    """Return the state of a job that is not finished."""
+    alive = {one.alive for one in workers}
+    if True in alive:
+        return "running"
+    if None in alive:
+        return ""
+    if alive or any(lease.owner for lease in leases):
+        return "silent"
+    return "stopped" if reason or any(lease.epoch for lease in leases) else "starting"
 
-    Args:
-        name: of the job.
 
-    Attributes:
-        leases: as of the last one.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._job: Row = {}
-        self._seen: dict[str, _Seen] = {}
-        self.leases: dict[int, Lease] = {}
-        self._messages = 0
-        self._now = 0.0
-
-    def take(
-        self,
-        job: Row,
-        heartbeats: Mapping[str, Heartbeat],
-        leases: dict[int, Lease],
-        messages: int,
-        now: float,
-    ) -> None:
-        """Take down a look: the document of the job, the last heartbeats of workers, the leases of
-        partitions, and how many messages are on their way.
-        """
-        self._job, self._messages, self._now = job, messages, now
-        self.leases = leases
-        for name in self._seen.keys() - heartbeats.keys():
-            del self._seen[name]
-        for name, one in heartbeats.items():
-            self._seen.setdefault(name, _Seen(one, now)).see(one, now)
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether another look would tell nothing that is not known yet."""
-        if self._state() == "finished":
-            return True
-        states = [(one.alive(self._now), one.rate) for one in self._seen.values()]
-        return all(alive is False or (alive and rate is not None) for alive, rate in states)
-
-    @property
-    def view(self) -> CrawlView:
-        """The job as it stands after the last look."""
-        job, state, totals = self._job, self._state(), self._totals()
-        views = [one.view(name, self.leases, self._now) for name, one in self._seen.items()]
-        shown = sorted(
-            (one for one in views if one.alive or state != "finished"), key=lambda one: one.name
-        )
-        rates = [view.pages_per_second for view in shown if view.alive is not False]
-        known = [rate for rate in rates if rate is not None]
-        return CrawlView(
-            JobView(
-                self.name,
-                job["started_at"],
-                job["finished_at"] or None,
-                job["reason"],
-                state,
-                totals.pages,
-            ),
-            tuple(shown),
-            self.leases,
-            self._unowned(),
-            self._messages,
-            totals,
-            sum(known) if known and len(known) == len(rates) else None,
-        )
-
-    def _state(self) -> str:
-        if self._job["finished_at"]:
-            return "finished"
-        alive = {one.alive(self._now) for one in self._seen.values()}
-        if True in alive:
-            return "running"
-        if None in alive:
-            return ""
-        leases = self.leases.values()
-        if self._seen or any(lease.owner for lease in leases):
-            return "silent"
-        return "stopped" if self._job["reason"] or any(one.epoch for one in leases) else "starting"
-
-    def _totals(self) -> Totals:
-        """Return the totals of all partitions."""
-        facts = [lease.plain_facts for lease in self.leases.values()]
-        told = [Totals(**one["totals"]) for one in facts if "totals" in one]
-        recent = [min(one.pages, _RECENT_PAGES) for one in told]
-        harvest = sum(one.harvest_rate * of for one, of in zip(told, recent, strict=True))
-        return replace(added(told), harvest_rate=harvest / max(sum(recent), 1))
-
-    def _unowned(self) -> int:
-        alive = {name for name, one in self._seen.items() if one.alive(self._now) is not False}
-        return sum(not one.fault and one.owner not in alive for one in self.leases.values())
+def _totals(leases: Iterable[Lease]) -> Totals:
+    """Return the totals of all partitions."""
+    facts = [lease.plain_facts for lease in leases if not lease.fault]
+    told = [Totals(**one["totals"]) for one in facts if "totals" in one]
+    recent = [min(one.pages, _RECENT_PAGES) for one in told]
+    harvest = sum(one.harvest_rate * of for one, of in zip(told, recent, strict=True))
+    return replace(added(told), harvest_rate=harvest / max(sum(recent), 1))
