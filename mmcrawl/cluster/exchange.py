@@ -41,8 +41,6 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 3.0
 IDLE_SECONDS = 0.25
 _TRUSTED = 0.8  # of a lease: for so long a worker that the store does not hear keeps its partitions
-_LONGEST_TURN = 4.0  # leases for which a worker that is in the midst of a turn counts as alive
-_AT_ONCE = 128  # partitions that are read at once
 _RATE_SECONDS = 10.0
 _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
 
@@ -172,7 +170,7 @@ class Exchange:
         self._beats = self._crawled = self._under_way = 0
         self._counts: deque[tuple[float, int]] = deque()
         self._looked_at = now - LOOK_SECONDS
-        self._heard_at = self._began_at = now
+        self._heard_at = now
         self._still: dict[int, int] | None = None
         self._earlier_end: Row | None = None
         self._is_fresh = not self.documents.job.reason  # nobody has stopped it before
@@ -221,9 +219,8 @@ class Exchange:
 
     def beat(self, now: float) -> None:
         """Tell the others that this worker is alive, also in the midst of a long turn."""
-        hangs = now - self._began_at > _LONGEST_TURN * self.rules.lease
         with self._beating:
-            if self.ended or (hangs and self.report is not None):
+            if self.ended:
                 return
             self._beats += 1
             self._counts.append((now, self._crawled))
@@ -243,7 +240,7 @@ class Exchange:
         report, began = self.report, self.clock()
         if report is None:
             return
-        self._began_at, news = began, News()
+        news = News()
         self._crawled, self._under_way = report.crawled, report.under_way
         self._write(report, news)
         has_looked = began - self._looked_at >= (IDLE_SECONDS if report.idle else LOOK_SECONDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -87,24 +86,6 @@ def test_who_was_replaced_is_told_and_what_it_writes_does_not_count(
     assert stood(store) == ([b"one", b"two"], "")
 
 
-def test_what_waits_for_hosts_that_were_left_alone_is_tried_by_who_takes_it(
-    ann: Owner, bob: Owner
-) -> None:
-    ann.leases.change([replace(ann.lease, busy=0, alone=4)])
-    assert (bob.take().lease.busy, bob.lease.alone) == (4, 0)
-
-
-def test_a_snapshot_stands_for_the_records_before_it(store: SharedStore, ann: Owner) -> None:
-    ann.write(b"one", b"two")
-    ann.copy(b"some", b"more")()
-    ann.write(b"three")
-    assert stood(store) == ([b"some", b"more", b"three"], "")
-    assert (ann.lease.size, ann.lease.log) == (8, 5)
-    ann.copy(b"all")()
-    assert stood(store) == ([b"all"], "")
-    assert len(store.all("log")) == 1
-
-
 def test_snapshots_of_who_was_replaced_do_no_harm(
     store: SharedStore, ann: Owner, bob: Owner
 ) -> None:
@@ -117,13 +98,6 @@ def test_snapshots_of_who_was_replaced_do_no_harm(
     shorten()
     assert ann.leases.change([late]) == {3}
     assert stood(store) == ([b"everything", b"three"], "")
-
-
-def test_a_change_whose_answer_was_lost_was_made(store: SharedStore, ann: Owner) -> None:
-    lost = iter([True, False])
-    store._documents.again = lambda operation, table: operation == "change" and next(lost, False)
-    assert ann.write(b"one") == set()
-    assert stood(store) == ([b"one"], "")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

@@ -183,9 +183,3 @@ def test_closing_ends_waiting_for_a_server_and_for_an_answer(proxy, connect, cap
     shared.close()
     thread.join(HANG)
     assert heard
-
-
-def test_a_server_that_is_away_when_a_store_is_opened_is_told_at_once(proxy, connect):
-    proxy.cut()
-    with pytest.raises(StoreError, match="cannot be reached"):
-        connect()

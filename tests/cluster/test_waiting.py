@@ -99,17 +99,6 @@ def test_a_crawl_ends_soon_after_its_last_page() -> None:
         assert gang.now - last <= 3.0, seed
 
 
-def test_partitions_are_given_with_the_next_link_not_with_the_next_report() -> None:
-    gang = gang_of_one(0)
-    [worker] = gang.workers.values()
-    while worker.job.exchange.report or worker.job.exchange.news:
-        gang.pass_time()
-    worker.job.parts.choose(9)
-    assert worker.job.parts.can_give
-    worker.job.next()
-    assert not worker.job.parts.can_give
-
-
 def test_who_waits_for_the_store_longer_than_its_lease_keeps_its_partitions() -> None:
     gang = gang_of_one(0)
     [first] = gang.workers.values()
@@ -132,17 +121,6 @@ def test_who_waits_for_the_store_longer_than_its_lease_keeps_its_partitions() ->
     own = first.job.exchange.leases.own
     assert held
     assert {part: own[part].epoch for part in held} == held
-
-
-def test_who_hangs_in_a_turn_is_dead_in_the_end() -> None:
-    gang = gang_of_one(0)
-    [worker] = gang.workers.values()
-    worker.job.next()
-    worker.job._hand_over()
-    gang.now += 5 * gang.rules.lease
-    before = dict(gang.tables["worker"])
-    worker.job.exchange.beat(gang.now)
-    assert gang.tables["worker"] == before
 
 
 def test_who_joins_while_the_others_end_ends_as_well() -> None:
