@@ -366,11 +366,10 @@ class Exchange:
                 news.give = -more
         # What names this worker and is not its own it took without hearing of it.
         wanted += [o for o in sound if o.owner == self.name and o.part not in self.leases.own]
-        for first in range(0, len(wanted), _AT_ONCE):
-            taken = self.leases.take(wanted[first : first + _AT_ONCE])
-            for stored in self._logs.read(taken) if taken else ():
-                told = self._learnt.learnt_links.get(stored.lease.part, 0)
-                news.taken.append((stored, told))
+        taken = self.leases.take(wanted) if wanted else []
+        for stored in self._logs.read(taken):
+            told = self._learnt.learnt_links.get(stored.lease.part, 0)
+            news.taken.append((stored, told))
 
     def _hear(
         self, heartbeats: Mapping[str, Heartbeat], sound: Iterable[Lease], news: News
