@@ -182,12 +182,12 @@ class CrawlWatch:
 
         found = []
         with Observer(self._uri, self._beats) as observer:
-            for name in observer.jobs():
-                view = observer.look(name, time.monotonic())
+            for job in observer.jobs():
+                view = observer.look(job.name, time.monotonic())
                 totals = view.totals
                 found.append(
                     CrawlNumbers(
-                        name,
+                        job.name,
                         view.job.state or "running",
                         view.job.started_at,
                         view.job.finished_at,

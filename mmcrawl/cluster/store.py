@@ -430,8 +430,7 @@ class SharedStore:
         """
         if not (row := self.read_job()):
             raise StoreError(no_job(self.job.name, self.uri_shown))
-        arguments, finished_at = json.loads(row["arguments"]), row["finished_at"] or None
-        self.job = Job(0, row["name"], arguments, finished_at, row["reason"])
+        self.job = job_of(row)
         return self.job
 
     def read_job(self) -> Row:
@@ -500,6 +499,12 @@ class SharedStore:
 def name_of(part: int) -> str:
     """Return what the names of a partition's documents begin with."""
     return f"{part:04d}"
+
+
+def job_of(row: Mapping[str, Any]) -> Job:
+    """Return the job of a document."""
+    arguments, finished_at = json.loads(row["arguments"]), row["finished_at"] or None
+    return Job(0, row["name"], arguments, finished_at, row["reason"])
 
 
 def no_job(name: str, store: str) -> str:

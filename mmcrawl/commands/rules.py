@@ -90,8 +90,7 @@ def _learnt(opts: argparse.Namespace) -> _Learnt:
     if is_shared(uri):
         return _shared_learnt(uri, opts.job)
     with open_store(uri, read_only=True) as store:
-        jobs = {job.name: job for job in store.jobs()}
-        job = jobs[chosen_job(list(jobs), opts.job, store.name)]
+        job = chosen_job(store.jobs(), opts.job, store.name)
         findings = Findings(store, job)
         pages = "SELECT count(*) FROM page WHERE id >> ? = ?"
         fetched = store.db.execute(pages, (JOB_SHIFT, job.number)).fetchone()[0]
@@ -107,10 +106,10 @@ def _shared_learnt(uri: str, wanted: str) -> _Learnt:
 
     with Observer(uri) as observer:
         job = chosen_job(observer.jobs(), wanted, observer.name)
-        totals = observer.look(job, 0.0).totals
-    with closing(open_shared_store(uri, job=job, arguments=None)) as shared:
+        totals = observer.look(job.name, 0.0).totals
+    with closing(open_shared_store(uri, job=job.name, arguments=None)) as shared:
         numbers = totals.media_pages, totals.pages
-        return _of(job, shared.job.arguments, learnt_patterns(shared), *numbers)
+        return _of(job.name, job.arguments, learnt_patterns(shared), *numbers)
 
 
 def _of(

@@ -66,7 +66,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
         from mmcrawl.cluster.views.observing import Observer
 
         with Observer(store) as observer:
-            views = _looked_at(observer, [opts.job] if opts.job else observer.jobs())
+            views = _looked_at(
+                observer, [opts.job] if opts.job else [job.name for job in observer.jobs()]
+            )
         if opts.json:
             one = crawl_as_plain(observer.name, views[0]) if len(views) == 1 else None
             plain = one or jobs_as_plain(observer.name, [view.job for view in views])

@@ -267,21 +267,6 @@ class Findings:
                 (JOB_SHIFT, self._job, page.url),
             )
 
-    def media_since(self, time: float) -> Iterator[tuple[str, str, str]]:
-        """Yield address, kind and page of media on pages visited from a time on, best ones first.
-
-        All addresses of a medium come, and one may come several times.
-        """
-        rows = self._store.db.execute(
-            "SELECT r.url, r.kind, p.url, r.others FROM media_page p JOIN media_resource r"
-            " ON r.job = p.job AND r.page = p.url WHERE p.job = ? AND p.visited_at >= ?"
-            " ORDER BY p.topic_score DESC, p.url, r.place",
-            (self._job, time),
-        )
-        for url, kind, page, others in rows:
-            for address in (url, *json.loads(others)):
-                yield address, kind, page
-
     def counts(self) -> dict[str, int]:
         """Return the number of media pages, and of distinct resources of each kind."""
         if self._counts is None:

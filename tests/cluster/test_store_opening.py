@@ -33,7 +33,7 @@ def jobs(uri):
     from mmcrawl.cluster.views import Observer
 
     with Observer(uri) as observer:
-        return observer.jobs()
+        return [job.name for job in observer.jobs()]
 
 
 # -- jobs -------------------------------------------------------------------------------------

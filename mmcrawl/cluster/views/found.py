@@ -1,10 +1,10 @@
 """The media that the crawls of a store found, wherever that is kept."""
 
 import re
+import sys
 from collections.abc import Container, Iterator
 from contextlib import closing
 from itertools import islice
-from typing import Any
 
 from mmcrawl.cluster.store import is_shared, open_shared_store
 from mmcrawl.errors import StoreError
@@ -28,8 +28,7 @@ class FoundMedia:
 
     def __init__(self, uri: str, job: str = "") -> None:
         self._uri = uri
-        jobs = _shared_jobs(uri) if is_shared(uri) else _jobs(uri)
-        self.jobs = [each for each in jobs if job in ("", each.name)]
+        self.jobs = [each for each in _jobs(uri) if job in ("", each.name)]
         if not self.jobs:
             which = f"job {job!r}" if job else "crawl"
             raise StoreError(f"there is no {which} in the store; `scrapy crawl focused` begins one")
@@ -50,18 +49,12 @@ class FoundMedia:
 
         Those of the pages that are best on topic come first; an address may come several times.
         """
-        if is_shared(self._uri):
-            for _, page in self.pages():
-                if page.visited_at >= time:
+        for _, page in self.pages():
+            if page.visited_at >= time:
+                for each in page.resources:
                     yield from (
-                        (address, each.kind, page.url)
-                        for each in page.resources
-                        for address in (each.url, *each.others)
+                        (address, each.kind, page.url) for address in (each.url, *each.others)
                     )
-            return
-        with open_store(self._uri, read_only=True) as store:
-            for job in self.jobs:
-                yield from Findings(store, job).media_since(time)
 
     def best(self, first: int, most: int) -> list[MediaPageRecord]:
         """Return pages with media of the first of the crawls, those best on topic first.
@@ -70,12 +63,7 @@ class FoundMedia:
             first: how many of the best are left out; on a server these are read as well.
             most: how many follow.
         """
-        job = self.jobs[0]
-        if is_shared(self._uri):
-            with _opened(self._uri, job.name) as shared:
-                return list(islice(shared.media_pages(), first, first + most))
-        with open_store(self._uri, read_only=True) as store:
-            return list(Findings(store, job).media_pages(first, most))
+        return list(self._pages(self.jobs[0], first, most))
 
     @property
     def near_name(self) -> str:
@@ -113,30 +101,19 @@ class FoundMedia:
     def pages(self) -> Iterator[tuple[Job, MediaPageRecord]]:
         """Yield the pages with media of each crawl, those best on topic first."""
         for job in self.jobs:
-            if is_shared(self._uri):
-                with _opened(self._uri, job.name) as shared:
-                    yield from ((job, page) for page in shared.media_pages())
-            else:
-                with open_store(self._uri, read_only=True) as store:
-                    yield from ((job, page) for page in Findings(store, job).media_pages())
+            yield from ((job, page) for page in self._pages(job, 0, sys.maxsize))
+
+    def _pages(self, job: Job, first: int, most: int) -> Iterator[MediaPageRecord]:
+        if is_shared(self._uri):
+            with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
+                yield from islice(shared.media_pages(), first, first + most)
+        else:
+            with open_store(self._uri, read_only=True) as store:
+                yield from Findings(store, job).media_pages(first, most)
 
 
 def _jobs(uri: str) -> list[Job]:
-    with open_store(uri, read_only=True) as store:
-        return store.jobs()
-
-
-def _opened(uri: str, job: str) -> Any:
-    return closing(open_shared_store(uri, job=job, arguments=None))
-
-
-def _shared_jobs(uri: str) -> list[Job]:
     from mmcrawl.cluster.views.observing import Observer  # slow to load
 
-    with Observer(uri) as observer:
-        names = observer.jobs()
-    jobs: list[Any] = []
-    for name in names:
-        with _opened(uri, name) as shared:
-            jobs.append(shared.job)
-    return jobs
+    with Observer(uri) if is_shared(uri) else open_store(uri, read_only=True) as store:
+        return store.jobs()

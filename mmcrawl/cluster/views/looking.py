@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import groupby
@@ -63,11 +63,10 @@ def opened_to_look(
     """
     if not is_shared(uri):
         with open_store(uri, read_only=True) as store:
-            jobs = {job.name: job for job in store.jobs()}
-            yield store, jobs[chosen_job(list(jobs), name, store.name)]
+            yield store, chosen_job(store.jobs(), name, store.name)
         return
     with Observer(uri) as observer:
-        name = chosen_job(observer.jobs(), name, observer.name)
+        name = chosen_job(observer.jobs(), name, observer.name).name
     with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-") as folder:
         path = Path(folder, "crawl.db")
         with closing(open_shared_store(uri, job=name, arguments=None)) as shared:
@@ -76,13 +75,14 @@ def opened_to_look(
             yield store, store.jobs()[0]
 
 
-def chosen_job(names: list[str], name: str, store: str) -> str:
-    """Return the name of the job that is meant."""
-    if name in names or (not name and len(names) == 1):
-        return name or names[0]
-    if not names:
+def chosen_job(jobs: Sequence[Job], name: str, store: str) -> Job:
+    """Return the job that is meant."""
+    found = [job for job in jobs if name in ("", job.name)]
+    if len(found) == 1:
+        return found[0]
+    if not jobs:
         raise StoreError(f"there is no crawl in store {store}; `scrapy crawl focused` begins one")
-    some = ", ".join(names[-10:])
+    some = ", ".join(job.name for job in jobs[-10:])
     if name:
         raise StoreError(f"there is no job {name!r} in store {store}; there are {some}")
     raise StoreError(f"store {store} has several jobs: say -a job=NAME; there are {some}")

@@ -14,9 +14,10 @@ from urllib.parse import quote
 from mmcrawl.cluster.leases import Lease, leases_of
 from mmcrawl.cluster.members import Heartbeat, heartbeats_of
 from mmcrawl.cluster.own_parts import added
-from mmcrawl.cluster.store import Row, no_job, open_contents
+from mmcrawl.cluster.store import Row, job_of, no_job, open_contents
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.store import Job
 from mmcrawl.store.documents import below
 
 _SILENT_SECONDS = 6.0  # heartbeats come every 2.5 s; a busy machine is late now and then
@@ -144,12 +145,10 @@ class Observer:
         """The URI without user, password and options."""
         return self._documents.name
 
-    def jobs(self) -> list[str]:
-        """Return the names of the jobs, in the order they were begun."""
-        rows = [row for _, row in self._documents.range("job", fields=("name", "started_at"))]
-        return [
-            row["name"] for row in sorted(rows, key=lambda row: (row["started_at"], row["name"]))
-        ]
+    def jobs(self) -> list[Job]:
+        """Return the jobs, in the order they were begun."""
+        rows = [row for _, row in self._documents.range("job")]
+        return [job_of(r) for r in sorted(rows, key=lambda row: (row["started_at"], row["name"]))]
 
     def look(self, name: str, now: float) -> CrawlView:
         """Return how a job stands. Four round trips.
