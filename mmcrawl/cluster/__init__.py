@@ -18,7 +18,6 @@ with lazy_imports(__name__):
     from mmcrawl.cluster.messages import (
         LinksOfPage,
         Messages,
-        Outbox,
         decode_message,
         encode_message,
     )

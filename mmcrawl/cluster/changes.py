@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bson
-import zstandard
 from bson.errors import BSONError
 
+from mmcrawl.cluster.packing import packed, unpacked
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore
@@ -254,26 +254,3 @@ def _insert(db: sqlite3.Connection, name: str, columns: Sequence[str], rows: Ite
         )
     except sqlite3.ProgrammingError as error:
         raise StoreError(f"these are no rows of the table {name}: {error}") from error
-
-
-_LEVEL = 3
-_LONGEST = 256 << 20  # bytes, decompressed: a damaged frame may tell of any number
-
-
-def packed(data: bytes) -> bytes:
-    """Return bytes compressed."""
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
-
-
-def unpacked(data: bytes) -> bytes:
-    """Return what `packed` compressed.
-
-    Raises:
-        ValueError: it did not compress this, or it is too long.
-    """
-    try:
-        if zstandard.frame_content_size(data) > _LONGEST:
-            raise ValueError(f"it is longer than {_LONGEST:,} bytes")
-        return zstandard.ZstdDecompressor().decompress(data)
-    except zstandard.ZstdError as error:
-        raise ValueError(f"it cannot be decompressed: {error}") from error

@@ -15,12 +15,9 @@ import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
-import bson
-from bson.errors import BSONError
-
-from mmcrawl.cluster.changes import packed, unpacked
+from mmcrawl.cluster.packing import decoded, encoded
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.parts import CrawlParts
@@ -28,6 +25,7 @@ from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.scoring.base import NoLinks
 from mmcrawl.scoring.link_model import Contribution
 from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.store.plain_values import PlainForm
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +42,7 @@ class Learnt:
         pages: so many pages it was learnt from.
         words: how many of them hold each word.
         largest: the largest similarities, by which others are scaled.
-        link_model: of links; None for algorithms that have none to share.
+        link_model: of links, a `Contribution` as bytes; none if the algorithm shares none.
         learnt_links: so many links of each part had ended when it was learnt.
         merged: workers whose contribution this one holds as its own.
         patterns: of the sites of its parts.
@@ -53,23 +51,19 @@ class Learnt:
     pages: int = 0
     words: Mapping[str, int] = field(default_factory=dict)
     largest: tuple[float, ...] = ()
-    link_model: Contribution | None = None
-    learnt_links: Mapping[int, int] = field(default_factory=dict)
+    link_model: bytes = b""
+    learnt_links: tuple[tuple[int, int], ...] = ()
     merged: tuple[str, ...] = ()
     patterns: tuple[PatternRecord, ...] = ()
 
+    @property
+    def contribution(self) -> Contribution:
+        """What it contributes to the model of links."""
+        return Contribution.decode(self.link_model) if self.link_model else Contribution.none()
+
     def encode(self) -> bytes:
         """Return it as bytes."""
-        plain = {
-            "pages": self.pages,
-            "words": list(self.words.items()),
-            "largest": self.largest,
-            "link_model": None if self.link_model is None else self.link_model.encode(),
-            "learnt_links": list(self.learnt_links.items()),
-            "merged": self.merged,
-            "patterns": [astuple(pattern) for pattern in self.patterns],
-        }
-        return packed(bson.encode(plain))
+        return encoded(_FORM, self)
 
     @classmethod
     def decode(cls, data: bytes) -> Learnt:
@@ -78,20 +72,12 @@ class Learnt:
         Raises:
             ValueError: it did not write this.
         """
-        try:
-            plain = bson.decode(unpacked(data))
-            link_model = plain["link_model"]
-            return cls(
-                int(plain["pages"]),
-                {str(word): int(count) for word, count in plain["words"]},
-                tuple(map(float, plain["largest"])),
-                None if link_model is None else Contribution.decode(link_model),
-                {int(part): int(settled) for part, settled in plain["learnt_links"]},
-                tuple(map(str, plain["merged"])),
-                tuple(PatternRecord(*values) for values in plain["patterns"]),
-            )
-        except (ValueError, BSONError, LookupError, TypeError) as error:
-            raise ValueError(f"it is not a worker's contribution: {error}") from error
+        learnt = decoded(_FORM, data)
+        learnt.contribution  # noqa: B018 - it is read
+        return learnt
+
+
+_FORM = PlainForm[Learnt](Learnt)
 
 
 def learnt_patterns(documents: SharedStore) -> list[PatternRecord]:
@@ -166,7 +152,7 @@ class LearntStore:
                 continue
             self._merged.update(learnt.merged)
             heard[name] = learnt
-            for part, settled in learnt.learnt_links.items():
+            for part, settled in learnt.learnt_links:
                 self.learnt_links[part] = max(settled, self.learnt_links.get(part, 0))
         for name in self._merged | {self._name}:
             heard.pop(name, None)
@@ -230,14 +216,14 @@ class Mixture:
         pages, merged = self._own.pages + learnt.pages, (*self._own.merged, name)
         self._own = replace(self._own, pages=pages, merged=merged)
         if self.link_model is not None:
-            self.link_model.merge(learnt.link_model or Contribution.none())
+            self.link_model.merge(learnt.contribution)
 
     def _replace(self, name: str, learnt: Learnt) -> None:
         old = self._heard.get(name, Learnt())
         self._similarity.add(-old.pages, {word: -count for word, count in old.words.items()})
         self._heard[name] = learnt
         if self.link_model is not None:
-            self.link_model.hear({name: learnt.link_model or Contribution.none()})
+            self.link_model.hear({name: learnt.contribution})
 
     def told(self, jobs: Mapping[int, CrawlJob], settled: Mapping[int, int]) -> Learnt:
         """Return what this worker has learnt, and the patterns.
@@ -251,7 +237,7 @@ class Mixture:
             self._own,
             words=dict(self._words),
             largest=self._similarity.largest,
-            link_model=None if self.link_model is None else self.link_model.contribution(),
-            learnt_links=dict(settled),
+            link_model=b"" if self.link_model is None else self.link_model.contribution().encode(),
+            learnt_links=tuple(settled.items()),
             patterns=tuple(one for job in jobs.values() for one in job.scorer.patterns()),
         )

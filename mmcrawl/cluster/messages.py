@@ -9,19 +9,16 @@ come twice then, and links that are known are left alone.
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from mmcrawl.cluster.changes import packed, unpacked
+from mmcrawl.cluster.packing import decoded, encoded
 from mmcrawl.cluster.partition import PageElsewhere
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.store.plain_values import PlainForm
 
-_LINKS_AT_ONCE = 2_000
 _AT_ONCE = 200  # messages that are read at once; the others come next time
 
 
@@ -41,9 +38,9 @@ class LinksOfPage:
 _FORM = PlainForm[tuple[LinksOfPage, ...]](tuple[LinksOfPage, ...])
 
 
-def encode_message(links: Sequence[LinksOfPage]) -> bytes:
+def encode_message(links: Iterable[LinksOfPage]) -> bytes:
     """Return the links of some pages as bytes."""
-    return packed(json.dumps(_FORM.write(tuple(links)), separators=(",", ":")).encode())
+    return encoded(_FORM, tuple(links))
 
 
 def decode_message(data: bytes) -> tuple[LinksOfPage, ...]:
@@ -52,46 +49,7 @@ def decode_message(data: bytes) -> tuple[LinksOfPage, ...]:
     Raises:
         ValueError: it did not write this.
     """
-    try:
-        return _FORM.read(json.loads(unpacked(data)))
-    except RecursionError as error:
-        raise ValueError(f"this is no message: {error}") from error
-
-
-class Outbox:
-    """Links by the partition they are for, those of one page together."""
-
-    def __init__(self) -> None:
-        self._links: defaultdict[int, dict[PageElsewhere | None, list[NewLink]]] = defaultdict(dict)
-
-    def __bool__(self) -> bool:
-        return bool(self._links)
-
-    def add(self, part: int, page: PageElsewhere | None, link: NewLink) -> None:
-        """Add a link for a partition."""
-        self._links[part].setdefault(page, []).append(link)
-
-    def take(self) -> list[tuple[int, bytes]]:
-        """Take out all, encoded, each with its partition."""
-        taken = [
-            (part, encode_message(some))
-            for part, pages in self._links.items()
-            for some in _batches(LinksOfPage(page, tuple(links)) for page, links in pages.items())
-        ]
-        self._links.clear()
-        return taken
-
-
-def _batches(pages: Iterable[LinksOfPage]) -> Iterator[list[LinksOfPage]]:
-    """Yield pages by some thousands of links."""
-    some: list[LinksOfPage] = []
-    for page in pages:
-        some.append(page)
-        if sum(len(one.links) for one in some) > _LINKS_AT_ONCE:
-            yield some
-            some = []
-    if some:
-        yield some
+    return decoded(_FORM, data)
 
 
 class Messages:

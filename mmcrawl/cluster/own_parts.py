@@ -21,7 +21,7 @@ from typing import Any
 from mmcrawl.cluster.changes import Changes
 from mmcrawl.cluster.exchange import Report
 from mmcrawl.cluster.leases import Stored
-from mmcrawl.cluster.messages import Outbox
+from mmcrawl.cluster.messages import LinksOfPage, encode_message
 from mmcrawl.cluster.partition import PageElsewhere, PartitionJob
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import SharedStore
@@ -29,7 +29,7 @@ from mmcrawl.crawl.history import why_silent
 from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.reports import Reporter, Totals
 from mmcrawl.frontier.admission import Sites
-from mmcrawl.frontier.records import WaitingLink
+from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.link_model import LinkModel
 
@@ -61,7 +61,7 @@ class OwnParts:
         under_way: links that are being fetched.
         giving: partitions that are to be another worker's; nothing is fetched from them.
         granted: pages of each that may be fetched in all, if the crawl has a budget.
-        outbox: links for other partitions.
+        outbox: links for other partitions, those of one page together.
         totals: where each stands, as of the last report.
         contents: what pages without links and media consist of.
     """
@@ -93,7 +93,7 @@ class OwnParts:
         self.under_way: set[int] = set()
         self.giving: set[int] = set()
         self.granted: dict[int, int] = {}
-        self.outbox = Outbox()
+        self.outbox: dict[int, dict[PageElsewhere | None, list[NewLink]]] = {}
         self._under_way_in: Counter[int] = Counter()
         self._rests_until: dict[int, float] = {}
         self._best: dict[int, float] = {}
@@ -272,8 +272,13 @@ class OwnParts:
         for link, parent in job.frontier.outgoing:
             if parent is not None and parent not in pages:
                 pages[parent] = job.page_above(parent)
-            self.outbox.add(self._rules.part_of(link.url), pages[parent], link)
+            self.send(link, pages[parent])
         job.frontier.outgoing.clear()
+
+    def send(self, link: NewLink, page: PageElsewhere | None = None) -> None:
+        """Lay out a link for the partition it belongs to, with the page that it was found on."""
+        pages = self.outbox.setdefault(self._rules.part_of(link.url), {})
+        pages.setdefault(page, []).append(link)
 
     def took_in(self, name: str, part: int) -> None:
         """Note that a message was taken in; it is removed once that is written."""
@@ -303,7 +308,10 @@ class OwnParts:
             parts=dict(self.held),
             rows={part: some.encode() for part, some in rows.items() if part in self.held},
             states=states,
-            messages=self.outbox.take(),
+            messages=[
+                (part, encode_message(LinksOfPage(page, tuple(pages[page])) for page in pages))
+                for part, pages in self.outbox.items()
+            ],
             media=media,
             dropped=dropped,
             taken_in=self._taken_in,
@@ -315,7 +323,7 @@ class OwnParts:
         )
         if self._rules.max_pages:
             report.wants, report.spare = self._budget()
-        self._taken_in, self._since = {}, inf
+        self._taken_in, self.outbox, self._since = {}, {}, inf
         self._dirty.clear()
         for part in given:
             self.forget(part)

@@ -277,7 +277,7 @@ class SharedJob:
                 new |= self.parts.job_of(part).add([link])
                 self.parts.note(part)
             else:
-                self.parts.outbox.add(part, None, link)
+                self.parts.send(link)
                 new = True
         return new
 

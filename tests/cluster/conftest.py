@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 from pymongo import MongoClient
 
-from mmcrawl.cluster import open_shared_store
 from tests.databases import mongodb_uri
-
-ARGUMENTS = {"topic": "physics", "algo": "hits"}
 
 
 @pytest.fixture
@@ -35,15 +32,6 @@ def database(server_uri):
     server, _, name = server_uri.rpartition("/")
     with MongoClient(server) as client:
         yield client[name]
-
-
-@pytest.fixture
-def stores(uri):
-    """Return three stores of one job."""
-    opened = [open_shared_store(uri, job="a/b é", arguments=ARGUMENTS) for _ in range(3)]
-    yield opened
-    for shared in opened:
-        shared.close()
 
 
 @pytest.fixture

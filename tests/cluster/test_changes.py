@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mmcrawl.cluster import Changes, Rows, Rules
+from mmcrawl.cluster import Changes, Rows
 from mmcrawl.cluster import changes as module
-from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
+from mmcrawl.frontier import JOB_SHIFT, open_store
 from tests.tables import each
-
-from .memory import Gang, MadeWeb
 
 NAMES = [table.name for table in module._TABLES]
 LEFT_BEHIND = {"job", "note"}  # a part notes nothing there that others need
@@ -95,6 +88,11 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
     assert {part: {*rows.put} for part, rows in taken.items()} == {PART: {table.name}}
     there.put(PART, taken.values())
     assert rows_of(other, scores=True) == rows_of(store, scores=True)
+    there.put(PART, taken.values())  # a log may be read twice
+    there.remove(PART)
+    assert not any(rows_of(other).values())
+    there.put(PART, map(Rows.decode, changes.all_of(store.db, PART)))
+    assert rows_of(other, scores=True) == rows_of(store, scores=True)
     for name in row.keys() - {*table.key} - {*table.left_out}:
         value = {"x": "y", 3: 7, 0.5: 7.5, b"abcd": b"abcdefgh", "W": "C", "[]": "[1]"}.get(
             row[name], PART << JOB_SHIFT | 1
@@ -112,82 +110,6 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
     there.put(PART, taken.values())
     assert not any(rows_of(other).values())
     assert changes.take() == there.take() == {}
-
-
-class Part:
-    """A part of a crawl, among others, as a worker has it."""
-
-    def __init__(self, pages=9, hosts=3):
-        self.gang = Gang(MadeWeb(hosts, pages), Rules(parts=2, rest=0.0))
-        self.worker = self.gang.join()
-        self.job = self.worker.job
-        self.reports = []
-        self.changes = self.job.parts._changes
-        self.store = self.job.parts._store
-        self.job._hand_over()
-        self.job.exchange.turn()
-        self.job._hear()
-        self.job.exchange.ended = True  # what changes from now on is left to the test
-
-    def act(self, action, number):
-        links = self.worker.under_way
-        if action == "next" and (link := self.job.next()):
-            links.append(link)
-        if action == "add":
-            self.job.add([NewLink(f"http://h0.test/x/{number}"), NewLink("http://h0.test/x/0")])
-        if action == "commit":
-            self.store.commit()
-        if not links or action in ("next", "add", "commit"):
-            return
-        link = links.pop(number % len(links))
-        if action == "crawled":
-            self.job.crawled(link.id, self.gang.web.page(link.url))
-        elif action == "failed":
-            self.job.failed(link.id, "HTTP 404")
-        elif action == "retry":
-            self.job.retry(link.id, b"x", 1)
-        elif action == "redirected":
-            self.job.redirected(link.id, NewLink(f"http://h1.test/y/{number}"))
-
-
-ACTIONS = ["next", "next", "next", "crawled", "crawled", "add", "failed", "retry", "redirected"]
-
-
-@given(
-    actions=st.lists(
-        st.tuples(st.sampled_from([*ACTIONS, "commit", "take", "take"]), st.integers(0, 9)),
-        max_size=40,
-    ),
-    twice=st.integers(0, 5),
-)
-def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
-    part = Part()
-    try:
-        log = [part.changes.take()]
-        for action, number in actions:
-            if action == "take":
-                log.append(part.changes.take())
-            else:
-                part.act(action, number)
-        for job in part.job.parts.jobs.values():
-            job.commit()
-        log.append(part.changes.take())
-        for some in (log, log + log[twice:]):
-            with open_store("memory:") as other:
-                there = Changes(other)
-                for number in range(2):
-                    rows = [Rows.decode(one[number].encode()) for one in some if number in one]
-                    there.put(number, rows)
-                assert rows_of(other) == rows_of(part.store)
-                assert there.take() == {}
-        with open_store("memory:") as other, closing(sqlite3.connect(part.job.parts._file)) as db:
-            part.store.commit()
-            there = Changes(other)
-            for number in range(2):
-                there.put(number, map(Rows.decode, part.changes.all_of(db, number)))
-            assert rows_of(other, scores=True) == rows_of(part.store, scores=True)
-    finally:
-        part.job.close()
 
 
 @each(

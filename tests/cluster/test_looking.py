@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from mmcrawl import __version__
 from mmcrawl.cluster import Rules
 from mmcrawl.cluster.views import copy_to
 from mmcrawl.crawl import explain_link as explain
 from mmcrawl.crawl import looked_at
-from mmcrawl.errors import StoreError
 from mmcrawl.frontier import ELSEWHERE, Job, LinkRecord, Status, open_store
 from mmcrawl.page import parse_page
 from tests.tables import each
@@ -148,10 +145,3 @@ def test_a_part_that_cannot_be_read_is_told_and_the_others_are_there(tmp_path: P
     assert told[0].endswith("record 1 of its log is missing")
     own = {link.url for link in found if link.error != ELSEWHERE}
     assert own == {url for url in gang.web.urls if gang.rules.part_of(url) not in {cut, torn}}
-
-
-def test_a_crawl_of_another_version_is_refused(tmp_path: Path) -> None:
-    shared = memory_store()
-    shared.begin({})
-    with pytest.raises(StoreError, match="was begun by mmcrawl of old"):
-        copy_to(tmp_path / "crawl.db", shared, print)

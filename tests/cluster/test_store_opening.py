@@ -61,17 +61,6 @@ def test_other_arguments_are_refused_and_nothing_is_overwritten(uri):
     looking.close()
 
 
-def test_a_job_stops_for_all(stores):
-    stores[0].stop_job("all is crawled", finished=True)
-    assert stores[1].job.finished_at is None
-    again = stores[1].refresh_job()
-    assert again == stores[1].job == stores[0].job
-    assert again.finished_at == pytest.approx(time.time(), abs=60)
-    assert again.reason == "all is crawled"
-    stores[1].stop_job("stopped", finished=False)
-    assert (stores[0].refresh_job().finished_at, stores[0].job.reason) == (None, "stopped")
-
-
 def test_looking_writes_nothing(uri):
     for _ in range(2):
         assert "there is no store" in refusal(uri, arguments=None)
