@@ -8,12 +8,13 @@ so this reader trusts the tags it sees and nothing that spans many of them:
 * a start tag of an entry closes the entry before it, an end tag what is open inside of it, and one
   that nothing matches is passed over;
 * a tag ends where the next begins; of a broken one those attributes count that can be read;
-* ``&`` is text where no reference follows; a reference that is not declared stays as written;
+* ``&`` is text where no reference follows; of entities those of HTML are known, others stay as
+  written, also where the file declares them;
 * a comment or CDATA section that holds the beginning of another was not closed: its marker is text;
 * prefixes need no declaration; control characters are dropped.
 
 Entries come one after the other, each as a small tree: no more is held. Nothing outside the file is
-read. All is linear in its size; entities expand to a bounded length.
+read. All is linear in its size.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ import sys
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from html.entities import html5
-from itertools import islice
 from typing import NamedTuple
 
 from mmcrawl.page.encoding import decode_page
@@ -47,16 +47,10 @@ _ATTRIBUTE = linear(
 )
 _REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(\w{1,32}));", re.ASCII)
 _DOCTYPE = linear(rb"<!DOCTYPE[^\[<>]{0,2000}+(?:\[|>)", re.IGNORECASE)
-_SUBSET_END = re.compile(rb"\]\s*>")
-_ENTITY = re.compile(
-    rb"""<!ENTITY\s+(\w{1,32})\s+(?:"([^"<&%]{0,2000})"|'([^'<&%]{0,2000})')\s*>"""
-)
 _DECLARATION = linear(rb"<![^<>]*+>?")
 _SECTIONS = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"))
 _LONGEST_SUBSET = 64 * 1024
 _LONGEST_INSTRUCTION = 4 * 1024
-_MOST_ENTITIES = 100
-_MOST_EXPANDED = 1 << 20  # characters that declared entities of a file may come to
 _MOST_NAMES = 1_000  # that are remembered
 _MOST_ELEMENTS = 2_000  # of an entry
 _LONGEST_TEXT = 1 << 20  # characters of an entry
@@ -150,9 +144,6 @@ class _Reading:
         self._utf8 = utf8
         self._names: dict[bytes, tuple[str, str]] = {}
         self._ends: dict[bytes, int] = {}
-        self._entities: dict[str, str] = {}
-        self._has_subset = False
-        self._spare = _MOST_EXPANDED
 
     def events(self) -> Iterator[Event]:
         """Yield starts, ends and text as they are written; `whole` of a start: it stays open."""
@@ -212,18 +203,7 @@ class _Reading:
 
     def _replaced(self, written: bytes) -> str:
         text = written.decode("utf-8", "replace")
-        return xml_text(_REFERENCE.sub(self._referred, text) if "&" in text else text)
-
-    def _referred(self, reference: re.Match[str]) -> str:
-        decimal, hexadecimal, name = reference.groups()
-        if not name:
-            number = int(decimal) if decimal else int(hexadecimal, 16)
-            return chr(number) if number <= sys.maxunicode else ""
-        value = self._entities.get(name)
-        if value is None or len(value) > self._spare:
-            return html5.get(f"{name};", reference[0])
-        self._spare -= len(value)
-        return value
+        return xml_text(_REFERENCE.sub(_referred, text) if "&" in text else text)
 
     def _other(self, at: int) -> tuple[int, int, int] | None:
         """Return what stands at a "<" that begins no tag: its text from, to, and what follows.
@@ -251,8 +231,9 @@ class _Reading:
                     return last + len(end)
             return None
         if doctype := _DOCTYPE.match(self._utf8, at):
-            has_subset = doctype[0].endswith(b"[")
-            return self._after_subset(doctype.end()) if has_subset else doctype.end()
+            at = doctype.end()
+            last = self._next(b"]>", at) if doctype[0].endswith(b"[") else -1
+            return last + 2 if at <= last < at + _LONGEST_SUBSET else at
         declaration = _DECLARATION.match(self._utf8, at)
         return None if declaration is None else declaration.end()
 
@@ -265,17 +246,13 @@ class _Reading:
             found = self._ends[marker] = self._utf8.find(marker, at)
         return found
 
-    def _after_subset(self, at: int) -> int:
-        """Take in the entities that a document type declares; return where it ends."""
-        is_first, self._has_subset = not self._has_subset, True
-        end = _SUBSET_END.search(self._utf8, at, at + _LONGEST_SUBSET) if is_first else None
-        if end is None:
-            return at
-        declared = _ENTITY.finditer(self._utf8, at, end.start())
-        for name, *values in map(re.Match.groups, islice(declared, _MOST_ENTITIES)):
-            value = next((one for one in values if one is not None), b"")
-            self._entities.setdefault(name.decode(), value.decode("utf-8", "replace"))
-        return end.end()
+
+def _referred(reference: re.Match[str]) -> str:
+    decimal, hexadecimal, name = reference.groups()
+    if name:
+        return html5.get(f"{name};", reference[0])
+    number = int(decimal) if decimal else int(hexadecimal, 16)
+    return chr(number) if number <= sys.maxunicode else ""
 
 
 @dataclass(slots=True)

@@ -49,19 +49,11 @@ def test_a_sitemap_without_an_address_ends_with_one_reason(body: bytes) -> None:
         read_sitemap(body, URL)
 
 
-def test_entities_expand_to_a_bounded_length_and_read_no_file() -> None:
-    ten = {n: f"&b{n - 1};" * 10 for n in range(1, 30)}
-    bomb = "".join(f'<!ENTITY b{n} "{value}">' for n, value in ten.items())
-    long = "x" * 2_000
-    body = f"""<!DOCTYPE x [<!ENTITY a "lenses"><!ENTITY l "{long}"><!ENTITY b0 "ha">{bomb}
-        <!ENTITY f SYSTEM "file:///etc/passwd">]><urlset><url><loc>/p</loc><title>&a;&f;</title>
-        </url><url><loc>/q</loc><title>{"&l;" * 100_000}&b29;</title></url></urlset>"""
-    tracemalloc.start()
-    links = read_sitemap(body.encode(), URL).page.links
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert [link.anchor[:9] for link in links] == ["lenses&f;", "x" * 9]
-    assert peak < 20_000_000
+def test_entities_of_a_file_stay_as_written_and_read_no_file() -> None:
+    body = b"""<!DOCTYPE x [<!ENTITY a "lenses"><!ENTITY f SYSTEM "file:///etc/passwd">]>
+        <urlset><url><loc>/p</loc><title>&a;&f; &eacute;&#x4f60;</title></url></urlset>"""
+    links = read_sitemap(body, URL).page.links
+    assert [link.anchor for link in links] == ["&a;&f; é你"]
 
 
 def test_a_gzip_bomb_is_not_unpacked_beyond_the_bound() -> None:
