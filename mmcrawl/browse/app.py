@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
@@ -130,72 +130,43 @@ def create_app(context: Context) -> ASGIApp:
             *cdx_routes(context),
             *oai_routes(context),
         ],
-        exception_handlers={
-            Problem: _answer_to(_of_problem),
-            MmcrawlError: _answer_to(_of_store),
-            OSError: _answer_to(_of_disk),
-            HTTPException: _answer_to(_of_http),
-            Exception: _answer_to(_of_fault),
-        },
+        exception_handlers=dict.fromkeys(
+            (Problem, MmcrawlError, OSError, HTTPException, Exception), _answer
+        ),
         lifespan=lifespan,
     )
     return guarded(app, context)
 
 
-def _answer_to(
-    problem_of: Callable[[Request, Exception], Problem],
-) -> Callable[[Request, Exception], Response]:
-    """Return a handler that shows what an exception means, to programs as JSON."""
-
-    def handle(request: Request, error: Exception) -> Response:
-        problem = problem_of(request, error)
-        arguments = Arguments(request)
-        words, values = arguments.words, problem.values
-        if "field" in values:
-            error_of_field = arguments.entry(str(values["field"]), values["error"])
-            values = {**values, "error": error_of_field}
-        what = words(f"problem.{problem.name}", **values)
-        do = words(f"problem.{problem.name}.do", **values)
-        headers = {"Retry-After": "5"} if problem.status == 503 else {}
-        if request.url.path.endswith(".json"):
-            return JSONResponse({"error": what, "do": do}, problem.status, headers)
-        return page(
-            arguments,
-            "problem",
-            status=problem.status,
-            headers=headers,
-            code=problem.status,
-            what=what,
-            do=do,
-        )
-
-    return handle
+def _problem_of(request: Request, error: Exception) -> Problem:
+    """Return what an exception means to the reader."""
+    match error:
+        case Problem():
+            return error
+        case MmcrawlError() | OSError():
+            logger.warning("%s: %s", request.url.path, error)
+            return Problem(503, "disk" if isinstance(error, OSError) else "store", error=error)
+        case HTTPException(status_code=404):
+            return Problem(404, "path")
+        case HTTPException(status_code=405):
+            return Problem(405, "method" if request.method == "POST" else "formonly")
+        case HTTPException():
+            return Problem(error.status_code, "fault")
+    return Problem(500, "fault")  # the server logs it
 
 
-def _of_problem(_: Request, error: Exception) -> Problem:
-    assert isinstance(error, Problem)  # noqa: S101 - it is called for these only
-    return error
-
-
-def _of_store(request: Request, error: Exception) -> Problem:
-    logger.warning("%s: %s", request.url.path, error)
-    return Problem(503, "store", error=error)
-
-
-def _of_disk(request: Request, error: Exception) -> Problem:
-    logger.warning("%s: %s", request.url.path, error)
-    return Problem(503, "disk", error=error)
-
-
-def _of_http(request: Request, error: Exception) -> Problem:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    method = "method" if request.method == "POST" else "formonly"
-    name = {404: "path", 405: method}.get(status, "fault")
-    return Problem(status, name)
-
-
-def _of_fault(_: Request, __: Exception) -> Problem:  # the server logs it
-    return Problem(500, "fault")
+def _answer(request: Request, error: Exception) -> Response:
+    """Show what is wrong, to programs as JSON."""
+    problem, arguments = _problem_of(request, error), Arguments(request)
+    words, values = arguments.words, problem.values
+    if "field" in values:
+        values = {**values, "error": arguments.entry(str(values["field"]), values["error"])}
+    what = words(f"problem.{problem.name}", **values)
+    do = words(f"problem.{problem.name}.do", **values)
+    status, headers = problem.status, {"Retry-After": "5"} if problem.status == 503 else {}
+    if request.url.path.endswith(".json"):
+        return JSONResponse({"error": what, "do": do}, status, headers)
+    return page(arguments, "problem", status=status, headers=headers, code=status, what=what, do=do)
 
 
 # -- The server: uvicorn, with bounds on what a connection may take that uvicorn does not have ----

@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import StoredBlock, Version, Visit
+from mmcrawl.archive.model import Version, Visit
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
@@ -33,7 +33,7 @@ from mmcrawl.browse.learning import TopicDesk
 from mmcrawl.browse.runs import CrawlRuns, CrawlWatch
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.page.structured import title_in
-from mmcrawl.rank.results import Ranks, open_duplicates, open_ranks
+from mmcrawl.rank.results import open_duplicates, open_ranks
 
 _R = TypeVar("_R")
 
@@ -89,8 +89,8 @@ class Pool:
 
 logger = logging.getLogger(__name__)
 
-_MOST_CUT = 128  # versions whose blocks are remembered: readers go from one to the next
-_MOST_TITLES = 10_000  # that are remembered
+# How many are remembered: readers go from one version to the next, and to the next list.
+_PAGES, _TITLES = 8, 10_000
 _RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
 
 
@@ -143,40 +143,11 @@ class Options:
     port: int = 8000
 
 
-@dataclass(frozen=True)
-class _Ranked:
-    ranks: Ranks | None = None
-
-    @cached_property
-    def scores(self) -> Mapping[str, float]:
-        return dict(self.ranks or {})
-
-
-_Alike = tuple[float | None, Mapping[str, int]]  # when the groups were computed, and they
-
-
-class _Kept(Generic[_R]):
-    """What is read anew once it is some time old; any thread may ask for it."""
-
-    def __init__(self, first: _R, read: Callable[[_R], _R]) -> None:
-        self._known, self._read = first, read
-        self._read_at = float("-inf")
-        self._lock = Lock()
-
-    def __call__(self) -> _R:
-        with self._lock:
-            if time.monotonic() - self._read_at > _RANKS_SECONDS:
-                self._read_at = time.monotonic()
-                self._known = self._read(self._known)
-            return self._known
-
-
 def numbers_of(visits: Iterable[Visit]) -> list[int]:
     """Return the numbers of the versions in order of time."""
     return [visit.version for visit in visits if visit.changed and visit.version]
 
 
-@dataclass(eq=False)
 class Context:
     """What handlers share.
 
@@ -192,21 +163,16 @@ class Context:
         form_key: Stands in every form of ours that changes something, and nowhere else.
     """
 
-    uri: str
-    archive: Archive
-    search: Search
-    options: Options = field(default_factory=Options)
-    limits: Limits = field(default_factory=Limits)
-    pool: Pool = field(init=False)
-    surveyor: Surveyor = field(init=False)
-    catalogue: WorksOfStore = field(init=False)
-    watch: CrawlWatch = field(init=False)
-    runs: CrawlRuns = field(init=False)
-    topics: TopicDesk = field(init=False)
-    exports: Exports = field(init=False)
-    form_key: str = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        uri: str,
+        archive: Archive,
+        search: Search,
+        options: Options | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.uri, self.archive, self.search = uri, archive, search
+        self.options, self.limits = options or Options(), limits or Limits()
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
         self.catalogue = WorksOfStore(self.options.store, self.options.media)
@@ -216,11 +182,10 @@ class Context:
         self.exports = Exports(self.catalogue)
         self._secret = self.options.token.encode() or secrets.token_bytes(16)
         self.form_key = self.derived("form")
-        self._cut: dict[Version, list[StoredBlock]] = {}  # those used last at the end
-        self._cutting = Lock()
-        self._titles: dict[tuple[str, int], str] = {}
-        self._ranked = _Kept(_Ranked(), self._read_ranks)
-        self._alike = _Kept[_Alike]((None, {}), self._read_alike)
+        self.page = lru_cache(_PAGES)(self._read_page)
+        self.title = lru_cache(_TITLES)(self._read_title)
+        self._ranks = lru_cache(1)(self._read_ranks)
+        self._alike = lru_cache(1)(self._read_alike)
 
     def derived(self, purpose: str) -> str:
         """Return a secret for a purpose: 64 hexadecimal digits, the same as long as this runs."""
@@ -274,66 +239,42 @@ class Context:
         except DamagedError:
             raise Problem(503, "index") from None
 
-    def page(self, version: Version) -> ArchivedPage:
-        """Return a version with its bytes and blocks, as it is shown and compared."""
-        stored = self.archive.page(version)
-        with self._cutting:
-            blocks = self._cut.pop(version, None)
-        if blocks is None:
-            blocks = stored.blocks
-        else:
-            stored = replace(stored, kept=blocks)
-        with self._cutting:
-            self._cut[version] = blocks
-            if len(self._cut) > _MOST_CUT:
-                self._cut.pop(next(iter(self._cut)))
-        return stored
-
-    def title(self, url: str, number: int) -> str:
-        """Return the title of a version of a page, "" if it has none or cannot be read."""
-        key = (url, number)
-        if key not in self._titles:
-            try:
-                version = self.archive.version(url, number)
-                title = title_in(self.archive.rebuild(version).body, version.encoding or "ascii")
-            except StoreError:
-                title = ""
-            if len(self._titles) >= _MOST_TITLES:
-                self._titles.clear()
-            self._titles[key] = title
-        return self._titles[key]
-
-    def ranks(self) -> Ranks | None:
-        return self._ranked().ranks
-
-    def rank_scores(self) -> Mapping[str, float]:
+    def ranks(self) -> Mapping[str, float]:
         """Return the rank of each page by its URL as stored; empty if there are no ranks."""
-        return self._ranked().scores
+        return self._ranks(time.monotonic() // _RANKS_SECONDS)
 
     def alike(self) -> Mapping[str, int]:
         """Return the groups of pages that say nearly the same, by URL; empty if none are known."""
-        return self._alike()[1]
+        return self._alike(time.monotonic() // _RANKS_SECONDS)
 
-    def _read_ranks(self, known: _Ranked) -> _Ranked:
+    def _read_page(self, version: Version) -> ArchivedPage:
+        """Return a version with its bytes and blocks, as it is shown and compared."""
+        stored = self.archive.page(version)
+        return replace(stored, kept=stored.blocks)
+
+    def _read_title(self, url: str, number: int) -> str:
+        """Return the title of a version of a page, "" if it has none or cannot be read."""
+        try:
+            version = self.archive.version(url, number)
+            return title_in(self.archive.rebuild(version).body, version.encoding or "ascii")
+        except StoreError:
+            return ""
+
+    def _read_ranks(self, _: float) -> Mapping[str, float]:
         try:
             with open_ranks(self.uri) as ranks:
-                last = known.ranks
-                if last and (ranks.method, ranks.computed) == (last.method, last.computed):
-                    return known
-                list(ranks)  # all that is asked later is read while the store is open
-                return _Ranked(ranks)
+                return dict(ranks)
         except RankError:
-            return _Ranked()
+            return {}
 
-    def _read_alike(self, known: _Alike) -> _Alike:
+    def _read_alike(self, _: float) -> Mapping[str, int]:
         try:
-            found = open_duplicates(self.uri)
+            return dict(open_duplicates(self.uri))
         except RankError:
-            return None, {}
+            return {}
         except StoreError as error:
             logger.warning("pages that are alike are not known: %s", error)
-            return known
-        return known if found.computed == known[0] else (found.computed, dict(found))
+            return {}
 
     def close(self) -> None:
         self.runs.close()
@@ -365,9 +306,7 @@ def open_context(
         StoreError: the archive is missing, or cannot be read.
     """
     with open_archive(uri, create=False, read_only=True) as archive:
-        context = Context(
-            uri, archive, _search(uri, archive), options or Options(), limits or Limits()
-        )
+        context = Context(uri, archive, _search(uri, archive), options, limits)
         try:
             yield context
         finally:

@@ -76,6 +76,27 @@ def page(
     return answer
 
 
+def player_policy(arguments: Arguments, player: str, source: str) -> str:
+    """Return the policy of a page with a player: it may fetch the file, and nothing else.
+
+    Args:
+        player: ``audio``, ``video`` or ``ruffle``.
+        source: Origin of the file, or the path of files here.
+    """
+    own = str(arguments.request.base_url).rstrip("/")
+    source = f"{own}{source}" if source.startswith("/") else source
+    plays = f"media-src {source}"
+    if player == "ruffle":
+        plays = (
+            f"script-src {own}/ruffle/ 'wasm-unsafe-eval'; connect-src {own}/ruffle/ {source};"
+            f" style-src-elem {own}/static/ 'unsafe-inline'"
+        )
+    return (
+        f"default-src 'none'; style-src {own}/static/; img-src {own}/static/; form-action 'self';"
+        f" base-uri 'none'; frame-ancestors 'none'; {plays}"
+    )
+
+
 def _other_languages(arguments: Arguments) -> list[tuple[str, str]]:
     """Return the other languages, each with the address of this page in it.
 

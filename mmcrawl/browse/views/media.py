@@ -1,4 +1,4 @@
-"""The media that pages show or link to: a gallery, and one of them with a player on demand."""
+"""A medium that a page shows or links to, with a player on demand."""
 
 import re
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.rendering import page
+from mmcrawl.browse.rendering import page, player_policy
 from mmcrawl.browse.text import live_address
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
@@ -31,7 +31,9 @@ def media_item(context: Context, arguments: Arguments) -> Response:
     return page(
         arguments,
         "media_item",
-        headers={"Content-Security-Policy": _policy(arguments, address, player)} if play else None,
+        headers={"Content-Security-Policy": player_policy(arguments, player, _origin(address))}
+        if play
+        else None,
         resource=resource,
         version=version,
         address=address,
@@ -68,18 +70,3 @@ def _origin(url: str) -> str:
         return ""
     named = parts.scheme in ("http", "https") and _HOST.fullmatch(host)
     return f"{parts.scheme}://{host}{port}" if named else ""
-
-
-def _policy(arguments: Arguments, address: str, player: str) -> str:
-    """Return the policy of a page with a player: it may ask the host of the file, nothing else."""
-    own = str(arguments.request.base_url).rstrip("/")
-    policy = (
-        f"default-src 'none'; style-src {own}/static/; img-src {own}/static/; form-action 'self';"
-        " base-uri 'none'; frame-ancestors 'none'"
-    )
-    if player == "ruffle":
-        return (
-            f"{policy}; script-src {own}/ruffle/ 'wasm-unsafe-eval'; connect-src {own}/ruffle/"
-            f" {_origin(address)}; style-src-elem {own}/static/ 'unsafe-inline'"
-        )
-    return f"{policy}; media-src {_origin(address)}"

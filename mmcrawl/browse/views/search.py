@@ -50,7 +50,7 @@ class _Group:
 
 def search_page(context: Context, arguments: Arguments) -> Response:
     form, number = _form(context, arguments), arguments.whole("p", 1)
-    orders = (*ORDERS, "rank") if context.ranks() is not None else ORDERS
+    orders = (*ORDERS, "rank") if context.ranks() else ORDERS
     given = {name: value for name, value in form.items() if value}
     shown: dict[str, Any] = {
         "form": form,
@@ -127,7 +127,7 @@ def _form(context: Context, arguments: Arguments) -> dict[str, str]:
 
 def _found(context: Context, query: str, form: dict[str, str], rows: range) -> Results:
     order = form["order"]
-    by_rank = context.rank_scores() if order == "rank" else None
+    by_rank = context.ranks() if order == "rank" else None
     if order == "rank" and not by_rank:
         message = as_called("there are no ranks yet; `scrapy rank` computes them")
         raise SearchError(message, "ranks")

@@ -12,7 +12,7 @@ from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.catalogue import asked
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.lists import facets_of, table, wants_table
-from mmcrawl.browse.rendering import page
+from mmcrawl.browse.rendering import page, player_policy
 from mmcrawl.errors import EntryError, MissingRecordError
 from mmcrawl.media.files import FolderFiles, MediaFiles
 from mmcrawl.media.parts import SWF, has_pictures, held_parts, picture_of
@@ -121,7 +121,7 @@ def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]
         arguments,
         "work",
         status=400 if wrong else 200,
-        headers={"Content-Security-Policy": _ruffle_policy(arguments)}
+        headers={"Content-Security-Policy": player_policy(arguments, "ruffle", "/work/file/")}
         if player is not None and player[1] == "ruffle"
         else None,
         work=work,
@@ -271,16 +271,6 @@ def _player(work: Work, has_ruffle: bool) -> tuple[str, str, str] | None:
             folder = f"/work/file/{work.id}/{number}/"
             return folder + quote(file_path(file)), plays, folder
     return None
-
-
-def _ruffle_policy(arguments: Arguments) -> str:
-    own = str(arguments.request.base_url).rstrip("/")
-    return (
-        f"default-src 'none'; style-src {own}/static/; img-src {own}/static/; form-action 'self';"
-        f" base-uri 'none'; frame-ancestors 'none'; script-src {own}/ruffle/ 'wasm-unsafe-eval';"
-        f" connect-src {own}/ruffle/ {own}/work/file/;"
-        f" style-src-elem {own}/static/ 'unsafe-inline'"
-    )
 
 
 # -- files that are kept --------------------------------------------------------------------------
