@@ -196,18 +196,17 @@ class Stick:
         program = next(filter(None, map(shutil.which, _CHROMIUM)), None)
         index = (self._folder / "index.html").absolute().as_uri()
         taken: dict[str, str] = {}
-        for entry in entries if program else ():
+        for entry in entries:
             file = next(iter(entry["files"]), {"mime": ""})
             if entry["poster"] or file["mime"] != SWF:
                 continue
             name = f"posters/{self._held.copied[file['path']][:16]}.png"
             place = self._folder / name
             if name not in taken:
-                place.parent.mkdir(exist_ok=True)
                 address = f"{index}#frame:{quote(file['path'])}"
-                if name not in self._there and not _shot(str(program), address, place):
-                    return
-                taken[name] = self._kept_picture(name)
+                if program and name not in self._there and not _shot(program, address, place):
+                    program = None  # nor would it take the others
+                taken[name] = self._kept_picture(name) if place.is_file() else ""
             entry["poster"] = taken[name]
 
     def _kept_picture(self, name: str) -> str:
@@ -246,6 +245,7 @@ def _shot(program: str, address: str, place: Path) -> bool:
     command += ["--no-sandbox"] if os.name == "posix" and os.geteuid() == 0 else []
     command += ["--virtual-time-budget=5000", f"--screenshot={place.absolute()}"]
     quiet = subprocess.DEVNULL
+    place.parent.mkdir(exist_ok=True)
     with suppress(subprocess.TimeoutExpired, OSError), TemporaryDirectory() as profile:
         command += [f"--user-data-dir={profile}", address]
         subprocess.run(command, stdout=quiet, stderr=quiet, timeout=_SECONDS, check=False)  # noqa: S603

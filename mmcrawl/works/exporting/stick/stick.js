@@ -12,7 +12,7 @@ const SHAPES = {
   animation: "M3 12a9 9 0 1 1 9 9v-3a6 6 0 1 0-6-6h3l-4.5 5L0 12z", simulation: "M4 20h16M6 16l4-8 4 5 4-9v3l-4 9-4-5-3 6z",
 };
 const WHY = [
-  [/page with a player|^https?: .*player/, "A film on another site. It comes with --hosted 5GB.", "其他网站上的视频。加上 --hosted 5GB 即可下载。"],
+  [/page with a player|of DASH|^https?: .*player/, "A film on another site. It comes with --hosted 5GB.", "其他网站上的视频。加上 --hosted 5GB 即可下载。"],
   [/shows a (simulation|document)/, "It runs on its site only.", "只能在原网站上运行。"],
   [/HTTP 4(04|10)/, "It is no longer on the web.", "网上已经没有了。"],
   [/HTTP 4\d\d/, "The site does not hand it out.", "网站不提供下载。"],
