@@ -36,9 +36,10 @@ from mmcrawl.works.model import Work, WorkFile
 
 _SUMS = "SHA256SUMS"
 _LONGEST = 400  # characters of a caption
-_PLAIN = {".jpg": 2_500, ".png": 1_400}  # bytes of a picture of one colour
+_PLAIN = {".jpg": 2_500, ".png": 1_350}  # bytes of a picture of one colour
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS = 60  # until Chromium is given up
+_MOST_FRAMES = 100  # that it takes at a time, some seconds each; the next export goes on
 _OFFLINE = ("--proxy-server=127.0.0.1:1", "--proxy-bypass-list=<-loopback>")
 
 
@@ -195,7 +196,7 @@ class Stick:
         """Have Chromium, if it is there, take pictures of animations as Ruffle shows them."""
         program = next(filter(None, map(shutil.which, _CHROMIUM)), None)
         index = (self._folder / "index.html").absolute().as_uri()
-        taken: dict[str, str] = {}
+        taken, left = dict[str, str](), _MOST_FRAMES
         for entry in entries:
             file = next(iter(entry["files"]), {"mime": ""})
             if entry["poster"] or file["mime"] != SWF:
@@ -204,8 +205,10 @@ class Stick:
             place = self._folder / name
             if name not in taken:
                 address = f"{index}#frame:{quote(file['path'])}"
-                if program and name not in self._there and not _shot(program, address, place):
-                    program = None  # nor would it take the others
+                if program and name not in self._there:
+                    left -= 1
+                    came = _shot(program, address, place)
+                    program = program if came and left else None
                 taken[name] = self._kept_picture(name) if place.is_file() else ""
             entry["poster"] = taken[name]
 
