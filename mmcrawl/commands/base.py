@@ -36,6 +36,7 @@ from mmcrawl.store.uris import FILE, file_of, is_server
 from mmcrawl.text.writing import CsvWriter, as_called, program
 
 _Params = TypeVar("_Params", bound=BaseModel)
+THE_DEMO = "There is no crawl.db here: this is what the demo found."
 PLACE = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
 
@@ -65,7 +66,7 @@ def store_named(named: str) -> str:
     """Return the named store; by default crawl.db in this folder, else the demo's."""
     own, demo = (os.path.exists(file_of(store)) for store in (DEFAULT_STORE, DEMO_STORE))
     if not named and not own and demo:
-        print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
+        print(THE_DEMO, file=sys.stderr)
     store = checked_store(named or (DEMO_STORE if demo and not own else DEFAULT_STORE))
     if store == "memory:":
         raise ValueError("memory: keeps nothing; name the file or the database of a crawl")
@@ -152,7 +153,6 @@ class Option:
 
     Args:
         target: Whether it names a file to write, which `new_file` checks before the work begins.
-        is_ours: As for `new_file`.
         type: May raise ValueError or MmcrawlError with a sentence.
     """
 
@@ -160,7 +160,6 @@ class Option:
         self,
         *flags: str,
         target: bool = False,
-        is_ours: Callable[[Path], bool] = lambda _: False,
         type: Callable[[str], Any] | None = None,
         **named: Any,
     ) -> None:
@@ -168,8 +167,7 @@ class Option:
             named = {"action": Target, "metavar": "FILE"} | named
         if type is not None:
             named["type"] = _told(type)
-        self.flags, self.named, self.is_ours = flags, named, is_ours
-        self.is_target = target
+        self.flags, self.named, self.is_target = flags, named, target
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(*self.flags, **self.named)
@@ -443,9 +441,7 @@ class MmcrawlCommand(_Base):
             for option in self.chosen.options:
                 if option.is_target:
                     named = getattr(opts, option.flags[-1].strip("-"))
-                    new_file(
-                        named, option.flags[0], overwrite=opts.overwrite, is_ours=option.is_ours
-                    )
+                    new_file(named, option.flags[0], overwrite=opts.overwrite)
             do = self.prepared(self.words, opts)
         except (MmcrawlError, ValueError) as error:
             self.say(error, 2)

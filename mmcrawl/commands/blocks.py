@@ -27,7 +27,7 @@ from mmcrawl.commands.base import (
     flag,
     whole,
 )
-from mmcrawl.commands.fetching import ReceivedPage, fetched, page_named
+from mmcrawl.commands.fetching import ReceivedPage, check_web, fetched, page_named
 from mmcrawl.commands.terminal import extraction
 from mmcrawl.commands.terminal.files import (
     NoPageError,
@@ -126,10 +126,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 "give a URL, or files, folders and WARC files, or - for standard input"
             )
         if not any(map(is_address, args)):
-            if opts.web:
-                raise MmcrawlError(
-                    f"--web {opts.web} goes with a URL; {args[0]} is not taken from there"
-                )
+            check_web(opts.web, args[0])
             return extraction.extract(args, opts, self.say)
         if len(args) > 1:
             raise ValueError("give one URL at a time; of files there may be several")

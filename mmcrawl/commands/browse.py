@@ -20,6 +20,7 @@ from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import as_archive_uri, shown
 from mmcrawl.commands.base import (
     PLACE,
+    THE_DEMO,
     MmcrawlCommand,
     Option,
     archive_params,
@@ -93,7 +94,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         named = opts.store or opts.archive or self.setting("MMCRAWL_ARCHIVE")
         if not named and not any(map(os.path.exists, _OWN_CRAWL)) and os.path.exists(_DEMO):
             opts.store = DEMO_STORE
-            print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
+            print(THE_DEMO, file=sys.stderr)
         params = archive_params(opts, self.settings)  # type: ignore[arg-type]
         store = params.store or ("" if params.archive else DEFAULT_STORE)
         return params.archive_uri or "", store

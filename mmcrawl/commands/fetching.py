@@ -112,6 +112,12 @@ def fetched(
     return outcome.page
 
 
+def check_web(web: str, file: str) -> None:
+    """Refuse a stored web for what is read from a file."""
+    if web:
+        raise MmcrawlError(f"--web {web} goes with a URL; {file} is not taken from there")
+
+
 def page_named(
     command: ScrapyCommand, name: str, opts: argparse.Namespace, types: Collection[str] = HTML_TYPES
 ) -> ReceivedPage:
@@ -120,8 +126,7 @@ def page_named(
     if not name:
         raise MmcrawlError("the argument is empty; give one URL or file, or - for standard input")
     if name == STANDARD or os.path.exists(path):
-        if opts.web:
-            raise MmcrawlError(f"--web {opts.web} goes with a URL; {name} is not taken from there")
+        check_web(opts.web, name)
         if os.path.isdir(path):
             raise MmcrawlError(f"{name} is a folder; give an HTML file in it")
         body = sys.stdin.buffer.read() if name == STANDARD else path.read_bytes()

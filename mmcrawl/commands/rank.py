@@ -24,7 +24,6 @@ from mmcrawl.commands.base import (
     write_rows,
 )
 from mmcrawl.commands.terminal.tables import folded, literal, right
-from mmcrawl.commands.terminal.telling import ProgressBars
 from mmcrawl.crawl.spider_params import as_time
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import page_links
@@ -46,7 +45,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Rank the pages, blocks or media of an archive."""
 
     name = "rank"
-    working = ""
+    working = "ranking"
     details = "Ranks of pages are kept beside the archive. Methods: " + " ".join(
         f"{method.name}: {method.title};" for method in METHODS.values()
     )
@@ -73,11 +72,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _rank(self, job: RankJob, opts: argparse.Namespace) -> None:
         rank = rank_pages if opts.of == _PAGES else PARTS[opts.of]
-        with (
-            open_archive(job.uri, create=False, read_only=True) as archive,
-            ProgressBars() as progress,
-        ):
-            ranked = rank(job, archive, progress)
+        with open_archive(job.uri, create=False, read_only=True) as archive:
+            ranked = rank(job, archive, self.telling.progress)
         for problem in ranked.reading.unreadable:
             self.say(problem)
         kept = ""

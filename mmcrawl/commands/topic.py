@@ -17,7 +17,7 @@ from scrapy.commands import ScrapyCommand
 from mmcrawl.commands.base import MmcrawlCommand, Option, Subcommand, console_of, flag
 from mmcrawl.commands.terminal.files import NoPageError
 from mmcrawl.commands.terminal.tables import facts_table, folded, literal, plain_table, right
-from mmcrawl.commands.topic_learning import LEARNING, is_learnt, learning
+from mmcrawl.commands.topic_learning import LEARNING, learning
 from mmcrawl.crawl.spider_params import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
@@ -70,7 +70,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 Option(
                     *("-o", "--output"),
                     target=True,
-                    is_ours=is_learnt,
                     help="file of the topic, ending in .topic.json",
                 ),
                 flag("--marks", "also from the pages marked in `scrapy browse`"),

@@ -19,12 +19,11 @@ from mmcrawl.commands.base import (
     store_named,
     whole,
 )
-from mmcrawl.commands.terminal.tables import facts_table, literal, plain_table, right
+from mmcrawl.commands.terminal.tables import facts_table, literal
 from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError
 from mmcrawl.learning.examples import (
     Example,
     Examples,
-    TellingWord,
     is_address,
     read_examples,
     sampled,
@@ -32,7 +31,7 @@ from mmcrawl.learning.examples import (
 from mmcrawl.learning.training import Lesson, learn
 from mmcrawl.media.parts import folder_of
 from mmcrawl.settings import SettingsLike, value_of
-from mmcrawl.text.writing import counted
+from mmcrawl.text.writing import counted, printable
 from mmcrawl.topic.loading import LEARNT, learnt_file
 from mmcrawl.topic.page_model import PageModel
 from mmcrawl.works.catalogue import open_catalogue
@@ -92,15 +91,6 @@ def learning(
         console_of().print(lesson_shown(lesson, path, name))
 
     return do
-
-
-def is_learnt(path: Path) -> bool:
-    """Whether a file is a learnt topic, which learning anew may replace."""
-    try:
-        PageModel.load(path)
-    except MmcrawlError:
-        return False
-    return True
 
 
 def _learnt(
@@ -190,12 +180,6 @@ def lesson_shown(lesson: Lesson, path: Path, name: str) -> RenderableType:
     """Return the result of learning, as it is printed."""
     heading = Text(f"{name} is learnt: {path}", style="bold")
     parts: list[RenderableType] = [heading, facts_table(_facts(lesson))]
-    for title, words in (
-        ("Words for the topic", lesson.words),
-        ("Words against the topic", lesson.against),
-    ):
-        if words:
-            parts.append(_words(title, words, lesson))
     parts += [Text(f"Note: {caution}.", style="yellow") for caution in lesson.cautions]
     named = name if path == learnt_file(name) else path
     parts.append(
@@ -213,13 +197,5 @@ def _facts(lesson: Lesson) -> Iterator[tuple[str, str]]:
     for title, rate in (("precision", lesson.precision), ("recall", lesson.recall)):
         yield title, f"{rate.value:.0%}  (95 %: {rate.low:.0%} to {rate.high:.0%})"
     yield "average precision", f"{lesson.average_precision:.2f}"
-
-
-def _words(title: str, words: Sequence[TellingWord], lesson: Lesson) -> RenderableType:
-    numbers = right(f"of {lesson.good} good"), right(f"of {lesson.bad} bad")
-    table = plain_table("word", *numbers, title=f"\n{title}")
-    against = words is lesson.against
-    for word in words[:_SHOWN_WORDS]:
-        on = (word.bad, word.good) if against else (word.good, word.bad)
-        table.add_row(literal(word.word), *map(str, on))
-    return table
+    for title, words in (("words for it", lesson.words), ("words against it", lesson.against)):
+        yield title, printable(", ".join(word.word for word in words[:_SHOWN_WORDS]))

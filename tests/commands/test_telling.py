@@ -102,11 +102,17 @@ def test_long_work_is_told_and_output_makes_room(live, monkeypatch, capsys):
     monkeypatch.setattr(telling, "_DRAWN_EVERY", 0.01)
     heard = Heard(live=live)
     monkeypatch.setattr(sys, "stderr", heard)
-    with Telling("scrapy works", "describing"):
+    with Telling("scrapy works", "describing") as telling_:
         assert heard.written.wait(HANG)
         print("a row")
+        heard.written.clear()
+        telling_.progress("indexing", 1_200, 5_000)
+        while "indexing" not in heard.getvalue():
+            assert heard.written.wait(HANG)
+            heard.written.clear()
     said = heard.getvalue()
     assert re.search(r"scrapy works: describing \(\d+ s\)", said)
+    assert re.search(r"scrapy works: indexing new versions: 1,200 of 5,000 \(\d+ s\)", said)
     assert ("\x1b[K" in said) == live
     assert not live or said.endswith("\r\x1b[K")
     assert capsys.readouterr().out == "a row\n"

@@ -47,11 +47,11 @@ class ArchiveSubcommand(Subcommand):
     Attributes:
         run: The function, as MODULE.NAME, that prints what it finds and returns the exit code; it
             is given the archive, the options and the terminal. The options have the words behind
-            the name as `args`, the archive's `uri`, and as `config` what settings say of archives.
+            the name as `args`, the archive's `uri`, as `config` what settings say of archives, and
+            `progress` to tell how far it is.
         check: The function, if any, that refuses options that do not fit together, and files that
             must not be written.
         creates: Whether the archive is made if there is none.
-        shows_progress: Whether it tells by itself how far it is.
     """
 
     run: str
@@ -59,7 +59,6 @@ class ArchiveSubcommand(Subcommand):
     check: str = ""
     writes: bool = False
     creates: bool = False
-    shows_progress: bool = False
 
 
 def function_of(named: str) -> Callable[..., int]:
@@ -197,7 +196,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "blocks that contain some words, in all versions",
             "QUERY…",
             options=_SEARCH,
-            shows_progress=True,
             run="search.search",
         ),
         ArchiveSubcommand(
@@ -240,7 +238,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "write pages, blocks and links as Parquet files",
             "FOLDER",
             options=(_AT, JSON),
-            shows_progress=True,
             run="search.export_parquet",
         ),
         ArchiveSubcommand(
@@ -253,14 +250,12 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "duplicates",
             "pages with the same or nearly the same text, kept for search --collapse",
             options=(_NEAR, _AT, _LIMIT, JSON),
-            shows_progress=True,
             run="search.duplicates",
         ),
         ArchiveSubcommand(
             "classes",
             "the purpose of each page: topic, hub, media, other",
             options=(_AT, JSON),
-            shows_progress=True,
             run="search.classes",
         ),
         ArchiveSubcommand(
@@ -304,7 +299,7 @@ def _run(subcommand: ArchiveSubcommand, options: argparse.Namespace, telling: Te
     from mmcrawl.archive.opening import open_archive
 
     only_looks = subcommand.name == "check" and not options.repair
-    telling.what = "" if subcommand.shows_progress else f"{subcommand.name} is running"
+    telling.what, options.progress = f"{subcommand.name} is running", telling.progress
     with open_archive(
         options.uri,
         create=subcommand.creates,

@@ -4,8 +4,8 @@ import os
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -27,7 +27,7 @@ from mmcrawl.commands.archive.answers import (
 )
 from mmcrawl.commands.base import as_json
 from mmcrawl.commands.terminal.tables import kind_of, literal
-from mmcrawl.commands.terminal.telling import ProgressBars, complain
+from mmcrawl.commands.terminal.telling import complain
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.results import Group, open_duplicates, open_ranks
 from mmcrawl.text.writing import counted, printable, size_of
@@ -40,8 +40,7 @@ _HIT_TOPIC = 80
 def search(archive: Archive, options: Namespace, console: Console) -> int:
     """Search; 1 if nothing is found."""
     with open_search(options.uri, archive) as index:
-        with _progress() as progress:
-            updated = index.update(processes=_processes(), progress=progress)
+        updated = index.update(processes=_processes(), progress=_indexing(options))
         print_problems(
             f"version {number} of {url} cannot be searched; `scrapy archive check` says why"
             for url, number in updated.failed
@@ -70,8 +69,7 @@ def _found(archive: Archive, index: Search, options: Namespace) -> Results:
         return found()
     except DamagedError:
         complain("archive", "the search index is damaged; it is rebuilt from the archive")
-        with _progress() as progress:
-            index.rebuild(processes=_processes(), progress=progress)
+        index.rebuild(processes=_processes(), progress=_indexing(options))
         return found()
 
 
@@ -107,26 +105,24 @@ def _record(index: Search, hit: Hit) -> dict[str, Any]:
     return asdict(hit) | {"media": [asdict(resource) for resource in media]}
 
 
-def forget_purged(archive: Archive, uri: str) -> None:
+def forget_purged(archive: Archive, options: Namespace) -> None:
     """Bring the index up to date, if there is one: it may hold what was purged from the archive."""
-    with open_search(uri, archive, read_only=True) as index:
+    with open_search(options.uri, archive, read_only=True) as index:
         try:
             if not index.stats().stored_bytes:
                 return
         except DamagedError:
             pass  # it is made anew below
-    with open_search(uri, archive) as index, _progress() as progress:
-        index.update(processes=_processes(), progress=progress)
+    with open_search(options.uri, archive) as index:
+        index.update(processes=_processes(), progress=_indexing(options))
 
 
 def _processes() -> int:
     return min(_MOST_PROCESSES, os.cpu_count() or 1)
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    with ProgressBars() as bars:
-        yield lambda done, total: bars("indexing", done, total)
+def _indexing(options: Namespace) -> Callable[[int, int], None]:
+    return partial(options.progress, "indexing")
 
 
 def _view(results: Results) -> RenderableType:
@@ -179,18 +175,17 @@ def classes(archive: Archive, options: Namespace, console: Console) -> int:
     from mmcrawl.rank.page_class import PAGE_CLASSES, classes_of
 
     counts: Counter[str] = Counter()
-    with ProgressBars() as progress:
-        reading = Reading(archive, at=options.at, topics=False, progress=progress)
-        for url, number, found in classes_of(archive, reading):
-            counts[found.name] += 1
-            if options.json:
-                told = {name: round(value, 4) for name, value in found.probabilities.items()}
-                row = {"url": url, "version": number, "class": found.name, "probabilities": told}
-                print(as_json(row))
-            else:
-                sure = f"{found.probabilities[found.name]:4.0%}"
-                line = Text(f"{found.name:<6} {sure}  ").append(literal(url))
-                console.print(line, soft_wrap=True)
+    reading = Reading(archive, at=options.at, topics=False, progress=options.progress)
+    for url, number, found in classes_of(archive, reading):
+        counts[found.name] += 1
+        if options.json:
+            told = {name: round(value, 4) for name, value in found.probabilities.items()}
+            row = {"url": url, "version": number, "class": found.name, "probabilities": told}
+            print(as_json(row))
+        else:
+            sure = f"{found.probabilities[found.name]:4.0%}"
+            line = Text(f"{found.name:<6} {sure}  ").append(literal(url))
+            console.print(line, soft_wrap=True)
     if not options.json:
         parts = ", ".join(f"{counts[name]:,} {name}" for name in PAGE_CLASSES)
         console.print(Text(f"{counts.total():,} pages: {parts}", "bold"))
@@ -202,8 +197,7 @@ def duplicates(archive: Archive, options: Namespace, console: Console) -> int:
     from mmcrawl.rank.duplicates import find_duplicates
     from mmcrawl.rank.results import save_duplicates
 
-    with ProgressBars() as progress:
-        found = find_duplicates(archive, near=options.near, at=options.at, progress=progress)
+    found = find_duplicates(archive, near=options.near, at=options.at, progress=options.progress)
     save_duplicates(options.uri, found)
     shown = found.groups[: options.limit or (None if options.json else _GROUPS)]
     each_answer(options, console, shown, asdict, _group_lines)
@@ -234,18 +228,17 @@ def export_parquet(archive: Archive, options: Namespace, console: Console) -> in
     counts = archive.counts()
     folder = os.path.expanduser(options.args[0])
 
-    with ProgressBars() as progress:
-        reading = Reading(archive, at=options.at, progress=progress)
-        export = write_export(
-            reading,
-            folder,
-            facts=lambda: {
-                "at": options.at,
-                "archive_urls": counts["urls"],
-                "archive_versions": counts["versions"],
-                "skipped": dict(reading.skipped),
-            },
-        )
+    reading = Reading(archive, at=options.at, progress=options.progress)
+    export = write_export(
+        reading,
+        folder,
+        facts=lambda: {
+            "at": options.at,
+            "archive_urls": counts["urls"],
+            "archive_versions": counts["versions"],
+            "skipped": dict(reading.skipped),
+        },
+    )
     record = {"path": folder, **asdict(export), "skipped": dict(reading.skipped)}
     rows = ", ".join(f"{count:,} {name}" for name, count in export.rows.items())
     answer(options, console, record, f"{folder}: {rows}, {size_of(export.stored_bytes)}")

@@ -87,7 +87,7 @@ def purge(archive: Archive, options: Namespace, console: Console) -> int:
     if not options.yes and not agreed(f"Remove all versions of {what}{older} for good?"):
         raise MmcrawlError("nothing was removed; --yes skips the question")
     purged = archive.purge(url=url, host=host, before=before)
-    forget_purged(archive, options.uri)
+    forget_purged(archive, options)
     text = (
         f"{purged.versions:,} versions and {purged.visits:,} visits removed,"
         f" {size_of(purged.freed_bytes)} freed"

@@ -25,6 +25,7 @@ from mmcrawl.commands.terminal.files import (
 )
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import codec_of
+from mmcrawl.text.writing import program
 
 _ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json"}
 _NO_NAME = re.compile(r"[^\w.-]+")
@@ -155,13 +156,13 @@ def _over(pages: PageFiles, wanted: Wanted) -> Iterator[Extracted]:
 
 
 def _counted(results: Iterator[Extracted], total: int | None) -> Iterator[Extracted]:
-    """Yield results, and show how far it is."""
-    from mmcrawl.commands.terminal.telling import ProgressBars
+    """Yield results, and tell on standard error how far it is."""
+    from mmcrawl.commands.terminal.telling import Telling
 
-    with ProgressBars() as progress:
+    with Telling(f"{program()} blocks", "extracting pages") as telling:
         for count, one in enumerate(results, 1):
             yield one
-            progress("extracting", count, total or 0)
+            telling.progress("extracting pages", count, total or 0)
 
 
 def _to_standard_output(one: Extracted) -> None:

@@ -139,20 +139,13 @@ class Target(argparse._StoreAction):
     """The action of an option that names a file to write; tests find these options by it."""
 
 
-def new_file(
-    named: str | None,
-    option: str,
-    *,
-    overwrite: bool,
-    is_ours: Callable[[Path], bool] = lambda _: False,
-) -> Path | None:
+def new_file(named: str | None, option: str, *, overwrite: bool) -> Path | None:
     """Check a file that is to be written, before the work begins; None for standard output.
 
     An empty file may be written, and what is no file, as ``/dev/null`` or a pipe.
 
     Args:
         overwrite: Whether a file that is there may be written anew.
-        is_ours: Tells of a file that is there whether the same command made it.
     """
     if named in (None, "", STANDARD):
         return None
@@ -162,7 +155,7 @@ def new_file(
     if not path.absolute().parent.is_dir():
         raise MmcrawlError(f"{option} {named}: there is no folder {path.parent}; make it first")
     there = path.is_file() and path.stat().st_size > 0
-    if there and not overwrite and not is_ours(path):
+    if there and not overwrite:
         raise MmcrawlError(
             f"{option} {named} is there already; name another file, or give --overwrite"
         )

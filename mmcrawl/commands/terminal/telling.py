@@ -14,17 +14,18 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
-from rich.progress import TimeElapsedColumn as Elapsed
-from rich.text import Text
-
 from mmcrawl.text.writing import as_called, printable, program
 
 _SHOWN_AFTER = 2.0  # seconds; where there is no terminal said again after twice as long
 _DRAWN_EVERY = 0.5
 _BROKEN_OFF_AFTER = 1.0
 _SAID_WITHIN = 0.5
+_DOING = {
+    "indexing": "indexing new versions",
+    "listing": "looking up URLs",
+    "reading": "reading pages",
+    "ranking": "computing ranks",
+}
 _CLEAR, _SHOW_CURSOR = "\r\x1b[K", "\x1b[?25h"
 
 
@@ -47,6 +48,7 @@ class Telling:
     def __init__(self, name: str, what: str) -> None:
         self.what = what
         self._name = name
+        self._count: dict[str, str] = {}  # how far `what` is
         self._began = monotonic()
         self._over = Event()
         self._drawn = False
@@ -69,11 +71,18 @@ class Telling:
             self._make_room()
             sys.stdout = self._stdout
 
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Tell how much of something is done; a total of 0 is not known."""
+        doing = _DOING.get(what, what)
+        self._count = {doing: f": {done:,} of {total:,}" if total else f": {done:,}"}
+        self.what = doing
+
     def _tell(self) -> None:
         wait, said, again = _SHOWN_AFTER, "", 0.0
         while not self._over.wait(wait):
             passed = monotonic() - self._began
-            line = f"{self._name}: {self.what} ({passed:.0f} s)"
+            count = self._count.get(self.what, "")
+            line = f"{self._name}: {self.what}{count} ({passed:.0f} s)"
             if self._live:
                 wait = _DRAWN_EVERY
                 if self.what and passed >= _SHOWN_AFTER:
@@ -176,49 +185,3 @@ def _end_processes() -> None:
         for process in multiprocessing.active_children():
             process.kill()
         multiprocessing.util._run_finalizers(0)  # type: ignore[attr-defined]
-
-
-# -- bars -----------------------------------------------------------------------------------------
-
-
-_LINE_SECONDS = 10.0
-_DOING = {
-    "extracting": "extracting pages",
-    "indexing": "indexing new versions",
-    "listing": "looking up URLs",
-    "reading": "reading pages",
-    "ranking": "steps",
-}
-
-
-class ProgressBars:
-    """Shows on standard error how far work is: a bar on a terminal, else a line now and then."""
-
-    def __init__(self) -> None:
-        self._console = console = Console(stderr=True, highlight=False)
-        self._said = monotonic()
-        self._tasks: dict[str, TaskID] = {}
-        self._bars: Progress | None = None
-        if console.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-            self._bars = Progress(*columns, Elapsed(), console=console, transient=True)
-
-    def __enter__(self) -> Self:
-        if self._bars is not None:
-            self._bars.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._bars is not None:
-            self._bars.stop()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Show how much of something is done."""
-        if self._bars is not None:
-            if what not in self._tasks:
-                self._tasks[what] = self._bars.add_task(_DOING.get(what, what), total=None)
-            self._bars.update(self._tasks[what], completed=done, total=total or None)
-        elif monotonic() - self._said >= _LINE_SECONDS:
-            self._said = monotonic()
-            of = f" of {total:,}" if total else ""
-            self._console.print(Text(f"{_DOING.get(what, what)}: {done:,}{of}"), soft_wrap=True)
