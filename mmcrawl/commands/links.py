@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from itertools import chain, islice
 from typing import Any, ClassVar, NamedTuple
@@ -36,6 +37,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.interlink import PlacedPage
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
+from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.topic.topic import BooleanModel
 
 _HEAD = "    place status      score   words  content layer clicks  URL"
@@ -94,11 +96,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _list(self, store: str, opts: argparse.Namespace, selection: Selection) -> int:
         """Write the links that are asked for; 1 if there are none."""
-        from mmcrawl.cluster.views.looking import (
-            opened_to_look,  # the driver of MongoDB is slow to load
-        )
-
-        with opened_to_look(store, opts.job, self.say) as (opened, job):
+        with self._opened(store, opts.job) as (opened, job):
             content = self._content(job.arguments)
             records = looked_at(opened, job).records(selection)
             first = list(islice(records, 1))
@@ -114,11 +112,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return 0 if first else 1
 
     def _tell(self, store: str, opts: argparse.Namespace, url: str) -> int:
-        from mmcrawl.cluster.views.looking import (
-            opened_to_look,  # the driver of MongoDB is slow to load
-        )
-
-        with opened_to_look(store, opts.job, self.say) as (opened, job):
+        with self._opened(store, opts.job) as (opened, job):
             why = explain(looked_at(opened, job), job.arguments, url)
             content = self._content(job.arguments)
         if opts.json:
@@ -126,6 +120,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
         else:
             console_of().print(why_page(why))
         return 0
+
+    def _opened(self, store: str, job: str) -> AbstractContextManager[tuple[SqliteStore, Job]]:
+        from mmcrawl.cluster.views.looking import opened_to_look  # MongoDB's driver loads slowly
+
+        return opened_to_look(store, job, self.say)
 
     def _content(self, arguments: Mapping[str, Any]) -> _Content:
         """Return what gives ContentScore; None, and why, where the topic is gone."""
