@@ -31,6 +31,7 @@ and 4 more with 4 for each directory and query value while it waits, and what pr
 `learned`; addresses are looked up in the frontier.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
@@ -39,7 +40,7 @@ from typing import ClassVar
 import numpy as np
 
 from mmcrawl.frontier.findings import PatternRecord
-from mmcrawl.frontier.records import LinkScores
+from mmcrawl.frontier.records import KnownLink, LinkScores
 from mmcrawl.scoring.base import (
     NO_SCORES,
     CrawledPage,
@@ -53,7 +54,7 @@ from mmcrawl.scoring.base import (
 )
 from mmcrawl.scoring.link_model import LinkModel
 from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
-from mmcrawl.scoring.prospects import AT_ONCE, NOVELTY
+from mmcrawl.scoring.prospects import AT_ONCE, NOVELTY, Prospects
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import (
     NO_PATTERN,
@@ -61,21 +62,19 @@ from mmcrawl.scoring.site_state import (
     UNKNOWN,
     WAITING,
     Ids,
-    LearntOrder,
-    LinkOrder,
     Links,
     Numbers,
     Site,
 )
 
+_NONE = np.empty(0, dtype=np.int64)
 _LIFT, _S = 0.3, 0.1  # tried on 26 webs, 0 to 1 each, leaving the web out that was measured
 
 
-class PatternSearch(Scorer):
-    """Learns URL patterns and scores links; what decides between links is its order's.
+class PatternSearch(Scorer, ABC):
+    """Learns URL patterns; `_score` decides between links.
 
     Args:
-        order: what decides between links.
         d: damping of (4.6), in (0, 1).
         beta: weight of the anchor against the URL words in (4.7), in [0, 1].
         alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
@@ -99,7 +98,6 @@ class PatternSearch(Scorer):
         self,
         source: LinkSource,
         similarity: LinkSimilarity,
-        order: LinkOrder,
         *,
         d: float,
         beta: float,
@@ -109,7 +107,6 @@ class PatternSearch(Scorer):
     ) -> None:
         self._source = source
         self._similarity = similarity
-        self._order = order
         self._d, self._beta, self._alpha = d, beta, alpha
         self._m, self._near = m, near
         self._sites: list[Site] = []
@@ -127,12 +124,10 @@ class PatternSearch(Scorer):
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider."""
         ids = self._register(list(links))
-        self._order.begin()
-        return self._scores_of(np.concatenate([ids, self._order.freed()]))
+        return self._scores_of(np.concatenate([ids, self._freed()]))
 
     def started(self, link: int) -> LinkScores:
         """Count a fetch."""
-        self._order.begin()
         self._register([link])
         if self._links.state[link] == WAITING:
             self._site(link).fetched_since_rescore += 1
@@ -142,14 +137,13 @@ class PatternSearch(Scorer):
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Pass on the page's worth to its links and siblings; learn from it if it is relevant."""
         site = self._site(page.id)
-        self._order.crawled(site, page)
         links = self._register(page.links)
-        self._order.linked(links)
+        self._linked(page.id, links)
         parent = self._source.known(page.id).parent
         siblings = self._siblings(parent)
         self._spread(page.id, links, siblings)
         changed = self._judge_pattern(site, page)
-        if page.relevant and self._order.learns(site) and self._learn(site, page.id):
+        if page.relevant and self._learn(site, page.id):
             self._links.measure_all(site)
             changed = True
         touched = np.concatenate([links, self._siblings_due(parent, siblings)])
@@ -157,16 +151,12 @@ class PatternSearch(Scorer):
 
     def failed(self, link: int) -> LinkScores:
         """Note that nothing comes of a link."""
-        site = self._site(link)
-        self._order.failed(site, link)
-        return self._settle(site, False, np.empty(0, dtype=np.int64))
+        return self._settle(self._site(link), False, _NONE)
 
     def repeated(self, link: int) -> LinkScores:
         """Note that a link led to a page which is known."""
-        site = self._site(link)
-        self._order.repeated(site, link)
-        freed = self._order.freed()
-        return self._rescore(site) if self._order.moved(site) else self._scores_of(freed)
+        site, freed = self._site(link), self._freed()
+        return self._rescore(site) if self._moved(site) else self._scores_of(freed)
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Take pages that turned out not to be relevant out of the clusters."""
@@ -178,7 +168,6 @@ class PatternSearch(Scorer):
             site = self._sites[number]
             urls = [self._parts(self._source.known(page).url) for page in pages]
             for page in pages:
-                self._order.revised(page)
                 if self._links.pattern[page] != NO_PATTERN:
                     site.patterns.learnt[self._links.pattern[page]].relevant -= 1
             site.patterns.remove(urls)
@@ -194,7 +183,7 @@ class PatternSearch(Scorer):
         rate, paper = self._terms(site, ids, structure)
         number = self._links.pattern[link]
         pattern = "" if number == NO_PATTERN else f", {site.patterns.learnt[number].pattern}"
-        return self._order.parts(link, float(rate[0]), float(paper[0]), pattern)
+        return self._parts_of(link, float(rate[0]), float(paper[0]), pattern)
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""
@@ -206,9 +195,33 @@ class PatternSearch(Scorer):
         ]
         return sorted(found, key=lambda record: (-record.urls, record.pattern))
 
-    def remarks(self) -> list[str]:
-        """Return what a user should know of the search."""
-        return self._order.remarks()
+    # -- what differs between searches by patterns ----------------------------------------------
+
+    @abstractmethod
+    def _score(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
+        """Return the scores of waiting links, shape (len(links),).
+
+        Args:
+            site: of the links.
+            links: ids.
+            rate: of their patterns, 0 without one.
+            paper: S of (4.8).
+        """
+
+    @abstractmethod
+    def _parts_of(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
+        """Return what `_score` adds up for a link; `pattern` is to be named, "" for none."""
+
+    def _linked(self, page: int, links: Ids) -> None:
+        """Take in all links of a page, each once; they are registered."""
+
+    def _freed(self) -> Ids:
+        """Return links that were known and must be scored anew, each once in all."""
+        return _NONE
+
+    def _moved(self, site: Site) -> bool:
+        """Move a site to the stage it is in; tell whether its links are scored otherwise now."""
+        return False
 
     def _parts(self, url: str) -> UrlParts:
         """Cut up a URL."""
@@ -229,7 +242,8 @@ class PatternSearch(Scorer):
             self._register_new(link)
         return ids
 
-    def _register_new(self, link: int) -> None:
+    def _register_new(self, link: int) -> KnownLink:
+        """Take in a new link, measured against the patterns; return what is known of it."""
         known = self._source.known(link)
         parts = self._parts(known.url)
         number = self._site_of_host.setdefault(parts.host, len(self._sites))
@@ -244,7 +258,7 @@ class PatternSearch(Scorer):
         site.urls.add(link, parts)
         self._links.measure(site, link, parts)
         self._known += 1
-        self._order.registered(site, link, known)
+        return known
 
     # -- the graph ------------------------------------------------------------------------------
 
@@ -297,8 +311,8 @@ class PatternSearch(Scorer):
         """Re-score what has changed: single links, or the site too if it is time."""
         if self.silent:
             return NO_SCORES
-        touched = np.concatenate([touched, self._order.freed()])
-        changed = self._order.moved(site) or changed
+        touched = np.concatenate([touched, self._freed()])
+        changed = self._moved(site) or changed
         if changed or site.fetched_since_rescore > max(8, len(site.urls) // 50):
             sites = np.frombuffer(self._links.site, dtype=np.int32)[touched]
             elsewhere = self._scores_of(touched[sites != site.number])
@@ -337,7 +351,7 @@ class PatternSearch(Scorer):
     def _scores(self, site: Site, links: Ids, structure: Numbers) -> LinkScores:
         """Score waiting links of a site by S of (4.8), their patterns, and what else decides."""
         rate, paper = self._terms(site, links, structure)
-        score = self._order.scores(site, links, rate, paper)
+        score = self._score(site, links, rate, paper)
         return scores_of(links, score, structure)
 
     def _terms(self, site: Site, links: Ids, structure: Numbers) -> tuple[Numbers, Numbers]:
@@ -389,11 +403,56 @@ class UrlRule(PatternSearch):
         near: int = 5,
     ) -> None:
         check_ranges(self.ranges, locals())
-        order = LearntOrder(
-            source, worth=worth, novelty=novelty, lift=lift, s=s, kinds=similarity.kinds
-        )
-        self._prospects = order.prospects
-        super().__init__(source, similarity, order, d=d, beta=beta, alpha=alpha, m=m, near=near)
+        super().__init__(source, similarity, d=d, beta=beta, alpha=alpha, m=m, near=near)
+        self._prospects = Prospects(source, kinds=similarity.kinds)
+        self._worth, self._novelty, self._lift, self._s = worth, novelty, lift, s
+
+    def added(self, links: Iterable[int]) -> LinkScores:
+        """Take in seeds, redirects and requests of the spider."""
+        ids = list(links)
+        self._register(ids)
+        self._prospects.learn_failure()
+        return super().added(ids)
+
+    def started(self, link: int) -> LinkScores:
+        """Count a fetch."""
+        self._prospects.learn_failure()
+        return super().started(link)
+
+    def crawled(self, page: CrawledPage) -> LinkScores:
+        """Learn from the page what to expect of links, and what `PatternSearch` learns."""
+        self._prospects.crawled(page)
+        return super().crawled(page)
+
+    def failed(self, link: int) -> LinkScores:
+        """Note that nothing comes of a link."""
+        self._prospects.failed(link)
+        return super().failed(link)
+
+    def revised(self, links: Iterable[int]) -> LinkScores:
+        """Learn the contrary of what was learnt from pages that turned out not to be relevant."""
+        pages = list(links)
+        for page in pages:
+            self._prospects.revised(page)
+        return super().revised(pages)
+
+    def _register_new(self, link: int) -> KnownLink:
+        known = super()._register_new(link)
+        self._prospects.register(link)
+        return known
+
+    def _linked(self, page: int, links: Ids) -> None:
+        self._prospects.linked(links)
+
+    def _score(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
+        expected, _ = self._prospects.worth(links, novelty=self._novelty)
+        return self._worth * expected + self._lift * rate + self._s * paper
+
+    def _parts_of(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
+        worth = self._prospects.parts(link, novelty=self._novelty)
+        terms = {name: self._worth * value for name, value in worth.items()}
+        terms[f"rate of its pattern{pattern}"] = self._lift * rate
+        return terms | {"S of (4.8)": self._s * paper}
 
     @property
     def link_model(self) -> LinkModel:

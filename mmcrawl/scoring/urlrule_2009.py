@@ -28,10 +28,9 @@ How the paper is read:
   another address of a known page gives its probe back; one that cannot be had was a probe.
 
 What else is read, (4.3) to (4.8), is said in `patterns.py` and `urlrule.py`. Cost: as there, with
-6 bytes of RAM a link in place of prospects, and 8 while it waits to be probed.
+2 bytes of RAM a link in place of prospects, and 8 while it waits to be probed.
 """
 
-from array import array
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from math import inf
@@ -40,12 +39,12 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from mmcrawl.frontier.records import HELD, KnownLink
+from mmcrawl.frontier.records import HELD, KnownLink, LinkScores
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import CrawledPage, LinkSource, Ranges, check_ranges
 from mmcrawl.scoring.patterns import UrlParts, url_parts
 from mmcrawl.scoring.similarity import LinkSimilarity
-from mmcrawl.scoring.site_state import Ids, LinkOrder, Numbers, Site
+from mmcrawl.scoring.site_state import Ids, Numbers, Site
 from mmcrawl.scoring.urlrule import PatternSearch
 
 _LAST_PROBED_LAYER = 10
@@ -82,132 +81,6 @@ def layer_of(url: str) -> int:
     return physical_layer(url) + (urlsplit(url).path not in {"", "/"})
 
 
-class Probing(LinkOrder):
-    """The two stages of every site.
-
-    Args:
-        num2: NUM(2), pages probed in physical layer 2.
-    """
-
-    def __init__(self, num2: int) -> None:
-        self._num2 = num2
-        self._stages: dict[int, _Stage] = {}
-        self._state = bytearray()
-        self._layer = bytearray()
-        self._site = array("i")
-        self._seeds: set[int] = set()
-        self._page = -1
-        self._freed: list[int] = []
-
-    def registered(self, site: Site, link: int, known: KnownLink) -> None:
-        missing = link + 1 - len(self._state)
-        if missing > 0:
-            self._state.extend(bytes(missing))
-            self._layer.extend(bytes(missing))
-            self._site.extend([-1] * missing)
-        layer, parent = min(layer_of(known.url), 255), known.parent
-        is_first = site.number not in self._stages
-        stage = self._stages.setdefault(site.number, _Stage(site))
-        self._layer[link], self._site[link], self._state[link] = layer, site.number, _BACK
-        redirected = parent is not None and self._state[parent] == _FAILED
-        if is_first or parent is None or (redirected and parent in self._seeds):
-            self._seeds.add(link)
-        if link in self._seeds or redirected:
-            self._probe(stage, link)
-        else:
-            stage.back[layer].append(link)
-        self._fill(stage, layer)
-
-    def crawled(self, site: Site, page: CrawledPage) -> None:
-        self._end(site, page.id, _DONE)
-        self._page = page.id
-
-    def linked(self, links: Ids) -> None:
-        if self._page in self._seeds:
-            number = self._site[self._page]
-            for link in links.tolist():
-                if self._site[link] == number and self._state[link] == _BACK:
-                    self._probe(self._stages[number], link)
-
-    def failed(self, site: Site, link: int) -> None:
-        self._end(site, link, _FAILED if self._state[link] == _PROBE else _DONE)
-
-    def repeated(self, site: Site, link: int) -> None:
-        stage, layer = self._stages[site.number], self._layer[link]
-        self._end(site, link, _DONE)
-        stage.probed[layer] -= 1
-        self._fill(stage, layer)
-
-    def learns(self, site: Site) -> bool:
-        return not self._stages[site.number].guided
-
-    def freed(self) -> Ids:
-        freed, self._freed = np.array(self._freed, dtype=np.int64), []
-        return freed
-
-    def moved(self, site: Site) -> bool:
-        stage = self._stages[site.number]
-        before, stage.guided = stage.guided, not stage.under_way
-        return stage.guided != before
-
-    def remarks(self) -> list[str]:
-        barren = [
-            stage.site.host
-            for stage in self._stages.values()
-            if stage.guided and not any(learnt.urls for learnt in stage.site.patterns.learnt)
-        ]
-        if not barren:
-            return []
-        more = len(barren) - _MOST_NAMED
-        names = ", ".join(barren[:_MOST_NAMED]) + (f" and {more} more sites" if more > 0 else "")
-        return [
-            f"No pattern was learnt on {names}: after probing, nothing more was fetched there."
-            " A larger num2 probes more pages, a smaller m makes do with fewer media pages, and"
-            " algo=urlrule leaves no link out"
-        ]
-
-    def scores(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
-        probes = np.frombuffer(self._state, dtype=np.uint8)[links] == _PROBE
-        others = np.where(rate > 0, paper, HELD) if self._stages[site.number].guided else HELD
-        return np.where(probes, _PROBES_FIRST, others)
-
-    def parts(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
-        if self._state[link] == _PROBE:
-            return {"as a probe": _PROBES_FIRST}
-        return {f"S of (4.8){pattern}": paper}
-
-    # -- inside ---------------------------------------------------------------------------------
-
-    def _allowed(self, layer: int) -> int:
-        """Return NUM(n) (4.2)."""
-        if layer > _LAST_PROBED_LAYER:
-            return 0
-        return self._num2 * (layer - 1)
-
-    def _fill(self, stage: _Stage, layer: int) -> None:
-        """Let go as many probes of a layer as may be."""
-        back = stage.back[layer]
-        while back and not stage.guided and stage.probed[layer] < self._allowed(layer):
-            link = back.popleft()
-            if self._state[link] == _BACK:
-                self._probe(stage, link)
-
-    def _probe(self, stage: _Stage, link: int) -> None:
-        self._state[link] = _PROBE
-        stage.probed[self._layer[link]] += 1
-        stage.under_way += 1
-        self._freed.append(link)
-
-    def _end(self, site: Site, link: int, state: int) -> None:
-        """Note what became of a link; one that was fetched without being a probe counts as one."""
-        stage = self._stages[site.number]
-        if self._state[link] == _PROBE:
-            stage.under_way -= 1
-        elif self._state[link] == _BACK:
-            stage.probed[self._layer[link]] += 1
-        self._state[link] = state
-
-
 class UrlRule2009(PatternSearch):
     """Probe each site, then fetch what matches a learnt pattern, by S (4.8).
 
@@ -239,8 +112,132 @@ class UrlRule2009(PatternSearch):
         num2: int = 18,
     ) -> None:
         check_ranges(self.ranges, locals())
-        order = Probing(num2)
-        super().__init__(source, similarity, order, d=d, beta=beta, alpha=alpha, m=m, near=near)
+        super().__init__(source, similarity, d=d, beta=beta, alpha=alpha, m=m, near=near)
+        self._num2 = num2
+        self._stages: dict[int, _Stage] = {}
+        self._state = bytearray()
+        self._layer = bytearray()
+        self._seeds: set[int] = set()
+        self._to_score: list[int] = []
+
+    def _register_new(self, link: int) -> KnownLink:
+        known = super()._register_new(link)
+        site = self._site(link)
+        missing = link + 1 - len(self._state)
+        if missing > 0:
+            self._state.extend(bytes(missing))
+            self._layer.extend(bytes(missing))
+        layer, parent = min(layer_of(known.url), 255), known.parent
+        is_first = site.number not in self._stages
+        stage = self._stages.setdefault(site.number, _Stage(site))
+        self._layer[link], self._state[link] = layer, _BACK
+        redirected = parent is not None and self._state[parent] == _FAILED
+        if is_first or parent is None or (redirected and parent in self._seeds):
+            self._seeds.add(link)
+        if link in self._seeds or redirected:
+            self._probe(stage, link)
+        else:
+            stage.back[layer].append(link)
+        self._fill(stage, layer)
+        return known
+
+    def crawled(self, page: CrawledPage) -> LinkScores:
+        """Note what came of a probe, and learn from it."""
+        self._end(page.id, _DONE)
+        return super().crawled(page)
+
+    def failed(self, link: int) -> LinkScores:
+        """Note that nothing comes of a link."""
+        self._end(link, _FAILED if self._state[link] == _PROBE else _DONE)
+        return super().failed(link)
+
+    def repeated(self, link: int) -> LinkScores:
+        """Give a probe back that led to a page which is known."""
+        stage, layer = self._stage(link), self._layer[link]
+        self._end(link, _DONE)
+        stage.probed[layer] -= 1
+        self._fill(stage, layer)
+        return super().repeated(link)
+
+    def _linked(self, page: int, links: Ids) -> None:
+        if page in self._seeds:
+            stage = self._stage(page)
+            for link in links.tolist():
+                if self._state[link] == _BACK and self._stage(link) is stage:
+                    self._probe(stage, link)
+
+    def _learn(self, site: Site, page: int) -> bool:
+        return not self._stages[site.number].guided and super()._learn(site, page)
+
+    def _freed(self) -> Ids:
+        freed, self._to_score = np.array(self._to_score, dtype=np.int64), []
+        return freed
+
+    def _moved(self, site: Site) -> bool:
+        stage = self._stages[site.number]
+        before, stage.guided = stage.guided, not stage.under_way
+        return stage.guided != before
+
+    def remarks(self) -> list[str]:
+        """Name the sites that yielded no pattern."""
+        barren = [
+            stage.site.host
+            for stage in self._stages.values()
+            if stage.guided and not any(learnt.urls for learnt in stage.site.patterns.learnt)
+        ]
+        if not barren:
+            return []
+        more = len(barren) - _MOST_NAMED
+        names = ", ".join(barren[:_MOST_NAMED]) + (f" and {more} more sites" if more > 0 else "")
+        return [
+            f"No pattern was learnt on {names}: after probing, nothing more was fetched there."
+            " A larger num2 probes more pages, a smaller m makes do with fewer media pages, and"
+            " algo=urlrule leaves no link out"
+        ]
+
+    def _score(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
+        probes = np.frombuffer(self._state, dtype=np.uint8)[links] == _PROBE
+        others = np.where(rate > 0, paper, HELD) if self._stages[site.number].guided else HELD
+        return np.where(probes, _PROBES_FIRST, others)
+
+    def _parts_of(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
+        if self._state[link] == _PROBE:
+            return {"as a probe": _PROBES_FIRST}
+        return {f"S of (4.8){pattern}": paper}
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _allowed(self, layer: int) -> int:
+        """Return NUM(n) (4.2)."""
+        if layer > _LAST_PROBED_LAYER:
+            return 0
+        return self._num2 * (layer - 1)
+
+    def _fill(self, stage: _Stage, layer: int) -> None:
+        """Let go as many probes of a layer as may be."""
+        back = stage.back[layer]
+        while back and not stage.guided and stage.probed[layer] < self._allowed(layer):
+            link = back.popleft()
+            if self._state[link] == _BACK:
+                self._probe(stage, link)
+
+    def _probe(self, stage: _Stage, link: int) -> None:
+        self._state[link] = _PROBE
+        stage.probed[self._layer[link]] += 1
+        stage.under_way += 1
+        self._to_score.append(link)
+
+    def _stage(self, link: int) -> _Stage:
+        return self._stages[self._links.site[link]]
+
+    def _end(self, link: int, state: int) -> None:
+        """Note what became of a link; one that was fetched without being a probe counts as one."""
+        stage = self._stage(link)
+        if self._state[link] == _PROBE:
+            stage.under_way -= 1
+        elif self._state[link] == _BACK:
+            stage.probed[self._layer[link]] += 1
+        self._state[link] = state
 
     def _parts(self, url: str) -> UrlParts:
         return url_parts(url, slash=False)
