@@ -299,7 +299,8 @@ class OwnParts:
             job = self.jobs[part]
             job.commit()
             changed, gone = job.findings.take_changes()
-            media += [self._shared.media_row(page) for page in changed]
+            media += [*map(self._shared.near_row, job.near), *map(self._shared.media_row, changed)]
+            job.near.clear()
             dropped += [self._shared.media_key(url) for url in gone]
         rows = self._changes.take()
         states = dict(self._states(left_alone=left_alone))

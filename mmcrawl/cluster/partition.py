@@ -8,6 +8,7 @@ from typing import Any
 from mmcrawl.crawl.history import tell_elsewhere
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.reports import PageReport
+from mmcrawl.frontier.findings import NearMiss
 from mmcrawl.frontier.records import NewLink, PageRecord
 from mmcrawl.scoring.base import CrawledPage
 from mmcrawl.scoring.link_model import LinkModel
@@ -41,6 +42,9 @@ class PartitionJob(CrawlJob):
         link_model: what the partitions of a process learn into; None for a first one.
         learnt_links: how many ended links of this partition the model learnt from already.
         crawl: see `CrawlJob`.
+
+    Attributes:
+        near: pages with media a little below the threshold, until they are published.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class PartitionJob(CrawlJob):
     ) -> None:
         super().__init__(*args, **crawl)
         self._learnt_links = learnt_links
+        self.near: list[NearMiss] = []
         if link_model is not None:
             self.scorer.load_model(link_model)
 
@@ -59,6 +64,14 @@ class PartitionJob(CrawlJob):
 
     def _recall(self) -> Iterator[int]:
         yield from self._retell(self._learnt_links)
+
+    def take_in(self, link: int, *report: Any) -> bool:
+        relevant = super().take_in(link, *report)
+        page = self.frontier.page(link)
+        if page is not None and page[2] and not relevant:  # it holds media
+            near = NearMiss(page[0], self.frontier.title(link), page[3])
+            self.near += [near] if near.is_below(self._test.threshold) else []
+        return relevant
 
     def receive(self, page: PageElsewhere, links: Sequence[NewLink]) -> None:
         """Take in links that were found on a page of another part; those known are left alone."""

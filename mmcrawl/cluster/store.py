@@ -41,7 +41,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from mmcrawl.errors import StoreError, UnreachableError
-from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
 from mmcrawl.frontier.store import Job, refuse_other_arguments
 from mmcrawl.page.model import MediaResource
 from mmcrawl.store.documents import KEY, Condition, Contents, Store, Table, below, open_documents
@@ -204,6 +204,7 @@ class SharedStore:
         self.round_trips = 0
         self._documents, self._patience = documents, patience
         self._prefix = quote(job, safe="")
+        self._near = f"{self._prefix}//near"  # what documents of near misses have as job
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._away = False
@@ -470,6 +471,10 @@ class SharedStore:
             "resources": resources,
         }
 
+    def near_row(self, page: NearMiss) -> Row:
+        """Return the document of a near miss; that of a media page takes its place."""
+        return self.media_row(MediaPageRecord(*page, (), 0, 0.0, ())) | {"job": self._near}
+
     def publish(self, rows: Sequence[Row], dropped: Iterable[str] = ()) -> None:
         """Write documents of media pages in place of those of their keys; remove some by key."""
         keys = [*dropped]
@@ -494,6 +499,14 @@ class SharedStore:
             some = keys[first : first + _AT_ONCE]
             found = self._patiently(partial(self._documents.get, "media", some))
             yield from (_page(found[key]) for key in some if key in found)
+
+    def near_misses(self, threshold: float) -> list[NearMiss]:
+        """Return the pages with media that scored at least half the threshold, the best first."""
+        order = ("minus_score", "url")
+        asked = partial(self._documents.range, "media", ("job", "=", self._near), order=order)
+        rows = self._patiently(lambda: list(asked(fields=(*order, "title"))))
+        found = (NearMiss(row["url"], row["title"], -row["minus_score"]) for _, row in rows)
+        return [one for one in found if one.is_below(threshold)]
 
 
 def name_of(part: int) -> str:

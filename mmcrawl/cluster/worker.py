@@ -209,7 +209,7 @@ class SharedJob:
         return []  # each worker knows its own only
 
     def near_misses(self) -> list[NearMiss]:
-        return []  # each worker knows its own only
+        return [] if self._broken else self._shared.near_misses(self._reporter.test.threshold)
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         # In this order: whoever may fetch again, after it was not heard, has lost what others have.

@@ -32,6 +32,10 @@ class NearMiss(NamedTuple):
     title: str
     topic_score: float
 
+    def is_below(self, threshold: float) -> bool:
+        """Whether it has at least half the score that the threshold asks for."""
+        return threshold / 2 <= self.topic_score < threshold
+
 
 class BarrenPart(NamedTuple):
     """A part of a site that took many pages and gave none on topic, and the rule that ends that."""

@@ -9,7 +9,7 @@ import pytest
 
 from mmcrawl.cluster import open_shared_store
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import MediaPageRecord
+from mmcrawl.frontier import MediaPageRecord, NearMiss
 from mmcrawl.page import MediaResource
 
 from .memory import memory_store
@@ -58,6 +58,17 @@ def test_of_changes_at_the_same_time_none_is_lost(documents, monkeypatch):
     monkeypatch.setattr(documents, "one", at_once)
     with pytest.raises(StoreError, match="does not change a document in one step: several"):
         documents.refuse_lost_updates()
+
+
+def test_near_misses_are_apart_until_one_is_taken(documents):
+    near = [NearMiss(f"http://a/{n}", "牛顿", n / 10) for n in range(6)]
+    documents.publish([documents.near_row(page) for page in near])
+    assert documents.near_misses(0.5) == [near[4], near[3]]
+    assert list(documents.media_pages()) == []
+    taken = MediaPageRecord(*near[4], (), 200, 1.0, ())
+    documents.publish([documents.media_row(taken)])
+    assert documents.near_misses(0.5) == [near[3]]
+    assert list(documents.media_pages()) == [taken]
 
 
 def test_media_pages_come_best_first_and_in_place_of_what_they_were(documents):

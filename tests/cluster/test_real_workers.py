@@ -9,6 +9,8 @@ from contextlib import closing
 
 import pytest
 
+from mmcrawl.cluster.views.found import FoundMedia
+
 from .real_workers import JOB, ROOT, wait_until
 
 pytestmark = pytest.mark.processes
@@ -50,6 +52,14 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     assert (job.finished_at is not None, job.reason) == (True, "finished")
     assert sorted(observer.media()) == relevant_pages(tmp_path / "alone.db")
     assert not observer.heartbeats()
+
+
+def test_near_misses_of_a_shared_crawl_are_those_of_one_alone(web, file_gang, tmp_path):
+    alone, high = f"sqlite:///{tmp_path / 'alone.db'}", 0.9
+    file_gang.start(f"MMCRAWL_TOPIC_THRESHOLD={high}", uri=alone, workers="").ends()
+    file_gang.start(f"MMCRAWL_TOPIC_THRESHOLD={high}").ends()
+    shared, own = (FoundMedia(uri).near_misses(high) for uri in (file_gang.uri, alone))
+    assert shared == own != []
 
 
 def test_a_finished_crawl_says_so_at_once(web, file_gang):

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from contextlib import closing
 from itertools import islice
 
-from mmcrawl.cluster.store import is_shared, open_shared_store
+from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import BoilerplateMedia, Findings, MediaPageRecord, NearMiss
 from mmcrawl.frontier.store import Job, open_store
@@ -73,28 +73,36 @@ class FoundMedia:
         return re.sub(r"[^\w.]+", "-", str(said)).strip("-.")[:50] + "-near"
 
     def near_misses(self, threshold: float, but_for: Container[str] = ()) -> list[NearMiss]:
-        """Return pages with media a little below the threshold; none of a shared store.
+        """Return pages with media a little below the threshold.
 
         Args:
             but_for: addresses of pages that are left out, as somebody took or refused them.
         """
-        if is_shared(self._uri):
-            return []
-        with open_store(self._uri, read_only=True) as store:
-            found = [
-                one for job in self.jobs for one in Findings(store, job).near_misses(threshold)
-            ]
+        found: list[NearMiss] = []
+        for job in self.jobs:
+            if is_shared(self._uri):
+                with self._shared(job) as shared:
+                    found += shared.near_misses(threshold)
+            else:
+                with open_store(self._uri, read_only=True) as store:
+                    found += Findings(store, job).near_misses(threshold)
         return [one for one in found if one.url not in but_for]
 
     def take(self, page: MediaPageRecord) -> None:
         """Keep a near miss of the first of the crawls, which does not run, as a page on topic.
 
-        Its media of other kinds, and those that belong to its site, are left out.
+        Its media of other kinds, and those that belong to its site, are left out; of a shared
+        store, nobody knows the latter.
         """
         kinds = str(self.jobs[0].arguments["media"]).split(",")
+        wanted = tuple(one for one in page.resources if one.kind in kinds)
+        if is_shared(self._uri):
+            with self._shared(self.jobs[0]) as shared:
+                shared.publish([shared.media_row(page.with_resources(wanted))])
+            return
         with open_store(self._uri) as store:
             site_wide = BoilerplateMedia(store, self.jobs[0])
-            own = (one for one in page.resources if one.kind in kinds and one.url not in site_wide)
+            own = (one for one in wanted if one.url not in site_wide)
             Findings(store, self.jobs[0]).take_near_miss(page.with_resources(tuple(own)))
             store.commit()
 
@@ -103,9 +111,12 @@ class FoundMedia:
         for job in self.jobs:
             yield from ((job, page) for page in self._pages(job, 0, sys.maxsize))
 
+    def _shared(self, job: Job) -> closing[SharedStore]:
+        return closing(open_shared_store(self._uri, job=job.name, arguments=None))
+
     def _pages(self, job: Job, first: int, most: int) -> Iterator[MediaPageRecord]:
         if is_shared(self._uri):
-            with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
+            with self._shared(job) as shared:
                 yield from islice(shared.media_pages(), first, first + most)
         else:
             with open_store(self._uri, read_only=True) as store:
