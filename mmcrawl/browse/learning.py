@@ -173,17 +173,19 @@ class TopicDesk:
             found.append(Candidate(example.name, example.page.title, example.site, probability))
         return sorted(found, key=lambda one: abs((one.probability or 0.5) - 0.5))
 
-    def suggested(self, name: str) -> list[TellingWord]:
-        """Return words that are more frequent on the pages marked as right.
+    def suggested(self, name: str, found: Sequence[str] = ()) -> list[TellingWord]:
+        """Return words that are more frequent on right pages than on others.
 
-        These are those marked as wrong, or if there are none, pages drawn by chance.
+        Args:
+            name: topic that pages are marked for, "" for none; if none is marked as wrong, the
+                others are drawn by chance.
+            found: addresses of more right pages.
         """
-        marks = self.marks(name)
-        good, bad = (
-            read_examples([m.url for m in marks if m.is_good is kind][:_READ], self._archive).pages
-            for kind in (True, False)
-        )
-        others = bad or list(sampled(self._archive, _READ, without=[m.url for m in marks]))
+        marks = self.marks(name) if name else []
+        right = [*(m.url for m in marks if m.is_good), *found]
+        wrong = [m.url for m in marks if not m.is_good]
+        good, bad = (read_examples(urls[:_READ], self._archive).pages for urls in (right, wrong))
+        others = bad or list(sampled(self._archive, _READ, without=right))
         return telling_words(good, others, _SUGGESTED)
 
     # -- learning ---------------------------------------------------------------------------

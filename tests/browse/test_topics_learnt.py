@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture
 from mmcrawl.browse import Options
+from mmcrawl.frontier import Findings, MediaPageRecord, open_store
 from mmcrawl.media import folder_of
 from mmcrawl.topic import PageModel, load_topic
 from mmcrawl.works import Marks, open_catalogue
@@ -167,6 +168,19 @@ def test_a_topic_of_words_is_written_with_words_that_marks_suggest(client, tmp_p
         "二胡|erhu", "viola", "#", "a", "remark", "luthier",
     ]  # fmt: skip
     assert "strings" in client.get("/topics").text
+
+
+def test_words_are_suggested_by_what_a_crawl_found(client, tmp_path):
+    with open_store(store_of(tmp_path)) as store:
+        findings = Findings(store, store.job("fiddles-1", {}))
+        for number in (*range(4), *range(8, 12)):
+            findings.add_media_page(MediaPageRecord(address(number), "", 0.9, (), 200, 0.0, ()))
+        store.commit()
+    page = html.document_fromstring(client.get("/topic/words?job=fiddles-1").text)
+    suggested = set(page.xpath("//input[@name='add']/@value"))
+    assert len(suggested & set(GOOD)) >= 4
+    assert not suggested & set(BAD)
+    assert client.get("/topic/words?job=nosuch").status_code == 404
 
 
 @each("name, words", [("x", "!!!"), ("x", ""), ("../x", "lens"), ("fiddles", "lens")])

@@ -15,7 +15,8 @@ from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address
-from mmcrawl.errors import MissingRecordError, TopicError
+from mmcrawl.cluster.views.found import FoundMedia
+from mmcrawl.errors import MissingRecordError, StoreError, TopicError
 from mmcrawl.learning.training import CAUTIONS
 from mmcrawl.topic.loading import own_words, parse_plain, shipped_topic, topic_names
 from mmcrawl.topic.page_model import PageModel
@@ -124,16 +125,21 @@ def _cautions(told: Any) -> Iterator[tuple[str, int]]:
 _LONGEST = 100_000  # characters of a topic
 _LONGEST_HANDED_IN = 2_000
 _MOST_SHOWN = 200
+_FOUND = 100  # pages of a crawl that words are suggested from
 
 
 def words_page(context: Context, arguments: Arguments) -> Response:
-    """Show the words of a topic to be changed; those of a new one are suggested by marks."""
+    """Show the words of a topic to be changed; marks, or what a crawl found, suggest more."""
     desk = context.topics
     name = arguments.text("name", longest=_LONGEST_NAME)
     marked = arguments.text("marks", longest=_LONGEST_NAME)
+    job = arguments.text("job", longest=300)
     try:
         text = own_words(name) if name else ""
-        suggested = desk.suggested(marked) if marked else []
+        found = FoundMedia(context.options.store, job).best(0, _FOUND) if job else ()
+        suggested = desk.suggested(marked, [one.url for one in found]) if marked or job else []
+    except StoreError:
+        raise Problem(404, "crawl", name=job) from None
     except (TopicError, OSError) as error:
         raise Problem(400, "entry", error=error) from error
     return page(
@@ -143,6 +149,7 @@ def words_page(context: Context, arguments: Arguments) -> Response:
         marked=marked,
         text=text,
         suggested=suggested,
+        asked=bool(marked or job),
         marks=[one for one in desk.names() if desk.marks(one)],
     )
 
