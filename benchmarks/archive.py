@@ -12,8 +12,8 @@ the versions that were committed.
 * archive: with the layout and the labelled blocks of every version, sealed as it was written;
   `given` the same, where pages come with their blocks, as from a crawl that has cut them;
   `unblocked` without these; `grouped` without these, 16 a commit, as a crawl has them stored that
-  commits what has come meanwhile; `packed` after `scrapy archive seal`; `repacked` compressed
-  anew at level 19, `old` the same without blocks;
+  commits what has come meanwhile; `packed` after `scrapy archive seal`; `old` the same
+  without blocks;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
 * zstd: each page alone at level 12; patches: against the version before, a chain from the first;
 * trial: the 30 lines below: segments of 16 MB at level 19, the end of the one before as
@@ -191,16 +191,8 @@ def packed(events: list[Event], folder: Path) -> Result:
     return archived(events, folder, lambda archive: archive.pack())
 
 
-def repacked(events: list[Event], folder: Path) -> Result:
-    def finish(archive: Archive) -> None:
-        archive.pack()
-        archive.repack(LEVEL)
-
-    return archived(events, folder, finish)
-
-
 def old(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder, lambda archive: archive.repack(LEVEL), keep_blocks=False)
+    return archived(events, folder, lambda archive: archive.pack(), keep_blocks=False)
 
 
 def trial(events: list[Event], folder: Path) -> Result:
@@ -370,7 +362,6 @@ WAYS = {
     "unblocked": unblocked,
     "grouped": grouped,
     "packed": packed,
-    "repacked": repacked,
     "old": old,
     "trial": trial,
     "warc": warc,

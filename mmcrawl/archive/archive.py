@@ -14,7 +14,7 @@ from mmcrawl.archive.comparing.change_kinds import noted_changes
 from mmcrawl.archive.comparing.changes import Difference
 from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.counting import stats_of
-from mmcrawl.archive.format.cutting import ArchivedPage, columns_of, cut_entries
+from mmcrawl.archive.format.cutting import ArchivedPage, columns_of
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import Sealer
 from mmcrawl.archive.format.writing import Writer
@@ -66,7 +66,7 @@ class Archive:
         self._index = index
         self._reader = Reader(index)
         self._lookup = Lookup(index, self._reader)
-        self._sealer = Sealer(index, self._reader, cut_entries)
+        self._sealer = Sealer(index, self._reader)
         cut = columns_of if keep_blocks else None
         self._writer = Writer(index, self._reader, self._sealer, cut)
         self._writing = threading.RLock()
@@ -358,28 +358,23 @@ class Archive:
         """Return numbers of the whole archive; reads what stands beside the pages of each."""
         return stats_of(self._index, self._reader)
 
-    def pack(self) -> None:
-        """Compress all, cut the pages whose blocks are not kept, and give free space back.
+    def pack(self, level: int = 19) -> None:
+        """Compress all that is not so yet, cut the pages whose blocks are not kept, free space.
 
         Pages that are to be cut by a partitioner that is not installed here stay as they are.
-        """
-        with self._writing:
-            self._sealer.seal_all()
-            self._sealer.cut_all()
-            self._index.remove_orphans()
-            self._index.store.compact()
 
-    def repack(self, level: int = 19) -> None:
-        """Compress everything anew at a zstd level (1 to 19): slower to do, as fast to read.
+        Args:
+            level: Of zstd, 1 to 19: slower to do, as fast to read.
 
         Raises:
             ValueError: there is no such level.
+            StoreError: some segments are damaged; the others are compressed.
         """
         if not 1 <= level <= 19:
             raise ValueError(f"level must be from 1 to 19, not {level}")
         with self._writing:
-            self._sealer.seal_all()
-            self._sealer.recompress(level)
+            self._sealer.seal_all(level)
+            self._index.remove_orphans()
             self._index.store.compact()
 
     def purge(

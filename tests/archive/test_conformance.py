@@ -247,7 +247,7 @@ def test_versions_are_rebuilt_across_tails_and_segments(uri):
     with open_archive(uri) as archive:
         assert archive.stats().ratio > 3
         archive.pack()
-        archive.repack(3)
+        archive.pack(3)
         assert archive.check().clean
         versions = archive.versions(URL)
         assert all(archive.rebuild(v) == c for v, c in zip(versions, captures, strict=True))

@@ -116,7 +116,7 @@ def stores(archive: Archive, tmp_path) -> None:
 
 def packs(archive: Archive, tmp_path) -> None:
     archive.pack()
-    archive.repack(3)
+    archive.pack(3)
 
 
 def purges(archive: Archive, tmp_path) -> None:

@@ -90,7 +90,7 @@ def test_a_segment_purged_while_it_is_compressed_is_not_put_back(uri, monkeypatc
 def test_segments_compressed_anew_hold_the_same(uri):
     stored = write(uri, [(0, version) for version in range(1, 30)])
     with open_archive(uri) as archive:
-        archive.repack(3)
+        archive.pack(3)
         assert {segment.level for segment in segments_of(archive)} == {3}
         assert_holds(archive, stored)
 
@@ -112,8 +112,7 @@ def test_the_first_full_segment_of_a_stream_is_the_dictionary_of_those_behind(ba
     uri, stored = based
     with open_archive(uri) as archive:
         for level in (12, 19):
-            if level == 19:
-                archive.repack(level)
+            archive.pack(level)
             (first, *others), (alone, *bases) = segments_of(archive), bases_of(archive)
             assert alone is None
             assert bases == [first] * len(others)
@@ -170,7 +169,7 @@ def test_a_segment_that_gets_a_dictionary_while_that_is_purged(based, monkeypatc
             sealed.append(True)
             with open_archive(uri, keep_blocks=False) as other:
                 other.store(last)
-                other.repack(3)
+                other.pack(3)
         return replace(self, old, made, **how)
 
     with open_archive(uri) as archive:
@@ -218,12 +217,12 @@ def test_two_processes_that_replace_the_same_segments(uri):
         packs = archive._index.heads([segment])[segment.key], archive._index.data(segment)
         key = segment.key[:-1] + ("0" if segment.key[-1] != "0" else "1")
         archive._index.store.insert_new("reservation", {segment.key: {"heir": key}})
-        other.repack(3)
+        other.pack(3)
         assert segments_of(other) == [segment]  # another process is at it
         old = f"00000001/00000000/{0:08x}000000"
         archive._index.store.put("reservation", {segment.key: {"heir": old}})
-        other.repack(3)  # which died long ago
-        other.repack(3)
+        other.pack(3)  # which died long ago
+        other.pack(3)
         assert [one.level for one in segments_of(other)] == [3]
         archive._index.add_segments([(segment, *packs)])  # as if it was not removed
         report = archive.check()

@@ -44,7 +44,7 @@ def test_a_time_shows_the_headers_of_the_last_visit_that_had_some(archive, page)
     told = [(v.time, v.changed, f.header("etag")) for v, f in archive.found(URL)]
     assert told == [(1.0, True, "a"), (5.0, False, "b"), (7.0, False, "b"), (9.0, False, "a")]
     archive.pack()
-    archive.repack()
+    archive.pack()
     assert etags(archive, 1.0, 5.0, 9.0) == list("aba")
 
 

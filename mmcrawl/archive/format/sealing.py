@@ -11,7 +11,7 @@ if each is compressed with the first one as dictionary, and 3 to 9 times if alon
 of the first full segment of a stream is the dictionary of all behind it, which takes 1 (news), 7
 (JSON) and 38 % (XML of 103 pages) off. It has none itself: two segments are decoded at most. Before
 something in it is purged, those behind it are written without it. Level 12 takes 8 % more bytes
-than level 19, and a fifteenth of its time; whoever wants the former has :meth:`Sealer.recompress`.
+than level 19, and a fifteenth of its time; the latter is for whoever packs the archive.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
+from mmcrawl.archive.format.cutting import cut_entries
 from mmcrawl.archive.format.frames import Like, decompressed
 from mmcrawl.archive.format.head import About, Entry, Head, packed, read_head
 from mmcrawl.archive.format.reading import GoneError, Reader
@@ -50,10 +51,6 @@ _WORTH_IT = 32  # a segment is compressed again with a tail that is at least thi
 LONGEST_END = 2.0  # seconds of closing after which no more is begun, but left for the next time
 
 
-Cutter = Callable[[Index, Reader, Segment], list[Entry] | None]
-"""Gives the entries of a segment with blocks, None if all have theirs."""
-
-
 def is_closed(segment: Segment) -> bool:
     """Return whether a segment is full."""
     return segment.level > 0 and segment.raw >= CLOSED
@@ -66,10 +63,9 @@ class Sealer:
     archive smaller, and what cannot be sealed is as safe.
     """
 
-    def __init__(self, index: Index, reader: Reader, cut: Cutter) -> None:
+    def __init__(self, index: Index, reader: Reader) -> None:
         self._index = index
         self._reader = reader
-        self._cut = cut
         self._are_new = False  # segments, so that the store may have room to give back
         self._tails: Counter[int] = Counter()  # bytes by which tails have grown
         self._has_grown = False
@@ -115,26 +111,35 @@ class Sealer:
 
     # -- sealing ------------------------------------------------------------------------------
 
-    def seal_all(self) -> None:
-        """Seal every tail.
+    def seal_all(self, level: int) -> None:
+        """Compress every segment anew that is of another level, and cut all pages.
 
         Raises:
-            StoreError: some could not be sealed; the others are.
+            StoreError: some could not be compressed; the others are.
         """
         failed = None
-        for stream in self._index.tails():
+        for stream in self._index.streams():
             try:
-                self.seal(stream, whole=True, ending=True)
+                self.seal(stream, level, whole=True, ending=True)
+                for segment in self._segments(stream):
+                    entries = cut_entries(self._index, self._reader, segment)
+                    if entries is not None or segment.level != level:
+                        self._put([segment], level, self._base_for(segment), entries=entries)
+            except GoneError:
+                continue  # another process seals the same stream
             except StoreError as error:
                 failed = error
         if failed is not None:
             raise failed
 
-    def seal(self, stream: int, *, whole: bool = False, ending: bool = False) -> None:
+    def seal(
+        self, stream: int, level: int = SEALED_LEVEL, *, whole: bool = False, ending: bool = False
+    ) -> None:
         """Seal the tail of a stream, if it has one.
 
         Args:
             stream: Its number.
+            level: Of zstd.
             whole: Whether it is put together with what is not full, however small it is.
             ending: Whether what is not full gets its dictionary, too, which takes time each time.
 
@@ -145,27 +150,7 @@ class Sealer:
             for segments in _batches(self._segments(stream), whole=whole):
                 raw = sum(segment.raw for segment in segments)
                 base = self._base_for(segments[0]) if ending or raw >= CLOSED else None
-                self._put(segments, SEALED_LEVEL, base)
-
-    def recompress(self, level: int) -> None:
-        """Compress every segment anew."""
-        for segment in self._standing():
-            if segment.level != level:
-                with suppress(GoneError):  # another process seals the same stream
-                    self._put([segment], level, self._base_for(segment))
-
-    def cut_all(self) -> None:
-        """Keep the blocks of all versions whose pages were not cut yet."""
-        for segment in self._standing():
-            with suppress(GoneError):  # another process packs the same stream
-                entries = self._cut(self._index, self._reader, segment)
-                if entries is not None:
-                    base = self._base_for(segment)
-                    self._put([segment], segment.level or SEALED_LEVEL, base, entries=entries)
-
-    def _standing(self) -> Iterator[Segment]:
-        streams = self._index.streams()
-        return (segment for stream in streams for segment in self._segments(stream))
+                self._put(segments, level, base)
 
     def _segments(self, stream: int) -> list[Segment]:
         return self._index.segments([stream]).get(stream, [])

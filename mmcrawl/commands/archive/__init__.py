@@ -260,16 +260,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
         ),
         ArchiveSubcommand(
             "seal",
-            "cut and compress what is not yet sealed, and free space",
-            writes=True,
-            run="upkeep.seal",
-        ),
-        ArchiveSubcommand(
-            "repack",
-            "recompress everything",
+            "compress as far as possible, cut what is not yet cut, and free space",
             options=(_LEVEL, JSON),
             writes=True,
-            run="upkeep.repack",
+            run="upkeep.seal",
         ),
         ArchiveSubcommand(
             "purge",

@@ -1,4 +1,4 @@
-"""`scrapy archive check`, `verify`, `seal`, `repack`, `purge` and `copy`: its upkeep."""
+"""`scrapy archive check`, `verify`, `seal`, `purge` and `copy`: its upkeep."""
 
 import os
 from argparse import Namespace
@@ -58,19 +58,8 @@ def _text(report: CheckReport) -> RenderableType:
 
 
 def seal(archive: Archive, options: Namespace, console: Console) -> int:
-    """Do what closing does, also where a process was killed before it; cut what is unsegmented."""
     before = archive.stats().stored_bytes
-    archive.pack()
-    return _done(archive, before, options, console)
-
-
-def repack(archive: Archive, options: Namespace, console: Console) -> int:
-    before = archive.stats().stored_bytes
-    archive.repack(options.level)
-    return _done(archive, before, options, console)
-
-
-def _done(archive: Archive, before: int, options: Namespace, console: Console) -> int:
+    archive.pack(options.level)
     after = archive.stats().stored_bytes
     text = f"{size_of(before)} before, {size_of(after)} now"
     return answer(options, console, {"before": before, "after": after}, text)
