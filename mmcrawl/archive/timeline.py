@@ -10,7 +10,7 @@ time: whatever was compared with one of those, and was equal, was not noted agai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, nextafter
 
@@ -72,20 +72,21 @@ def headed(index: Index, seen: Seen) -> VisitRow | None:
 
 def current(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> VersionRow | None:
     """Return the version that was seen last of all, as :func:`last_seen` does."""
-    last = max(versions, key=lambda row: (row.time, row.number), default=None)
-    by_number = {version.number: version for version in versions}
-    for visit in sorted(visits, key=lambda row: (row.time, row.at), reverse=True):
-        if last is not None and visit.time <= last.time:
-            break
-        found = by_number.get(visit.version)
-        if found is not None and _tells(visit, found):
-            return found
-    return last
+    line = line_of(versions, visits)
+    return line[-1].version if line else None
 
 
 def line_of(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> list[Seen]:
     """Return all that was seen of a URL, in order."""
-    return sorted(_seen(versions, visits), key=lambda seen: (seen.time, seen.version.number))
+    by_number = {version.number: version for version in versions}
+    rows: list[VersionRow | VisitRow] = [*versions, *visits]
+    line = []
+    for row in sorted(rows, key=_in_order):
+        if isinstance(row, VersionRow):
+            line.append(Seen(row.time, row))
+        elif (found := by_number.get(row.version)) is not None and _tells(row, found):
+            line.append(Seen(row.time, found))
+    return line
 
 
 Event = tuple[Visit, VersionRow | None, VisitRow | None]
@@ -127,16 +128,6 @@ def events_of(index: Index, url: int) -> list[Event]:
 def _in_order(row: VersionRow | VisitRow) -> tuple[float, bool, int]:
     is_version = isinstance(row, VersionRow)
     return row.time, is_version, row.number if isinstance(row, VersionRow) else row.version
-
-
-def _seen(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> Iterator[Seen]:
-    by_number = {version.number: version for version in versions}
-    for visit in visits:
-        found = by_number.get(visit.version)
-        if found is not None and _tells(visit, found):
-            yield Seen(visit.time, found)
-    for version in versions:
-        yield Seen(version.time, version)
 
 
 def _tells(visit: VisitRow, version: VersionRow) -> bool:

@@ -14,48 +14,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import RENDERED, Version, as_unix_time
+from mmcrawl.archive.model import RENDERED, Version, Visit, as_unix_time
 from mmcrawl.archive.warc.heads import is_http
 from mmcrawl.archive.warc.wacz import index_beside, index_of, wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
 from mmcrawl.page.structured import title_in
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A visit, and the version that it found, with the headers that it had then."""
-
-    version: Version
-    time: float
-    status: int
-    is_new: bool  # it found the version first
-
-    @property
-    def has_page(self) -> bool:
-        """Whether it got the version, or was told that it holds on.
-
-        Of others nothing is known but their status: failed ones, and those that found again that a
-        page is gone, whose bodies are not kept. A visit before the capture had the body.
-        """
-        if self.is_new or self.status == 304:
-            return True
-        is_early = self.time < self.version.time
-        return self.status == self.version.status and (200 <= self.status < 400 or is_early)
-
-
-def history_of(archive: Archive, url: str, failed: Callable[[str], object]) -> list[Event]:
-    """Return versions by number, each followed by the visits that found it again.
-
-    A visit was compared with the version before it among those that were stored then, so this order
-    finds the same version again, also where an older capture was stored after a newer one. What
-    cannot be read, or is gone, is left out, of which `failed` is told.
-    """
-    found = archive.found(url, failed)
-    if lost := len(archive.visits(url)) - len(found):
-        failed(f"{lost} visits of {url} found versions that are gone, or cannot be read")
-    found.sort(key=lambda pair: (pair[1].number, not pair[0].changed))
-    return [Event(version, one.time, one.status, one.changed) for one, version in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,35 +133,40 @@ class _Export:
     def write_url(self, url: str) -> None:
         """Write the visits of a URL, each version before the visits that found it again.
 
-        Of what no server answered with, how a page was rendered, only versions are written.
+        A visit was compared with the version before it among those that were stored then, so this
+        order finds the same version again, also where an older capture was stored after a newer
+        one. Of what no server answered with, how a page was rendered, only versions are written.
         """
         is_rendered = url.startswith(RENDERED)
         if not is_http(url.removeprefix(RENDERED)):
             self.problems.append(f"{url} is no URL of HTTP; its versions are left out")
             return
         try:
-            history = history_of(self._archive, url, self.problems.append)
+            found = self._archive.found(url, self.problems.append)
+            lost = len(self._archive.visits(url)) - len(found)
         except StoreError as error:
             self.problems.append(f"{error}; all versions of this URL are left out")
             return
+        if lost:
+            what = f"{lost} visits of {url} found versions that are gone, or cannot be read"
+            self.problems.append(what)
+        found.sort(key=lambda pair: (pair[1].number, not pair[0].changed))
         before = self.writer.count
         present: dict[int, bool] = {}  # versions of this URL; False for one that is damaged
-        for event in history:
-            number = event.version.number
-            if not self._window[0] <= event.time < self._window[1]:
+        for visit, version in found:
+            if not self._window[0] <= visit.time < self._window[1]:
                 continue
-            if is_rendered and not event.is_new:
+            if is_rendered and not visit.changed:
                 continue
-            if number not in present and event.has_page:
-                present[number] = self._write_version(event, is_rendered)
-            elif present.get(number):
-                self._write_visit(event)
+            if version.number not in present and _has_page(visit, version):
+                present[version.number] = self._write_version(visit, version, is_rendered)
+            elif present.get(version.number):
+                self._write_visit(visit, version)
         self.counts["urls"] += self.writer.count > before
 
-    def _write_version(self, event: Event, is_rendered: bool) -> bool:
+    def _write_version(self, visit: Visit, version: Version, is_rendered: bool) -> bool:
         """Write a version, or the visit that stands for it; False if it is damaged."""
-        version = event.version
-        capture = version.capture(time=event.time)
+        capture = version.capture(time=visit.time)
         known = None if is_rendered or not version.size else self._by_body.get(version.digest)
         if known is not None:
             self.writer.write_revisit(capture, version.size, known)
@@ -212,20 +181,32 @@ class _Export:
         if is_rendered:
             content = BytesIO(body)
             self.writer.write_resource(
-                version.url, event.time, capture.media_type, content, len(body)
+                version.url, visit.time, capture.media_type, content, len(body)
             )
             return True
         self._by_body[version.digest] = self.writer.write_response(capture, body)
         if version.status == 200 and version.encoding:
-            self._list_page(version.url, event.time, title_in(body, version.encoding))
+            self._list_page(version.url, visit.time, title_in(body, version.encoding))
         return True
 
-    def _write_visit(self, event: Event) -> None:
+    def _write_visit(self, visit: Visit, version: Version) -> None:
         """Write a visit; the version that the archive had then stands in the file."""
-        version, known = event.version, self._by_body[event.version.digest]
-        if event.has_page:
-            capture, told = version.capture(time=event.time), event.status != version.status
+        known = self._by_body[version.digest]
+        if has_page := _has_page(visit, version):
+            capture, told = version.capture(time=visit.time), visit.status != version.status
             self.writer.write_revisit(capture, version.size, known, not_modified=told)
         else:
-            self.writer.write_failure(version.url, event.time, event.status, known)
-        self.counts["revisits" if event.has_page else "failures"] += 1
+            self.writer.write_failure(version.url, visit.time, visit.status, known)
+        self.counts["revisits" if has_page else "failures"] += 1
+
+
+def _has_page(visit: Visit, version: Version) -> bool:
+    """Return whether a visit got the version, or was told that it holds on.
+
+    Of others nothing is known but their status: failed ones, and those that found again that a page
+    is gone, whose bodies are not kept. A visit before the capture had the body.
+    """
+    if visit.changed or visit.status == 304:
+        return True
+    is_early = visit.time < version.time
+    return visit.status == version.status and (200 <= visit.status < 400 or is_early)
