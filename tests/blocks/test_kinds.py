@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import KINDS, Partition, partition
-from mmcrawl.blocks.layout import FEATURES
 from tests.tables import each
 
 TEXT = (
@@ -236,7 +235,7 @@ def test_every_block_has_a_kind_a_score_and_features(pieces: list[str], method: 
     for block in found:
         assert block.kind in KINDS
         assert 0 < block.score <= 1
-        assert tuple(block.features) == FEATURES
+        assert block.features.keys() >= {"x", "window_y", "text_chars", "images"}
         assert all(value >= 0 for value in block.features.values())
 
 

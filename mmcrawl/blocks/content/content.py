@@ -147,19 +147,15 @@ class PageContent:
         Raises:
             BlockError: there is no such format.
         """
+        from mmcrawl.blocks.rendering import writing
+
         match form:
             case "md":
-                from mmcrawl.blocks.rendering.writing import markdown
-
-                return markdown(self.document)
+                return writing.markdown(self.document)
             case "txt":
-                from mmcrawl.blocks.rendering.writing import plain
-
-                return plain(self.document)
+                return writing.plain(self.document)
             case "json":
-                from mmcrawl.blocks.rendering.writing import as_json
-
-                return as_json(self.record())
+                return writing.as_json(self.record())
             case _:
                 raise BlockError(f"no format {form!r}: give one of {', '.join(get_args(Form))}")
 

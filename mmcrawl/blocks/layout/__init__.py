@@ -14,7 +14,6 @@ with lazy_imports(__name__):
     )
     from mmcrawl.blocks.layout.drawn_tags import drawn_tags
     from mmcrawl.blocks.layout.features import (
-        FEATURES,
         WINDOW_HEIGHT,
         PageFeatures,
         is_topic_page,

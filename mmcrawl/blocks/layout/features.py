@@ -40,29 +40,6 @@ COUNTED: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 """Sorts of elements that are counted, with their tags."""
 
-FEATURES = (
-    "x",
-    "y",
-    "width",
-    "height",
-    "relative_x",
-    "relative_y",
-    "relative_width",
-    "relative_height",
-    "window_y",
-    "window_height",
-    "images",
-    "image_area",
-    "links",
-    "text_chars",
-    "link_chars",
-    "inputs",
-    "forms",
-    "headings",
-)
-"""Names of the features: x and y are of the centre; lengths are pixels, shares of the page's width
-and height, or shares of the height of a window."""
-
 
 def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
     """Whether a page is there for its text, not for its links (section 2.2.3, step 4).
@@ -150,6 +127,9 @@ class PageFeatures:
 def block_features(page: PageFeatures, nodes: range) -> Mapping[str, float]:
     """Return the features of a block by name.
 
+    x and y are those of its centre; lengths are pixels, shares of the page's width and height, or
+    shares of the height of a window.
+
     Args:
         page: The page.
         nodes: What the block holds.
@@ -167,24 +147,24 @@ def block_features(page: PageFeatures, nodes: range) -> Mapping[str, float]:
     images, links, inputs, forms, headings = (
         len(page.among(sort, nodes)) for sort in ("images", "links", "inputs", "forms", "headings")
     )
-    values = (
-        x,
-        y,
-        width,
-        height,
-        x / PAGE_WIDTH,
-        y / page_height,
-        width / PAGE_WIDTH,
-        min(height / page_height, 1.0),
-        y / WINDOW_HEIGHT,
-        height / WINDOW_HEIGHT,
-        images,
-        image_area,
-        links,
-        chars - link_chars,
-        link_chars,
-        inputs,
-        forms,
-        headings,
-    )
-    return dict(zip(FEATURES, map(float, values), strict=True))
+    values = {
+        "x": x,
+        "y": y,
+        "width": width,
+        "height": height,
+        "relative_x": x / PAGE_WIDTH,
+        "relative_y": y / page_height,
+        "relative_width": width / PAGE_WIDTH,
+        "relative_height": min(height / page_height, 1.0),
+        "window_y": y / WINDOW_HEIGHT,
+        "window_height": height / WINDOW_HEIGHT,
+        "images": images,
+        "image_area": image_area,
+        "links": links,
+        "text_chars": chars - link_chars,
+        "link_chars": link_chars,
+        "inputs": inputs,
+        "forms": forms,
+        "headings": headings,
+    }
+    return {name: float(value) for name, value in values.items()}

@@ -71,8 +71,8 @@ class Paragraph:
 class CodeBlock:
     """Preformatted text, with the name of its language, "" for none."""
 
+    language: str
     text: str
-    language: str = ""
 
 
 @dataclass(slots=True)
@@ -105,8 +105,8 @@ class Cell:
 class Table:
     """A table: its rows, each of cells, and its caption."""
 
-    rows: list[list[Cell]] = field(default_factory=list)
     caption: list[Inline] = field(default_factory=list)
+    rows: list[list[Cell]] = field(default_factory=list)
 
     def leave_out_empty_rows(self) -> None:
         """Leave out rows that hold nothing; a cell above spans one less for each."""

@@ -259,7 +259,7 @@ class _Reader:
         if cell is not None:
             cell.inlines.append(Styled("code", [" ".join(text.split())]))
         else:
-            self._open[-1].blocks.append(CodeBlock(text, self._language(node)))
+            self._open[-1].blocks.append(CodeBlock(self._language(node), text))
 
     def _language(self, node: int) -> str:
         """Return the language that the classes of an element or of those right around it name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from mmcrawl.blocks.facts.facts import PageFacts
@@ -37,6 +37,10 @@ _MARKS: dict[Style, tuple[str, str]] = {
 }  # fmt: skip
 _TICKS = re.compile("`+")
 _WIDEST = 50  # columns that a cell spans
+_KINDS: dict[type, str] = {
+    Heading: "heading", Paragraph: "paragraph", CodeBlock: "code", Quote: "quote", Items: "list",
+    Table: "table",
+}  # fmt: skip
 _PLAIN_MARKS = {"superscript": "^", "subscript": "_"}
 
 
@@ -256,7 +260,7 @@ def content_record(
         **asdict(facts),
         "text": text,
         "comments": list(comments),
-        "blocks": [_block_record(block) for block in document.blocks],
+        "blocks": _record(document.blocks),
     }
 
 
@@ -265,61 +269,24 @@ def as_json(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
 
 
-def _block_record(block: Block) -> dict[str, Any]:
-    match block:
-        case Heading():
-            return {
-                "kind": "heading",
-                "level": block.level,
-                "inlines": _inline_records(block.inlines),
-            }
-        case Paragraph():
-            return {"kind": "paragraph", "inlines": _inline_records(block.inlines)}
-        case CodeBlock():
-            return {"kind": "code", "language": block.language, "text": block.text}
-        case Quote():
-            return {"kind": "quote", "blocks": [_block_record(one) for one in block.blocks]}
-        case Items():
-            items = [[_block_record(one) for one in item] for item in block.items]
-            return {"kind": "list", "ordered": block.ordered, "start": block.start, "items": items}
-        case Table():
-            return {
-                "kind": "table",
-                "caption": _inline_records(block.caption),
-                "rows": _rows(block),
-            }
-
-
-def _rows(table: Table) -> list[list[dict[str, Any]]]:
-    return [
-        [
-            {
-                "header": cell.header,
-                "columns": cell.columns,
-                "rows": cell.rows,
-                "inlines": _inline_records(cell.inlines),
-            }
-            for cell in row
-        ]
-        for row in table.rows
-    ]
-
-
-def _inline_records(inlines: Sequence[Inline]) -> list[Any]:
-    return [_inline_record(part) for part in inlines]
-
-
-def _inline_record(part: Inline) -> Any:
+def _record(part: Any) -> Any:
+    found: Any
     match part:
-        case str():
-            return part
+        case str() | int():
+            found = part
+        case list():
+            found = [_record(one) for one in part]
         case Break():
-            return {"break": True}
+            found = {"break": True}
         case Formula():
-            return {"formula": part.tex, "display": part.display}
+            found = {"formula": part.tex, "display": part.display}
         case Image():
-            return {"image": part.address, "text": part.text}
+            found = {"image": part.address, "text": part.text}
         case Link():
-            return {"link": part.address, "inlines": _inline_records(part.inlines)}
+            found = {"link": part.address, "inlines": _record(part.inlines)}
         case Styled():
-            return {part.style: _inline_records(part.inlines)}
+            found = {part.style: _record(part.inlines)}
+        case _:  # a block; or a cell of a table, which has no kind
+            found = {"kind": _KINDS[type(part)]} if type(part) in _KINDS else {}
+            found |= {one.name: _record(getattr(part, one.name)) for one in fields(part)}
+    return found
