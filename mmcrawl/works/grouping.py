@@ -204,7 +204,6 @@ def group_occurrences(
     _join_mirrors(groups, urls)
     for page in pages:
         _join_players(groups, page)
-        _join_rows(groups, page)
     for page in pages:
         _join_lone_player(groups, page)
     found: dict[str, list[str]] = defaultdict(list)
@@ -232,14 +231,6 @@ def _join_players(groups: _Groups, page: Sequence[Occurrence]) -> None:
     """Join the sources of one player, and the addresses that are of one medium there."""
     _join_equal(groups, ((m.player, m.key) for m in page if m.player))
     _join_equal(groups, ((m.medium, m.key) for m in page if m.medium))
-
-
-def _join_rows(groups: _Groups, page: Sequence[Occurrence]) -> None:
-    """Join files of one telling name in one line of a page, wherever they are kept."""
-    stems = ((m, stem_of(m.url)[1]) for m in page if m.row)
-    _join_equal(
-        groups, (((m.row, stem), m.key) for m, stem in stems if stem and not is_generic(stem))
-    )
 
 
 def _join_lone_player(groups: _Groups, page: Sequence[Occurrence]) -> None:

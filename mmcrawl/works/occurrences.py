@@ -45,7 +45,6 @@ class Occurrence:
         key: What the addresses of the file have in common.
         medium: Number of the medium on its page that it is an address of.
         player: Number of the player on its page that has the file among its sources, 0 for none.
-        row: The block-level element it stands in, 0 if it stands nowhere.
         titles: Texts that may be its title, each with its source, see `titles`.
         described: What structured data say: name, description and so on.
         caption: Of its figure, or the description in structured data.
@@ -61,7 +60,6 @@ class Occurrence:
     tag: str
     medium: int = 0
     player: int = 0
-    row: int = 0
     titles: list[tuple[str, str]] = field(default_factory=list)
     caption: str = ""
     beside: str = ""
@@ -166,7 +164,6 @@ class OccurrenceReader:
             owner = self._player_of(node) or node
         if tag == "source" and owner != node:
             occurrence.player = owner
-        occurrence.row = occurrence.row or self._lines.container_of[node] or tree.parents[node]
         occurrence.block = occurrence.block or self._licences.kind_of(node)
         mime = attributes.get("type", "").partition(";")[0].strip().lower()
         occurrence.mime = occurrence.mime or (mime if "/" in mime else "")
