@@ -29,7 +29,7 @@ def test_it_is_read_as_it_was_told(*, pages, words, largest, learnt_links, merge
     assert Learnt.decode(learnt.encode()) == learnt
 
 
-@each("data", [b"", b"x", Learnt(3).encode()[:-3]])
+@each("data", [b"", b"x", Learnt(3).encode()[:-3], Learnt(3, link_model=b"x").encode()])
 def test_what_nobody_told_is_refused(data):
     with pytest.raises(ValueError, match=r".+"):
         Learnt.decode(data)
