@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from mmcrawl.cluster.views.found import FoundMedia
+from mmcrawl.cluster.views import FoundMedia
 
 from .real_workers import JOB, ROOT, wait_until
 
