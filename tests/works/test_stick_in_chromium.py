@@ -58,7 +58,9 @@ def stick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     far = WorkFile("https://v.test/1", "video", reason="it is a page with a player, not a file")
     works.append(replace(works[1], id="f" * 16, kind="video", files=(far,)))
     shipment = Shipment(works, "x", lambda digest: io.BytesIO(MOVIE), ruffle=ruffle)
-    assert not exporter_named("folder").export(shipment, folder / "out")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mmcrawl.works.exporting.as_folder._SECONDS", HANG)  # for its picture
+        assert not exporter_named("folder").export(shipment, folder / "out")
     return folder / "out"
 
 
