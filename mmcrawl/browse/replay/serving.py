@@ -261,6 +261,9 @@ class _Replay:
         self._place = place_of(request.scope)
         self._origin = origin_of(request)
         self._headers: dict[str, str] = dict(ALONE)
+        # Asked for by pages of no origin; what leads to the exact time must say so, too.
+        if request.headers.get("sec-fetch-dest") == "font":
+            self._headers["Access-Control-Allow-Origin"] = "*"
 
     def response(self) -> Response:
         """Return the archived answer, or a redirect to its exact time."""
@@ -348,8 +351,6 @@ class _Replay:
             "Cache-Control": "private, max-age=3600" if keyed else "no-cache",
             "Vary": "Sec-Fetch-Dest",
         }
-        if kind.startswith(("font/", "application/font")):
-            self._headers["Access-Control-Allow-Origin"] = "*"  # asked for by pages of no origin
         if to_save:
             self._headers["Content-Disposition"] = "attachment"
         if self._mode is not Mode.BYTES:

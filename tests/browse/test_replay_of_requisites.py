@@ -1,0 +1,62 @@
+"""A page is replayed with what it needs to be seen, which came a little later than the page."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.browse.replay import Mode, replay_address
+from mmcrawl.page import page_requisites, read_tree, sheet_requisites
+from tests.browse.catalogue import browsing
+
+SITE, TIME = "http://h.test/", 1_700_000_000
+PAGE = b"""<!DOCTYPE html><link rel=stylesheet href=/s.css><link rel=icon href=i.png>
+<style>@import "e.css"; p { background: url(b.png) }</style>
+<table background=t.png><tr><td style="background:url('td.png')"><img src=p.png
+srcset="p2.png 2x, p3.png 3x"><picture><source srcset=w.webp></picture><input type=image src=n.png>
+<svg><image xlink:href=v.png /><use href="u.svg#a"/></svg><video poster=o.png></video>"""
+SHEET = b'@import url("m.css"); @font-face { font-family: own; src: url(f.woff2) }'
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    uri = f"sqlite:///{tmp_path_factory.mktemp('archive') / 'archive.db'}"
+    types = {"css": "text/css", "svg": "image/svg+xml", "woff2": "application/octet-stream"}
+    named = {*page_requisites(read_tree(PAGE), SITE), *sheet_requisites(SHEET, f"{SITE}s.css")}
+    with open_archive(uri) as archive:
+        head = (("Content-Type", "text/html"),)
+        archive.store(Capture(SITE, PAGE, TIME, headers=head))
+        for late, url in enumerate(sorted(named), 5):
+            head = (("Content-Type", types.get(url.rpartition(".")[2], "image/png")),)
+            body = SHEET if url.endswith("s.css") else b""
+            archive.store(Capture(url, body, TIME + late, headers=head))
+    with browsing(uri) as (client, _):
+        yield client
+
+
+def asked_by(client: TestClient, url: str) -> set[str]:
+    """The addresses that a browser would ask for to show what is archived at one."""
+    answer = client.get(replay_address(url, TIME, Mode.PAGE), follow_redirects=True)
+    assert answer.status_code == 200
+    return set(re.findall(r"/replay/[^/]*/[^/]*/?(http://h\.test/[\w.]+\.\w+)", answer.text))
+
+
+def test_replay_asks_for_what_is_archived_and_has_it(client: TestClient) -> None:
+    asked = asked_by(client, SITE)
+    assert len(asked) == 14
+    assert asked == {*page_requisites(read_tree(PAGE), SITE)}
+    assert asked_by(client, f"{SITE}s.css") == {f"{SITE}m.css", f"{SITE}f.woff2"}
+    for url in asked:
+        assert client.get(replay_address(url, TIME, Mode.PAGE)).status_code in (200, 302)
+
+
+def test_fonts_may_be_shown_by_pages_of_no_origin(client: TestClient) -> None:
+    font = replay_address(f"{SITE}f.woff2", TIME, Mode.PAGE)
+    for headers, allowed in (({"Sec-Fetch-Dest": "font"}, "*"), ({"Sec-Fetch-Dest": "image"}, "")):
+        led = client.get(font, headers=headers)
+        shown = client.get(led.headers["location"], headers=headers)
+        assert (led.status_code, shown.status_code) == (302, 200)
+        for answer in (led, shown):
+            assert answer.headers.get("access-control-allow-origin", "") == allowed
