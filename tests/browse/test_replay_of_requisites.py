@@ -28,10 +28,13 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     with open_archive(uri) as archive:
         head = (("Content-Type", "text/html"),)
         archive.store(Capture(SITE, PAGE, TIME, headers=head))
-        for late, url in enumerate(sorted(named), 5):
+        for late, url in enumerate(sorted(named - {f"{SITE}i.png"}), 5):
             head = (("Content-Type", types.get(url.rpartition(".")[2], "image/png")),)
             body = SHEET if url.endswith("s.css") else b""
             archive.store(Capture(url, body, TIME + late, headers=head))
+        archive.store(Capture(f"{SITE}new", b"moved", TIME, headers=head))
+        head = (("Location", "/new"),)
+        archive.store(Capture(f"{SITE}i.png", b"", TIME + 40, 301, head))
     with browsing(uri) as (client, _):
         yield client
 
@@ -48,15 +51,17 @@ def test_replay_asks_for_what_is_archived_and_has_it(client: TestClient) -> None
     assert len(asked) == 14
     assert asked == {*page_requisites(read_tree(PAGE), SITE)}
     assert asked_by(client, f"{SITE}s.css") == {f"{SITE}m.css", f"{SITE}f.woff2"}
-    for url in asked:
-        assert client.get(replay_address(url, TIME, Mode.PAGE)).status_code in (200, 302)
 
 
-def test_fonts_may_be_shown_by_pages_of_no_origin(client: TestClient) -> None:
-    font = replay_address(f"{SITE}f.woff2", TIME, Mode.PAGE)
-    for headers, allowed in (({"Sec-Fetch-Dest": "font"}, "*"), ({"Sec-Fetch-Dest": "image"}, "")):
-        led = client.get(font, headers=headers)
-        shown = client.get(led.headers["location"], headers=headers)
-        assert (led.status_code, shown.status_code) == (302, 200)
-        for answer in (led, shown):
+def test_what_pages_ask_for_is_answered_without_redirects(client: TestClient) -> None:
+    page = client.get(replay_address(SITE, TIME, Mode.PAGE)).text
+    addresses = re.findall(r"/replay/[^\"' ,#&]*", page)
+    assert len({*addresses}) == 14
+    for address in addresses:
+        for headers, allowed in (({"Sec-Fetch-Dest": "font"}, "*"), ({}, "")):
+            answer = client.get(address, headers=headers)
+            assert answer.status_code == 200
             assert answer.headers.get("access-control-allow-origin", "") == allowed
+    moved = next(one for one in addresses if one.endswith("i.png"))
+    assert client.get(moved).content == b"moved"
+    assert client.get(replay_address(f"{SITE}p.png", TIME, Mode.PAGE)).status_code == 302

@@ -53,6 +53,7 @@ from mmcrawl.browse.replay.html import Links, rewrite_html
 from mmcrawl.browse.replay.memento import memento_links, origin_of, requested_url
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.requisites import rewrite_css
+from mmcrawl.page.urls import joined_url
 
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 DEFAULT_LIMIT = 1_000
@@ -214,6 +215,7 @@ def _value(version: Version, field: str) -> str:
 _TIME = re.compile(r"([0-9]{1,20})([a-z]{2}_)?")
 _RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{0,18})")
 _REDIRECTS = (301, 302, 303, 307, 308)
+_MOST_STEPS = 5  # from one address to the next
 _WITHOUT_BODY = (204, 205, 304)
 _FRAMES = ("iframe", "frame")
 
@@ -261,27 +263,27 @@ class _Replay:
         self._place = place_of(request.scope)
         self._origin = origin_of(request)
         self._headers: dict[str, str] = dict(ALONE)
-        # Asked for by pages of no origin; what leads to the exact time must say so, too.
         if request.headers.get("sec-fetch-dest") == "font":
-            self._headers["Access-Control-Allow-Origin"] = "*"
+            self._headers["Access-Control-Allow-Origin"] = "*"  # asked for by pages of no origin
 
     def response(self) -> Response:
         """Return the archived answer, or a redirect to its exact time."""
-        time, self._mode, url = self._arguments()
+        self._time, self._mode, url = self._arguments()
+        return self._nearest(url)
+
+    def _nearest(self, url: str, steps: int = 0) -> Response:
+        """Return what an address, to which redirects led, answered nearest to the time.
+
+        What archived pages ask for is answered in place of every redirect: browsers follow none for
+        them (`Connection-Allowlist`).
+        """
         url, history = history_of(self._context.archive, url)
         if not history.mementos:
             raise _RefusedError(404, f"This address is not in the archive: {url}")
-        memento = history.nearest(time)
-        if stamp(memento.time) != self._digits:
-            return self._redirect(
-                302, replay_address(url, memento.time, self._mode, self._own_path)
-            )
-        return self._replayed(url, history, memento)
-
-    @property
-    def _own_path(self) -> str:
-        """Path by which this request may be sent on."""
-        return self._place.path if self._place.keyed else REPLAY
+        memento = history.nearest(self._time)
+        if stamp(memento.time) != self._digits and not self._place.keyed:
+            return self._redirect(302, replay_address(url, memento.time, self._mode, REPLAY))
+        return self._replayed(url, history, memento, steps)
 
     def _arguments(self) -> tuple[int, Mode, str]:
         found = _TIME.fullmatch(self._request.path_params["time"])
@@ -310,7 +312,7 @@ class _Replay:
         }
         return Response(status_code=status, headers=self._headers)
 
-    def _replayed(self, url: str, history: History, memento: Memento) -> Response:
+    def _replayed(self, url: str, history: History, memento: Memento, steps: int) -> Response:
         version = self._context.archive.version(url, memento.number)
         self._headers |= {
             **original_headers(version.headers),
@@ -329,6 +331,8 @@ class _Replay:
             target = self._links(location, "")
             if not target:
                 raise _RefusedError(404, f"The page led out of the web, to: {location}")
+            if self._place.keyed and steps < _MOST_STEPS:
+                return self._nearest(joined_url(version.url, location), steps + 1)
             return self._redirect(version.status, target)
         return self._body(version)
 
