@@ -35,6 +35,7 @@ with lazy_imports(__name__):
         leaves,
     )
     from mmcrawl.archive.opening import open_archive
+    from mmcrawl.archive.requisites import requisites_of
     from mmcrawl.archive.revisits import (
         COUNTED,
         DAY,

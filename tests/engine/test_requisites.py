@@ -9,8 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
+from warcio.archiveiterator import ArchiveIterator
 
-from mmcrawl.archive import Archive, open_archive
+from mmcrawl.archive import Archive, open_archive, requisites_of
+from mmcrawl.archive.warc import export_warc
+from mmcrawl.crawl import FocusedParams
+from tests.databases import mongodb_uri
 from tests.programs import run
 from tests.warm import python
 
@@ -98,6 +103,50 @@ def test_what_does_not_come_is_told_once(site: tuple[Any, Any]) -> None:
         "/p.png": "leads to 127.0.0.2, which is on a private network",
     }
     assert outcome.log.count(f"{server.url('/gone.png')}: HTTP 404") == 1
+
+
+def test_exports_have_them_and_revisits_ask_for_what_changed(tools: Any) -> None:
+    server, tag = serve(tools, SITE), {"ETag": '"1"', "Content-Type": "image/png"}
+    server.pages["/a.png"] = lambda visit: tools.Answer(
+        b"" if (known := "If-None-Match" in visit.headers) else PNG, 304 if known else 200, tag
+    )
+    [outcome] = tools.crawl({"seeds": server.url("/"), "requisites": "yes", "max_pages": 1})
+    before = archived(outcome.store)
+    with archive_of(outcome.store) as archive:
+        path = export_warc(archive, outcome.store.with_name("all.warc.gz")).path
+        page = archive.rebuild(archive.get(server.url("/")))
+        needed = {one.url for one in requisites_of(archive, page, {server.url("/f.ico")})}
+        assert needed == {*archive.urls()} - {server.url("/"), server.url("/f.ico")}
+    with path.open("rb") as stream:
+        records = {
+            record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
+            for record in ArchiveIterator(stream)
+        }
+    assert records[server.url("/f.woff2")] == SITE["/f.woff2"]
+    assert {server.url(name) for name in before} < {*records}
+    del server.asked[:]
+    given = f"archive=sqlite:///{outcome.store.with_name('0-archive.db')}", "due=all"
+    words = [word for one in given for word in ("-a", one)]
+    env = {**tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
+    words += ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "ROBOTSTXT_OBEY=0"]
+    run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)
+    assert {*server.asked} == {*before}
+    with archive_of(outcome.store) as archive:
+        assert [visit.status for visit in archive.visits(server.url("/a.png"))] == [200, 304]
+
+
+def test_it_works_with_an_archive_on_mongodb_and_is_refused_without_one(tools: Any) -> None:
+    server = serve(tools, SITE)
+    with mongodb_uri() as uri:
+        seed = {"seeds": server.url("/"), "requisites": "yes", "max_pages": 1}
+        refused, _ = tools.crawl(seed | {"archive": "none"}, seed | {"archive": uri})
+        with open_archive(uri, read_only=True) as archive:
+            found = {url.removeprefix(server.origin) for url in archive.urls()}
+    named = {f"/{name}" for name in ("", "main.css", "more.css", "f.woff2", "f.ico")}
+    assert found == named | {"/a.png", "/b.png", "/d.png"}
+    assert "requisites=yes keeps them in the archive, but there is none: name one" in refused.log
+    with pytest.raises(ValidationError, match="requisites=yes is for a crawl of one process"):
+        FocusedParams(seeds="http://h.test/", keywords="*", workers="2", requisites="yes")
 
 
 KILLED = """
