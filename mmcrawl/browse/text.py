@@ -199,9 +199,9 @@ class Words:
             KeyError: there is no such sentence.
         """
         text = as_called(sentences()[name][LANGUAGES.index(self.language)])
-        if "|" in text:
+        if "n" in values and "|" in text:  # else it is a character like others
             one, many = text.split("|")
-            text = one if values.get("n") == 1 else many
+            text = one if values["n"] == 1 else many
         shown = {key: _shown(value) for key, value in values.items()}
         if any(isinstance(value, Markup) for value in shown.values()):
             return Markup.escape(text).format_map(shown)

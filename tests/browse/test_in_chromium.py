@@ -11,7 +11,7 @@ import pytest
 
 from mmcrawl.browse import Options, create_app, open_context
 from mmcrawl.media import folder_of
-from mmcrawl.works import COLLECTIONS, Member, Suggestions, open_catalogue
+from mmcrawl.works import COLLECTIONS, Marks, Member, Suggestions, open_catalogue
 from tests.browse.catalogue import FILM, LEVER, fill
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
@@ -52,6 +52,8 @@ PAGES = {
     "collections": "/collections",
     "collection": "/collection?id=5eed5eed",
     "collection in Chinese": "/collection?id=5eed5eed&lang=zh",
+    "topics": "/topics",
+    "words of a topic": "/topic/words",
     "words handed in": "/topic/suggestions?topic=physics-senior&new=1",
     "words handed in, in Chinese": "/topic/suggestions?lang=zh",
     "crawls": "/crawls",
@@ -115,6 +117,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         members = [asdict(Member(WAVES.id, ("tides",), "for Friday", 4)), asdict(Member("gone"))]
         record = {"name": "Friday", "note": "", "members": members, "changed_at": 0.0}
         catalogue.change(COLLECTIONS, lambda _: {"5eed5eed": record})
+        Marks(catalogue).put("fiddles", LEVER, is_good=True)
         Suggestions(catalogue).put("physics-senior", [("折射", "refraction")], "Li")
     with open_context(uri, options=options) as context:
         context.surveyor.survey(context.archive.counts())

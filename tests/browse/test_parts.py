@@ -56,6 +56,7 @@ def test_a_sentence_counts_and_isolates_what_it_names() -> None:
     words = Words("en")
     assert words("pages", n=1) == "1 page"
     assert words("pages", n=12_345) == "12,345 pages"
+    assert words("words.lead").startswith("One concept per line; separate synonyms by |.")
     assert words("problem.url", url="x\u202ey") == "\u2068x\ufffdy\u2069 is not in the archive."
     assert words("problem.url", url="{n} %s {0.__class__}").startswith("{n} %s {0.__class__} is")
 

@@ -53,7 +53,7 @@ def home(context: Context, arguments: Arguments) -> Response:
         steps=list(_steps(context, total)),
         archive=shown(context.uri),
         counts=archive.counts(),
-        sites=len(archive.hosts()),
+        sites=len(overview.hosts if overview else archive.hosts()),
         overview=overview,
         media=overview.media if overview else {},
         hosts=hosts_of(context)[:_LARGEST],
