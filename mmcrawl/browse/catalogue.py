@@ -13,9 +13,11 @@ from threading import Lock
 from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Arguments, Problem, wrong_entry
 from mmcrawl.errors import MissingStoreError, StoreError
-from mmcrawl.media.parts import Collection, folder_of, open_collection
+from mmcrawl.media.parts import Collection as MediaCollection
+from mmcrawl.media.parts import folder_of, open_collection
 from mmcrawl.store.uris import is_server
 from mmcrawl.works.catalogue import Catalogue, open_catalogue
+from mmcrawl.works.collections import Collection, Collections
 from mmcrawl.works.index import FACETS, Asked, Entry, WorkIndex, open_index
 
 _REMEMBERED = 8  # lists of which is counted what they have
@@ -32,6 +34,7 @@ class WorksOfStore:
     def __init__(self, store: str, media: str | None) -> None:
         self.store, self._media = store, media
         self._index: WorkIndex | None = None
+        self._collections: tuple[int, list[Collection]] = -1, []
         self._is_described = False
         self._lock = Lock()
         self._describing: subprocess.Popen[bytes] | None = None
@@ -63,7 +66,7 @@ class WorksOfStore:
             yield records
 
     @contextmanager
-    def collection(self) -> Iterator[Collection | None]:
+    def collection(self) -> Iterator[MediaCollection | None]:
         """Open the media that are kept; None if there are none."""
         try:
             opened = open_collection(self.store, self._media, create=False)
@@ -107,6 +110,14 @@ class WorksOfStore:
         """Raise Problem (400) where one of some ids is of no work."""
         if len(self.index()[1].named(works)) < len({*works}):
             raise wrong_entry("works")
+
+    def collections(self) -> list[Collection]:
+        """Return the collections of works, as they were read after the last change of anything."""
+        with self.open() as records:
+            revision = records.revision()
+            if self._collections[0] != revision:
+                self._collections = revision, Collections(records).all()
+            return self._collections[1]
 
     def works_at(self, url: str) -> Sequence[Entry]:
         """Return the works that an address shows or is a file of, but for hidden ones."""

@@ -21,17 +21,18 @@ _FAR = 1_000_000  # places, more than a collection has
 
 
 def collections_page(context: Context, arguments: Arguments) -> Response:
-    with _opened(context) as collections:
-        every = collections.all()
-    return page(arguments, "collections", collections=every)
+    return page(arguments, "collections", collections=context.catalogue.collections())
 
 
 def collection_page(context: Context, arguments: Arguments) -> Response:
+    id_ = arguments.text("id", longest=100)
+    one = next((one for one in context.catalogue.collections() if one.id == id_), None)
+    if one is None:
+        raise Problem(404, "collection")
+    number, last = arguments.list_page(len(one.members), _PER_PAGE)
+    start = _PER_PAGE * (number - 1)
+    members = one.members[start : start + _PER_PAGE]
     with _opened(context) as collections:
-        one = collections.find(arguments.text("id", longest=100))
-        number, last = arguments.list_page(len(one.members), _PER_PAGE)
-        start = _PER_PAGE * (number - 1)
-        members = one.members[start : start + _PER_PAGE]
         works = {work.id: work for work in collections.works(replace(one, members=members))}
     exports = context.exports.of(one.id)
     return page(

@@ -18,7 +18,6 @@ from mmcrawl.browse.views.pages import hosts_of
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.media.parts import has_pictures
 from mmcrawl.store.uris import is_server
-from mmcrawl.works.collections import Collections
 from mmcrawl.works.index import Asked, Entry
 
 _NEWEST = 8  # works
@@ -88,8 +87,7 @@ def _steps(context: Context, works: int) -> Iterator[Step]:
     elif not works:
         yield Step("describe", "/works", {}, {})
     else:
-        with catalogue.open() as records:
-            is_gathered = bool(Collections(records).all())
+        is_gathered = bool(catalogue.collections())
         name = "export" if is_gathered else "collect"
         yield Step(name, "/collections" if is_gathered else "/works", {}, {})
 

@@ -17,7 +17,6 @@ from mmcrawl.errors import EntryError, MissingRecordError
 from mmcrawl.media.files import FolderFiles, MediaFiles
 from mmcrawl.media.parts import SWF, has_pictures, held_parts, picture_of
 from mmcrawl.works.catalogue import Catalogue
-from mmcrawl.works.collections import Collections
 from mmcrawl.works.corrections import FIELDS, Correction, checked
 from mmcrawl.works.exporting.article import PLAYED
 from mmcrawl.works.exporting.exporter import file_path, path_of_part
@@ -78,8 +77,7 @@ def _shown_list(
     total, counts = catalogue.counts(wanted)
     number, last = arguments.list_page(total, _PER_PAGE)
     given = {"q": wanted.query, **dict(wanted.facets)}
-    with catalogue.open() as records:
-        collections = Collections(records).all()
+    collections = catalogue.collections()
     return page(
         arguments,
         "works",
@@ -113,7 +111,7 @@ def _shown_work(context: Context, arguments: Arguments, wrong: Mapping[str, str]
     with context.catalogue.open() as records:
         work = _work(records, arguments.text("id", longest=100))
         found = records.row(work.id) or {}
-        collections = Collections(records).all()
+    collections = context.catalogue.collections()
     inside = [one for one in collections if any(m.work == work.id for m in one.members)]
     archived = {one.url for one in work.pages if context.archive.visits(one.url)}
     player = _player(work, context.options.ruffle is not None)
