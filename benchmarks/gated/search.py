@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import fmean
 
+from _needle_web import NAME, write_needle_web
 from search_lab import measure, webs_of
 
 from gated.row import Row
@@ -29,13 +30,15 @@ WEBS = {
     "strobofm": "any",
 }
 MEASURES = {"area": "area", "recall": "recall at 20 %"}
+NEEDLE, NEEDLE_POSTS = NAME.removesuffix(".test"), 240
+FOCUSED = ("urlrule", "learned")
 WEB_BOUND = 0.1  # the mean of the webs is held by 2 %; one page more or less is much of one web
 
 
 def rows(corpora: Path | None) -> Iterator[Row]:
     """Crawl the webs, those with most pages first, so that all cores end together."""
     algorithms = algorithm_names()
-    figures = _measured(corpora, algorithms) if corpora else {}
+    figures = _measured(corpora, algorithms)
     for key, title in MEASURES.items():
         for algorithm in algorithms:
             values = [figures[web][algorithm][key] for web in WEBS if web in figures]
@@ -43,20 +46,29 @@ def rows(corpora: Path | None) -> Iterator[Row]:
             yield Row(f"{title}, {algorithm}", fmean(values) if whole else None)
     for key, title in MEASURES.items():
         for web in WEBS:
-            for algorithm in ("urlrule", "learned"):
+            for algorithm in FOCUSED:
                 value = figures[web][algorithm][key] if web in figures else None
                 yield Row(f"{title}, {algorithm}, {web}", value, bound=WEB_BOUND)
+    for algorithm in FOCUSED:
+        more = figures[NEEDLE][algorithm]["area"] / figures[NEEDLE]["breadth"]["area"]
+        yield Row(f"area / breadth's, {algorithm}, rare media", more, bound=WEB_BOUND)
 
 
-def _measured(corpora: Path, algorithms: list[str]) -> dict[str, dict[str, dict[str, float]]]:
-    folders = [corpora / name for name in ("web", "web2")]
-    have = [folder for folder in folders if (folder / "manifest.json").is_file()]
-    webs = {web.name: web for web in webs_of(have, sims=False)}
+def _measured(
+    corpora: Path | None, algorithms: list[str]
+) -> dict[str, dict[str, dict[str, float]]]:
+    folders = [corpora / name for name in ("web", "web2")] if corpora else []
     options = {"share": 0.2, "priors": None, "blocks": False}
-    with tempfile.TemporaryDirectory() as cache, ProcessPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(os.cpu_count()) as pool:
+        cache, made = Path(scratch, "cache"), Path(scratch, "made")
+        cache.mkdir()
+        write_needle_web(made, NEEDLE_POSTS)
+        have = [one for one in (*folders, made) if (one / "manifest.json").is_file()]
+        webs = {web.name: web for web in webs_of(have, sims=False)}
+        wanted = {**dict.fromkeys(WEBS, algorithms), NEEDLE: ["breadth", *FOCUSED]}
         tasks = [
-            pool.submit(measure, webs[name], algorithms, task, Path(cache), **options)
-            for name, task in WEBS.items()
+            pool.submit(measure, webs[name], algos, WEBS.get(name, "any"), cache, **options)
+            for name, algos in wanted.items()
             if name in webs
         ]
         done = [task.result() for task in tasks]
