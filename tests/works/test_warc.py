@@ -69,6 +69,26 @@ def test_a_warc_file_has_the_page_the_files_and_what_they_load(tmp_path: Path) -
     }
 
 
+def test_a_page_comes_with_what_it_needs_to_be_seen(tmp_path: Path) -> None:
+    sheet = Capture("http://h.test/s.css", b"p { color: red }", PAGE.time + 9)
+    asked = []
+
+    def needed_by(page: Capture, seen: set[str]) -> list[Capture]:
+        asked.append(page.body)
+        return [sheet]
+
+    shipment = Shipment((LEVERS,), "Films", opened, PAGE.time, page_at=page_at, needed_by=needed_by)
+    assert exporter_named("warc").export(shipment, tmp_path / "out.warc.gz") == []
+    with (tmp_path / "out.warc.gz").open("rb") as stream:
+        found = [
+            (record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read())
+            for record in ArchiveIterator(stream)
+            if record.rec_type == "response"
+        ]
+    assert found == [("http://h.test/%E8%AF%BE.html", BODY), (sheet.url, sheet.body)]
+    assert asked == [BODY]
+
+
 def test_pywb_plays_a_page_with_its_film(
     tmp_path: Path,
     python: str,  # noqa: F811
