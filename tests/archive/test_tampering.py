@@ -9,6 +9,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import StoreError
+from tests.archive.tampering import COLUMNS, HARMLESS, altered
 
 HOSTS = "abc"
 VISITED = 50.5
@@ -51,15 +52,6 @@ def path(whole, tmp_path):
     return shutil.copy(whole, tmp_path / "archive.db")
 
 
-COLUMNS = {
-    "url": "key id host alias own last seen version at digest status location method level",
-    "version": "key time status at",
-    "visit": "key url time version status headed",
-    "stream": "key id next",
-    "segment": "key stream first entries raw level size head data",
-    "change": "key kinds",
-    "counter": "key next",
-}
 CASES = (
     [("delete", table, "") for table in COLUMNS]
     + [("empty", table, "") for table in COLUMNS]
@@ -71,26 +63,10 @@ CASES = (
         if column != "key"
     ]
 )
-HARMLESS = {
-    ("delete", "change", ""): "found again when it is asked for",
-    ("empty", "change", ""): "the same",
-    ("change", "segment", "key"): "a name that nothing refers to",
-    ("change", "stream", "next"): "numbers that are never given, as of a process that died",
-    ("change", "counter", "next"): "the same",
-}
 
 
 def keys_of(db: sqlite3.Connection, table: str) -> list:
     return [key for (key,) in db.execute(f"SELECT key FROM {table} ORDER BY key")]
-
-
-def altered(value):
-    if value == b"":
-        return b"x"
-    if isinstance(value, bytes):
-        middle = len(value) // 2
-        return value[:middle] + bytes([value[middle] ^ 1]) + value[middle + 1 :]
-    return value + ("x" if isinstance(value, str) else 1)
 
 
 def tamper(path, how: str, table: str, column: str) -> None:

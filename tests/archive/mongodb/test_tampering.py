@@ -15,6 +15,7 @@ from pymongo.errors import PyMongoError
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import StoreError
+from tests.archive.tampering import COLUMNS, HARMLESS, altered
 from tests.databases import mongodb_uri
 from tests.tables import each
 
@@ -87,32 +88,16 @@ def test_a_lost_last_row_is_completed(filled, database):
 # -- each collection, each field: deleted, changed, taken away -----------------------------------
 # Fields of two documents that are swapped are seen in a file (tests/archive/test_tampering.py).
 
-FIELDS = {
-    "change": "_id kinds",
-    "counter": "_id next",
-    "segment": "_id stream first entries raw level size head data",
-    "stream": "_id id next",
-    "url": ("_id id host alias own last seen version at digest status location method level"),
-    "version": "_id time status at",
-    "visit": "_id url time version status headed",
-}
 CASES = [
-    *[(how, table, "") for table in FIELDS for how in ("delete", "empty")],
+    *[(how, table, "") for table in COLUMNS for how in ("delete", "empty")],
     *[
         (how, table, name)
-        for table, names in FIELDS.items()
+        for table, names in COLUMNS.items()
         for name in names.split()
         for how in ("change", "unset")
-        if (how, name) != ("unset", "_id")
+        if (how, name) != ("unset", "key")
     ],
 ]
-HARMLESS = {
-    ("delete", "change", ""): "found again when it is asked for",
-    ("empty", "change", ""): "the same",
-    ("change", "segment", "_id"): "a name that nothing refers to",
-    ("change", "stream", "next"): "numbers that are never given, as of a process that died",
-    ("change", "counter", "next"): "the same",
-}
 
 
 def captures() -> Iterator[Capture]:
@@ -141,7 +126,7 @@ def whole():
             archive.store(Capture(URLS[0], body(URLS[0], 9), 60.0))
             assert archive.check().faults == ()
             database = client[name]
-            rows = {table: list(database[f"archive_{table}"].find()) for table in FIELDS}
+            rows = {table: list(database[f"archive_{table}"].find()) for table in COLUMNS}
             yield uri, database, rows, everything(archive)
 
 
@@ -164,16 +149,8 @@ def written_again(documents, rows: list[dict[str, Any]]) -> Iterator[None]:
         documents.insert_many(rows)
 
 
-def altered(value: Any) -> Any:
-    if value == b"":
-        return b"x"
-    if isinstance(value, bytes):
-        middle = len(value) // 2
-        return value[:middle] + bytes([value[middle] ^ 1]) + value[middle + 1 :]
-    return value + ("x" if isinstance(value, str) else 1)
-
-
 def tamper(documents, rows: list[dict[str, Any]], how: str, name: str) -> None:
+    name = "_id" if name == "key" else name
     with_it = [row for row in rows if not name or name in row]
     row = with_it[len(with_it) // 2]
     if how == "empty":
@@ -223,7 +200,7 @@ def test_what_is_no_number_in_the_row_of_a_segment_is_made_again(whole, change, 
 def test_a_flipped_bit_of_a_document_is_told_or_changes_nothing(whole, seed):
     uri, database, rows, before = whole
     chance = random.Random(seed)
-    table = chance.choice(sorted(FIELDS))
+    table = chance.choice(sorted(COLUMNS))
     documents, row = database[f"archive_{table}"], chance.choice(rows[table])
     with written_again(documents, rows[table]):
         flip(documents, row, chance)
