@@ -38,7 +38,7 @@ LARGEST_SEGMENT = 32 << 20
 CLOSED = 28 << 20
 """Bytes from which on a segment is full: closed, never compressed again by itself."""
 
-TAIL = 8 << 20
+TAIL = 16 << 20
 """Bytes that a stream grows by before its tail is sealed."""
 
 TAILS = 32 << 20
