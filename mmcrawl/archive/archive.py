@@ -153,9 +153,16 @@ class Archive:
 
     # -- reading ------------------------------------------------------------------------------
 
-    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[str]:
-        """Yield the stored URLs in order, those of a host or with a prefix if one is given."""
-        return (row.url for row in self._index.urls(host, prefix))
+    def urls(
+        self, host: str | None = None, prefix: str | None = None, versions: int = 1
+    ) -> Iterator[str]:
+        """Yield the stored URLs in order, those of a host or with a prefix if one is given.
+
+        Args:
+            host, prefix: What they have or begin with.
+            versions: How many a URL must have had at least.
+        """
+        return (row.url for row in self._index.urls(host, prefix, versions))
 
     def hosts(self) -> list[str]:
         """Return the hosts that have a URL here, in order."""

@@ -296,16 +296,22 @@ class Index:
         """Return a row by its number."""
         return next(iter(self._urls(("id", "=", number))), None)
 
-    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
-        """Yield the rows that something is known of, in the order of their URLs (code points)."""
-        where: list[Condition] = [("host", "=", host)] if host is not None else []
+    def urls(
+        self, host: str | None = None, prefix: str | None = None, versions: int = 1
+    ) -> Iterator[UrlRow]:
+        """Yield the rows with so many versions or more, in the order of their URLs (code points).
+
+        Versions that were purged count, too.
+        """
+        where: list[Condition] = [("last", ">=", versions)]
+        if host is not None:
+            where.append(("host", "=", host))
         if prefix:
             where.append((KEY, ">=", prefix))
         for url, row in self.store.range("url", *where):
             if prefix and not url.startswith(prefix):
                 return
-            if row.get("last"):
-                yield self.read_url(url, row)
+            yield self.read_url(url, row)
 
     def hosts(self) -> list[str]:
         """Return the hosts of all URLs in order."""

@@ -44,6 +44,9 @@ def found(archive: Archive, **watch: object) -> list[tuple[float, str]]:
 
 def test_changes_of_all_pages_come_newest_first(watched: Archive) -> None:
     assert found(watched) == [(4, OTHER), (3, URL), (2, URL)]
+    once = "http://physics.test/once.html"
+    watched.store(lesson(5, url=once))
+    assert {*watched.urls()} - {*watched.urls(versions=2)} == {once}
 
 
 def test_blocks_of_other_kinds_are_not_watched(watched: Archive) -> None:

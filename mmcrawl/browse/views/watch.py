@@ -115,7 +115,7 @@ def _urls(context: Context, form: dict[str, str]) -> Iterable[str]:
         return [versions[0].url]
     if site and site not in archive.hosts():
         raise Problem(404, "host", host=site)
-    return archive.urls(host=site or None)
+    return archive.urls(host=site or None, versions=2)  # others cannot have changed
 
 
 def _form(arguments: Arguments) -> dict[str, str]:
