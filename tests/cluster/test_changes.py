@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mmcrawl.cluster import Changes, Rows
+from mmcrawl.cluster import Changes, Rows, Rules
 from mmcrawl.cluster import changes as module
-from mmcrawl.frontier import JOB_SHIFT, open_store
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import JOB_SHIFT, NewLink, open_store
 from tests.tables import each
+
+from .memory import Gang, MadeWeb
 
 NAMES = [table.name for table in module._TABLES]
 LEFT_BEHIND = {"job", "note"}  # a part notes nothing there that others need
@@ -88,11 +96,6 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
     assert {part: {*rows.put} for part, rows in taken.items()} == {PART: {table.name}}
     there.put(PART, taken.values())
     assert rows_of(other, scores=True) == rows_of(store, scores=True)
-    there.put(PART, taken.values())  # a log may be read twice
-    there.remove(PART)
-    assert not any(rows_of(other).values())
-    there.put(PART, map(Rows.decode, changes.all_of(store.db, PART)))
-    assert rows_of(other, scores=True) == rows_of(store, scores=True)
     for name in row.keys() - {*table.key} - {*table.left_out}:
         value = {"x": "y", 3: 7, 0.5: 7.5, b"abcd": b"abcdefgh", "W": "C", "[]": "[1]"}.get(
             row[name], PART << JOB_SHIFT | 1
@@ -112,6 +115,97 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
     assert changes.take() == there.take() == {}
 
 
+@pytest.mark.parametrize("table", module._TABLES, ids=NAMES)
+def test_a_part_is_removed_wholly_and_no_other(store, table):
+    changes = Changes(store)
+    for number, part in enumerate((PART - 1, PART, PART + 1)):
+        row = sample(store, table, part)
+        if table.name == "listed":
+            row["id"] = number
+        add(store, table, row)
+    changes.take()
+    changes.remove(PART)
+    assert changes.take() == {}
+    keys = [row[0] for row in store.db.execute(f"SELECT {table.key[0]} FROM {table.name}")]
+    assert [key if table.by_job else key >> JOB_SHIFT for key in keys] == [PART - 1, PART + 1]
+
+
+class Part:
+    """A part of a crawl, among others, as a worker has it."""
+
+    def __init__(self, pages=9, hosts=3):
+        self.gang = Gang(MadeWeb(hosts, pages), Rules(parts=2, rest=0.0))
+        self.worker = self.gang.join()
+        self.job = self.worker.job
+        self.reports = []
+        self.changes = self.job.parts._changes
+        self.store = self.job.parts._store
+        self.job._hand_over()
+        self.job.exchange.turn()
+        self.job._hear()
+        self.job.exchange.ended = True  # what changes from now on is left to the test
+
+    def act(self, action, number):
+        links = self.worker.under_way
+        if action == "next" and (link := self.job.next()):
+            links.append(link)
+        if action == "add":
+            self.job.add([NewLink(f"http://h0.test/x/{number}"), NewLink("http://h0.test/x/0")])
+        if action == "commit":
+            self.store.commit()
+        if not links or action in ("next", "add", "commit"):
+            return
+        link = links.pop(number % len(links))
+        if action == "crawled":
+            self.job.crawled(link.id, self.gang.web.page(link.url))
+        elif action == "failed":
+            self.job.failed(link.id, "HTTP 404")
+        elif action == "retry":
+            self.job.retry(link.id, b"x", 1)
+        elif action == "redirected":
+            self.job.redirected(link.id, NewLink(f"http://h1.test/y/{number}"))
+
+
+ACTIONS = ["next", "next", "next", "crawled", "crawled", "add", "failed", "retry", "redirected"]
+
+
+@given(
+    actions=st.lists(
+        st.tuples(st.sampled_from([*ACTIONS, "commit", "take", "take"]), st.integers(0, 9)),
+        max_size=40,
+    ),
+    twice=st.integers(0, 5),
+)
+def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
+    part = Part()
+    try:
+        log = [part.changes.take()]
+        for action, number in actions:
+            if action == "take":
+                log.append(part.changes.take())
+            else:
+                part.act(action, number)
+        for job in part.job.parts.jobs.values():
+            job.commit()
+        log.append(part.changes.take())
+        for some in (log, log + log[twice:]):
+            with open_store("memory:") as other:
+                there = Changes(other)
+                for number in range(2):
+                    rows = [Rows.decode(one[number].encode()) for one in some if number in one]
+                    there.put(number, rows)
+                assert rows_of(other) == rows_of(part.store)
+                assert there.take() == {}
+        with open_store("memory:") as other, closing(sqlite3.connect(part.job.parts._file)) as db:
+            part.store.commit()
+            there = Changes(other)
+            for number in range(2):
+                there.put(number, map(Rows.decode, part.changes.all_of(db, number)))
+            assert rows_of(other, scores=True) == rows_of(part.store, scores=True)
+    finally:
+        part.job.close()
+
+
 @each(
     "data",
     [
@@ -125,3 +219,12 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
 def test_what_is_no_rows_is_refused(data):
     with pytest.raises(ValueError, match=r".+"):
         Rows.decode(data)
+
+
+@pytest.mark.parametrize("row", [[1], [1, 2, "x", 4], "x", [1, 2, {}]])
+def test_rows_of_another_shape_are_refused_and_leave_nothing(store, row):
+    changes = Changes(store)
+    with pytest.raises((StoreError, sqlite3.Error)):
+        changes.put(PART, [Rows({"host": [[PART, 1, "http://a"]]}), Rows({"host": [row]})])
+    changes.remove(PART)
+    assert not any(rows_of(store).values())
