@@ -32,6 +32,7 @@ with lazy_imports(__name__):
         Status,
         WaitingLink,
     )
+    from mmcrawl.frontier.requisites import RequisiteLimits, RequisiteQueue
     from mmcrawl.frontier.sqlite import SqliteFrontier
     from mmcrawl.frontier.store import Job, SqliteStore, open_store
     from mmcrawl.frontier.urls import (

@@ -64,7 +64,7 @@ LINKING = "linking page"
 
 _BETWEEN_LOOKS = 2.0  # seconds, at whether a learnt topic was learnt anew
 
-_BETWEEN_PARTS = re.compile(r"\s+[-–—|·•:»«›‹~]+\s+|\s*[｜—«»]\s*")
+_BETWEEN_PARTS = re.compile(r"(?<=\s)[-–—|·•:»«›‹~]+(?=\s)|[｜—«»]")
 """What separates the name of a page from that of its site in a title."""
 
 Signs: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -273,7 +273,7 @@ def _fields(page: Page) -> Iterator[tuple[str, str]]:
     """Yield the fields of a page that hold text, by the names of `FIELD_WEIGHTS`."""
     names = _names_of_site(page)
     fields = {
-        "title": _without(names, _BETWEEN_PARTS.split(page.title), " | "),
+        "title": _without(names, [*map(str.strip, _BETWEEN_PARTS.split(page.title))], " | "),
         "headings": _without(names, page.headings.split("\n"), "\n"),
         "keywords": page.keywords,
         "description": page.description,

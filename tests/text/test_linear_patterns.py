@@ -46,6 +46,8 @@ def _slow(found: Found) -> Attack | None:
         if least < FLOOR or _is_within(found, attack, 4 * FIRST, 9 * least):
             continue
         least = seconds(found, attack.text(SMALL, found.pattern), 2, PATIENCE)
+        if least > PATIENCE:
+            return attack
         if not _is_within(found, attack, LARGE, RATIO * max(least, FLOOR)):
             return attack
     return None
