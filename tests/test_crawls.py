@@ -120,7 +120,7 @@ def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(monkeypa
     monkeypatch.setattr(extensions, "create_looping_call", lambda call: ticks)
     monkeypatch.setattr("sys.stderr.isatty", lambda: False)
     scheduler = FocusedScheduler.__new__(FocusedScheduler)
-    scheduler._at_work = None
+    scheduler._at_work = scheduler.requisites = None
     crawler = SimpleNamespace(
         settings=Settings({"MMCRAWL_DISPLAY": True}),
         signals=SimpleNamespace(connect=lambda *arguments: None),

@@ -289,7 +289,7 @@ def test_from_words_to_a_difference_by_keyboard(browser: Any, origin: str) -> No
     tab_to(browser, "input[name=old]")
     while one(browser, "input[name=old]:checked").get_attribute("value") != "1":
         press(browser, Keys.ARROW_DOWN)
-    tab_to(browser, "input[name=new]")
+    tab_to(browser, "#list input[name=new]")
     while one(browser, "input[name=new]:checked").get_attribute("value") != "2":
         press(browser, Keys.ARROW_DOWN)
     tab_to(browser, "section#list button")

@@ -214,7 +214,7 @@ def test_all_arguments_of_the_spider_are_in_its_schema() -> None:
     schema = FocusedSpider.get_param_schema(normalize=True)
     known = "algo topic keywords seeds job media max_pages max_layer max_depth sites store"
     known += " archive web rules expand links download max_media discover cdx render max_rendered"
-    known += " workers"
+    known += " workers requisites"
     assert set(schema["properties"]) == set(known.split())
     assert all(entry["description"] for entry in schema["properties"].values())
     assert schema["properties"]["sites"]["enum"] == ["hosts", "domains", "anywhere"]

@@ -48,7 +48,7 @@ _PAGE_COLUMNS: dict[str, Callable[[_Row], object]] = {
 def sites_page(context: Context, arguments: Arguments) -> Response:
     per_page = context.limits.per_page
     known = dict(hosts_of(context))
-    names = sorted(known) or context.archive.hosts()
+    names = context.archive.hosts()
     if wants_table(arguments):
         rows = [(name, known.get(name)) for name in names]
         return table(arguments, "sites", _SITE_COLUMNS, rows)
