@@ -117,6 +117,27 @@ def test_a_stick_of_many_works_is_searched_filtered_and_played(stick: Path, brow
     assert not [one for one in browser.get_log("browser") if one["level"] == "SEVERE"]
 
 
+def test_a_misspelt_word_finds_what_is_like_it_and_says_so(stick: Path, browser: Any) -> None:
+    browser.get((stick / "index.html").as_uri())
+    browser.execute_script("if (root.lang === 'zh') document.getElementById('language').click()")
+    said = browser.find_element("id", "found")
+    for words, count in (
+        ("niutun", 1_667),  # a wrong letter
+        ("niuddun", 1_667),  # one too many
+        ("niotum", 0),  # two wrong
+        ("nuidun", 1_667),  # two exchanged
+        ("zeshe", 1_667),  # a missing one
+        ("牛盾第二", 1_667),
+        ("c++x*(", 0),
+        ("ohn", 0),  # a short word is like too many
+    ):
+        found(browser, words)
+        wait_for(browser, f"shown.length === {count}")
+        assert ("No exact match" in said.text) is (count > 0)
+    found(browser, "niudun")
+    wait_for(browser, "document.getElementById('found').textContent === '1,667 of 5,000'")
+
+
 def test_the_poster_of_an_animation_is_what_ruffle_shows(stick: Path, browser: Any) -> None:
     browser.get((stick / "index.html").as_uri())
     (poster,) = set(browser.execute_script("return held.map(one => one.poster)"))

@@ -76,17 +76,32 @@ function draw(most) {
   }
 }
 
+// Finds a word that has one letter wrong, missing, too many, or exchanged with the next one; a short word as it is.
+function nearly(term) {
+  const letters = [...term].map(letter => letter.replace(/[\\^$.*+?()[\]{}|]/, "\\$&"));
+  const changed = (at, taken, put) => [...letters.slice(0, at), put, ...letters.slice(at + taken)].join("");
+  const ways = letters.flatMap((letter, at) =>
+    [changed(at, 1, ".?"), ...(at ? [changed(at, 0, "."), changed(at - 1, 2, letter + letters[at - 1])] : [])]);
+  return new RegExp(letters.length < (/\p{Script=Han}/u.test(term) ? 3 : 5) ? letters.join("") : ways.join("|"));
+}
+
 function filter() {
   const terms = $("query").value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
   const of = $("licence").value, lesson = $("chapter").value;
-  shown = held.filter(work => (!chosen || work.kind === chosen) && (!of || (work.licence || "-") === of)
-    && (!lesson || String(work.chapter) === lesson) && terms.every(term => work.text.includes(term)));
+  const some = held.filter(work => (!chosen || work.kind === chosen) && (!of || (work.licence || "-") === of)
+    && (!lesson || String(work.chapter) === lesson));
+  shown = some.filter(work => terms.every(term => work.text.includes(term)));
+  const guessed = !shown.length;
+  if (guessed) {
+    const patterns = terms.map(nearly);
+    shown = some.filter(work => patterns.every(pattern => pattern.test(work.text)));
+  }
   $("works").replaceChildren();
   drawn = 0;
   draw(BATCH);
-  $("found").textContent = shown.length === held.length ? "" : shown.length
-    ? say(`${number(shown.length)} of ${number(held.length)}`, `${number(held.length)} 件中的 ${number(shown.length)} 件`)
-    : say("Nothing on this stick is like that.", "没有找到符合条件的内容。");
+  $("found").textContent = !shown.length ? say("Nothing on this stick is like that.", "没有找到符合条件的内容。")
+    : guessed ? say(`No exact match. Similar: ${number(shown.length)}`, `没有完全匹配的内容，以下 ${number(shown.length)} 件与之相近`)
+    : shown.length === held.length ? "" : say(`${number(shown.length)} of ${number(held.length)}`, `${number(held.length)} 件中的 ${number(shown.length)} 件`);
 }
 
 function why(work) {
