@@ -55,6 +55,7 @@ def stick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     works = [work(number) for number in range(MANY)]
     works[0] = replace(works[0], licences=(licence,), kind="simulation")
+    works[2] = replace(works[2], languages=("en", "zh-CN"))
     far = WorkFile("https://v.test/1", "video", reason="it is a page with a player, not a file")
     works.append(replace(works[1], id="f" * 16, kind="video", files=(far,)))
     shipment = Shipment(works, "x", lambda digest: io.BytesIO(MOVIE), ruffle=ruffle)
@@ -115,6 +116,23 @@ def test_a_stick_of_many_works_is_searched_filtered_and_played(stick: Path, brow
     browser.find_element("id", "work").send_keys("\ue00c")  # Escape
     wait_for(browser, "document.getElementById('work').hidden")
     assert not [one for one in browser.get_log("browser") if one["level"] == "SEVERE"]
+
+
+def test_a_stick_in_several_languages_shows_them_and_is_filtered_by_them(
+    stick: Path, browser: Any
+) -> None:
+    browser.get((stick / "index.html").as_uri())
+    browser.execute_script("if (root.lang === 'zh') document.getElementById('language').click()")
+    found(browser, " ")
+    choice = browser.find_element("id", "spoken")
+    assert [one.text for one in choice.find_elements("tag name", "option")] == [
+        *("all", "not stated", "English", "Chinese")
+    ]
+    choice.send_keys("English")
+    wait_for(browser, "shown.length === 1 && shown[0].title.startsWith('Ohm')")
+    browser.find_element("css selector", ".card a").click()
+    wait_for(browser, "!document.getElementById('work').hidden")
+    assert "English, Chinese (China)" in browser.find_element("id", "work").text
 
 
 def test_a_misspelt_word_finds_what_is_like_it_and_says_so(stick: Path, browser: Any) -> None:

@@ -147,6 +147,7 @@ class Stick:
             "licenceUrl": licence.url if licence else "",
             "said": licence.evidence.said if licence else "",
             "level": work.level,
+            "languages": work.languages,
             "creator": work.creator,
             "date": work.date,
             "seconds": round(work.duration),

@@ -62,6 +62,8 @@ function card(work) {
 }
 
 const licence = work => work.licence ? label(work.licence) : say("no licence stated", "未注明许可");
+const spoken = work => work.languages.length ? work.languages.map(tag => tag.split("-")[0]) : ["-"];
+const tongue = tag => tag === "-" ? say("not stated", "未注明") : new Intl.DisplayNames(root.lang, { type: "language" }).of(tag);
 const chapter = at => at < 0 ? chapters.length ? say("Other", "其他") : say("Works", "作品") : word(chapters[at]);
 
 function draw(most) {
@@ -87,9 +89,9 @@ function nearly(term) {
 
 function filter() {
   const terms = $("query").value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
-  const of = $("licence").value, lesson = $("chapter").value;
+  const of = $("licence").value, lesson = $("chapter").value, language = $("spoken").value;
   const some = held.filter(work => (!chosen || work.kind === chosen) && (!of || (work.licence || "-") === of)
-    && (!lesson || String(work.chapter) === lesson));
+    && (!lesson || String(work.chapter) === lesson) && (!language || spoken(work).includes(language)));
   shown = some.filter(work => terms.every(term => work.text.includes(term)));
   const guessed = !shown.length;
   if (guessed) {
@@ -136,6 +138,9 @@ function drawAll() {
     { type: "button", ariaPressed: String(kind === chosen), value: kind }, `${kind ? label(kind) : say("all kinds", "全部类型")} ${number(some)}`)));
   choices($("licence"), [...new Set(held.map(work => work.licence || "-"))].sort().map(code =>
     [code, code === "-" ? say("no licence stated", "未注明许可") : label(code)]));
+  const tags = [...new Set(held.flatMap(spoken))].sort();
+  choices($("spoken"), tags.map(tag => [tag, tongue(tag)]));
+  $("spoken").parentElement.hidden = tags.length < 2;
   choices($("chapter"), [...new Set(held.map(work => work.chapter))].map(at => [String(at), chapter(at)]));
   $("chapter").parentElement.hidden = !chapters.length;
   drawMissing();
@@ -189,7 +194,8 @@ function drawWork(work) {
     make("h2", {}, work.title), player(work),
     make("dl", {},
       ...fact("Kind", "类型", label(work.kind)), ...fact("Lesson", "章节", work.chapter < 0 ? "" : chapter(work.chapter)),
-      ...fact("Level", "学段", work.level && label(work.level)), ...fact("By", "作者", work.creator), ...fact("Date", "日期", work.date),
+      ...fact("Level", "学段", work.level && label(work.level)), ...fact("Language", "语言", work.languages.map(tongue).join(say(", ", "、"))),
+      ...fact("By", "作者", work.creator), ...fact("Date", "日期", work.date),
       ...fact("Length", "时长", work.seconds ? clock(work.seconds) : ""),
       ...fact("Licence", "许可", work.licence ? link(work.licenceUrl, label(work.licence)) : licence(work)), ...fact("It says", "原文", work.said),
       ...fact("About it", "简介", work.caption),
@@ -266,8 +272,7 @@ async function playFlash(box, path) {
 
 let typed;
 $("query").addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(filter, 80); });
-$("licence").addEventListener("change", filter);
-$("chapter").addEventListener("change", filter);
+for (const id of ["licence", "spoken", "chapter"]) $(id).addEventListener("change", filter);
 document.forms[0].addEventListener("submit", event => event.preventDefault());
 $("kinds").addEventListener("click", ({ target }) => {
   if (target.tagName !== "BUTTON") return;
