@@ -146,6 +146,8 @@ def test_a_misspelt_word_finds_what_is_like_it_and_says_so(stick: Path, browser:
         ("nuidun", 1_667),  # two exchanged
         ("zeshe", 1_667),  # a missing one
         ("牛盾第二", 1_667),
+        ("牛顿定律", 1_667),  # other characters between
+        ("定律牛顿", 0),
         ("c++x*(", 0),
         ("ohn", 0),  # a short word is like too many
     ):

@@ -78,13 +78,16 @@ function draw(most) {
   }
 }
 
-// Finds a word that has one letter wrong, missing, too many, or exchanged with the next one; a short word as it is.
+// Finds a word that has one letter wrong, missing, too many, or exchanged with the next one, or whose Chinese characters
+// have others between them (牛顿定律 in 牛顿第二定律); a short word as it is.
 function nearly(term) {
   const letters = [...term].map(letter => letter.replace(/[\\^$.*+?()[\]{}|]/, "\\$&"));
   const changed = (at, taken, put) => [...letters.slice(0, at), put, ...letters.slice(at + taken)].join("");
   const ways = letters.flatMap((letter, at) =>
     [changed(at, 1, ".?"), ...(at ? [changed(at, 0, "."), changed(at - 1, 2, letter + letters[at - 1])] : [])]);
-  return new RegExp(letters.length < (/\p{Script=Han}/u.test(term) ? 3 : 5) ? letters.join("") : ways.join("|"));
+  const isChinese = /\p{Script=Han}/u.test(term);
+  if (isChinese) ways.push(letters.join(".{0,3}"));
+  return new RegExp(letters.length < (isChinese ? 3 : 5) ? letters.join("") : ways.join("|"));
 }
 
 function filter() {
