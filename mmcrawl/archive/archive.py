@@ -159,7 +159,8 @@ class Archive:
         """Yield the stored URLs in order, those of a host or with a prefix if one is given.
 
         Args:
-            host, prefix: What they have or begin with.
+            host: Theirs.
+            prefix: What they begin with.
             versions: How many a URL must have had at least.
         """
         return (row.url for row in self._index.urls(host, prefix, versions))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -170,12 +172,19 @@ def _answer(request: Request, error: Exception) -> Response:
 
 
 # -- The server: uvicorn, with bounds on what a connection may take that uvicorn does not have ----
-# A request has to arrive whole in some seconds, an answer has to be taken at some pace, and of too
-# many connections the one that has waited longest for a request is ended: who asks is answered.
+# A request has to arrive whole in some seconds, an answer has to be taken at some pace, and nobody
+# holds more than some connections: of somebody with more, the one that has waited longest for a
+# request is told to come back (503), so that who asks is answered at once.
 
 # Bytes that the system keeps of an answer, of each connection. It would take megabytes, and nobody
 # would see for long whether a slow reader takes any.
 _KEPT = 64 << 10
+_LINGER = 2.0  # seconds in which the answer of 503 is read: to close at once would reset it
+_TOLD = b"Too many connections; try again in a moment.\n"
+_BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nConnection: close\r\n"
+    b"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s" % (len(_TOLD), _TOLD)
+)
 
 
 def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
@@ -193,39 +202,86 @@ def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
 
 
 class _Connection(H11Protocol):
-    """One connection."""
+    """One connection.
+
+    Attributes:
+        counts: Whether it is one of those that are open; one that is being ended is not.
+    """
 
     def __init__(self, *arguments: Any, limits: Limits, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        self.counts = True
         self._limits = limits
         self._since = monotonic()  # it has waited for a request since then, if it waits
         self._arriving: asyncio.TimerHandle | None = None
         self._taking: asyncio.TimerHandle | None = None
 
+    # -- how many there may be ------------------------------------------------------------------
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin; if there are too many, end the one that has waited longest."""
+        """Begin; end another one if there are too many."""
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _KEPT)
         super().connection_made(transport)
         self._watch()
-        if len(self.connections) > self._limits.connections:
-            every = (one for one in self.connections if isinstance(one, _Connection))
-            # None is ended whose answer is under way: this one is, where no other waits.
-            min(
-                every, key=lambda one: (one is self or not one._waits, one is not self, one._since)
-            ).end()
+        others = [one for one in self._all() if one.counts]
+        count = Counter(one.host for one in others)
+        if count[self.host] > self._limits.connections_each:
+            self._make_room(one for one in others if one.host == self.host)
+        elif len(others) > self._limits.connections:
+            most = count.most_common(1)[0][0]
+            self._make_room(one for one in others if one.host == most)
+
+    def _make_room(self, among: Iterable[_Connection]) -> None:
+        """Refuse the one that has waited longest for its reader, or this one if none waits."""
+        min(
+            among, key=lambda one: (one is self or not one.waits, one is not self, one._since)
+        )._refuse()
+
+    def _refuse(self) -> None:
+        """Answer that there is no room, whatever is asked, and end it when that can be read."""
+        refused = [one for one in self._all() if not one.counts]
+        if len(refused) >= self._limits.connections:
+            min(refused, key=lambda one: one._since)._end_soon()
+        self.counts, self._since = False, monotonic()
+        self._drop_timers()
+        self.transport.write(_BUSY)
+        self.transport.write_eof()
+        self._arriving = self.loop.call_later(_LINGER, self._end)
+
+    def _end_soon(self) -> None:
+        """End it once all that has come is read: what is left unread would reset it."""
+        self._since = inf
+        self._drop_timers()
+        self._arriving = self.loop.call_later(0, self._end)
+
+    def _all(self) -> list[_Connection]:
+        return [one for one in self.connections if isinstance(one, _Connection)]
+
+    def _end(self) -> None:
+        self.counts = False
+        self.transport.abort()
+
+    def _drop_timers(self) -> None:
+        for timer in (self._arriving, self._taking):
+            if timer is not None:
+                timer.cancel()
 
     @property
-    def _waits(self) -> bool:
+    def host(self) -> str:
+        return self.client[0] if self.client else ""
+
+    @property
+    def waits(self) -> bool:
         """Whether it waits for its reader to ask; an answer that is begun is never broken off."""
         idle = self.cycle is None or self.cycle.response_complete
         return idle and not (self.transport.is_closing() or self.transport.get_write_buffer_size())
 
-    def end(self) -> None:
-        self.transport.abort()
+    # -- how long they may take -----------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
+        if self.counts:
+            super().data_received(data)
+            self._watch()
 
     def on_response_complete(self) -> None:
         self._since = monotonic()
@@ -237,9 +293,7 @@ class _Connection(H11Protocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        for timer in (self._arriving, self._taking):
-            if timer is not None:
-                timer.cancel()
+        self._drop_timers()
         super().connection_lost(exc)
 
     def _watch(self) -> None:
@@ -260,12 +314,12 @@ class _Connection(H11Protocol):
         if self.transport.get_write_buffer_size():
             self._watch()
         else:
-            self.end()
+            self._end()
 
     def _look_after(self, before: int) -> None:
         """End it if its reader took nothing of what was written."""
         self._taking = None
         if self.transport.get_write_buffer_size() >= before:
-            self.end()
+            self._end()
         else:
             self._watch()

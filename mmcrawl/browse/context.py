@@ -108,7 +108,7 @@ class Limits:
         largest_form: Bytes of a form that is posted.
         arriving: Seconds in which a request has to arrive whole, from the begin of the connection
             or the end of the answer before; and in which something is taken of an answer.
-        connections: Open at once.
+        connections, connections_each: Open at once, in all and of one address.
     """
 
     threads: int = 4
@@ -120,6 +120,7 @@ class Limits:
     largest_form: int = 256 << 10
     arriving: float = 10.0
     connections: int = 400
+    connections_each: int = 100
 
 
 @dataclass(frozen=True, slots=True)

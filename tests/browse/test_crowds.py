@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ class Served:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     large = Capture(LARGE, bytes(range(32, 127)) * (SIZE // 95), 1_700_000_000.0, headers=PLAIN)
     uri = fill(tmp_path_factory.mktemp("catalogue"), iter([large]))
-    limits = Limits(arriving=ARRIVING, connections=200)
+    limits = Limits(arriving=ARRIVING, connections=200, connections_each=50)
     with (
         socket.create_server(("127.0.0.1", 0), backlog=1024) as listener,
         open_context(uri, limits=limits) as context,
@@ -96,6 +97,31 @@ def test_who_asks_is_answered_beside_500_that_do_not(served, said, hosts):
             with closing(connected(served.port, host, request)) as connection:
                 answer = b"".join(iter(lambda c=connection: c.recv(65536), b""))  # type: ignore[misc]
             assert answer.startswith(b"HTTP/1.1 200 "), answer[:200]
+
+
+def test_of_200_that_ask_at_once_each_is_answered_or_told_to_come_back(served: Served) -> None:
+    request = b"GET /help HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    with ExitStack() as stack:
+        asking = [
+            stack.enter_context(closing(connected(served.port, "127.0.0.7", request)))
+            for _ in range(200)
+        ]
+        answers = [b"".join(iter(lambda c=one: c.recv(65536), b"")) for one in asking]  # type: ignore[misc]
+    kinds = Counter(answer[:13] for answer in answers)
+    assert set(kinds) <= {b"HTTP/1.1 200 ", b"HTTP/1.1 503 "}, kinds
+    assert kinds[b"HTTP/1.1 200 "] >= 50
+    busy = [answer for answer in answers if answer[:13] == b"HTTP/1.1 503 "]
+    assert all(b"retry-after: " in answer.lower() for answer in busy)
+
+
+def test_of_450_that_do_not_ask_each_that_has_no_room_is_told_so(served: Served) -> None:
+    with ExitStack() as stack:
+        waiting = [
+            stack.enter_context(closing(connected(served.port, "127.0.0.8", HALF)))
+            for _ in range(450)
+        ]
+        answers = [b"".join(iter(lambda c=one: c.recv(65536), b"")) for one in waiting[:400]]  # type: ignore[misc]
+    assert {answer[:13] for answer in answers} == {b"HTTP/1.1 503 "}
 
 
 @pytest.mark.parametrize("said", [b"", HALF, BODY], ids=["nothing", "head", "body"])
