@@ -183,6 +183,41 @@ def test_the_folder_is_brought_up_to_date_and_can_be_checked(tmp_path: Path) -> 
         written(LEVERS)
 
 
+def test_what_a_stick_says_of_itself_reaches_no_file_outside_of_it(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    target = export("folder", mine, LEVERS)
+    outside = tmp_path / "precious"
+    outside.write_text("kept")
+    named = [
+        "../../precious",
+        "stick/../../../precious",
+        str(outside),
+        "",
+        "media",
+        "\0",
+        300 * "x",
+    ]
+    lines = "".join(f"{DIGEST}  {name}\n" for name in named)
+    with (target / "SHA256SUMS").open("ab") as sums:
+        sums.write(lines.encode() + b"no line, \xff no UTF-8\n")
+    shipment = Shipment((LEVERS,), "Physics", opened, 1_700_000_000.0, parts_of)
+    assert exporter_named("folder").export(shipment, target) == []
+    assert outside.read_text() == "kept"
+
+
+@each("names", ["scene scene/b.xml", "scene/b.xml scene", "a a/b/c", "Pendulum.swf/x"])
+@each("format", ["bagit", "folder", "zim"])
+def test_parts_whose_names_exclude_each_other_cost_no_export(format, names, tmp_path):
+    parts = [HeldPart(name, f"http://h.test/{name}", DIGEST, "") for name in names.split()]
+    exporter = exporter_named(format)
+    target = tmp_path / f"out{exporter.suffix}"
+    shipment = Shipment((ANIMATION,), "n", opened, 1.0, lambda file: parts)
+    [said] = exporter.export(shipment, target)
+    assert said.startswith(f"{names.split()[-1]}: ")
+    assert target.exists()
+
+
 @each("format", ["bagit", "folder", "imscc"])
 def test_a_damaged_file_is_told_and_not_exported(format: str, tmp_path: Path) -> None:
     file = WorkFile("http://h.test/d.mp4", "video", "video/mp4", digest=DAMAGED)

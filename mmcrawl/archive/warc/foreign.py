@@ -19,7 +19,10 @@ from mmcrawl.errors import StoreError
 _IS_WARC = re.compile(r"archive/[^/]+\.warc(?:\.gz)?", re.IGNORECASE)
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _LONGEST = 60  # characters of a name
-_DAMAGED = (BadZipFile, zlib.error, LZMAError, EOFError, NotImplementedError, RuntimeError)
+_DAMAGED = (
+    *(BadZipFile, zlib.error, LZMAError, EOFError, NotImplementedError, RuntimeError),
+    UnicodeDecodeError,  # a name that says it is UTF-8
+)
 
 
 def warc_files_of(path: Path, folder: Path) -> list[Path]:

@@ -75,10 +75,8 @@ class Stick:
     def __init__(self, shipment: Shipment, folder: Path, *, is_local: bool = True) -> None:
         self._shipment, self._folder, self._is_local = shipment, folder, is_local
         self.copied: list[tuple[Work, list[tuple[WorkFile, str]]]] = []
-        before = _sums_in(folder)
-        there = {path: digest for path, digest in before.items() if (folder / path).is_file()}
-        self._before, self._there = before, there
-        self._held = HeldFiles(shipment, files_in(folder), there)
+        self._there = _sums_in(folder)
+        self._held = HeldFiles(shipment, files_in(folder), self._there)
         self._sums: dict[str, str] = {}
         self._topics: dict[str, Topic | None] = {}
         self._chapters: dict[tuple[str, str], int] = {}
@@ -126,7 +124,7 @@ class Stick:
             self._take_frames(entries)
             self._write("stick/data.js", _data(data))
         sums = self._sums | self._held.copied
-        for path in self._before.keys() - sums.keys():
+        for path in self._there.keys() - sums.keys():
             (self._folder / path).unlink(missing_ok=True)
         _write(self._folder, {_SUMS: _manifest(sums)})
         return self._held.missing + problems
@@ -290,11 +288,22 @@ def _spoken(title: str) -> tuple[str, str]:
 
 
 def _sums_in(folder: Path) -> Mapping[str, str]:
+    """Return the digests of the files that were written before.
+
+    Others may have had the stick: what is named and lies outside of it is neither read nor removed.
+    """
     try:
-        lines = (folder / _SUMS).read_text(encoding="utf-8").splitlines()
+        lines = (folder / _SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return {}
-    return {path: digest for digest, _, path in (line.partition("  ") for line in lines)}
+    root = os.path.realpath(folder)
+    named = (line.partition("  ") for line in lines)
+    return {
+        path: digest
+        for digest, _, path in named
+        if os.path.isfile(place := os.path.join(root, path))
+        and os.path.realpath(place).startswith(f"{root}{os.sep}")
+    }
 
 
 class BagIt:

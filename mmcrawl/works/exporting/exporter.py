@@ -109,6 +109,11 @@ class HeldFiles:
         except StoreError as error:
             self.missing.append(f"{url}: {error}")
             return False
+        except OSError as error:
+            if error.errno not in _OF_NAMES:
+                raise
+            self.missing.append(f"{url[:_MOST_SAID]}: {error.strerror}")
+            return False
         self.copied[path] = digest
         return True
 
@@ -215,7 +220,11 @@ def _suffix(file: WorkFile) -> str:
 ENTRY_POINT_GROUP = "mmcrawl.exporters"
 """Group under which a package registers `name = module:factory`."""
 
-_OF_NAMES = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)
+# A site may give a file the name of a folder of others, as `scene` beside `scene/b.xml`.
+_OF_NAMES = (
+    *(errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ),
+    *(errno.EEXIST, errno.EISDIR, errno.ENOTDIR),
+)
 _MOST_SAID = 200  # characters of what is wrong with a work
 
 

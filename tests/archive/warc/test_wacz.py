@@ -163,6 +163,11 @@ def test_what_is_no_wacz_is_told(
         with pytest.raises(StoreError, match=r"cut\.wacz' is damaged"):
             import_warc(copy, [cut])
         with ZipFile(cut, "w") as archive:
+            archive.writestr("archive/ü.warc", b"x")
+        cut.write_bytes(cut.read_bytes().replace("ü".encode(), b"\xff\xff"))
+        with pytest.raises(StoreError, match=r"cut\.wacz' is damaged"):
+            import_warc(copy, [cut])
+        with ZipFile(cut, "w") as archive:
             archive.writestr(f"archive/{'x' * 250}.warc", b"x")
         assert import_warc(copy, [cut]).problems  # the name is no problem, the WARC file is
         free = shutil.disk_usage(tmp_path)._replace(free=0)
