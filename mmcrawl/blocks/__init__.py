@@ -11,7 +11,6 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.blocks.content.content import PageContent, page_content
     from mmcrawl.blocks.drawing import KIND_COLOURS, draw, short_path
-    from mmcrawl.blocks.export import partition_json, partition_record
     from mmcrawl.blocks.facts.dates import Dated
     from mmcrawl.blocks.facts.facts import PageFacts
     from mmcrawl.blocks.kind_features import FEATURES, kind_features
@@ -29,7 +28,14 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.merging import MergedPage, merge_blocks
     from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
     from mmcrawl.blocks.page_blocks import PageBlocks
-    from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
+    from mmcrawl.blocks.partition import (
+        Block,
+        BlockLink,
+        Partition,
+        partition,
+        partition_json,
+        partition_record,
+    )
     from mmcrawl.blocks.partitioners.base import (
         DEFAULT_LEVEL,
         DEFAULT_METHOD,
@@ -43,8 +49,7 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
     from mmcrawl.blocks.topics import PageTopics, TopicRules
     from mmcrawl.page.building import ROOT, TEXT
-    from mmcrawl.page.tags import HIDDEN, VOID
-    from mmcrawl.page.tokens import START_TAG, TOKEN
+    from mmcrawl.page.tags import HIDDEN, START_TAG, TOKEN, VOID
     from mmcrawl.page.tree import PageTree, codec_name, markup_view, read_tree
 
 __all__ = [

@@ -13,9 +13,8 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.blocks.content.content import Form
 from mmcrawl.blocks.drawing import draw, short_path, summary
-from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
-from mmcrawl.blocks.partition import Block, Partition, partition
+from mmcrawl.blocks.partition import Block, Partition, partition, partition_json
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.blocks.partitioners.registry import make_partitioner, partitioner_names
 from mmcrawl.commands.base import (

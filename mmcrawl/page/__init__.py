@@ -9,8 +9,7 @@ from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from mmcrawl.page.building import ROOT, TEXT
-    from mmcrawl.page.data_attributes import described_in
-    from mmcrawl.page.described import described_media
+    from mmcrawl.page.described import described_in, described_media
     from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
     from mmcrawl.page.encoding import decode_page, page_encoding
     from mmcrawl.page.headers import bound_headers, header_text
@@ -30,8 +29,7 @@ with lazy_imports(__name__):
     from mmcrawl.page.parse import media_in, page_of, parse_page
     from mmcrawl.page.requisites import page_requisites, rewrite_css, sheet_requisites
     from mmcrawl.page.structured import Declared, Thing
-    from mmcrawl.page.tags import HIDDEN, VOID
-    from mmcrawl.page.tokens import START_TAG, TOKEN
+    from mmcrawl.page.tags import HIDDEN, START_TAG, TOKEN, VOID
     from mmcrawl.page.tree import PageTree, codec_name, markup_view, read_tree
     from mmcrawl.page.urls import Resolver, physical_layer, resource_key
     from mmcrawl.page.xml_entries import xml_entries

@@ -14,8 +14,16 @@ from lxml import html
 
 from mmcrawl.page.elements import elements_of
 from mmcrawl.page.javascript import Evaluator
-from mmcrawl.page.javascript_texts import FUNCTIONS, METHODS, OF_OBJECTS, url_parts
-from mmcrawl.page.javascript_values import UNKNOWN, Either, Function, text_of
+from mmcrawl.page.javascript_values import (
+    FUNCTIONS,
+    METHODS,
+    OF_OBJECTS,
+    UNKNOWN,
+    Either,
+    Function,
+    text_of,
+    url_parts,
+)
 from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import joined_url
 

@@ -16,16 +16,19 @@ from numpy.typing import NDArray
 
 from mmcrawl.page.tags import (
     CLOSED_BY,
+    END_OF_RAW,
     FORMATTING,
     HEAD_TAGS,
     HEADINGS,
     KNOWN,
+    NAME,
     RAW,
     SCOPES,
     SPECIAL,
+    START_TAG,
     VOID,
+    windows,
 )
-from mmcrawl.page.tokens import END_OF_RAW, NAME, START_TAG, windows
 
 TEXT = "#text"
 """Tag of a run of text."""

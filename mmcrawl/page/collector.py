@@ -13,7 +13,7 @@ import numpy as np
 
 from mmcrawl.page.building import TEXT
 from mmcrawl.page.described import Described, declared_media
-from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
+from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line, TagPaths
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import FEED, HREFLANG, OEMBED
@@ -23,7 +23,6 @@ from mmcrawl.page.references import CAPTIONED, LONGEST_CAPTION, Captions, Refere
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.simulations import SimulationSigns
 from mmcrawl.page.structured import Declared, meta_of
-from mmcrawl.page.tag_paths import TagPaths
 from mmcrawl.text.media_kinds import AUDIO, VIDEO
 
 LONGEST_ANCHOR = LONGEST_CAPTION

@@ -1,4 +1,6 @@
-"""Link groups (主题团) and their titles, from the four rules of Yang 2009, section 2.1.3.
+"""Where a link stands: in a group (主题团) with a title, and on a path of tags.
+
+Groups and their titles are from the four rules of Yang 2009, section 2.1.3.
 
 A page is read as a sequence of *lines*: text between two block boundaries or line breaks. The
 links of a container (table, list, section, division) form a run; a heading inside the container
@@ -13,15 +15,19 @@ Where the title is looked for, first success wins:
 2. lines before the container, with no link in between: most rules, then the nearest;
 3. lines among the links, if one of the rules met is size or colour (a short cell of a table of
    links, such as a date, is no title); most rules, then the first.
+
+A tag path is the innermost elements around a link, as steps that pages of one site share.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from mmcrawl.page.looks import PLAIN, Look
+from mmcrawl.page.tree import PageTree
 
 CONTAINERS = frozenset(
     """
@@ -38,6 +44,13 @@ _KEPT = 8  # candidates per run and place
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _UNIT = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+
+_LONGEST_PATH = 8  # elements; what stands further out is alike on most pages of a site
+_LONGEST_STEP = 60  # characters
+_MOST_CLASSES = 2  # the others say what a post is filed under
+_NUMBER = re.compile(r"\d+")
+_ONCE = {"html": 1, "body": 2}  # elements that a page has once, by how many are around another
+_TOP = frozenset({"body", "frame", "frameset", "head", "html"})
 
 
 class Line(NamedTuple):
@@ -174,3 +187,59 @@ class GroupTracker:
         run = self._open[-1][1]
         run.add_link(look, in_title)
         return run
+
+
+class TagPaths:
+    """The tag paths of one page, asked for in document order."""
+
+    def __init__(self, tree: PageTree) -> None:
+        self._tree = tree
+        # Elements around the last, each with its path and how many steps that has.
+        self._open = [(0, "", 0)]
+
+    def of(self, node: int) -> str:
+        """Return the tag path of an element.
+
+        Elements that a page need not write are there: ``html``, ``body``. What is for browsers
+        without frames is a page of its own.
+        """
+        tree, opened = self._tree, self._open
+        tags, parents, after = tree.tags, tree.parents, tree.after
+        while after[opened[-1][0]] <= node:
+            opened.pop()
+        known, path, size = opened[-1]
+        unknown: list[int] = []
+        while node > known and tags[node] != "noframes":
+            unknown.append(node)
+            node = parents[node]
+        if node != known:
+            path, size = "", 0
+        for node in reversed(unknown):
+            tag = tags[node]
+            if size >= _ONCE.get(tag, _LONGEST_PATH + 1):
+                continue
+            if size < 2 and tag != "html":
+                path, size = path or "html", size or 1
+                if size == 1 and tag not in _TOP:
+                    path, size = f"{path} body", 2
+            attributes = tree.attributes(node)
+            name, classes = attributes.get("id"), attributes.get("class")
+            if name or classes:
+                tag = step(tag, (name or "")[:_LONGEST_STEP], (classes or "")[:200])
+            if size == _LONGEST_PATH:
+                path, size = path.partition(" ")[2], size - 1
+            path, size = f"{path} {tag[:_LONGEST_STEP]}" if path else tag, size + 1
+            opened.append((node, path, size))
+        return path
+
+
+@lru_cache(maxsize=4096)
+def step(tag: str, name: str, classes: str) -> str:
+    """Return an element as a step of a tag path, in at most `_LONGEST_STEP` characters.
+
+    >>> step("h2", "", "post-17 post hentry")
+    'h2.post-0.post'
+    """
+    marks = [f"#{one}" for one in name.split()[:1]]
+    marks += [f".{one}" for one in classes.split()[:_MOST_CLASSES]]
+    return f"{tag}{_NUMBER.sub('0', ''.join(marks))}"[:_LONGEST_STEP]

@@ -9,8 +9,13 @@ from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 from mmcrawl.page.groups import Run
 from mmcrawl.page.model import FEED, MOVE, Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.moves import Move
-from mmcrawl.page.references import Reference
-from mmcrawl.page.resources import Resolved, kind_of_reference, media_resources, said_kind
+from mmcrawl.page.references import (
+    Reference,
+    Resolved,
+    kind_of_reference,
+    media_resources,
+    said_kind,
+)
 from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree, read_tree
 from mmcrawl.page.urls import Resolver, Target, base_url

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mmcrawl.page.data_attributes import described_in
-from mmcrawl.page.described import Described, described_media, kind_of_address
+from mmcrawl.page.described import Described, described_in, described_media, kind_of_address
 from mmcrawl.page.looks import Attributes
 from mmcrawl.page.media import is_banner, media_in_values, media_kind
 from mmcrawl.page.references import Reference

@@ -34,7 +34,7 @@ from mmcrawl.errors import BlockError
 from mmcrawl.page.building import ROOT, TEXT, TreeBuilder, integers
 from mmcrawl.page.encoding import codec_of, page_encoding
 from mmcrawl.page.run_texts import RunTexts
-from mmcrawl.page.tokens import FINISHED
+from mmcrawl.page.tags import FINISHED
 from mmcrawl.text.patterns import linear
 
 _MASK = 0xFF

@@ -12,7 +12,6 @@ with lazy_imports(__name__):
         holds,
         lists_of,
     )
-    from mmcrawl.blocks.layout.drawn_tags import drawn_tags
     from mmcrawl.blocks.layout.features import (
         WINDOW_HEIGHT,
         PageFeatures,
@@ -20,7 +19,7 @@ with lazy_imports(__name__):
     )
     from mmcrawl.blocks.layout.headlines import Headlines
     from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, PageLines, PageText
-    from mmcrawl.blocks.layout.measures import Measures
+    from mmcrawl.blocks.layout.measures import Measures, drawn_tags
     from mmcrawl.blocks.layout.page_structure import TAG_TYPES, NodeType, PageStructure
     from mmcrawl.blocks.layout.runs import shown_nodes
     from mmcrawl.blocks.layout.sizes import (

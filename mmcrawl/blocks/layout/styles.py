@@ -19,8 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from mmcrawl.blocks.layout.drawn_tags import DrawnTag
-from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.layout.measures import DrawnTag, Measures
 from mmcrawl.page.building import ROOT, TEXT
 from mmcrawl.page.looks import (
     NOTHING,

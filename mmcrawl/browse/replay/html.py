@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from mmcrawl.browse.replay.addresses import Mode, replay_address
 from mmcrawl.page.requisites import rewrite_css, srcset_candidates
-from mmcrawl.page.tokens import END_OF_RAW, windows
+from mmcrawl.page.tags import END_OF_RAW, windows
 from mmcrawl.page.urls import Resolver, base_url
 from mmcrawl.text.patterns import linear
 
