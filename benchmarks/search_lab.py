@@ -122,7 +122,7 @@ def crawl(
     settings.setmodule("mmcrawl.settings")
     settings.setdict(replay_settings(web.spec), priority="spider")
     args = FocusedParams.model_validate(web.arguments(algo, task, store))
-    with patch("mmcrawl.crawl.parts.make_scorer", scorer):
+    with patch("mmcrawl.crawl.setup.make_scorer", scorer):
         job = make_job(args, settings, pages.web)
     done: list[StoredPage] = []
     media: list[frozenset[str]] = []

@@ -98,9 +98,9 @@ def _words(arguments: argparse.Namespace, server: Running, uri: str, workers: in
         "MMCRAWL_BARREN_PAGES_PER_SHAPE": 0,
         "STATS_DUMP": 1,
     }
-    yield from (part for name, value in spider.items() for part in ("-a", f"{name}={value}"))
-    yield from (part for name, value in settings.items() for part in ("-s", f"{name}={value}"))
-    yield from (part for setting in arguments.set for part in ("-s", setting))
+    yield from (word for name, value in spider.items() for word in ("-a", f"{name}={value}"))
+    yield from (word for name, value in settings.items() for word in ("-s", f"{name}={value}"))
+    yield from (word for setting in arguments.set for word in ("-s", setting))
 
 
 def crawls(

@@ -44,7 +44,7 @@ _AT_ONCE = 2  # pages of a partition in a step
 class ModelRules(Rules):
     """Rules by which the host of an address is the number of its partition."""
 
-    def part_of(self, url: str) -> int:
+    def partition_of(self, url: str) -> int:
         return int(url.split("/")[2])
 
 
@@ -56,28 +56,30 @@ class ModelRows:
         self._changed: dict[int, int] = {}
         self.there: dict[int, list[int]] = {}
 
-    def change(self, part: int, pages: int) -> None:
-        self._changed[part] = self._changed.get(part, 0) + pages
+    def change(self, partition: int, pages: int) -> None:
+        self._changed[partition] = self._changed.get(partition, 0) + pages
 
     def take(self) -> dict[int, Rows]:
-        taken = {part: self._rows(part, pages) for part, pages in self._changed.items()}
+        taken = {
+            partition: self._rows(partition, pages) for partition, pages in self._changed.items()
+        }
         self._changed = {}
         return taken
 
-    def _rows(self, part: int, pages: int) -> Rows:
-        row = json.dumps(self.there[part]), os.urandom(self._size * pages)
+    def _rows(self, partition: int, pages: int) -> Rows:
+        row = json.dumps(self.there[partition]), os.urandom(self._size * pages)
         return Rows({"section": [row]}, {})
 
-    def put(self, part: int, rows: Iterable[Rows]) -> None:
+    def put(self, partition: int, rows: Iterable[Rows]) -> None:
         for some in rows:
-            self.there[part] = json.loads(some.put["section"][0][0])
+            self.there[partition] = json.loads(some.put["section"][0][0])
 
-    def remove(self, part: int) -> None:
-        self.there.pop(part, None)
-        self._changed.pop(part, None)
+    def remove(self, partition: int) -> None:
+        self.there.pop(partition, None)
+        self._changed.pop(partition, None)
 
-    def all_of(self, db: object, part: int) -> Iterator[bytes]:
-        yield self._rows(part, self.there[part][0]).encode()
+    def all_of(self, db: object, partition: int) -> Iterator[bytes]:
+        yield self._rows(partition, self.there[partition][0]).encode()
 
 
 class ModelCrawl:
@@ -85,9 +87,9 @@ class ModelCrawl:
 
     interrupted = False
 
-    def __init__(self, gang: ModelGang, rows: ModelRows, part: int) -> None:
-        self._gang, self._rows, self._part = gang, rows, part
-        self._state = rows.there.setdefault(part, [0, part in gang.own])
+    def __init__(self, gang: ModelGang, rows: ModelRows, partition: int) -> None:
+        self._gang, self._rows, self._partition = gang, rows, partition
+        self._state = rows.there.setdefault(partition, [0, partition in gang.own])
         self._taken = self._state[0]
         self.frontier = SimpleNamespace(outgoing=[], best=self._best)
         self.findings = SimpleNamespace(take_changes=self._take_changes)
@@ -113,15 +115,15 @@ class ModelCrawl:
     def fetched(self) -> None:
         """Note a page that was fetched, and the links on it."""
         self._state[0] += 1
-        self._rows.change(self._part, 1)
+        self._rows.change(self._partition, 1)
         rng = self._gang.rng
         if rng.random() < self._gang.away:
-            target = rng.randrange(self._gang.rules.parts)
-            if target != self._part:
+            target = rng.randrange(self._gang.rules.partitions)
+            if target != self._partition:
                 self.frontier.outgoing.append((NewLink(f"http://{target}/{rng.random()}"), None))
 
         if rng.random() < _MEDIA:
-            url = f"http://{self._part}/{self.pages}"
+            url = f"http://{self._partition}/{self.pages}"
             self._media.append(MediaPageRecord(url, "", 1.0, (), 200, 0.0, ()))
 
     def _take_changes(self) -> tuple[list[MediaPageRecord], tuple[str, ...]]:
@@ -130,7 +132,7 @@ class ModelCrawl:
 
     def add(self, links: Sequence[NewLink]) -> bool:
         self._state[1] = True
-        self._rows.change(self._part, 1)
+        self._rows.change(self._partition, 1)
         return True
 
     def begin(self) -> Iterator[int]:
@@ -153,17 +155,21 @@ class ModelWorker(Worker):
     def __init__(self, gang: ModelGang, name: str, store: SharedStore) -> None:
         super().__init__(gang, name, store)
         self.rows = ModelRows(gang.bytes)
-        self.job.parts._changes = self.rows
-        self.job.parts._made = lambda part, taught=0: ModelCrawl(gang, self.rows, part)
-        self.job.parts._facts = lambda part, job, is_idle: {"totals": job.totals().as_plain()}
+        self.job.partitions._changes = self.rows
+        self.job.partitions._made = lambda partition, taught=0: ModelCrawl(
+            gang, self.rows, partition
+        )
+        self.job.partitions._facts = lambda partition, job, is_idle: {
+            "totals": job.totals().as_plain()
+        }
 
     def crawl(self) -> None:
         for link in self.under_way:
-            if (job := self.job.parts.end(link.id)) is not None:
+            if (job := self.job.partitions.end(link.id)) is not None:
                 job.fetched()
                 self.gang.fetched += 1
                 self.job._crawled += 1
-                self.job.parts.note(link.id >> 32)
+                self.job.partitions.note(link.id >> 32)
         self.under_way = []
         while len(self.under_way) < self.gang.pace and (link := self.job.next()):
             self.under_way.append(link)
@@ -181,17 +187,17 @@ class ModelGang(Gang):
     """Workers whose crawls are models."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
-        self.each = arguments.pages // arguments.parts
+        self.each = arguments.pages // arguments.partitions
         self.pace = int(arguments.pace * STEP)
         self.bytes, self.away = arguments.bytes, arguments.away
         web = MadeWeb(1, 1)
-        web.hosts = [str(part) for part in range(0, arguments.parts, 10)]
-        self.own = {*range(0, arguments.parts, 10)}
+        web.hosts = [str(partition) for partition in range(0, arguments.partitions, 10)]
+        self.own = {*range(0, arguments.partitions, 10)}
         self.fetched = 0
         self.sent: Counter[str] = Counter()
         self.written = self.documents = 0
         self.beats: dict[str, float] = {}
-        super().__init__(web, ModelRules(parts=arguments.parts, rest=0.0))
+        super().__init__(web, ModelRules(partitions=arguments.partitions, rest=0.0))
 
     def _made(self, name: str) -> Worker:
         return ModelWorker(self, name, SharedStore(CountingDocuments(self), "job"))
@@ -199,7 +205,7 @@ class ModelGang(Gang):
     def run_to_end(self) -> tuple[float, float]:
         """Return operations a page and those a second in the middle half of the pages."""
         marks: list[tuple[float, int]] = []
-        whole = self.each * self.rules.parts
+        whole = self.each * self.rules.partitions
         while self.workers:
             self.pass_time(STEP)
             self.see_off()
@@ -232,7 +238,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--workers", default="4,64")
     parser.add_argument("--pages", type=int, default=1_000_000)
-    parser.add_argument("--parts", type=int, default=1024)
+    parser.add_argument("--partitions", type=int, default=1024)
     parser.add_argument("--pace", type=int, default=40, help="pages a second of a worker")
     parser.add_argument("--bytes", type=int, default=300, help="of rows that a page changes")
     parser.add_argument("--away", type=float, default=0.1, help="messages a page")

@@ -12,7 +12,7 @@ search_lab.py; all their sites are one crawl for any media, from all their start
 `area`: under recall against pages, of one process with as many pages on the way at a time as all
 the workers have together, and as a share of that. Then round trips a page, and those as long as all
 workers are at work (`busy`); bytes a page that are written to logs and messages; CPU of crawls and
-exchanges, ms a page. At the end what the largest part
+exchanges, ms a page. At the end what the largest partition
 takes to be taken over: links, pages, bytes in the store, seconds of CPU.
 `--kill N` kills a worker every N pages, and another joins.
 """
@@ -40,9 +40,9 @@ from mmcrawl.cluster.places import Rules  # noqa: E402
 from mmcrawl.cluster.store import SharedStore  # noqa: E402
 from mmcrawl.crawl.job import CrawlJob  # noqa: E402
 from mmcrawl.crawl.params import FocusedParams  # noqa: E402
-from mmcrawl.crawl.parts import CrawlParts  # noqa: E402
 from mmcrawl.crawl.reports import FetchedPage  # noqa: E402
-from mmcrawl.engine.crawls import Configuration, parts_of  # noqa: E402
+from mmcrawl.crawl.setup import CrawlSetup  # noqa: E402
+from mmcrawl.engine.crawls import Configuration, setup_of  # noqa: E402
 from mmcrawl.experiment.measures import area  # noqa: E402
 from mmcrawl.frontier.records import NewLink, WaitingLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
@@ -66,9 +66,9 @@ class Lab:
         settings.setdict(replay_settings(spec), priority="spider")
         given = {"algo": algo, "web": spec, "seeds": seeds, "keywords": "*", "store": "memory:"}
         args = FocusedParams.model_validate({**given, "archive": "none"})
-        self._crawl = parts_of(args, Configuration.read(settings), self.pages.web)
+        self._crawl = setup_of(args, Configuration.read(settings), self.pages.web)
 
-    def crawl(self, algo: str) -> CrawlParts:
+    def crawl(self, algo: str) -> CrawlSetup:
         """Return what the crawl is made of."""
         return self._crawl
 
@@ -142,13 +142,13 @@ class StoredWorker(Worker):
 class SimulatedGang(Gang):
     """Workers that crawl stored webs."""
 
-    def __init__(self, lab: Lab, pace: int, parts: int, most: int) -> None:
+    def __init__(self, lab: Lab, pace: int, partitions: int, most: int) -> None:
         self.lab, self.pace = lab, pace
         self.found: list[bool] = []
         self.cpu = [0.0, 0.0]
         self.sent: Counter[str] = Counter()
         self.busy = self.now_busy = 0.0
-        super().__init__(lab, Rules(parts=parts, rest=0.0, max_pages=most))
+        super().__init__(lab, Rules(partitions=partitions, rest=0.0, max_pages=most))
 
     def _made(self, name: str) -> Worker:
         return StoredWorker(
@@ -162,22 +162,22 @@ class SimulatedGang(Gang):
             self.busy, self.now_busy = self.sent["trips"] / len(self.found), self.now
 
     def take_over(self) -> None:
-        """Have the largest part taken over by a new worker, and tell what that takes."""
+        """Have the largest partition taken over by a new worker, and tell what that takes."""
         shared = memory_store(self.tables)
         leases = leases_of(shared.all("lease")).values()
         largest = max(leases, key=lambda lease: lease.size + lease.log)
-        part = largest.part
+        partition = largest.partition
         worker = self._made("new")
         told = LearntStore(memory_store(self.tables), "new")
         worker.job._mixture.hear(told.hear({}), as_own=False)
         began = time.process_time()
         [stored] = Logs(shared).read([largest])
-        deque(worker.job._take(stored, told.learnt_links.get(part, 0)), maxlen=0)
+        deque(worker.job._take(stored, told.learnt_links.get(partition, 0)), maxlen=0)
         seconds = time.process_time() - began
-        job = worker.job.parts.jobs[part]
+        job = worker.job.partitions.jobs[partition]
         size = (largest.size + largest.log) / 1e6
         print(
-            f"the largest part: {len(job.frontier):,} links, {job.pages:,} pages,"
+            f"the largest partition: {len(job.frontier):,} links, {job.pages:,} pages,"
             f" {size:.1f} MB in the store, taken over in {seconds:.2f} s of CPU"
         )
 
@@ -205,7 +205,7 @@ def main() -> int:
     parser.add_argument("--workers", default="1,4")
     parser.add_argument("--algo", default="urlrule")
     parser.add_argument("--pace", type=int, default=10, help="pages of a worker in 0.25 s")
-    parser.add_argument("--parts", type=int, default=1024)
+    parser.add_argument("--partitions", type=int, default=1024)
     parser.add_argument("--max-pages", type=int, default=0)
     parser.add_argument("--kill", type=int, default=0, metavar="PAGES")
     arguments = parser.parse_args()
@@ -218,7 +218,7 @@ def main() -> int:
         lab.pages.keep()
         whole = area(base, sum(base), len(base))
         print(f"{'single':<8}{len(base):>9}{sum(base):>9}{whole:>9.3f}", flush=True)
-        gang = SimulatedGang(lab, arguments.pace, arguments.parts, arguments.max_pages)
+        gang = SimulatedGang(lab, arguments.pace, arguments.partitions, arguments.max_pages)
         workers = [gang.join() for _ in range(count)]
         killed = 0
         while gang.workers:

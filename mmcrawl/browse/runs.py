@@ -28,7 +28,7 @@ from mmcrawl.errors import MmcrawlError, SeedError, StoreError, TopicError
 from mmcrawl.frontier.admission import REDIRECT, TRAP
 from mmcrawl.frontier.aliases import ALIAS
 from mmcrawl.frontier.database import reading
-from mmcrawl.frontier.findings import BarrenPart, barren_parts
+from mmcrawl.frontier.findings import BarrenDirectory, barren_directories
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.scoring.registry import algorithm_names
@@ -120,7 +120,7 @@ class CrawlNumbers:
     error_reasons: dict[str, int] = field(default_factory=dict)
     workers: int | None = None
     error_kinds: dict[str, int] = field(default_factory=dict)
-    barren: list[BarrenPart] = field(default_factory=list)
+    barren: list[BarrenDirectory] = field(default_factory=list)
 
     @property
     def topic(self) -> str:
@@ -245,7 +245,7 @@ def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> 
         _rate(times) if running else None,
         dict(errors),
         error_kinds=dict(kinds),
-        barren=barren_parts((url, bool(relevant)) for relevant, _, url in last),
+        barren=barren_directories((url, bool(relevant)) for relevant, _, url in last),
     )
 
 

@@ -21,7 +21,7 @@ with lazy_imports(__name__):
         decode_message,
         encode_message,
     )
-    from mmcrawl.cluster.own_parts import added
+    from mmcrawl.cluster.own_partitions import added
     from mmcrawl.cluster.partition import PageElsewhere
     from mmcrawl.cluster.places import WORKER, Rules
     from mmcrawl.cluster.store import (

@@ -54,7 +54,7 @@ class Budget:
             row = {"_id": self._documents.key(_NAME), "version": 0, "granted": "{}"}
             self._documents.insert("budget", [row])
             self._is_there = True
-        pages = {lease.part: lease.pages for lease in (*leases, *own.values())}
+        pages = {lease.partition: lease.pages for lease in (*leases, *own.values())}
         busy = sum(lease.busy > 0 for lease in leases)
         result: dict[int, int] = {}
 
@@ -62,22 +62,26 @@ class Budget:
             told: dict[str, list[int]] = json.loads(row["granted"])
             before = json.dumps(told)
             asked = {*wants, *spare} & own.keys()
-            mine = {part for part in asked if told.get(str(part), [0])[0] <= own[part].epoch}
-            for part in mine & spare.keys():
-                told[str(part)] = [own[part].epoch, spare[part]]
+            mine = {
+                partition
+                for partition in asked
+                if told.get(str(partition), [0])[0] <= own[partition].epoch
+            }
+            for partition in mine & spare.keys():
+                told[str(partition)] = [own[partition].epoch, spare[partition]]
             room = self._most - sum(
-                max(told.get(str(part), [0, 0])[1], pages.get(part, 0))
-                for part in {*pages, *map(int, told)}
+                max(told.get(str(partition), [0, 0])[1], pages.get(partition, 0))
+                for partition in {*pages, *map(int, told)}
             )
-            for part in sorted(mine & wants.keys()):
-                has = max(told.get(str(part), [0, 0])[1], own[part].pages)
+            for partition in sorted(mine & wants.keys()):
+                has = max(told.get(str(partition), [0, 0])[1], own[partition].pages)
                 more = min(max(room // (2 * max(busy, 1)), 1), _LARGEST, max(room, 0))
                 # What it has not used yet it inherited from an owner that is no more.
-                more = 0 if has - wants[part] >= more else more
-                told[str(part)] = [own[part].epoch, has + more]
+                more = 0 if has - wants[partition] >= more else more
+                told[str(partition)] = [own[partition].epoch, has + more]
                 room -= more
             result.clear()
-            result.update({part: told[str(part)][1] for part in mine})
+            result.update({partition: told[str(partition)][1] for partition in mine})
             changed = json.dumps(told)
             return None if changed == before else {"granted": changed}
 

@@ -1,12 +1,12 @@
-"""Which rows of the parts in a worker's store have changed, and putting such rows elsewhere.
+"""Which rows of the partitions in a worker's store have changed, and putting such rows elsewhere.
 
-A part of a crawl is a job in the worker's SQLite store, under the number of the part. Triggers note
-what changes there; what has changed since it was asked last is a `Rows` for each part. Rows put in
-place of what was there, in the order in which they were taken, make the same part again: so a log
-of them needs nobody who understands it, and may be read twice.
+A partition is a job in the worker's SQLite store, under its number. Triggers note what changes
+there; what has changed since it was asked last is a `Rows` for each partition. Rows put in place of
+what was there, in the order in which they were taken, make the same partition again: so a log of
+them needs nobody who understands it, and may be read twice.
 
-Scores are left out: they change all the time, and follow from the rest when a part is taken over
-(the first one of a link is with its row). A link that is being fetched is noted as waiting.
+Scores are left out: they change all the time, and follow from the rest when a partition is taken
+over (the first one of a link is with its row). A link that is being fetched is noted as waiting.
 """
 
 import sqlite3
@@ -35,8 +35,8 @@ class _Table:
     Attributes:
         name: its name.
         key: columns that tell its rows apart.
-        by_job: its first column of the key is the part; otherwise that is a number which begins
-            with the part.
+        by_job: its first column of the key is the partition; otherwise that is a number which
+            begins with the partition.
         left_out: columns that are made anew where the row is put.
     """
 
@@ -45,8 +45,8 @@ class _Table:
     by_job: bool = True
     left_out: tuple[str, ...] = ()
 
-    def part(self, of: str = "") -> str:
-        """Return the part of a row as SQL has it; `of` stands before the name of a column."""
+    def partition(self, of: str = "") -> str:
+        """Return the partition of a row as SQL has it; `of` stands before the name of a column."""
         return f"{of}{self.key[0]}" + ("" if self.by_job else f" >> {JOB_SHIFT}")
 
 
@@ -70,7 +70,7 @@ _SCORES = frozenset({"score", "structure"})
 
 @dataclass(slots=True)
 class Rows:
-    """Rows of one part: what stands there now, and what does not any more.
+    """Rows of one partition: what stands there now, and what does not any more.
 
     Attributes:
         put: rows by the name of their table, and of these the columns in order.
@@ -103,7 +103,7 @@ class Rows:
 
 
 class Changes:
-    """Notes what changes in the parts of a store from now on.
+    """Notes what changes in the partitions of a store from now on.
 
     Args:
         store: an open store, which nobody else writes to.
@@ -114,14 +114,14 @@ class Changes:
         self._columns = {table.name: _columns(store.db, table) for table in _TABLES}
         store.db.execute(
             # Without a unique key: a trigger resolves conflicts as what set it off does.
-            "CREATE TEMP TABLE changed (part, place, a, b, c)"
+            "CREATE TEMP TABLE changed (partition, place, a, b, c)"
         )
         for place, table in enumerate(_TABLES):
             for trigger in _triggers(place, table, self._columns[table.name]):
                 store.db.execute(trigger)
 
     def take(self) -> dict[int, Rows]:
-        """Return what has changed since this was called last, by part."""
+        """Return what has changed since this was called last, by partition."""
         taken: defaultdict[int, Rows] = defaultdict(Rows)
         db = self._store.db
         for place, table in enumerate(_TABLES):
@@ -132,51 +132,51 @@ class Changes:
             )
             asked = ", ".join(_shown(f"t.{column}") for column in columns)
             rows = db.execute(
-                f"SELECT n.part, t.{table.key[0]} IS NULL, {', '.join(keys)}, {asked} FROM"  # noqa: S608
+                f"SELECT n.partition, t.{table.key[0]} IS NULL, {', '.join(keys)}, {asked} FROM"  # noqa: S608
                 " (SELECT DISTINCT * FROM temp.changed WHERE place = ?) n"
                 f" LEFT JOIN main.{table.name} t ON {on}",
                 (place,),
             )
-            for part, is_gone, *values in rows:
+            for partition, is_gone, *values in rows:
                 key, row = values[: len(keys)], values[len(keys) :]
-                rows_of = taken[part].gone if is_gone else taken[part].put
+                rows_of = taken[partition].gone if is_gone else taken[partition].put
                 rows_of.setdefault(table.name, []).append(key if is_gone else row)
         with self._store.writing():
             db.execute("DELETE FROM temp.changed")
         return dict(taken)
 
-    def put(self, part: int, rows: Iterable[Rows]) -> None:
-        """Put rows of a part in place of what is there. They do not count as changed.
+    def put(self, partition: int, rows: Iterable[Rows]) -> None:
+        """Put rows of a partition in place of what is there. They do not count as changed.
 
         Raises:
             StoreError: these are no rows of a store.
         """
         put_rows(self._store, rows)
         with self._store.writing() as db:
-            db.execute("DELETE FROM temp.changed WHERE part = ?", (part,))
+            db.execute("DELETE FROM temp.changed WHERE partition = ?", (partition,))
         self._store.commit()
 
-    def remove(self, part: int) -> None:
-        """Remove all of a part from the store; that does not count as a change."""
+    def remove(self, partition: int) -> None:
+        """Remove all of a partition from the store; that does not count as a change."""
         with self._store.writing() as db:
             for table in _TABLES:
-                db.execute(f"DELETE FROM {table.name} WHERE {_of_part(table, part)}")  # noqa: S608
-            db.execute("DELETE FROM job WHERE id = ?", (part,))
-            db.execute("DELETE FROM temp.changed WHERE part = ?", (part,))
+                db.execute(f"DELETE FROM {table.name} WHERE {_of_partition(table, partition)}")  # noqa: S608
+            db.execute("DELETE FROM job WHERE id = ?", (partition,))
+            db.execute("DELETE FROM temp.changed WHERE partition = ?", (partition,))
         self._store.commit()
 
-    def all_of(self, db: sqlite3.Connection, part: int) -> Iterator[bytes]:
-        """Yield all rows of a part as `Rows` encodes them, scores included.
+    def all_of(self, db: sqlite3.Connection, partition: int) -> Iterator[bytes]:
+        """Yield all rows of a partition as `Rows` encodes them, scores included.
 
         Args:
             db: a connection to the file of the store.
-            part: number of the part.
+            partition: number of the partition.
         """
         rows = Rows()
         for table in _TABLES:
             columns = ", ".join(map(_shown, self._columns[table.name]))
             found = db.execute(
-                f"SELECT {columns} FROM {table.name} WHERE {_of_part(table, part)}"  # noqa: S608
+                f"SELECT {columns} FROM {table.name} WHERE {_of_partition(table, partition)}"  # noqa: S608
                 f" ORDER BY {'rowid' if table.left_out else ', '.join(table.key)}"
             )
             while some := found.fetchmany(_ROWS_AT_ONCE):
@@ -189,7 +189,7 @@ class Changes:
 
 
 def put_rows(store: SqliteStore, rows: Iterable[Rows]) -> None:
-    """Put rows of parts in place of what is there.
+    """Put rows of partitions in place of what is there.
 
     Raises:
         StoreError: these are no rows of a store.
@@ -220,7 +220,7 @@ def _triggers(place: int, table: _Table, columns: Sequence[str]) -> Iterator[str
         yield (
             f"CREATE TEMP TRIGGER {table.name}_{event.split()[0]} AFTER {event} ON"  # noqa: S608 - our own names
             f" main.{table.name}{condition} BEGIN INSERT INTO changed"
-            f" VALUES ({table.part(of)}, {place}, {', '.join(keys)}); END"
+            f" VALUES ({table.partition(of)}, {place}, {', '.join(keys)}); END"
         )
 
 
@@ -230,10 +230,11 @@ def _shown(column: str) -> str:
     return f"CASE {column} WHEN 'R' THEN 'W' ELSE {column} END" if is_status else column
 
 
-def _of_part(table: _Table, part: int) -> str:
+def _of_partition(table: _Table, partition: int) -> str:
     if table.by_job:
-        return f"{table.key[0]} = {part:d}"
-    return f"{table.key[0]} >= {part << JOB_SHIFT:d} AND {table.key[0]} < {part + 1 << JOB_SHIFT:d}"
+        return f"{table.key[0]} = {partition:d}"
+    column, first, after = table.key[0], partition << JOB_SHIFT, partition + 1 << JOB_SHIFT
+    return f"{column} >= {first:d} AND {column} < {after:d}"
 
 
 def _table(name: str) -> _Table:

@@ -50,7 +50,7 @@ class Report:
     """What happened in the partitions of a worker.
 
     Attributes:
-        parts: those that its crawl has taken in, with their epochs.
+        partitions: those that its crawl has taken in, with their epochs.
         rows: that changed, encoded, by partition.
         states: what is another one in the leases of partitions.
         messages: for other partitions, encoded.
@@ -70,7 +70,7 @@ class Report:
         under_way: links it is fetching.
     """
 
-    parts: Mapping[int, int] = field(default_factory=dict)
+    partitions: Mapping[int, int] = field(default_factory=dict)
     rows: Mapping[int, bytes] = field(default_factory=dict)
     states: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     messages: Sequence[tuple[int, bytes]] = ()
@@ -247,7 +247,9 @@ class Exchange:
         if has_looked:
             self._looked_at = began
             self._look(report, news, began)
-            news.messages = self._messages.receive(report.parts.keys() & self.leases.own.keys())
+            news.messages = self._messages.receive(
+                report.partitions.keys() & self.leases.own.keys()
+            )
         if (report.wants or report.spare) and not self._is_over:
             seen = self.seen.values()
             news.granted = self._budget.grant(self.leases.own, report.wants, report.spare, seen)
@@ -268,35 +270,45 @@ class Exchange:
     def _write(self, report: Report, news: News) -> None:
         own = self.leases.own
         if report.messages:
-            self.leases.make({part for part, _ in report.messages})
+            self.leases.make({partition for partition, _ in report.messages})
             self._messages.send(report.messages)
         self.documents.publish(report.media, report.dropped)
-        parts = {part for part, epoch in report.parts.items() if _has(own, part, epoch)}
-        rows = {own[part]: data for part, data in report.rows.items() if part in parts}
-        wanted = {one.part: one for one in (self._logs.append(rows) if rows else ())}
-        for part in parts & {*report.states, *report.taken_in.values(), *report.given}:
-            owner = "" if part in report.given else self.name
-            lease, state = wanted.get(part, own[part]), report.states.get(part, {})
-            wanted[part] = replace(lease, owner=owner, **state)
+        partitions = {
+            partition
+            for partition, epoch in report.partitions.items()
+            if _has(own, partition, epoch)
+        }
+        rows = {
+            own[partition]: data
+            for partition, data in report.rows.items()
+            if partition in partitions
+        }
+        wanted = {one.partition: one for one in (self._logs.append(rows) if rows else ())}
+        for partition in partitions & {*report.states, *report.taken_in.values(), *report.given}:
+            owner = "" if partition in report.given else self.name
+            lease, state = wanted.get(partition, own[partition]), report.states.get(partition, {})
+            wanted[partition] = replace(lease, owner=owner, **state)
         news.lost |= self._change([*wanted.values()])
-        counted = parts - news.lost
-        self._messages.remove([n for n, part in report.taken_in.items() if part in counted])
-        for part, (db, chunks) in report.copies.items():
+        counted = partitions - news.lost
+        self._messages.remove(
+            [n for n, partition in report.taken_in.items() if partition in counted]
+        )
+        for partition, (db, chunks) in report.copies.items():
             with closing(db):
-                if part in counted and part in own:
-                    lost = self._change([self._logs.append_snapshot(own[part], chunks)])
+                if partition in counted and partition in own:
+                    lost = self._change([self._logs.append_snapshot(own[partition], chunks)])
                     news.lost |= lost
                     if not lost:
-                        self._logs.shorten(own[part])
+                        self._logs.shorten(own[partition])
         for name, why in report.unread.items():
             self.documents.quarantine("message", name, why)
-        for part, why in report.faults.items():
-            if part in own:
-                self._quarantine(own[part], why)
+        for partition, why in report.faults.items():
+            if partition in own:
+                self._quarantine(own[partition], why)
         if report.learnt is not None:
             self._learnt.publish(report.learnt)
         news.copy = {
-            one.part for one in own.values() if one.log > max(_SMALLEST_LOG, one.size // 2)
+            one.partition for one in own.values() if one.log > max(_SMALLEST_LOG, one.size // 2)
         }
 
     def _change(self, wanted: Sequence[Lease]) -> set[int]:
@@ -310,11 +322,11 @@ class Exchange:
         logger.error(
             "Partition %d of the crawl cannot be read (%s) and is left alone, with its hosts;"
             " restore the database from a copy to go on with it",
-            lease.part,
+            lease.partition,
             why,
         )
         if self.rules.max_pages:
-            self._budget.grant(self.leases.own, {}, {lease.part: lease.pages}, [])
+            self._budget.grant(self.leases.own, {}, {lease.partition: lease.pages}, [])
         self._change([replace(lease, owner="", fault=why)])
 
     # -- a look ---------------------------------------------------------------------------------
@@ -337,10 +349,10 @@ class Exchange:
             self._is_over, news.over = True, Over(**json.loads(over["facts"]))
             return
         seen = self.leases.read()
-        for part in [*self.leases.own]:
-            if not _has(seen, part, self.leases.own[part].epoch):
-                del self.leases.own[part]
-                news.lost.add(part)
+        for partition in [*self.leases.own]:
+            if not _has(seen, partition, self.leases.own[partition].epoch):
+                del self.leases.own[partition]
+                news.lost.add(partition)
         self.seen = seen
         sound = [lease for lease in seen.values() if not lease.fault]
         if self._is_at_rest(sound) or self._is_spent:
@@ -359,16 +371,16 @@ class Exchange:
         busy = [one for one in sound if one.busy or one.alone]
         quiet = [one for one in sound if not (one.busy or one.alone)]
         for some in (busy, quiet):
-            has = sum(one.owner == self.name and one.part in self.leases.own for one in some)
+            has = sum(one.owner == self.name and one.partition in self.leases.own for one in some)
             more = members.share(some) - has
             wanted += members.first(some, more)
             if some is busy and more < 0 and not (report.giving or report.given):
                 news.give = -more
         # What names this worker and is not its own it took without hearing of it.
-        wanted += [o for o in sound if o.owner == self.name and o.part not in self.leases.own]
+        wanted += [o for o in sound if o.owner == self.name and o.partition not in self.leases.own]
         taken = self.leases.take(wanted) if wanted else []
         for stored in self._logs.read(taken):
-            told = self._learnt.learnt_links.get(stored.lease.part, 0)
+            told = self._learnt.learnt_links.get(stored.lease.partition, 0)
             news.taken.append((stored, told))
 
     def _hear(
@@ -392,7 +404,7 @@ class Exchange:
 
     def _is_at_rest(self, sound: Sequence[Lease]) -> bool:
         """Return whether nothing is left to do: see the protocol."""
-        still = {one.part: one.version for one in sound}
+        still = {one.partition: one.version for one in sound}
         before, self._still = self._still, None
         if any(one.busy or (one.alone and self._members.is_free(one)) for one in sound):
             return False
@@ -424,8 +436,8 @@ class Exchange:
         return over
 
 
-def _has(leases: Mapping[int, Lease], part: int, epoch: int) -> bool:
-    return part in leases and leases[part].epoch == epoch
+def _has(leases: Mapping[int, Lease], partition: int, epoch: int) -> bool:
+    return partition in leases and leases[partition].epoch == epoch
 
 
 class Sender:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from mmcrawl.cluster.packing import decoded, encoded
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.job import CrawlJob
-from mmcrawl.crawl.parts import CrawlParts
+from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.scoring.base import NoLinks
 from mmcrawl.scoring.link_model import Contribution
@@ -43,9 +43,9 @@ class Learnt:
         words: how many of them hold each word.
         largest: the largest similarities, by which others are scaled.
         link_model: of links, a `Contribution` as bytes; none if the algorithm shares none.
-        learnt_links: so many links of each part had ended when it was learnt.
+        learnt_links: so many links of each partition had ended when it was learnt.
         merged: workers whose contribution this one holds as its own.
-        patterns: of the sites of its parts.
+        patterns: of the sites of its partitions.
     """
 
     pages: int = 0
@@ -102,7 +102,7 @@ class LearntStore:
 
     Attributes:
         token: of what it told last, "" if that is nothing.
-        learnt_links: so many links of each part had ended when somebody learnt from it last.
+        learnt_links: so many links of each partition had ended when somebody learnt from it last.
         has_begun: what was told before this worker came is known.
     """
 
@@ -152,8 +152,8 @@ class LearntStore:
                 continue
             self._merged.update(learnt.merged)
             heard[name] = learnt
-            for part, settled in learnt.learnt_links:
-                self.learnt_links[part] = max(settled, self.learnt_links.get(part, 0))
+            for partition, settled in learnt.learnt_links:
+                self.learnt_links[partition] = max(settled, self.learnt_links.get(partition, 0))
         for name in self._merged | {self._name}:
             heard.pop(name, None)
         return heard
@@ -165,13 +165,13 @@ class Mixture:
     Args:
         crawl: what the crawl is made of.
         similarity: knows how rare words are.
-        siblings: among so many parts memory is divided.
+        siblings: among so many partitions memory is divided.
 
     Attributes:
-        link_model: of links, which the parts learn into; None for algorithms that share none.
+        link_model: of links, which the partitions learn into; None for algorithms that share none.
     """
 
-    def __init__(self, crawl: CrawlParts, similarity: LinkSimilarity, siblings: int) -> None:
+    def __init__(self, crawl: CrawlSetup, similarity: LinkSimilarity, siblings: int) -> None:
         self._similarity = similarity
         self.link_model = crawl.scorer(NoLinks(), similarity).link_model
         if self.link_model is not None:
@@ -229,8 +229,8 @@ class Mixture:
         """Return what this worker has learnt, and the patterns.
 
         Args:
-            jobs: the crawls of its parts.
-            settled: how many links of each part had ended, of those it has learnt from.
+            jobs: the crawls of its partitions.
+            settled: how many links of each partition had ended, of those it has learnt from.
         """
         self._told_at = self._own.pages
         return replace(

@@ -29,7 +29,7 @@ class Lease:
     """The lease of a partition, as it was read or written last.
 
     Attributes:
-        part: number of the partition.
+        partition: number of the partition.
         owner: name of a worker, "" for none.
         epoch: how often it was taken.
         version: how often it was changed.
@@ -44,7 +44,7 @@ class Lease:
         fault: why it cannot be read; "" if it can. Nobody takes it then.
     """
 
-    part: int
+    partition: int
     owner: str = ""
     epoch: int = 0
     version: int = 0
@@ -77,16 +77,16 @@ def leases_of(
     """
     found = {}
     for row in rows:
-        part = int(row["_id"].split("/")[1])
-        if part in known and known[part].version == row.get("version"):
-            found[part] = known[part]
+        partition = int(row["_id"].split("/")[1])
+        if partition in known and known[partition].version == row.get("version"):
+            found[partition] = known[partition]
             continue
         try:
-            found[part] = Lease(part, *(row[name] for name in _FIELDS))
-            found[part].plain_facts  # noqa: B018 - it is read
+            found[partition] = Lease(partition, *(row[name] for name in _FIELDS))
+            found[partition].plain_facts  # noqa: B018 - it is read
         except (KeyError, ValueError) as error:
             fault = f"its lease is damaged: {error!r}"
-            found[part] = Lease(part, pages=row.get("pages", 0), fault=fault)
+            found[partition] = Lease(partition, pages=row.get("pages", 0), fault=fault)
     return found
 
 
@@ -113,12 +113,14 @@ class Leases:
         self._there.update(self._read)
         return self._read
 
-    def make(self, parts: Collection[int], busy: int = 0) -> None:
+    def make(self, partitions: Collection[int], busy: int = 0) -> None:
         """Make the leases of partitions that have none."""
-        new = [Lease(part, busy=busy) for part in parts if part not in self._there]
-        rows = [{"_id": self._documents.key(name_of(one.part)), **_plain(one)} for one in new]
+        new = [
+            Lease(partition, busy=busy) for partition in partitions if partition not in self._there
+        ]
+        rows = [{"_id": self._documents.key(name_of(one.partition)), **_plain(one)} for one in new]
         self._documents.insert("lease", rows)
-        self._there.update(parts)
+        self._there.update(partitions)
 
     def take(self, leases: Collection[Lease]) -> list[Lease]:
         """Take partitions whose leases are as they were read; return those that it has now."""
@@ -127,27 +129,27 @@ class Leases:
             for one in leases
         ]
         refused = self._change(leases, wanted)
-        return [self.own[one.part] for one in wanted if one.part not in refused]
+        return [self.own[one.partition] for one in wanted if one.partition not in refused]
 
     def change(self, wanted: Collection[Lease]) -> set[int]:
         """Change leases of its own; return those that are another's, and are forgotten."""
-        refused = self._change([self.own[one.part] for one in wanted], wanted)
-        for part in refused:
-            del self.own[part]
+        refused = self._change([self.own[one.partition] for one in wanted], wanted)
+        for partition in refused:
+            del self.own[partition]
         for one in wanted:
-            if one.part in self.own and one.owner != self._name:
-                del self.own[one.part]
+            if one.partition in self.own and one.owner != self._name:
+                del self.own[one.partition]
         return refused
 
     def _change(self, known: Iterable[Lease], wanted: Collection[Lease]) -> set[int]:
         changes = {
-            name_of(one.part): (before.version, _plain(one))
+            name_of(one.partition): (before.version, _plain(one))
             for before, one in zip(known, wanted, strict=True)
         }
         refused = {int(name) for name in self._documents.compare_and_set("lease", changes)}
         for one in wanted:
-            if one.part not in refused:
-                self.own[one.part] = replace(one, version=one.version + 1)
+            if one.partition not in refused:
+                self.own[one.partition] = replace(one, version=one.version + 1)
         return refused
 
 
@@ -194,7 +196,7 @@ class Logs:
         """Write the next records of partitions; return the leases with which they count."""
         rows = [
             self._documents.row_of(
-                lease.part,
+                lease.partition,
                 f"{lease.next:012d}/{lease.epoch:06d}",
                 epoch=lease.epoch,
                 owner=lease.owner,
@@ -217,7 +219,7 @@ class Logs:
 
     def shorten(self, lease: Lease) -> None:
         """Remove the records that do not count any more."""
-        first = f"{name_of(lease.part)}/"
+        first = f"{name_of(lease.partition)}/"
         self._documents.delete_between("log", first, f"{first}{lease.first:012d}")
 
     def read(self, leases: Collection[Lease]) -> list[Stored]:
@@ -225,11 +227,11 @@ class Logs:
 
         Of a lease that is not one's own the log may be shortened meanwhile, which is a fault.
         """
-        records: dict[int, dict[int, bytes]] = {lease.part: {} for lease in leases}
+        records: dict[int, dict[int, bytes]] = {lease.partition: {} for lease in leases}
         for row in self._documents.at("log", records.keys()):
-            part, number = map(int, row["_id"].split("/")[1:3])
-            records[part][number] = row.get("bytes", b"")  # those of later epochs come later
-        return [_stored(lease, records[lease.part]) for lease in leases]
+            partition, number = map(int, row["_id"].split("/")[1:3])
+            records[partition][number] = row.get("bytes", b"")  # those of later epochs come later
+        return [_stored(lease, records[lease.partition]) for lease in leases]
 
 
 def _stored(lease: Lease, records: Mapping[int, bytes]) -> Stored:

@@ -137,4 +137,4 @@ class Members:
         return sorted(free, key=self._order)[: max(most, 0)]
 
     def _order(self, lease: Lease) -> bytes:
-        return blake2b(f"{lease.part} {self._name}".encode(), digest_size=8).digest()
+        return blake2b(f"{lease.partition} {self._name}".encode(), digest_size=8).digest()

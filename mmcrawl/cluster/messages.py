@@ -67,24 +67,24 @@ class Messages:
     def send(self, messages: Iterable[tuple[int, bytes]]) -> None:
         """Write messages, each with its partition."""
         rows = []
-        for part, data in messages:
+        for partition, data in messages:
             name = f"{self._writer}/{self._number:09d}"
-            rows.append(self._documents.row_of(part, name, bytes=data))
+            rows.append(self._documents.row_of(partition, name, bytes=data))
             self._number += 1
         self._documents.insert("message", rows)
 
-    def receive(self, parts: Collection[int]) -> dict[str, tuple[int, bytes]]:
+    def receive(self, partitions: Collection[int]) -> dict[str, tuple[int, bytes]]:
         """Return some of what lies there for partitions, by name: partition and bytes."""
-        found = self._documents.at("message", parts, _AT_ONCE)
+        found = self._documents.at("message", partitions, _AT_ONCE)
         return {
             row["_id"].partition("/")[2]: (int(row["at"].rpartition("/")[2]), row.get("bytes", b""))
             for row in found
         }
 
-    def wait(self, parts: Collection[int]) -> bool:
+    def wait(self, partitions: Collection[int]) -> bool:
         """Return whether a message for one of some partitions is on its way."""
         names = self._documents.names("message")
-        return any(int(name.partition("/")[0]) in parts for name in names)
+        return any(int(name.partition("/")[0]) in partitions for name in names)
 
     def remove(self, names: Collection[str]) -> None:
         """Remove what was taken in."""

@@ -1,4 +1,4 @@
-"""Which part of a crawl an address belongs to, and what the workers of a crawl agree on."""
+"""Which partition of a crawl an address belongs to, and what the workers of a crawl agree on."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,8 +7,8 @@ from hashlib import blake2b
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.text.resources import split_host
 
-PARTS = 1_024
-"""Into so many parts a job is divided. All hosts of a registered domain are in one part."""
+PARTITIONS = 1_024
+"""How many partitions a job has. All hosts of a registered domain are in one partition."""
 
 
 WORKER = "_MMCRAWL_WORKER"
@@ -21,20 +21,20 @@ class Rules:
     """How a crawl is shared.
 
     Attributes:
-        parts: into how many parts it is divided.
-        lease: seconds without a sign of life after which a worker's parts go to others.
-        rest: seconds a part rests when it moves between workers, at least the delay of its hosts.
+        partitions: how many it has.
+        lease: seconds without a sign of life after which a worker's partitions go to others.
+        rest: seconds a partition rests when it moves between workers; at least its hosts' delay.
         max_pages: most pages to fetch, over all workers; 0 for all.
     """
 
-    parts: int = PARTS
+    partitions: int = PARTITIONS
     lease: float = 15.0
     rest: float = 1.0
     max_pages: int = 0
 
-    def part_of(self, url: str) -> int:
-        """Return the number of the part that an address belongs to."""
-        return _number(host_of(url)) % self.parts
+    def partition_of(self, url: str) -> int:
+        """Return the number of the partition that an address belongs to."""
+        return _number(host_of(url)) % self.partitions
 
 
 @lru_cache(maxsize=65_536)

@@ -273,9 +273,9 @@ class SharedStore:
         """Return the key of what has a name in the job."""
         return f"{self._prefix}/{name}"
 
-    def row_of(self, part: int, name: str, **fields: Any) -> Row:
+    def row_of(self, partition: int, name: str, **fields: Any) -> Row:
         """Return a document of a partition, given its number, a name in it, and what it holds."""
-        at = name_of(part)
+        at = name_of(partition)
         return {"_id": self.key(f"{at}/{name}"), "at": self.key(at), **fields}
 
     def one(self, table: str, name: str) -> Row | None:
@@ -298,9 +298,9 @@ class SharedStore:
         """Return the documents of the job, or those below a name, in the order of their keys."""
         return self._range(table, *below(self.key(name) if name else self._prefix))
 
-    def at(self, table: str, parts: Collection[int], most: int | None = None) -> list[Row]:
+    def at(self, table: str, partitions: Collection[int], most: int | None = None) -> list[Row]:
         """Return the documents of some partitions, in the order of their keys; of many, some."""
-        places = [self.key(name_of(part)) for part in sorted(parts)]
+        places = [self.key(name_of(partition)) for partition in sorted(partitions)]
         found = self._range(table, ("at", "in", places), limit=most) if places else []
         return sorted(found, key=lambda row: str(row["_id"]))
 
@@ -509,9 +509,9 @@ class SharedStore:
         return [one for one in found if one.is_below(threshold)]
 
 
-def name_of(part: int) -> str:
+def name_of(partition: int) -> str:
     """Return what the names of a partition's documents begin with."""
-    return f"{part:04d}"
+    return f"{partition:04d}"
 
 
 def job_of(row: Mapping[str, Any]) -> Job:

@@ -1,7 +1,7 @@
 """A worker of a shared crawl: what Scrapy's scheduler asks and tells, as with `CrawlJob`.
 
-It crawls its own partitions of the web (:mod:`~mmcrawl.cluster.own_parts`) and asks nobody. What
-changes in them is reported to the shared store every second or two
+It crawls its own partitions of the web (:mod:`~mmcrawl.cluster.own_partitions`) and asks nobody.
+What changes in them is reported to the shared store every second or two
 (:mod:`~mmcrawl.cluster.exchange`), and counts from then on.
 """
 
@@ -21,15 +21,15 @@ from mmcrawl.cluster.exchange import IDLE_SECONDS, Exchange, News, Report, Sende
 from mmcrawl.cluster.learnt import Mixture, learnt_patterns
 from mmcrawl.cluster.leases import Stored, leases_of
 from mmcrawl.cluster.messages import decode_message
-from mmcrawl.cluster.own_parts import SIBLINGS, OwnParts, added, own_number, part_of
+from mmcrawl.cluster.own_partitions import SIBLINGS, OwnPartitions, added, own_number, partition_of
 from mmcrawl.cluster.places import WORKER, Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.history import name_silent
-from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.reports import FetchedPage, RecentHarvest, Totals
+from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.admission import Sites
-from mmcrawl.frontier.findings import BarrenPart, MediaPageRecord, NearMiss, PatternRecord
+from mmcrawl.frontier.findings import BarrenDirectory, MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job
 from mmcrawl.page.model import Linking, Page
@@ -52,7 +52,7 @@ def worker_name() -> str:
 
 
 class SharedJob:
-    """A crawl that several processes work on; this one has the parts that are its own.
+    """A crawl that several processes work on; this one has the partitions that are its own.
 
     What it tells of all workers is as of a second or two ago; of the found, nothing when the shared
     store has failed. A report about a partition that is another worker's by now is dropped.
@@ -67,13 +67,13 @@ class SharedJob:
     Attributes:
         interrupted: whether the last `next` gave up early, see `CrawlJob`.
         exchange: its side of the shared store.
-        parts: those that are its own.
+        partitions: those that are its own.
     """
 
     def __init__(
         self,
         shared: SharedStore,
-        crawl: CrawlParts,
+        crawl: CrawlSetup,
         rules: Rules,
         *,
         name: str,
@@ -85,10 +85,10 @@ class SharedJob:
         self._shared, self._rules, self._clock = shared, rules, clock
         self._reporter = crawl.reporter()
         self._mixture = Mixture(crawl, self._reporter.similarity, SIBLINGS)
-        self.parts = OwnParts(
+        self.partitions = OwnPartitions(
             shared, crawl, self._reporter, self._mixture.link_model, rules=rules, clock=clock
         )
-        self.exchange = Exchange(shared, name, rules, self.parts.seeds.keys(), clock)
+        self.exchange = Exchange(shared, name, rules, self.partitions.seeds.keys(), clock)
         self._recent = RecentHarvest()
         self._crawled = 0
         self._taking: deque[tuple[int, Generator[None]]] = deque()
@@ -118,7 +118,7 @@ class SharedJob:
 
     @property
     def sites(self) -> Sites:
-        return self.parts.sites
+        return self.partitions.sites
 
     @property
     def pages(self) -> int:
@@ -126,7 +126,7 @@ class SharedJob:
 
     @property
     def ready(self) -> int:
-        return self.parts.ready
+        return self.partitions.ready
 
     @property
     def more_may_come(self) -> bool:
@@ -143,10 +143,10 @@ class SharedJob:
     def totals(self) -> Totals:
         others = [
             Totals(**facts["totals"])
-            for part, facts in self._facts()
-            if part not in self.parts.totals and "totals" in facts
+            for partition, facts in self._facts()
+            if partition not in self.partitions.totals and "totals" in facts
         ]
-        own = added([*self.parts.totals.values()])
+        own = added([*self.partitions.totals.values()])
         return added([replace(own, harvest_rate=self._recent.rate), *others])
 
     def _facts(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -154,8 +154,8 @@ class SharedJob:
         seen = self.exchange.seen
         if self._sender is None and not self._broken and not seen:  # the crawl was not joined
             seen = leases_of(self._shared.all("lease"))
-        for part, lease in seen.items():
-            yield part, lease.plain_facts
+        for partition, lease in seen.items():
+            yield partition, lease.plain_facts
 
     def best(self, most: int) -> list[MediaPageRecord]:
         return list(islice(self.media_pages(), most))
@@ -172,10 +172,10 @@ class SharedJob:
 
     def error_reasons(self) -> Counter[str]:
         reasons: Counter[str] = Counter()
-        for job in self.parts.jobs.values():
+        for job in self.partitions.jobs.values():
             reasons.update(job.error_reasons())
-        for part, facts in self._facts():
-            if part not in self.parts.jobs:
+        for partition, facts in self._facts():
+            if partition not in self.partitions.jobs:
                 reasons.update(facts.get("errors", {}))
         return reasons
 
@@ -190,7 +190,7 @@ class SharedJob:
         left_alone: Callable[[], bool] = lambda: False,
         contents: Mapping[int, str],
     ) -> None:
-        self._is_left_alone, self.parts.contents = left_alone, contents
+        self._is_left_alone, self.partitions.contents = left_alone, contents
         self._stopped = stopped
 
         def broken(error: StoreError) -> None:
@@ -205,7 +205,7 @@ class SharedJob:
     def silent(self) -> list[str] | None:
         return None  # its workers together say so
 
-    def barren_parts(self) -> list[BarrenPart]:
+    def barren_directories(self) -> list[BarrenDirectory]:
         return []  # each worker knows its own only
 
     def near_misses(self) -> list[NearMiss]:
@@ -217,7 +217,7 @@ class SharedJob:
         self._hear()
         link, self.interrupted = None, False
         if may_fetch and not self._is_over:
-            link, self.interrupted = self.parts.next(ready)
+            link, self.interrupted = self.partitions.next(ready)
         # With nothing to fetch, what was heard is taken in without a pause.
         self.interrupted |= link is None and bool(self._taking)
         if self._is_waited_for(link):
@@ -225,71 +225,75 @@ class SharedJob:
         return link
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
-        job = self.parts.jobs.get(self._rules.part_of(page.url))
+        job = self.partitions.jobs.get(self._rules.partition_of(page.url))
         if job is None:
             return self._reporter.test.judge(page, page.media)
         return job.judge(page, digest)
 
     def with_listed_media(self, page: Page, urls: Sequence[str]) -> Page:
-        job = self.parts.jobs.get(self._rules.part_of(page.url))
+        job = self.partitions.jobs.get(self._rules.partition_of(page.url))
         return page if job is None else job.with_listed_media(page, urls)
 
     def linking(self, link: int) -> Linking:
-        job = self.parts.jobs.get(part_of(link))
+        job = self.partitions.jobs.get(partition_of(link))
         return Linking() if job is None else job.linking(own_number(link))
 
     def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         if not self.is_running(link):
-            return False  # its part is another worker's by now, who fetches it again
-        job = self.parts.jobs[part_of(link)]
+            return False  # its partition is another worker's by now, who fetches it again
+        job = self.partitions.jobs[partition_of(link)]
         report = self._reporter.report(fetched, time.time())
         relevant = job.take_in(own_number(link), report, requests, fetched.verdict)
-        self.parts.end(link)  # now: until it is taken in, it can still be said to have failed
+        self.partitions.end(link)  # now: until it is taken in, it can still be said to have failed
         self._mixture.count(report.words)
         self._recent.add(link, relevant=relevant)
         self._crawled += 1
-        self.parts.note(part_of(link))
+        self.partitions.note(partition_of(link))
         return relevant
 
     def redirected(self, link: int, target: NewLink) -> bool:
         if not self.is_running(link):
             return False
-        added_here = self.parts.jobs[part_of(link)].redirected(own_number(link), target)
-        self.parts.end(link)
-        self.parts.note(part_of(link))
+        added_here = self.partitions.jobs[partition_of(link)].redirected(own_number(link), target)
+        self.partitions.end(link)
+        self.partitions.note(partition_of(link))
         return added_here
 
     def retry(self, link: int, request: bytes | None, priority: int) -> None:
-        if (job := self.parts.end(link)) is not None:
+        if (job := self.partitions.end(link)) is not None:
             job.retry(own_number(link), request, priority)
-            self.parts.note(part_of(link))
+            self.partitions.note(partition_of(link))
 
     def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
-        if (job := self.parts.end(link)) is not None:
+        if (job := self.partitions.end(link)) is not None:
             job.failed(own_number(link), reason, requests)
-            self.parts.note(part_of(link))
+            self.partitions.note(partition_of(link))
 
     def add(self, links: Sequence[NewLink]) -> bool:
         new = False
         for link in links:
-            part = self._rules.part_of(link.url)
-            if part in self.parts.held:
-                new |= self.parts.job_of(part).add([link])
-                self.parts.note(part)
+            partition = self._rules.partition_of(link.url)
+            if partition in self.partitions.held:
+                new |= self.partitions.job_of(partition).add([link])
+                self.partitions.note(partition)
             else:
-                self.parts.send(link)
+                self.partitions.send(link)
                 new = True
         return new
 
     def request_before(self, link: NewLink) -> bytes | None:
-        part = self._rules.part_of(link.url)
-        return self.parts.job_of(part).request_before(link) if part in self.parts.held else None
+        partition = self._rules.partition_of(link.url)
+        return (
+            self.partitions.job_of(partition).request_before(link)
+            if partition in self.partitions.held
+            else None
+        )
 
     def is_running(self, link: int) -> bool:
-        return link in self.parts.under_way
+        return link in self.partitions.under_way
 
     def referrer(self, link: WaitingLink) -> str | None:
-        return self.parts.jobs[part_of(link.id)].referrer(link)
+        return self.partitions.jobs[partition_of(link.id)].referrer(link)
 
     def commit(self) -> None:
         self._hear()
@@ -301,13 +305,13 @@ class SharedJob:
             self.exchange.hand(self._report())
 
     def _report(self) -> Report:
-        left_alone = not self.parts.under_way and self._is_left_alone()
-        report = self.parts.report(self._copy, left_alone=left_alone)
+        left_alone = not self.partitions.under_way and self._is_left_alone()
+        report = self.partitions.report(self._copy, left_alone=left_alone)
         report.faults, report.unread, report.crawled = self._faults, self._unread, self._crawled
-        waits = left_alone or not self.parts.ready
-        self._is_idle = report.idle = waits and self.parts.is_reported and not self._taking
+        waits = left_alone or not self.partitions.ready
+        self._is_idle = report.idle = waits and self.partitions.is_reported and not self._taking
         if self._mixture.is_due or self._tell_learnt:
-            report.learnt = self._mixture.told(self.parts.jobs, self.parts.settled)
+            report.learnt = self._mixture.told(self.partitions.jobs, self.partitions.settled)
             self._tell_learnt = False
         self._faults, self._unread, self._copy = {}, {}, set()
         self._reported_at = self._clock()
@@ -329,7 +333,7 @@ class SharedJob:
         self._hear()
         self._tell_learnt = True
         alone = not self.exchange.has_company
-        remarks = [one for job in self.parts.jobs.values() for one in job.scorer.remarks()]
+        remarks = [one for job in self.partitions.jobs.values() for one in job.scorer.remarks()]
         self.exchange.leave(self._report())
         for remark in dict.fromkeys(remarks):
             logger.warning("%s: %s", self.algorithm, remark)
@@ -344,12 +348,12 @@ class SharedJob:
         self._shared.close()
         if self._sender is not None:
             self._sender.end(_LAST_WAIT)
-        self.parts.close()
+        self.partitions.close()
 
     # -- news -----------------------------------------------------------------------------------
 
     def _hear(self) -> None:
-        """Take in what came of the last turn; of much, a part, if pages can be fetched.
+        """Take in what came of the last turn; of much, a partition, if pages can be fetched.
 
         A partition that is taken over takes many steps; from those that are lost no page is
         fetched any more.
@@ -357,7 +361,7 @@ class SharedJob:
         if (news := self.exchange.take_news()) is not None:
             self._take_in(news)
         end, steps = self._clock() + _LONGEST_HEARING, 0
-        while self._taking and (steps < _STEPS_AT_ONCE or not self.parts.ready):
+        while self._taking and (steps < _STEPS_AT_ONCE or not self.partitions.ready):
             steps += 1
             try:
                 next(self._taking[0][1])
@@ -367,24 +371,24 @@ class SharedJob:
                 break
 
     def _take_in(self, news: News) -> None:
-        for part in news.lost:
-            self._taking = deque(one for one in self._taking if one[0] != part)
-            self._faults.pop(part, None)
-            self.parts.forget(part)
+        for partition in news.lost:
+            self._taking = deque(one for one in self._taking if one[0] != partition)
+            self._faults.pop(partition, None)
+            self.partitions.forget(partition)
         for stored, learnt_links in news.taken:
-            self._taking.append((stored.lease.part, self._take(stored, learnt_links)))
-        for name, (part, message) in news.messages.items():
-            self._receive(name, part, message)
-        for part, granted in news.granted.items():
-            if part in self.parts.held:
-                self.parts.granted[part] = granted
+            self._taking.append((stored.lease.partition, self._take(stored, learnt_links)))
+        for name, (partition, message) in news.messages.items():
+            self._receive(name, partition, message)
+        for partition, granted in news.granted.items():
+            if partition in self.partitions.held:
+                self.partitions.granted[partition] = granted
         if news.give:
-            self.parts.choose(news.give)
+            self.partitions.choose(news.give)
         self._copy = news.copy
         if news.learnt:
             self._mixture.hear(news.learnt, as_own=news.as_own)
         for host, target in news.moved:
-            self.parts.sites.admit(target)
+            self.partitions.sites.admit(target)
             self._reporter.test.moved(host, target)
         if news.over is not None:
             self._is_over = True
@@ -393,19 +397,19 @@ class SharedJob:
 
     def _take(self, stored: Stored, learnt_links: int) -> Generator[None]:
         """Take a partition over, little by little; one that cannot be read is left alone."""
-        part = stored.lease.part
+        partition = stored.lease.partition
         try:
-            yield from self.parts.take(stored, learnt_links)
+            yield from self.partitions.take(stored, learnt_links)
         except (ValueError, LookupError, OverflowError, sqlite3.Error, StoreError) as error:
             raise_if_fatal(error)
-            self.parts.forget(part)
-            self._faults[part] = f"{type(error).__name__}: {error}"
+            self.partitions.forget(partition)
+            self._faults[partition] = f"{type(error).__name__}: {error}"
 
-    def _receive(self, name: str, part: int, message: bytes) -> None:
+    def _receive(self, name: str, partition: int, message: bytes) -> None:
         """Take in a message; what is wrong with it is told once."""
-        if part not in self.parts.held:
+        if partition not in self.partitions.held:
             return
-        job = self.parts.job_of(part)
+        job = self.partitions.job_of(partition)
         try:
             for one in decode_message(message):
                 if one.page is None:
@@ -414,11 +418,11 @@ class SharedJob:
                     job.receive(one.page, one.links)
         except Exception as error:
             raise_if_fatal(error)
-            logger.debug("Links for partition %d cannot be taken in", part, exc_info=True)
+            logger.debug("Links for partition %d cannot be taken in", partition, exc_info=True)
             self._unread[name] = f"{type(error).__name__}: {error}"
-            self.parts.note(part)
+            self.partitions.note(partition)
         else:
-            self.parts.took_in(name, part)
+            self.partitions.took_in(name, partition)
 
     # -- links ----------------------------------------------------------------------------------
 
@@ -427,16 +431,16 @@ class SharedJob:
 
         For partitions, or to hear that there is nothing to do here; or this worker for a budget.
         """
-        parts = self.parts
-        if parts.giving and parts.can_give:
+        partitions = self.partitions
+        if partitions.giving and partitions.can_give:
             return True
-        if link is not None or self.interrupted or parts.under_way:
+        if link is not None or self.interrupted or partitions.under_way:
             return False
         now = self._clock()
         since = now - self._reported_at
-        if self._rules.max_pages and parts.ready and since >= IDLE_SECONDS:
+        if self._rules.max_pages and partitions.ready and since >= IDLE_SECONDS:
             return True
-        return not parts.ready and (not self._is_idle or since >= self.exchange.pause)
+        return not partitions.ready and (not self._is_idle or since >= self.exchange.pause)
 
     def _may_fetch(self) -> bool:
         now = self._clock()

@@ -31,7 +31,7 @@ from mmcrawl.commands.base import (
 )
 from mmcrawl.commands.terminal.tables import facts_table, literal, sentence
 from mmcrawl.crawl.history import looked_at
-from mmcrawl.crawl.parts import CrawlParts
+from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.crawl.why import Why, explain
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.interlink import PlacedPage
@@ -129,7 +129,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _content(self, arguments: Mapping[str, Any]) -> _Content:
         """Return what gives ContentScore; None, and why, where the topic is gone."""
         try:
-            return content_model(CrawlParts.told(arguments, {}))
+            return content_model(CrawlSetup.told(arguments, {}))
         except MmcrawlError as error:
             self.say(f"there is no content_score: {error}")
             return None
@@ -293,7 +293,7 @@ COLUMNS: Mapping[str, Column] = {
 """The columns by name."""
 
 
-def content_model(parts: CrawlParts) -> Callable[[LinkRecord], float]:
+def content_model(parts: CrawlSetup) -> Callable[[LinkRecord], float]:
     """Return the ContentScore function: the share of the topic in a link's `content_intro`.
 
     By the boolean model (4.1), unscaled. Of a page all its fields are known, of a link that was not

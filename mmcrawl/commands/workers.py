@@ -116,14 +116,14 @@ def jobs_table(store: str, jobs: Sequence[JobView]) -> RenderableType:
 
 def crawl_tables(store: str, crawl: CrawlView) -> RenderableType:
     """Return who works on a job, and where it stands."""
-    parts: list[RenderableType] = [facts_table(_facts(store, crawl))]
+    shown: list[RenderableType] = [facts_table(_facts(store, crawl))]
     if crawl.workers:
-        parts += [Text(""), _workers(crawl)]
+        shown += [Text(""), _workers(crawl)]
     else:
-        parts.append(Text("No worker is active.", "dim"))
+        shown.append(Text("No worker is active.", "dim"))
     if crawl.partitions and crawl.job.finished_at is None:
-        parts += [Text(""), _busiest(crawl)]
-    return Group(*parts)
+        shown += [Text(""), _busiest(crawl)]
+    return Group(*shown)
 
 
 def state_text(job: JobView) -> Text:
@@ -188,13 +188,15 @@ def _workers(crawl: CrawlView) -> Table:
 
 def _busiest(crawl: CrawlView) -> Table:
     """Return the partitions with most to do, and those that cannot be read."""
-    leases = sorted(crawl.partitions.values(), key=lambda one: (not one.fault, -one.busy, one.part))
+    leases = sorted(
+        crawl.partitions.values(), key=lambda one: (not one.fault, -one.busy, one.partition)
+    )
     names = ("partition", "epoch", "busy", "pages")
     numbers = (Column(name, justify="right", no_wrap=True) for name in names)
     table = Table(*numbers, Column("owner", overflow="fold"), box=None, padding=(0, 1, 0, 0))
     for one in leases[:_BUSIEST]:
         owner = Text("in quarantine", "bold red") if one.fault else literal(one.owner or "nobody")
-        table.add_row(f"{one.part}", f"{one.epoch}", f"{one.busy:,}", f"{one.pages:,}", owner)
+        table.add_row(f"{one.partition}", f"{one.epoch}", f"{one.busy:,}", f"{one.pages:,}", owner)
     return table
 
 
@@ -237,8 +239,8 @@ def jobs_as_plain(store: str, jobs: Sequence[JobView]) -> dict[str, Any]:
 
 def crawl_as_plain(store: str, crawl: CrawlView) -> dict[str, Any]:
     partitions = {
-        part: {name: getattr(lease, name) for name in _LEASE}
-        for part, lease in crawl.partitions.items()
+        partition: {name: getattr(lease, name) for name in _LEASE}
+        for partition, lease in crawl.partitions.items()
     }
     workers = [
         {

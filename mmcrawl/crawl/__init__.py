@@ -1,6 +1,6 @@
 """One crawl without Scrapy, from checked arguments to a job that goes on where it stopped.
 
-:class:`FocusedParams` checks what a user said; :class:`CrawlParts` is what a crawl is made of apart
+:class:`FocusedParams` checks what a user said; :class:`CrawlSetup` is what a crawl is made of apart
 from its store; :class:`CrawlJob` (`job.py`, begin there) is the crawl. Whoever fetches asks it for
 the `next` link, has a page judged, and reports the page or the failure. The report passes through
 `intake.py`: which links are admitted, what is new, what the scorer says of them.
@@ -19,7 +19,6 @@ with lazy_imports(__name__):
     from mmcrawl.crawl.job import CrawlJob
     from mmcrawl.crawl.listed import place_of
     from mmcrawl.crawl.params import DEMO_TOPIC, FocusedParams
-    from mmcrawl.crawl.parts import CrawlParts
     from mmcrawl.crawl.reading import PageReader, ReadPage, ReceivedPage, read_page
     from mmcrawl.crawl.reports import (
         FetchedPage,
@@ -30,6 +29,7 @@ with lazy_imports(__name__):
     )
     from mmcrawl.crawl.rules_file import read_rules, rules_text
     from mmcrawl.crawl.seeds import Seed, read_seeds
+    from mmcrawl.crawl.setup import CrawlSetup
     from mmcrawl.crawl.spider_params import ArchiveParams, CollectParams, as_time, parse_kinds
     from mmcrawl.crawl.spider_params import explain as explain_arguments
     from mmcrawl.crawl.why import explain as explain_link

@@ -32,7 +32,7 @@ from mmcrawl.crawl.reports import (
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
 from mmcrawl.frontier.aliases import ALIAS, BEHIND, Aliases
 from mmcrawl.frontier.findings import (
-    BarrenPart,
+    BarrenDirectory,
     BoilerplateMedia,
     Findings,
     MediaPageRecord,
@@ -181,8 +181,8 @@ class CrawlJob:
     def near_misses(self) -> list[NearMiss]:
         return self.findings.near_misses(self._test.threshold)
 
-    def barren_parts(self) -> list[BarrenPart]:
-        return self.findings.barren_parts()
+    def barren_directories(self) -> list[BarrenDirectory]:
+        return self.findings.barren_directories()
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
         return self.findings.media_pages()

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from mmcrawl.crawl.reports import FetchedPage, Totals
 from mmcrawl.frontier.admission import Sites
-from mmcrawl.frontier.findings import BarrenPart, MediaPageRecord, NearMiss, PatternRecord
+from mmcrawl.frontier.findings import BarrenDirectory, MediaPageRecord, NearMiss, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job
 from mmcrawl.page.model import Linking, Page
@@ -149,7 +149,7 @@ class Crawl(Protocol):
     def near_misses(self) -> Sequence[NearMiss]:
         """Return the pages with media a little below the threshold, the best first."""
 
-    def barren_parts(self) -> Sequence[BarrenPart]:
+    def barren_directories(self) -> Sequence[BarrenDirectory]:
         """Return what took much of the last pages for nothing."""
 
     def patterns(self) -> list[PatternRecord]:

@@ -11,7 +11,7 @@ from os.path import commonprefix
 from typing import Any
 
 from mmcrawl.crawl.history import Overheard, noted_rules, retold
-from mmcrawl.crawl.parts import CrawlParts
+from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.interlink import InterLink, PlacedPage
@@ -169,9 +169,9 @@ def _parts(
     if link.score == HELD:
         return {}, "it has none as long as the algorithm holds it"
     try:
-        parts = CrawlParts.told(arguments, {})
-        reporter = parts.reporter()
-        scorer = parts.scorer(links, reporter.similarity)
+        setup = CrawlSetup.told(arguments, {})
+        reporter = setup.reporter()
+        scorer = setup.scorer(links, reporter.similarity)
     except MmcrawlError as error:
         return {}, f"not known: {error}"
     watched = _Watched(scorer, link)
@@ -179,7 +179,7 @@ def _parts(
         if past.id == link.id:
             break
     if not watched.parts_then:
-        return {}, f"{parts.algo} does not add its scores up from parts"
+        return {}, f"{setup.algo} does not add its scores up from parts"
     return watched.parts_then, TOLD_AGAIN
 
 
@@ -213,11 +213,11 @@ def _why_unknown(links: InterLink, arguments: Mapping[str, Any], url: str) -> st
     """Return what can be said of an address that the crawl has no link to."""
     told = f"the crawl has no link to {url}"
     try:
-        parts = CrawlParts.told(arguments, {})
+        setup = CrawlSetup.told(arguments, {})
     except MmcrawlError:
         reason = None
     else:
-        reason = Admission(parts.limits, parts.seeds).refuse(url, physical_layer(url), 1)
+        reason = Admission(setup.limits, setup.seeds).refuse(url, physical_layer(url), 1)
     known_host = host_of(url) in links.hosts()
     if reason and not (known_host and reason == "other site"):  # a seed may redirect there
         told += f"; one would not have been followed: {reason}"

@@ -13,8 +13,8 @@ from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawl.job import CrawlJob
 from mmcrawl.crawl.params import FocusedParams
-from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.protocol import Crawl
+from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.database import remove_own_file
@@ -197,16 +197,16 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
             is gone, there are no seeds, or a setting is wrong.
     """
     config = Configuration.read(settings)
-    parts = parts_of(args, config, web)
+    setup = setup_of(args, config, web)
     if args.requisites == "yes" and config.archive_of(args) is None:
         raise MmcrawlError("requisites=yes keeps them in the archive, but there is none: name one")
     if args.workers or is_server(args.store_uri):
-        return _shared_job(args, config, parts)
+        return _shared_job(args, config, setup)
     store = open_store(args.store_uri, afresh=args.made_afresh)
     try:
         if args.made_afresh:
             _remove_archive(args, config)
-        job = parts.job(CrawlJob, store, store.job(args.job_name, args.identity()))
+        job = setup.job(CrawlJob, store, store.job(args.job_name, args.identity()))
         _miss_no_archive(job, config.archive_of(args))
     except BaseException:
         store.close()
@@ -246,7 +246,7 @@ def _remove_archive(args: FocusedParams, config: Configuration) -> None:
             remove_own_file(Path(file_of(beside) + ending))
 
 
-def parts_of(args: FocusedParams, config: Configuration, web: StoredWeb | None) -> CrawlParts:
+def setup_of(args: FocusedParams, config: Configuration, web: StoredWeb | None) -> CrawlSetup:
     """Return what a crawl is made of, apart from its store; for the arguments see `make_job`."""
     if args.links != ALL and not config.cuts_blocks:
         raise MmcrawlError(
@@ -255,7 +255,7 @@ def parts_of(args: FocusedParams, config: Configuration, web: StoredWeb | None) 
     seeds = [seed.url for seed in args.seed_list] or list(web.start_urls() if web else ())
     if not seeds:
         raise SeedError("no seeds: give -a seeds=FILE or URL")
-    return CrawlParts(
+    return CrawlSetup(
         algo=args.algo,
         parameters=args.parameters,
         topic=args.own_topic,
@@ -276,32 +276,32 @@ def begin_shared(
 ) -> "SharedStore":
     """Open the store of a crawl that several workers are to join; see `make_job`."""
     config = Configuration.read(settings)
-    parts = parts_of(args, config, web)
+    setup = setup_of(args, config, web)
     if args.made_afresh:
         remove_own_file(Path(file_of(args.store_uri)))
         _remove_archive(args, config)
-    return _shared_store(args, config, parts)
+    return _shared_store(args, config, setup)
 
 
-def _shared_store(args: FocusedParams, config: Configuration, parts: CrawlParts) -> "SharedStore":
+def _shared_store(args: FocusedParams, config: Configuration, setup: CrawlSetup) -> "SharedStore":
     from mmcrawl.cluster.store import open_shared_store
 
-    common = _in_common(args, config, parts)
-    rules = parts.rules.plain()
+    common = _in_common(args, config, setup)
+    rules = setup.rules.plain()
     return open_shared_store(args.store_uri, job=args.job_name, arguments=common, rules=rules)
 
 
-def _shared_job(args: FocusedParams, config: Configuration, parts: CrawlParts) -> Crawl:
+def _shared_job(args: FocusedParams, config: Configuration, setup: CrawlSetup) -> Crawl:
     """Join a crawl that several processes work on."""
     from mmcrawl.cluster.places import Rules
     from mmcrawl.cluster.worker import SharedJob, worker_name
 
     rules = Rules(lease=config.lease, rest=config.delay, max_pages=args.max_pages)
-    shared = _shared_store(args, config, parts)
-    return SharedJob(shared, parts, rules, name=worker_name())
+    shared = _shared_store(args, config, setup)
+    return SharedJob(shared, setup, rules, name=worker_name())
 
 
-def _in_common(args: FocusedParams, config: Configuration, parts: CrawlParts) -> dict[str, Any]:
+def _in_common(args: FocusedParams, config: Configuration, setup: CrawlSetup) -> dict[str, Any]:
     """Return what all workers of a shared crawl must have in common."""
     topic = args.whole_topic
     words = repr((topic.concepts, topic.subject_words, sorted(topic.media.items())))
@@ -309,6 +309,6 @@ def _in_common(args: FocusedParams, config: Configuration, parts: CrawlParts) ->
         "mmcrawl": __version__,
         "topic_words": sha256(words.encode()).hexdigest()[:16],
         "lease_seconds": config.lease,
-        "rules": parts.rules.digest,
-        **parts.settings(),
+        "rules": setup.rules.digest,
+        **setup.settings(),
     }

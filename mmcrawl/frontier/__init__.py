@@ -10,13 +10,13 @@ with lazy_imports(__name__):
     from mmcrawl.frontier.aliases import ALIAS, Aliases, alias_key
     from mmcrawl.frontier.database import SCHEMA_VERSION, damaged
     from mmcrawl.frontier.findings import (
-        BarrenPart,
+        BarrenDirectory,
         BoilerplateMedia,
         Findings,
         MediaPageRecord,
         NearMiss,
         PatternRecord,
-        barren_parts,
+        barren_directories,
     )
     from mmcrawl.frontier.interlink import InterLink
     from mmcrawl.frontier.order import PendingOrder

@@ -37,7 +37,7 @@ class NearMiss(NamedTuple):
         return threshold / 2 <= self.topic_score < threshold
 
 
-class BarrenPart(NamedTuple):
+class BarrenDirectory(NamedTuple):
     """A part of a site that took many pages and gave none on topic, and the rule that ends that."""
 
     rule: str
@@ -45,7 +45,7 @@ class BarrenPart(NamedTuple):
     of: int  # the pages that were looked at
 
 
-def barren_parts(pages: Iterable[tuple[str, bool]]) -> list[BarrenPart]:
+def barren_directories(pages: Iterable[tuple[str, bool]]) -> list[BarrenDirectory]:
     """Return the parts of sites that took a quarter of some pages, and at least 20, for nothing.
 
     A part is a directory, or a script that answers many queries; of one in another the outer.
@@ -62,10 +62,10 @@ def barren_parts(pages: Iterable[tuple[str, bool]]) -> list[BarrenPart]:
         taken.update(parts)
         good.update(parts if is_good else ())
     least = max(_LEAST_BARREN, count / 4)
-    found: list[BarrenPart] = []
+    found: list[BarrenDirectory] = []
     for part in sorted(part for part, n in taken.items() if n >= least and part not in good):
         if not any(part.startswith(outer.rule.partition("**")[0]) for outer in found):
-            found.append(BarrenPart(f"{part}** never", taken[part], count))
+            found.append(BarrenDirectory(f"{part}** never", taken[part], count))
     return found
 
 
@@ -253,14 +253,14 @@ class Findings:
         )
         return [NearMiss(*row) for row in rows]
 
-    def barren_parts(self) -> list[BarrenPart]:
+    def barren_directories(self) -> list[BarrenDirectory]:
         """Return what took much of the last pages of the job for nothing."""
         rows = self._store.db.execute(
             "SELECT url, relevant FROM page WHERE id >> ? = ?"
             " ORDER BY visited_at DESC, id DESC LIMIT ?",
             (JOB_SHIFT, self._job, _LAST_PAGES),
         )
-        return barren_parts((url, bool(relevant)) for url, relevant in rows)
+        return barren_directories((url, bool(relevant)) for url, relevant in rows)
 
     def take_near_miss(self, page: MediaPageRecord) -> None:
         """Keep a page below the threshold as one on topic."""

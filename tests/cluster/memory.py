@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mmcrawl.cluster import Leases, Row, Rules, SharedJob, SharedStore, name_of
-from mmcrawl.crawl import CrawlParts, FetchedPage
+from mmcrawl.crawl import CrawlSetup, FetchedPage
 from mmcrawl.frontier import Limits, WaitingLink
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import PinnedRules, default_parameters
@@ -95,12 +95,12 @@ class MemoryDocuments(DocumentsInMemory):
 
 
 def made_lease(
-    shared: SharedStore, part: int, *, facts: Mapping[str, Any] | None = None, **more: Any
+    shared: SharedStore, partition: int, *, facts: Mapping[str, Any] | None = None, **more: Any
 ) -> None:
     """Write the lease of a partition as an owner would have."""
-    Leases(shared, "").make([part])
+    Leases(shared, "").make([partition])
     told = more if facts is None else {"facts": json.dumps(facts), **more}
-    shared.change_one("lease", name_of(part), lambda row: told)
+    shared.change_one("lease", name_of(partition), lambda row: told)
 
 
 def memory_store(tables: Tables | None = None) -> SharedStore:
@@ -157,9 +157,9 @@ class MadeWeb:
         listed = "".join(f'<p><a href="{link}">{words}</a></p>' for link in self.links(url))
         return f"<title>{words} {host} {number}</title><p>{words}</p>{film}{listed}".encode()
 
-    def crawl(self, algo: str) -> CrawlParts:
+    def crawl(self, algo: str) -> CrawlSetup:
         """Return what a crawl for films about optics is made of."""
-        return CrawlParts(
+        return CrawlSetup(
             algo=algo,
             parameters=default_parameters(algo),
             topic=topic_from_keywords("optics, lens"),

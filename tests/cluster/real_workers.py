@@ -410,11 +410,11 @@ class Observer:
         found = {}
         rows, leases = self.shared.all("log"), self.leases()
         for row in rows:
-            part, number = map(int, row["_id"].split("/")[1:3])
-            if number < leases[part].next:
-                found[part, number] = row
-        for (part, _), row in found.items():
-            yield row["owner"], part, Rows.decode(row["bytes"])
+            partition, number = map(int, row["_id"].split("/")[1:3])
+            if number < leases[partition].next:
+                found[partition, number] = row
+        for (partition, _), row in found.items():
+            yield row["owner"], partition, Rows.decode(row["bytes"])
 
     def pages(self) -> Counter[str]:
         """Return how many pages each worker told of."""
@@ -424,15 +424,15 @@ class Observer:
         return told
 
     def known(self) -> set[str]:
-        """Return the addresses of the pages that count: each in the log of its own part.
+        """Return the addresses of the pages that count: each in the log of its own partition.
 
         Others have it as the source of a link, and may have been told of it before that.
         """
         return {
             row[1]
-            for _, part, rows in self.records()
+            for _, partition, rows in self.records()
             for row in rows.put.get("page", ())
-            if RULES.part_of(row[1]) == part
+            if RULES.partition_of(row[1]) == partition
         }
 
     def upset(self) -> None:

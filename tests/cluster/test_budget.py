@@ -28,24 +28,24 @@ def test_no_more_is_granted_than_may_be_fetched(
     store = memory_store()
     changes = iter(range(1_000))
     store._documents.again = lambda operation, table: next(changes) in lost
-    leases = {part: Lease(part, str(part), 1, busy=1) for part in range(4)}
+    leases = {partition: Lease(partition, str(partition), 1, busy=1) for partition in range(4)}
     budgets = [Budget(store, most) for _ in leases]
     pages = dict.fromkeys(leases, 0)
     granted = dict.fromkeys(leases, 0)
 
-    def ask(part: int, *, spare: bool = False) -> None:
-        told = {part: pages[part]}
-        own = {part: leases[part]}
-        told = budgets[part].grant(own, {} if spare else told, told if spare else {}, [])
+    def ask(partition: int, *, spare: bool = False) -> None:
+        told = {partition: pages[partition]}
+        own = {partition: leases[partition]}
+        told = budgets[partition].grant(own, {} if spare else told, told if spare else {}, [])
         granted.update(told)
-        assert pages[part] <= granted[part]
+        assert pages[partition] <= granted[partition]
         assert total(store) <= most
 
-    for part, some, spare in order:
-        pages[part] = min(pages[part] + some, granted[part])
-        ask(part, spare=spare)
-    for part in (0, 1, 2):
-        ask(part, spare=True)
+    for partition, some, spare in order:
+        pages[partition] = min(pages[partition] + some, granted[partition])
+        ask(partition, spare=spare)
+    for partition in (0, 1, 2):
+        ask(partition, spare=True)
     pages[3] = granted[3]
     for _ in range(most):
         ask(3)

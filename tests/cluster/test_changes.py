@@ -1,4 +1,4 @@
-"""Rows of parts that changed, and the same parts made of them elsewhere."""
+"""Rows of partitions that changed, and the same partitions made of them elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.tables import each
 from .memory import Gang, MadeWeb
 
 NAMES = [table.name for table in module._TABLES]
-LEFT_BEHIND = {"job", "note"}  # a part notes nothing there that others need
+LEFT_BEHIND = {"job", "note"}  # a partition notes nothing there that others need
 PART = 5
 
 
@@ -55,13 +55,13 @@ VALUES = {"status": "W", "parent": None, "others": "[]"}
 VALUES_OF = {("link", "status"), ("link", "parent"), ("media_resource", "others")}
 
 
-def sample(store, table, part=PART):
+def sample(store, table, partition=PART):
     """Return a row of a table."""
     row = {}
     for _, name, kind, *_ in store.db.execute(f"PRAGMA table_info({table.name})"):
         row[name] = {"INTEGER": 3, "REAL": 0.5, "TEXT": "x", "BLOB": b"abcd"}[kind]
     row |= {name: VALUES[name] for name in row if (table.name, name) in VALUES_OF}
-    row[table.key[0]] = part if table.by_job else part << JOB_SHIFT | 3
+    row[table.key[0]] = partition if table.by_job else partition << JOB_SHIFT | 3
     if table.name == "listed":
         row |= {"id": 3, "parent": 3}
     return row
@@ -93,7 +93,7 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
     row = sample(store, table)
     add(store, table, row)
     taken = changes.take()
-    assert {part: {*rows.put} for part, rows in taken.items()} == {PART: {table.name}}
+    assert {partition: {*rows.put} for partition, rows in taken.items()} == {PART: {table.name}}
     there.put(PART, taken.values())
     assert rows_of(other, scores=True) == rows_of(store, scores=True)
     for name in row.keys() - {*table.key} - {*table.left_out}:
@@ -116,10 +116,10 @@ def test_what_changes_in_a_row_is_noted(store, other, table):
 
 
 @pytest.mark.parametrize("table", module._TABLES, ids=NAMES)
-def test_a_part_is_removed_wholly_and_no_other(store, table):
+def test_a_partition_is_removed_wholly_and_no_other(store, table):
     changes = Changes(store)
-    for number, part in enumerate((PART - 1, PART, PART + 1)):
-        row = sample(store, table, part)
+    for number, partition in enumerate((PART - 1, PART, PART + 1)):
+        row = sample(store, table, partition)
         if table.name == "listed":
             row["id"] = number
         add(store, table, row)
@@ -131,15 +131,15 @@ def test_a_part_is_removed_wholly_and_no_other(store, table):
 
 
 class Part:
-    """A part of a crawl, among others, as a worker has it."""
+    """A partition of a crawl, among others, as a worker has it."""
 
     def __init__(self, pages=9, hosts=3):
-        self.gang = Gang(MadeWeb(hosts, pages), Rules(parts=2, rest=0.0))
+        self.gang = Gang(MadeWeb(hosts, pages), Rules(partitions=2, rest=0.0))
         self.worker = self.gang.join()
         self.job = self.worker.job
         self.reports = []
-        self.changes = self.job.parts._changes
-        self.store = self.job.parts._store
+        self.changes = self.job.partitions._changes
+        self.store = self.job.partitions._store
         self.job._hand_over()
         self.job.exchange.turn()
         self.job._hear()
@@ -176,34 +176,37 @@ ACTIONS = ["next", "next", "next", "crawled", "crawled", "add", "failed", "retry
     ),
     twice=st.integers(0, 5),
 )
-def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
-    part = Part()
+def test_rows_put_elsewhere_make_the_same_partitions_once_and_twice(actions, twice):
+    partition = Part()
     try:
-        log = [part.changes.take()]
+        log = [partition.changes.take()]
         for action, number in actions:
             if action == "take":
-                log.append(part.changes.take())
+                log.append(partition.changes.take())
             else:
-                part.act(action, number)
-        for job in part.job.parts.jobs.values():
+                partition.act(action, number)
+        for job in partition.job.partitions.jobs.values():
             job.commit()
-        log.append(part.changes.take())
+        log.append(partition.changes.take())
         for some in (log, log + log[twice:]):
             with open_store("memory:") as other:
                 there = Changes(other)
                 for number in range(2):
                     rows = [Rows.decode(one[number].encode()) for one in some if number in one]
                     there.put(number, rows)
-                assert rows_of(other) == rows_of(part.store)
+                assert rows_of(other) == rows_of(partition.store)
                 assert there.take() == {}
-        with open_store("memory:") as other, closing(sqlite3.connect(part.job.parts._file)) as db:
-            part.store.commit()
+        with (
+            open_store("memory:") as other,
+            closing(sqlite3.connect(partition.job.partitions._file)) as db,
+        ):
+            partition.store.commit()
             there = Changes(other)
             for number in range(2):
-                there.put(number, map(Rows.decode, part.changes.all_of(db, number)))
-            assert rows_of(other, scores=True) == rows_of(part.store, scores=True)
+                there.put(number, map(Rows.decode, partition.changes.all_of(db, number)))
+            assert rows_of(other, scores=True) == rows_of(partition.store, scores=True)
     finally:
-        part.job.close()
+        partition.job.close()
 
 
 @each(

@@ -14,9 +14,11 @@ from .trouble import TroubledGang
 LEASE = 4.0
 
 
-def gang_of(workers, *, hosts=2, pages=6, parts=4, seed=0, **rules):
+def gang_of(workers, *, hosts=2, pages=6, partitions=4, seed=0, **rules):
     web = MadeWeb(hosts, pages, seed)
-    gang = TroubledGang(web, Rules(parts=parts, lease=LEASE, rest=0.5, **rules), seed=seed)
+    gang = TroubledGang(
+        web, Rules(partitions=partitions, lease=LEASE, rest=0.5, **rules), seed=seed
+    )
     for _ in range(workers):
         gang.join()
     return gang
@@ -36,7 +38,7 @@ def _small_logs(monkeypatch):
 @each("workers", [1, 2, 5])
 @each("seed", range(3))
 def test_without_trouble_each_page_is_fetched_once_and_the_totals_add_up(workers, seed):
-    gang_of(workers, hosts=1 + seed, parts=5, seed=seed).finish()
+    gang_of(workers, hosts=1 + seed, partitions=5, seed=seed).finish()
 
 
 def test_who_slept_fetches_no_page_that_others_had_meanwhile():
@@ -44,7 +46,7 @@ def test_who_slept_fetches_no_page_that_others_had_meanwhile():
     gang = gang_of(1, hosts=3, pages=5, max_pages=8)
     first = next(iter(gang.workers.values()))
     gang.pages_a_step = 1
-    while sum(first.job.parts.granted.values()) < 4:
+    while sum(first.job.partitions.granted.values()) < 4:
         gang.pass_time(0.25)
     first.asleep = True
     gang.join()
@@ -54,22 +56,22 @@ def test_who_slept_fetches_no_page_that_others_had_meanwhile():
     gang.finish()
 
 
-def test_a_crawl_that_takes_long_to_take_a_part_in_is_not_idle():
+def test_a_crawl_that_takes_long_to_take_a_partition_in_is_not_idle():
     """Its last word was that it had nothing to do, and the crawl was ended for it."""
-    gang = gang_of(2, hosts=1, parts=1, pages=8)
+    gang = gang_of(2, hosts=1, partitions=1, pages=8)
     gang.pages_a_step = 1
     go_on(gang, 2)
     owner = next(w for w in gang.workers.values() if w.job.exchange.leases.own)
     other = next(w for w in gang.workers.values() if w is not owner)
     owner.die()
-    other.trouble("crawl", 0, 12)  # when it hears that the part is its own
+    other.trouble("crawl", 0, 12)  # when it hears that the partition is its own
     go_on(gang, 3 * LEASE)
     gang.finish()
 
 
 def test_messages_to_a_partition_in_quarantine_do_not_keep_a_crawl_from_ending():
     for seed in range(6):
-        gang = gang_of(2, hosts=4, parts=4, pages=6, seed=seed)
+        gang = gang_of(2, hosts=4, partitions=4, pages=6, seed=seed)
         gang.pages_a_step = 1
         go_on(gang, 2.5)
         assert gang.destroy(seed, wholly=False)
@@ -82,12 +84,12 @@ def test_messages_to_a_partition_in_quarantine_do_not_keep_a_crawl_from_ending()
 @each("most", [1, 3, 7, 11])
 def test_who_has_no_links_leaves_the_budget_to_who_has(workers, most):
     """Each round went to the worker without links, and there was a next one for ever."""
-    gang_of(workers, hosts=1, parts=1, pages=12, max_pages=most).finish()
+    gang_of(workers, hosts=1, partitions=1, pages=12, max_pages=most).finish()
 
 
 @each("seed", range(6))
 def test_budgets_of_several_rounds_are_kept(seed):
-    gang = gang_of(3, hosts=4, parts=6, pages=8, seed=seed, max_pages=5 + 2 * seed)
+    gang = gang_of(3, hosts=4, partitions=6, pages=8, seed=seed, max_pages=5 + 2 * seed)
     gang.pages_a_step = 1 + seed % 3
     go_on(gang, 3 + seed % 4)
     gang.join()
@@ -97,7 +99,7 @@ def test_budgets_of_several_rounds_are_kept(seed):
 def test_a_partition_is_written_to_in_the_epoch_in_which_it_was_crawled():
     """It was lost and taken again between what its crawl heard last and what it handed over."""
     for seed in range(6):
-        gang = gang_of(1, hosts=1, parts=1, pages=12, seed=seed)
+        gang = gang_of(1, hosts=1, partitions=1, pages=12, seed=seed)
         first = next(iter(gang.workers.values()))
         gang.pages_a_step = 1
         go_on(gang, 2.5)
@@ -110,7 +112,7 @@ def test_a_partition_is_written_to_in_the_epoch_in_which_it_was_crawled():
 
 @each("at", range(0, 60, 5))
 def test_who_sleeps_at_any_operation_loses_nothing(at):
-    gang = gang_of(3, hosts=3, parts=6, pages=9)
+    gang = gang_of(3, hosts=3, partitions=6, pages=9)
     gang.pages_a_step = 1
     go_on(gang, 1.5)
     for number, worker in enumerate([*gang.workers.values()]):
@@ -121,7 +123,7 @@ def test_who_sleeps_at_any_operation_loses_nothing(at):
 
 @each("at", range(0, 60, 5))
 def test_who_dies_at_any_operation_loses_nothing(at):
-    gang = gang_of(3, hosts=3, parts=6, pages=9)
+    gang = gang_of(3, hosts=3, partitions=6, pages=9)
     gang.pages_a_step = 1
     go_on(gang, 1.5)
     for number, worker in enumerate([*gang.workers.values()]):
@@ -132,7 +134,7 @@ def test_who_dies_at_any_operation_loses_nothing(at):
 
 def test_who_slept_fetches_nothing_before_it_knows_which_partitions_it_lost(monkeypatch):
     """Also where a heartbeat comes first, by which the store is heard again."""
-    gang = gang_of(1, hosts=4, pages=12, parts=4)
+    gang = gang_of(1, hosts=4, pages=12, partitions=4)
     first = next(iter(gang.workers.values()))
     gang.pages_a_step = 1
     go_on(gang, 2)
@@ -146,7 +148,7 @@ def test_who_slept_fetches_nothing_before_it_knows_which_partitions_it_lost(monk
         fetched.append(first.job.next())
         look(*told)
 
-    assert first.job.parts.ready
+    assert first.job.partitions.ready
     first.job.exchange.beat(gang.now)
     assert first.job.next() is None
     with monkeypatch.context() as patch:
@@ -160,7 +162,7 @@ def test_who_slept_fetches_nothing_before_it_knows_which_partitions_it_lost(monk
 
 def test_what_waits_is_not_forgotten_where_its_owner_dies_at_rest():
     """The hosts were left alone; who takes the partition tries them again."""
-    gang = gang_of(2, hosts=2, parts=4)
+    gang = gang_of(2, hosts=2, partitions=4)
     go_on(gang, 1)
     owner = next(w for w in gang.workers.values() if w.job.exchange.leases.own)
     owner.job._is_left_alone = lambda: True
@@ -185,7 +187,7 @@ class FileGang(Gang):
 @pytest.mark.parametrize("room", range(0, 10, 2))
 def test_a_full_disk_loses_nothing(file_uri, room):
     """Whatever cannot be written any more: the same command goes on once there is room."""
-    gang = FileGang(MadeWeb(3, 60), Rules(parts=4, lease=LEASE, rest=0.0), file_uri)
+    gang = FileGang(MadeWeb(3, 60), Rules(partitions=4, lease=LEASE, rest=0.0), file_uri)
     worker = gang.join()
     while len(gang.web.fetched) < 20:
         gang.pass_time()

@@ -64,7 +64,7 @@ def test_each_hears_what_is_new(store, told):
 
 
 def test_what_another_one_absorbed_is_counted_once():
-    gang = Gang(MadeWeb(1, 1), Rules(parts=1), algo="learned")
+    gang = Gang(MadeWeb(1, 1), Rules(partitions=1), algo="learned")
     job = gang.join().job
     similarity = job._reporter.similarity
     direct = gang.join().job

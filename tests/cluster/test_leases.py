@@ -32,7 +32,9 @@ class Owner:
 
     def write(self, *records: bytes) -> set[int]:
         """Write records; return what turns out to be another's."""
-        return {part for data in records for part in self.leases.change(self.insert(data))}
+        return {
+            partition for data in records for partition in self.leases.change(self.insert(data))
+        }
 
     def copy(self, *chunks: bytes) -> Callable[[], None]:
         """Write a snapshot that counts; return what removes what is older."""
@@ -66,7 +68,7 @@ def stood(store: SharedStore) -> tuple[list[bytes], str]:
 def test_a_partition_goes_to_who_takes_it_first(store: SharedStore, bob: Owner) -> None:
     seen = bob.leases.read()
     Owner(store, "ann").take()
-    assert [one.part for one in bob.leases.take([*seen.values()])] == [4]
+    assert [one.partition for one in bob.leases.take([*seen.values()])] == [4]
     assert leases_of(store.all("lease"))[3].owner == "ann"
     again = Leases(store, "cat")
     again.make([3, 5], busy=1)

@@ -1,4 +1,4 @@
-"""The links of all parts of a shared crawl under one numbering."""
+"""The links of all partitions of a shared crawl under one numbering."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.tables import each
 
 from .memory import JOB, Gang, MadeWeb, memory_store
 
-RULES = Rules(parts=16, lease=4.0, rest=0.0)
+RULES = Rules(partitions=16, lease=4.0, rest=0.0)
 
 
 def arguments(gang: Gang) -> dict[str, object]:
@@ -63,7 +63,7 @@ def check(web: MadeWeb, found: list[LinkRecord]) -> None:
     assert len(by_url) == len(found)
     assert [link.id for link in found] == list(range(len(found)))
     for link in found:
-        if link.status is Status.CRAWLED:  # what was sent to a part just now is not sent again
+        if link.status is Status.CRAWLED:  # what was sent to a partition just now is not sent again
             own, linked = link.url[: link.url.index("/p/")], outlinks(web, link.url)
             assert {url for url in linked if url.startswith(own)} <= {*link.internal_urls} <= linked
         *above, _ = link.url_path
@@ -126,12 +126,12 @@ def test_a_crawl_is_looked_at_while_workers_die_and_join(tmp_path: Path, seed: i
     check(gang.web, records(copied(gang, tmp_path)))
 
 
-def test_a_part_that_cannot_be_read_is_told_and_the_others_are_there(tmp_path: Path) -> None:
+def test_a_partition_that_cannot_be_read_is_told_and_the_others_are_there(tmp_path: Path) -> None:
     gang = Gang(MadeWeb(6, 12), RULES)
     gang.join()
     assert gang.run() == "finished"
-    parts = Counter(gang.rules.part_of(url) for url in gang.web.urls)
-    cut, torn = sorted(parts)[:2]
+    partitions = Counter(gang.rules.partition_of(url) for url in gang.web.urls)
+    cut, torn = sorted(partitions)[:2]
     log = gang.tables["log"]
     mine = sorted(key for key in log if key.startswith(f"{JOB}/{cut:04d}/"))
     log.pop(mine[1])
@@ -140,8 +140,8 @@ def test_a_part_that_cannot_be_read_is_told_and_the_others_are_there(tmp_path: P
             log[key]["bytes"] = b"torn"
     told: list[str] = []
     found = records(copied(gang, tmp_path, told))
-    begins = [f"partition {part} of the crawl is left out, as it" for part in (cut, torn)]
+    begins = [f"partition {partition} of the crawl is left out, as it" for partition in (cut, torn)]
     assert [line[: len(begins[0])] for line in told] == begins
     assert told[0].endswith("record 1 of its log is missing")
     own = {link.url for link in found if link.error != ELSEWHERE}
-    assert own == {url for url in gang.web.urls if gang.rules.part_of(url) not in {cut, torn}}
+    assert own == {url for url in gang.web.urls if gang.rules.partition_of(url) not in {cut, torn}}

@@ -31,7 +31,7 @@ class Crew:
             members.look(found, self.now)
 
     def shares(self, owners: list[str]) -> dict[str, int]:
-        leases = [Lease(part, owner) for part, owner in enumerate(owners)]
+        leases = [Lease(partition, owner) for partition, owner in enumerate(owners)]
         return {name: members.share(leases) for name, members in self.members.items()}
 
 
@@ -65,8 +65,8 @@ def test_who_has_more_gives_who_has_less_takes_and_then_nobody_does(owners: list
     shares = crew.shares(owners)
     for name, share in shares.items():
         own = [n for n, owner in enumerate(owners) if owner == name]
-        for part in own[share:]:
-            owners[part] = ""
+        for partition in own[share:]:
+            owners[partition] = ""
     for name, share in shares.items():
         for _ in range(share - owners.count(name)):
             owners[owners.index("")] = name

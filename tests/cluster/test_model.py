@@ -1,7 +1,7 @@
 """Shared crawls, step by step in all orders, with trouble between any two operations.
 
-Whatever happens, no link may be lost, no two workers may own a part, and in the end all pages are
-crawled.
+Whatever happens, no link may be lost, no two workers may own a partition, and in the end all
+pages are crawled.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class SharedCrawls(RuleBasedStateMachine):
         seed=st.integers(0, 1 << 16),
         hosts=st.integers(1, 4),
         pages=st.integers(1, 7),
-        parts=st.integers(1, 6),
+        partitions=st.integers(1, 6),
         most=st.sampled_from([0, 0, 3, 8, 20]),
         a_step=st.integers(1, 4),
     )
     def begin(
-        self, *, seed: int, hosts: int, pages: int, parts: int, most: int, a_step: int
+        self, *, seed: int, hosts: int, pages: int, partitions: int, most: int, a_step: int
     ) -> None:
         web = MadeWeb(hosts, pages, seed)
-        rules = Rules(parts=parts, lease=LEASE, rest=0.5, max_pages=most)
+        rules = Rules(partitions=partitions, lease=LEASE, rest=0.5, max_pages=most)
         self.gang = TroubledGang(web, rules, seed=seed)
         self.gang.pages_a_step = a_step
         self.gang.join()

@@ -45,13 +45,13 @@ class Crawl:
         self._observer = observer_of(tables)
 
     def leases(self) -> Crawl:
-        for part, owner, epoch, busy, pages, waiting in (
+        for partition, owner, epoch, busy, pages, waiting in (
             (0, "ann", 1, 1, 25, 9),
             (1, "ann", 4, 0, 15, 0),
             (2, "bob", 2, 1, 10, 1),
         ):
             told = {"owner": owner, "epoch": epoch, "busy": busy, "pages": pages}
-            made_lease(self.shared, part, **told, facts=facts(pages, waiting=waiting))
+            made_lease(self.shared, partition, **told, facts=facts(pages, waiting=waiting))
         made_lease(self.shared, 7, fault="torn", facts=facts(0))
         return self
 
@@ -93,7 +93,10 @@ def test_totals_are_of_all_partitions_and_those_are_counted_that_nobody_owns(obs
     assert [(one.name, one.alive) for one in view.workers] == [("ann", True), ("bob", False)]
     assert view.unowned == 1, "those of a dead worker are nobody's"
     assert [(one.pages, one.busy) for one in view.workers] == [(40, 1), (10, 1)]
-    assert {part: one.epoch for part, one in view.workers[0].partitions.items()} == {0: 1, 1: 4}
+    assert {partition: one.epoch for partition, one in view.workers[0].partitions.items()} == {
+        0: 1,
+        1: 4,
+    }
     assert view.partitions[7].fault == "torn"
 
 
@@ -124,7 +127,7 @@ def test_a_state_is_told_by_the_job_and_the_workers(
 
 
 def test_a_crawl_of_workers_that_die_and_join_is_seen_whole(observer_of) -> None:
-    gang = Gang(MadeWeb(8, 60), Rules(parts=16, lease=20.0, rest=0.0))
+    gang = Gang(MadeWeb(8, 60), Rules(partitions=16, lease=20.0, rest=0.0))
     observer = observer_of(gang.tables)
     workers = [gang.join() for _ in range(3)]
     messages = 0

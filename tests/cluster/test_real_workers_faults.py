@@ -24,8 +24,8 @@ KILLS = 20
 @pytest.fixture
 def proxy(server_uri):
     """Return a way to the server that can be cut."""
-    parts = urlsplit(server_uri)
-    opened = Proxy((parts.hostname, parts.port or 27017))
+    partitions = urlsplit(server_uri)
+    opened = Proxy((partitions.hostname, partitions.port or 27017))
     yield opened
     opened.close()
 
@@ -92,9 +92,9 @@ def test_documents_that_cannot_be_read_stop_nobody(web, server_gang, observe, da
     web.delay = 0.05
     for number in range(4):
         wait_until(lambda n=number: len(web.fetched()) >= 20 * n, "the next pages")
-        part = sorted(observer.leases())[number]
-        key = observer.shared.key(f"{part:04d}/nobody/{number:09d}")
-        at = observer.shared.key(f"{part:04d}")
+        partition = sorted(observer.leases())[number]
+        key = observer.shared.key(f"{partition:04d}/nobody/{number:09d}")
+        at = observer.shared.key(f"{partition:04d}")
         database["crawl_message"].insert_one({"_id": key, "at": at, "bytes": b"broken"})
         key = observer.shared.key("nobody")
         database["crawl_worker"].replace_one({"_id": key}, {"facts": "{"}, upsert=True)
@@ -128,7 +128,7 @@ def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe, file_u
     before, known = held_up.share(observer.pages()), observer.known()
     held_up.signal(signal.SIGCONT)
     wait_until(lambda: held_up.share(observer.pages()) > before, "it to join in again")
-    # What it was about to ask for it asks for before it hears that others have its parts.
+    # What it was about to ask for it asks for before it hears that others have its partitions.
     observer.upsets.append((time.monotonic(), known))
     gang.finish(observer)
     check_end(web, gang, observer)

@@ -85,8 +85,8 @@ def shut(connection):
 
 @pytest.fixture
 def proxy(database):
-    parts = urlsplit(os.environ["MMCRAWL_TEST_MONGODB"])
-    opened = Proxy((parts.hostname, parts.port or 27017))
+    partitions = urlsplit(os.environ["MMCRAWL_TEST_MONGODB"])
+    opened = Proxy((partitions.hostname, partitions.port or 27017))
     yield opened
     opened.close()
 

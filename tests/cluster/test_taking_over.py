@@ -1,4 +1,4 @@
-"""Parts of a worker that died, as the one who takes them over has them."""
+"""Partitions of a worker that died, as the one who takes them over has them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .memory import Gang, MadeWeb, Worker
 
 
 def scores(worker: Worker) -> dict[str, float]:
-    """Return the scores of the links that wait in the parts of a worker."""
+    """Return the scores of the links that wait in the partitions of a worker."""
     found = {}
-    for job in worker.job.parts.jobs.values():
+    for job in worker.job.partitions.jobs.values():
         for link in job.frontier.waiting():
             record = job.frontier.record(link)
             found[record.url] = record.score
@@ -25,8 +25,8 @@ def scores(worker: Worker) -> dict[str, float]:
 
 @each("algo, most", [("shark", 1e-9), ("topicrank", 1e-9), ("hits", 1e-9), ("learned", 0.05)])
 def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> None:
-    """Logs have older ones; what other parts learnt_links meanwhile counts for all at once."""
-    gang = Gang(MadeWeb(3, 40), Rules(parts=16, lease=4.0, rest=0.0), algo=algo)
+    """Logs have older ones; what other partitions learnt_links meanwhile counts for all at once."""
+    gang = Gang(MadeWeb(3, 40), Rules(partitions=16, lease=4.0, rest=0.0), algo=algo)
     first = gang.join()
     for _ in range(12):
         gang.pass_time()
@@ -44,18 +44,18 @@ def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> Non
     assert after == {url: pytest.approx(score, abs=most) for url, score in before.items()}
 
 
-def test_pages_are_fetched_while_a_part_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    gang = Gang(MadeWeb(8, 40), Rules(parts=8, lease=4.0, rest=0.0))
+def test_pages_are_fetched_while_a_partition_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    gang = Gang(MadeWeb(8, 40), Rules(partitions=8, lease=4.0, rest=0.0))
     first, second = gang.join(), gang.join()
     gang.pages_a_step = 4
-    while gang.web.fetched.total() < 160 or not second.job.parts.ready:
+    while gang.web.fetched.total() < 160 or not second.job.partitions.ready:
         gang.pass_time()
     monkeypatch.setattr("mmcrawl.cluster.worker._STEPS_AT_ONCE", 2)
     gang.pages_a_step = 1
     first.die()
-    held, fetched = len(second.job.parts.held), Counter[bool]()
+    held, fetched = len(second.job.partitions.held), Counter[bool]()
     there = len(gang.tables["lease"])
-    while len(second.job.parts.held) < there:
+    while len(second.job.partitions.held) < there:
         before = gang.web.fetched.total()
         gang.pass_time()
         taking = bool(second.job._taking)
@@ -67,7 +67,7 @@ def test_pages_are_fetched_while_a_part_is_taken_over(monkeypatch: pytest.Monkey
 
 
 def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
-    gang = Gang(MadeWeb(1, 3), Rules(parts=4, lease=4.0, rest=0.0))
+    gang = Gang(MadeWeb(1, 3), Rules(partitions=4, lease=4.0, rest=0.0))
     worker = gang.join()
     gang.pages_a_step = 0
     gang.pass_time()

@@ -1,4 +1,4 @@
-"""Who has nothing to do gets parts soon, and a crawl that is done ends soon."""
+"""Who has nothing to do gets partitions soon, and a crawl that is done ends soon."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ShyGang(Gang):
 
 def gang_of_one(seed: int) -> Gang:
     """Return a worker that has links to pages of eight hosts."""
-    gang = SeldomGang(MadeWeb(8, 30, seed), Rules(parts=16, rest=0.0), seed=seed)
+    gang = SeldomGang(MadeWeb(8, 30, seed), Rules(partitions=16, rest=0.0), seed=seed)
     gang.pages_a_step = 1
     gang.join()
     while len(gang.web.fetched) < 10:
@@ -114,17 +114,17 @@ def test_who_waits_for_the_store_longer_than_its_lease_keeps_its_partitions() ->
                 first.job.exchange.beat(gang.now)
                 second.act("live")
 
-    held = {part: lease.epoch for part, lease in first.job.exchange.leases.own.items()}
+    held = {partition: lease.epoch for partition, lease in first.job.exchange.leases.own.items()}
     first.documents.before = takes_long
     while first.documents.before is takes_long:
         gang.pass_time()
     own = first.job.exchange.leases.own
     assert held
-    assert {part: own[part].epoch for part in held} == held
+    assert {partition: own[partition].epoch for partition in held} == held
 
 
 def test_who_joins_while_the_others_end_ends_as_well() -> None:
-    gang = Gang(MadeWeb(2, 4), Rules(parts=16, rest=0.0))
+    gang = Gang(MadeWeb(2, 4), Rules(partitions=16, rest=0.0))
     exchange, late = gang.join().job.exchange, []
     conclude = exchange._conclude
 
@@ -143,7 +143,7 @@ def test_who_joins_while_the_others_end_ends_as_well() -> None:
 @each("max_pages", [0, 500])
 def test_a_crawl_ends_unfinished_once_only_hosts_wait_that_are_left_alone(max_pages: int) -> None:
     web = MadeWeb(4, 20, seed=1)
-    gang = ShyGang(web, Rules(parts=16, rest=0.0, max_pages=max_pages), seed=1)
+    gang = ShyGang(web, Rules(partitions=16, rest=0.0, max_pages=max_pages), seed=1)
     gang.join()
     gang.join()
     assert gang.run(90.0) == "hosts_unreachable"
@@ -157,11 +157,13 @@ def test_a_crawl_ends_unfinished_once_only_hosts_wait_that_are_left_alone(max_pa
 def test_a_fresh_crawl_whose_seeds_gave_nothing_says_so_of_each_to_every_worker(
     others: int, before: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    gang = Gang(BarrenWeb(3, others), Rules(parts=16, rest=0.0))
+    gang = Gang(BarrenWeb(3, others), Rules(partitions=16, rest=0.0))
     gang.pages_a_step = 1
     workers = [gang.join() for _ in range(2)]
     for worker in workers:
-        worker.job.parts.contents = {part << 32: "a script only" for part in range(16)}
+        worker.job.partitions.contents = {
+            partition << 32: "a script only" for partition in range(16)
+        }
         worker.job.exchange._is_fresh = not before
     assert gang.run(90.0) == reason
     told = Counter(line for line in caplog.messages if line.startswith("Nothing was found"))

@@ -122,9 +122,9 @@ class TroubledGang(Gang):
     """A gang, with a record of what its workers fetched.
 
     Attributes:
-        harmed: whether a worker that lives may have lost parts.
+        harmed: whether a worker that lives may have lost partitions.
         unwritten: pages that no log had when the workers died who had fetched them.
-        damaged: parts of which something stored was destroyed.
+        damaged: partitions of which something stored was destroyed.
     """
 
     workers: dict[str, TroubledWorker]
@@ -153,17 +153,17 @@ class TroubledGang(Gang):
         log, leases = self.tables.get("log", {}), self.leases
         counting = {}
         for key in sorted(log):  # of one number the last epoch counts
-            part, number = map(int, key.split("/")[1:3])
-            if leases[part].first <= number < leases[part].next:
-                counting[part, number] = key
+            partition, number = map(int, key.split("/")[1:3])
+            if leases[partition].first <= number < leases[partition].next:
+                counting[partition, number] = key
         if not counting:
             return False
-        (part, _), key = [*counting.items()][index % len(counting)]
+        (partition, _), key = [*counting.items()][index % len(counting)]
         if wholly:
             del log[key]
         else:
             log[key]["bytes"] = log[key]["bytes"][:-3]
-        self.damaged.add(part)
+        self.damaged.add(partition)
         return True
 
     def crawled_and_known(self) -> tuple[Counter[str], set[str]]:
@@ -175,8 +175,10 @@ class TroubledGang(Gang):
                 f"SELECT l.id >> {JOB_SHIFT}, h.origin || l.path, l.status FROM link l JOIN host h"
                 f" ON h.job = l.id >> {JOB_SHIFT} AND h.id = l.host"
             )
-            for part, url, status in found:
-                if part == self.rules.part_of(url):  # others are pages that links came from
+            for partition, url, status in found:
+                if partition == self.rules.partition_of(
+                    url
+                ):  # others are pages that links came from
                     known.add(url)
                     pages[url] += status == "C"
         for row in rows(self.tables, "message"):
@@ -191,18 +193,18 @@ class TroubledGang(Gang):
         with open_store("memory:") as store:
             changes = Changes(store)
             for stored in found:
-                part = stored.lease.part
-                if part not in self.damaged:
-                    assert not stored.fault, f"part {part}: {stored.fault}"
-                    store.begin(part, str(part), {})
-                    changes.put(part, stored.decoded())
+                partition = stored.lease.partition
+                if partition not in self.damaged:
+                    assert not stored.fault, f"partition {partition}: {stored.fault}"
+                    store.begin(partition, str(partition), {})
+                    changes.put(partition, stored.decoded())
             yield store
 
     # -- what must hold ---------------------------------------------------------------------------
 
     def check(self) -> None:
         """See that no link is lost, and that no more pages count than may."""
-        versions = tuple((part, lease.version) for part, lease in self.leases.items())
+        versions = tuple((partition, lease.version) for partition, lease in self.leases.items())
         stored = (*versions, *self.tables.get("message", ()))
         if stored == self._checked:
             return
@@ -211,7 +213,9 @@ class TroubledGang(Gang):
         assert not pages or max(pages.values()) == 1
         for page in pages:
             for url in self.web.links(page):
-                assert url in known or self.rules.part_of(url) in self.damaged, f"{url} is lost"
+                assert url in known or self.rules.partition_of(url) in self.damaged, (
+                    f"{url} is lost"
+                )
         if self.rules.max_pages:
             assert pages.total() <= self.rules.max_pages
 
@@ -245,7 +249,7 @@ class TroubledGang(Gang):
 
     def _check_set_aside(self) -> None:
         pages, known = self.crawled_and_known()
-        whole = {url for url in known if self.rules.part_of(url) not in self.damaged}
+        whole = {url for url in known if self.rules.partition_of(url) not in self.damaged}
         if not self.rules.max_pages:
             assert pages.keys() >= whole & self.web.urls
 

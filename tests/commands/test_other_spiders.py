@@ -102,7 +102,7 @@ def test_bench_crawls(tmp_path: Path) -> None:
     assert "Spider closed (closespider_pagecount)" in bench.stderr
 
 
-def test_a_generated_spider_crawls_with_scrapys_own_parts(site, asked, tmp_path):
+def test_a_generated_spider_crawls_with_scrapys_own_partitions(site, asked, tmp_path):
     package = tmp_path / "mine"
     package.mkdir()
     (package / "__init__.py").touch()

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from mmcrawl.frontier import (
-    BarrenPart,
+    BarrenDirectory,
     Findings,
     MediaPageRecord,
     PatternRecord,
-    barren_parts,
+    barren_directories,
     open_store,
 )
 from mmcrawl.page import MediaResource
@@ -130,12 +130,12 @@ def test_parts_that_take_many_pages_for_nothing_are_named_by_the_rule_that_ends_
     lessons = [(f"http://a.test/wuli/{n}.htm", n == 5) for n in range(90)]
     few = [(f"http://a.test/few/{n}.htm", False) for n in range(19)]
     count = len(forum + lessons + few)
-    assert barren_parts([*few, *forum, *lessons]) == [
-        BarrenPart("http://a.test/luntan/** never", 187, count)
+    assert barren_directories([*few, *forum, *lessons]) == [
+        BarrenDirectory("http://a.test/luntan/** never", 187, count)
     ]
     script = [(url.replace("luntan/", ""), is_good) for url, is_good in forum]
-    assert [one.rule for one in barren_parts(script)] == ["http://a.test/show.asp?** never"]
-    assert not barren_parts(few)
+    assert [one.rule for one in barren_directories(script)] == ["http://a.test/show.asp?** never"]
+    assert not barren_directories(few)
 
 
 def test_jobs_have_findings_of_their_own(store):

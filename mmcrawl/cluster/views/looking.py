@@ -1,7 +1,7 @@
 """A crawl opened to look at it, wherever its store is.
 
-One that is shared is read from the snapshots and logs of its parts, into a file of this process
-that is removed afterwards.
+One that is shared is read from the snapshots and logs of its partitions, into a file of this
+process that is removed afterwards.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import Any, TypeAlias
 from mmcrawl import __version__
 from mmcrawl.cluster.changes import put_rows
 from mmcrawl.cluster.leases import Logs, Stored, leases_of
-from mmcrawl.cluster.own_parts import FOLDER
-from mmcrawl.cluster.places import PARTS
+from mmcrawl.cluster.own_partitions import FOLDER
+from mmcrawl.cluster.places import PARTITIONS
 from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
 from mmcrawl.cluster.views.observing import Observer
 from mmcrawl.crawl.history import LastScores, noted, retold
-from mmcrawl.crawl.parts import CrawlParts
+from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.reading import ELSEWHERE, JOB_SHIFT, LinkTable
@@ -37,7 +37,7 @@ from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 
-_AT_ONCE = 64  # parts
+_AT_ONCE = 64  # partitions
 _TRIES = 3
 _SCORES_AT_ONCE = 50_000
 _WAITING = f"SELECT DISTINCT id >> {JOB_SHIFT} FROM link WHERE status = 'W'"  # noqa: S608
@@ -49,14 +49,14 @@ def opened_to_look(
 ) -> Iterator[tuple[SqliteStore, Job]]:
     """Open a crawl to look at it as it stands now; nothing is written, and it may be running.
 
-    Of one that is shared the links of all parts are there, under one numbering; those that are
+    Of one that is shared the links of all partitions are there, under one numbering; those that are
     being fetched wait there. The scores of those that wait are what its algorithm says when it is
-    told the history of each part, as when a worker takes that over.
+    told the history of each partition, as when a worker takes that over.
 
     Args:
         uri: of its store.
         name: of the job; "" for the only one.
-        tell: is told which parts of a shared crawl are left out because they cannot be read.
+        tell: is told which partitions of a shared crawl are left out because they cannot be read.
 
     Raises:
         StoreError: the store cannot be read, or has no such job.
@@ -94,7 +94,7 @@ def copy_to(path: Path, shared: SharedStore, tell: Callable[[str], object]) -> N
     Args:
         path: of the file, which is not there.
         shared: has the crawl.
-        tell: is told which parts are left out because they cannot be read.
+        tell: is told which partitions are left out because they cannot be read.
     """
     job = shared.job
     began_by = job.arguments.get("mmcrawl", "of old")
@@ -105,69 +105,74 @@ def copy_to(path: Path, shared: SharedStore, tell: Callable[[str], object]) -> N
         )
     with open_store(f"sqlite:///{path}") as store:
         store.db.execute("PRAGMA synchronous = OFF")  # it is not kept
-        _read_parts(shared, store, tell)
+        _read_partitions(shared, store, tell)
         try:
             _rescore(store, job.arguments)
         except MmcrawlError:  # its topic is not there any more: scores are as they were logged
             store.roll_back()
-        merge(store, PARTS)
-        store.begin(PARTS, job.name, job.arguments)
+        merge(store, PARTITIONS)
+        store.begin(PARTITIONS, job.name, job.arguments)
         told = json.loads(shared.read_job()["rules"])
         rules = PinnedRules(PinnedRule(*fields) for fields in told)
-        store.remember(PARTS, noted(rules, job.arguments.get("links", ALL)))
+        store.remember(PARTITIONS, noted(rules, job.arguments.get("links", ALL)))
         store.commit()
 
 
-def _read_parts(shared: SharedStore, store: SqliteStore, tell: Callable[[str], object]) -> None:
+def _read_partitions(
+    shared: SharedStore, store: SqliteStore, tell: Callable[[str], object]
+) -> None:
     logs = Logs(shared)
     left, found = {*leases_of(shared.all("lease"))}, dict[int, Stored]()
     for _ in range(_TRIES):  # an owner may shorten its log meanwhile
         leases = leases_of(shared.all("lease") if left else ())
-        parts = sorted(left)
-        for first in range(0, len(parts), _AT_ONCE):
-            some = [leases[part] for part in parts[first : first + _AT_ONCE]]
-            found |= {one.lease.part: one for one in logs.read(some)}
-        left = {part for part in left if found[part].fault}
-    for part, stored in sorted(found.items()):
+        partitions = sorted(left)
+        for first in range(0, len(partitions), _AT_ONCE):
+            some = [leases[partition] for partition in partitions[first : first + _AT_ONCE]]
+            found |= {one.lease.partition: one for one in logs.read(some)}
+        left = {partition for partition in left if found[partition].fault}
+    for partition, stored in sorted(found.items()):
         try:
             put_rows(store, list(stored.decoded()))
             store.commit()
         except (ValueError, StoreError) as error:
             store.roll_back()
-            tell(f"partition {part} of the crawl is left out, as it cannot be read: {error}")
+            tell(f"partition {partition} of the crawl is left out, as it cannot be read: {error}")
 
 
 def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
-    """Give the links that wait in parts the scores that follow from what happened there."""
+    """Give the links that wait in partitions the scores that follow from what happened there."""
     waits = {row[0] for row in store.db.execute(_WAITING)}
     if not waits:
         return
-    crawl = CrawlParts.told(arguments, {})
+    crawl = CrawlSetup.told(arguments, {})
     reporter = crawl.reporter()
     link_model = None
-    for (part,) in store.db.execute("SELECT DISTINCT job FROM host ORDER BY job").fetchall():
-        links = LinkTable(store, part)
+    for (partition,) in store.db.execute("SELECT DISTINCT job FROM host ORDER BY job").fetchall():
+        links = LinkTable(store, partition)
         scorer = crawl.scorer(links, reporter.similarity)
         if link_model is None:
             link_model = scorer.link_model
         else:
             scorer.load_model(link_model)
-        if link_model is None and part not in waits:
+        if link_model is None and partition not in waits:
             continue
         told = LastScores(scorer)
         for _ in retold(links, told, reporter.test):
             if len(told) > _SCORES_AT_ONCE:
-                _write(store, part, told.take())
-        _write(store, part, told.take())
+                _write(store, partition, told.take())
+        _write(store, partition, told.take())
     store.commit()
 
 
-def _write(store: SqliteStore, part: int, scores: LinkScores) -> None:
+def _write(store: SqliteStore, partition: int, scores: LinkScores) -> None:
     rows = zip(scores.ids, scores.score, scores.structure, strict=True)
     with store.writing() as db:
         db.executemany(
             "UPDATE link SET score = ?, structure = ? WHERE id = ? AND status = 'W'",
-            [(score, structure, (part << JOB_SHIFT) + link) for link, score, structure in rows],
+            [
+                (score, structure, (partition << JOB_SHIFT) + link)
+                for link, score, structure in rows
+            ],
         )
 
 
@@ -252,10 +257,10 @@ _FOLLOWED = (
 
 
 def merge(store: SqliteStore, job: int) -> None:
-    """Make one job of the links, pages and hosts of all parts in a store.
+    """Make one job of the links, pages and hosts of all partitions in a store.
 
     Args:
-        store: holds the parts, each under its number.
+        store: holds the partitions, each under its number.
         job: number of the one, greater than those.
     """
     told = {"job": job, "base": job << JOB_SHIFT}
@@ -270,7 +275,9 @@ def merge(store: SqliteStore, job: int) -> None:
             db.execute(_GROW)
         _run(db, _NUMBERS)
         numbers = _numbers(db)
-        db.create_function("new_key", 3, lambda key, part, url: _new_key(job, key, part, url))
+        db.create_function(
+            "new_key", 3, lambda key, partition, url: _new_key(job, key, partition, url)
+        )
         db.executemany("INSERT INTO outlinks VALUES (?, ?)", _outlinks(db, numbers))
         db.execute(_HOSTS, {"job": job})
         for table, statement, new in (("link", _LINKS, _NEW_LINK), ("page", _PAGES, _NEW_PAGE)):
@@ -288,19 +295,19 @@ def _run(db: sqlite3.Connection, statements: str) -> None:
 
 
 def _numbers(db: sqlite3.Connection) -> _Numbers:
-    """Return the new numbers of the links of each part, in their order there."""
+    """Return the new numbers of the links of each partition, in their order there."""
     numbers: defaultdict[int, array[int]] = defaultdict(partial(array, "I"))
     for link, new in db.execute("SELECT id, new FROM number ORDER BY id"):
         numbers[link >> JOB_SHIFT].append(new)
     return numbers
 
 
-def _new_key(job: int, key: int | None, part: int, url: str) -> int | None:
-    return url_key(job, url) if key == url_key(part, url) else key
+def _new_key(job: int, key: int | None, partition: int, url: str) -> int | None:
+    return url_key(job, url) if key == url_key(partition, url) else key
 
 
 def _outlinks(db: sqlite3.Connection, numbers: _Numbers) -> Iterator[tuple[int, bytes]]:
-    """Yield the links on each page: those of its own part before those of others."""
+    """Yield the links on each page: those of its own partition before those of others."""
     for new, some in groupby(db.execute(_OUTLINKS), key=itemgetter(0)):
         links = (
             numbers[page >> JOB_SHIFT][link]
@@ -314,8 +321,8 @@ def _followed(
     db: sqlite3.Connection, job: int, numbers: _Numbers
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the rows of `followed`, those of links that are not neighbours any more apart."""
-    for part, first, last, since in db.execute(_FOLLOWED).fetchall():
-        links = sorted(numbers[part][link] for link in range(first, last + 1))
+    for partition, first, last, since in db.execute(_FOLLOWED).fetchall():
+        links = sorted(numbers[partition][link] for link in range(first, last + 1))
         for _, some in groupby(enumerate(links), key=lambda pair: pair[1] - pair[0]):
             run = [link for _, link in some]
             yield job, run[0], run[-1], since

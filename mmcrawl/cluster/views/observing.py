@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from mmcrawl.cluster.leases import Lease, leases_of
 from mmcrawl.cluster.members import Heartbeat, heartbeats_of
-from mmcrawl.cluster.own_parts import added
+from mmcrawl.cluster.own_partitions import added
 from mmcrawl.cluster.store import Row, job_of, no_job, open_contents
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.errors import StoreError
@@ -192,7 +192,7 @@ class Observer:
             since, has_changed = now, True
         self._beats[job, name] = heartbeat.beat, since, has_changed
         alive = False if now - since > _SILENT_SECONDS else has_changed or None
-        own = {part: lease for part, lease in leases.items() if lease.owner == name}
+        own = {partition: lease for partition, lease in leases.items() if lease.owner == name}
         return WorkerView(name, alive, now - since, heartbeat, own)
 
 

@@ -170,7 +170,7 @@ class CrawlProgress:
             left_alone=Counter(scheduler.unreachable.told() if scheduler else {}),
             archived=self._archived(spider),
             near=job.near_misses(),
-            barren=job.barren_parts(),
+            barren=job.barren_directories(),
             requisites=requisites.tally() if requisites else None,
         )
 

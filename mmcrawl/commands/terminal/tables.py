@@ -21,7 +21,7 @@ from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.text.writing import as_called, counted, printable, size_of, time_left
 
 if TYPE_CHECKING:  # slow to load
-    from mmcrawl.frontier.findings import BarrenPart, MediaPageRecord, NearMiss, PatternRecord
+    from mmcrawl.frontier.findings import BarrenDirectory, MediaPageRecord, NearMiss, PatternRecord
     from mmcrawl.media.index import Summary as Media
     from mmcrawl.spiders.collect import Collected
     from mmcrawl.spiders.revisit import Revisits
@@ -94,7 +94,7 @@ class Summary:
     archived: Archived | None = None
     pages_before: int = 0
     near: Sequence[NearMiss] = ()
-    barren: Sequence[BarrenPart] = ()
+    barren: Sequence[BarrenDirectory] = ()
     requisites: tuple[int, int, Counter[str]] | None = None
 
 

@@ -26,8 +26,8 @@ from mmcrawl.cluster.partition import PageElsewhere, PartitionJob
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.history import why_silent
-from mmcrawl.crawl.parts import CrawlParts
 from mmcrawl.crawl.reports import Reporter, Totals
+from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.frontier.admission import Sites
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import open_store
@@ -36,20 +36,20 @@ from mmcrawl.scoring.link_model import LinkModel
 FOLDER = "mmcrawl-"
 """What names of temporary folders begin with; the process that made it follows."""
 SIBLINGS = 64
-"""Among so many parts memory is divided: of more only some have very many links."""
+"""Among so many partitions memory is divided: of more only some have very many links."""
 _SHIFT = 32
 _MOST_REASONS = 50  # for which links ended in error
 _FEW_PAGES = 16  # of the budget, at which more are asked for
 
 
-class OwnParts:
-    """The crawls of a worker's parts.
+class OwnPartitions:
+    """The crawls of a worker's partitions.
 
     Args:
         shared: tells how media pages are published, and the name of the job.
         crawl: what the crawl is made of.
         reporter: makes the reports of its pages.
-        link_model: that the parts learn into, if the algorithm has any.
+        link_model: that the partitions learn into, if the algorithm has any.
         rules: how the crawl is shared.
         clock: seconds, monotonic.
 
@@ -69,7 +69,7 @@ class OwnParts:
     def __init__(
         self,
         shared: SharedStore,
-        crawl: CrawlParts,
+        crawl: CrawlSetup,
         reporter: Reporter,
         link_model: LinkModel | None,
         *,
@@ -86,7 +86,7 @@ class OwnParts:
         self.sites = Sites(crawl.limits, crawl.seeds)
         self.seeds: dict[int, list[str]] = {}
         for seed in crawl.seeds:
-            self.seeds.setdefault(rules.part_of(reporter.real(seed)), []).append(seed)
+            self.seeds.setdefault(rules.partition_of(reporter.real(seed)), []).append(seed)
         self.contents: Mapping[int, str] = {}
         self.held: dict[int, int] = {}
         self.jobs: dict[int, PartitionJob] = {}
@@ -97,11 +97,11 @@ class OwnParts:
         self._under_way_in: Counter[int] = Counter()
         self._rests_until: dict[int, float] = {}
         self._best: dict[int, float] = {}
-        self._changed: set[int] = set()  # parts, since their best link was looked for
-        self._dirty: set[int] = set()  # parts, since the last report
+        self._changed: set[int] = set()  # partitions, since their best link was looked for
+        self._dirty: set[int] = set()  # partitions, since the last report
         self._since = inf
         self._taken_in: dict[str, int] = {}
-        self._settled: dict[int, int] = {}  # of a part that is being taken over
+        self._settled: dict[int, int] = {}  # of a partition that is being taken over
         self._told: dict[int, tuple[int, int]] = {}  # busy and alone, as of the last report
         self.totals: dict[int, Totals] = {}
 
@@ -115,12 +115,14 @@ class OwnParts:
     @property
     def ready(self) -> int:
         """How many links wait and may be fetched."""
-        return sum(job.ready for part, job in self.jobs.items() if part not in self.giving)
+        return sum(
+            job.ready for partition, job in self.jobs.items() if partition not in self.giving
+        )
 
     @property
     def can_give(self) -> bool:
         """Whether nothing is under way in a partition that is to be another worker's."""
-        return any(not self._under_way_in[part] for part in self.giving)
+        return any(not self._under_way_in[partition] for partition in self.giving)
 
     @property
     def is_reported(self) -> bool:
@@ -129,10 +131,12 @@ class OwnParts:
 
     @property
     def settled(self) -> dict[int, int]:
-        """How many links of each part had ended, of those that the algorithm was told of."""
-        return self._settled | {part: job.frontier.settled for part, job in self.jobs.items()}
+        """How many links of each partition had ended, of those that the algorithm was told of."""
+        return self._settled | {
+            partition: job.frontier.settled for partition, job in self.jobs.items()
+        }
 
-    # -- parts that come and go -----------------------------------------------------------------
+    # -- partitions that come and go ------------------------------------------------------------
 
     def take(self, stored: Stored, learnt_links: int) -> Iterator[None]:
         """Make a partition from what the shared store has of it, little by little.
@@ -140,41 +144,41 @@ class OwnParts:
         Raises:
             ValueError, LookupError, OverflowError, sqlite3.Error, StoreError: that is damaged.
         """
-        part = stored.lease.part
-        if stored.lease.next or part in self.seeds:
+        partition = stored.lease.partition
+        if stored.lease.next or partition in self.seeds:
             for rows in stored.decoded():
-                self._changes.put(part, [rows])
+                self._changes.put(partition, [rows])
                 yield
-            job = self._made(part, learnt_links)
+            job = self._made(partition, learnt_links)
             for told in job.begin():
-                self._settled = {part: max(told, learnt_links)}
+                self._settled = {partition: max(told, learnt_links)}
                 yield
             self._settled = {}
-            self.jobs[part] = job
-            self.note(part)
-        self._told[part] = (stored.lease.busy, stored.lease.alone)
-        self.held[part] = stored.lease.epoch
+            self.jobs[partition] = job
+            self.note(partition)
+        self._told[partition] = (stored.lease.busy, stored.lease.alone)
+        self.held[partition] = stored.lease.epoch
         if stored.lease.epoch > 1:  # another worker may just have asked its hosts
-            self._rests_until[part] = self._clock() + self._rules.rest
+            self._rests_until[partition] = self._clock() + self._rules.rest
 
-    def job_of(self, part: int) -> PartitionJob:
-        """Return the crawl of a part, a new one if there was none."""
-        if part not in self.jobs:
-            job = self._made(part)
+    def job_of(self, partition: int) -> PartitionJob:
+        """Return the crawl of a partition, a new one if there was none."""
+        if partition not in self.jobs:
+            job = self._made(partition)
             deque(job.begin(), maxlen=0)
-            self.jobs[part] = job
-        return self.jobs[part]
+            self.jobs[partition] = job
+        return self.jobs[partition]
 
-    def _made(self, part: int, learnt_links: int = 0) -> PartitionJob:
-        """Return the crawl of a part, which is still to be begun."""
+    def _made(self, partition: int, learnt_links: int = 0) -> PartitionJob:
+        """Return the crawl of a partition, which is still to be begun."""
         job = self._crawl.job(
             PartitionJob,
             self._store,
-            self._store.begin(part, f"{self._shared.job.name}/{part}", {}),
+            self._store.begin(partition, f"{self._shared.job.name}/{partition}", {}),
             reporter=self._reporter,
-            seeds=self.seeds.get(part, ()),
+            seeds=self.seeds.get(partition, ()),
             sites=self.sites,
-            elsewhere=lambda url: self._rules.part_of(url) != part,
+            elsewhere=lambda url: self._rules.partition_of(url) != partition,
             siblings=SIBLINGS,
             link_model=self._link_model,
             learnt_links=learnt_links,
@@ -182,90 +186,92 @@ class OwnParts:
         job.findings.changed = set()
         return job
 
-    def forget(self, part: int) -> None:
-        """Let a part go, with all that was not reported of it."""
-        self.held.pop(part, None)
-        self.jobs.pop(part, None)
-        self._settled.pop(part, None)
-        self.under_way = {link for link in self.under_way if part_of(link) != part}
+    def forget(self, partition: int) -> None:
+        """Let a partition go, with all that was not reported of it."""
+        self.held.pop(partition, None)
+        self.jobs.pop(partition, None)
+        self._settled.pop(partition, None)
+        self.under_way = {link for link in self.under_way if partition_of(link) != partition}
         for known in (
             *(self._under_way_in, self._best, self.totals, self._rests_until),
             *(self.granted, self._told),
         ):
-            known.pop(part, None)
+            known.pop(partition, None)
         for some in (self._changed, self._dirty, self.giving):
-            some.discard(part)
-        self._taken_in = {name: of for name, of in self._taken_in.items() if of != part}
-        self._changes.remove(part)
+            some.discard(partition)
+        self._taken_in = {name: of for name, of in self._taken_in.items() if of != partition}
+        self._changes.remove(partition)
 
     def choose(self, count: int) -> None:
         """Choose some partitions with something to do for others; the largest stays."""
-        busy = [part for part, job in self.jobs.items() if job.ready]
-        self.giving = set(sorted(busy, key=lambda part: -self.jobs[part].ready)[1 : 1 + count])
+        busy = [partition for partition, job in self.jobs.items() if job.ready]
+        self.giving = set(
+            sorted(busy, key=lambda partition: -self.jobs[partition].ready)[1 : 1 + count]
+        )
         self._changed |= self.giving
 
-    def left(self, part: int) -> int:
+    def left(self, partition: int) -> int:
         """Return how many pages may be fetched now of those that a partition was granted."""
-        job = self.jobs[part]
-        return self.granted.get(part, 0) - job.pages - self._under_way_in[part]
+        job = self.jobs[partition]
+        return self.granted.get(partition, 0) - job.pages - self._under_way_in[partition]
 
     # -- links ----------------------------------------------------------------------------------
 
     def next(self, ready: Callable[[str], bool]) -> tuple[WaitingLink | None, bool]:
         """Take the best link of a host that is `ready`; tell whether it was given up early."""
-        part = self._best_part(ready)
-        if part is None:
+        partition = self._best_partition(ready)
+        if partition is None:
             return None, False
-        job = self.jobs[part]
+        job = self.jobs[partition]
         link = job.next(ready)
-        self.note(part)
+        self.note(partition)
         if link is None:
             return None, job.interrupted
-        link = replace(link, id=part << _SHIFT | link.id)
+        link = replace(link, id=partition << _SHIFT | link.id)
         self.under_way.add(link.id)
-        self._under_way_in[part] += 1
+        self._under_way_in[partition] += 1
         return link, False
 
-    def _best_part(self, ready: Callable[[str], bool]) -> int | None:
-        for part in self._changed:
+    def _best_partition(self, ready: Callable[[str], bool]) -> int | None:
+        for partition in self._changed:
             score = None
-            if part in self.jobs and part not in self.giving:
-                score = self.jobs[part].frontier.best(lambda origin: True)
+            if partition in self.jobs and partition not in self.giving:
+                score = self.jobs[partition].frontier.best(lambda origin: True)
             if score is None:
-                self._best.pop(part, None)
+                self._best.pop(partition, None)
             else:
-                self._best[part] = score
+                self._best[partition] = score
         self._changed.clear()
         now, best, found = self._clock(), -inf, None
-        for part, bound in sorted(self._best.items(), key=lambda pair: -pair[1]):
+        for partition, bound in sorted(self._best.items(), key=lambda pair: -pair[1]):
             if bound <= best:
                 break
-            if self._rests_until.get(part, now) > now:
+            if self._rests_until.get(partition, now) > now:
                 continue
-            score = self.jobs[part].frontier.best(ready)
-            if self._rules.max_pages and self.left(part) <= 0:
+            score = self.jobs[partition].frontier.best(ready)
+            if self._rules.max_pages and self.left(partition) <= 0:
                 continue  # after its hosts were asked whether they are ready
             if score is not None and score > best:
-                best, found = score, part
+                best, found = score, partition
         return found
 
     def end(self, link: int) -> PartitionJob | None:
-        """Note that a link is not being fetched any more; return the crawl of its part.
+        """Note that a link is not being fetched any more; return the crawl of its partition.
 
-        None if the part is another worker's by now, who fetches the link again.
+        None if the partition is another worker's by now, who fetches the link again.
         """
         if link not in self.under_way:
             return None
         self.under_way.discard(link)
-        self._under_way_in[part_of(link)] -= 1
-        return self.jobs.get(part_of(link))
+        self._under_way_in[partition_of(link)] -= 1
+        return self.jobs.get(partition_of(link))
 
-    def note(self, part: int) -> None:
-        """Note that something has changed in a part; lay out what it found for others."""
-        self._changed.add(part)
-        self._dirty.add(part)
+    def note(self, partition: int) -> None:
+        """Note that something has changed in a partition; lay out what it found for others."""
+        self._changed.add(partition)
+        self._dirty.add(partition)
         self._since = min(self._since, self._clock())
-        job = self.jobs.get(part)
+        job = self.jobs.get(partition)
         if job is None or not job.frontier.outgoing:
             return
         pages: dict[int | None, PageElsewhere | None] = {None: None}
@@ -277,13 +283,13 @@ class OwnParts:
 
     def send(self, link: NewLink, page: PageElsewhere | None = None) -> None:
         """Lay out a link for the partition it belongs to, with the page that it was found on."""
-        pages = self.outbox.setdefault(self._rules.part_of(link.url), {})
+        pages = self.outbox.setdefault(self._rules.partition_of(link.url), {})
         pages.setdefault(page, []).append(link)
 
-    def took_in(self, name: str, part: int) -> None:
+    def took_in(self, name: str, partition: int) -> None:
         """Note that a message was taken in; it is removed once that is written."""
-        self._taken_in[name] = part
-        self.note(part)
+        self._taken_in[name] = partition
+        self.note(partition)
 
     # -- reports --------------------------------------------------------------------------------
 
@@ -295,8 +301,8 @@ class OwnParts:
             left_alone: whether all that waits is of hosts that need not be asked soon.
         """
         media, dropped = [], []
-        for part in sorted(self._dirty & self.jobs.keys()):
-            job = self.jobs[part]
+        for partition in sorted(self._dirty & self.jobs.keys()):
+            job = self.jobs[partition]
             job.commit()
             changed, gone = job.findings.take_changes()
             media += [*map(self._shared.near_row, job.near), *map(self._shared.media_row, changed)]
@@ -304,21 +310,31 @@ class OwnParts:
             dropped += [self._shared.media_key(url) for url in gone]
         rows = self._changes.take()
         states = dict(self._states(left_alone=left_alone))
-        given = frozenset(part for part in self.giving if not self._under_way_in[part])
+        given = frozenset(
+            partition for partition in self.giving if not self._under_way_in[partition]
+        )
         report = Report(
-            parts=dict(self.held),
-            rows={part: some.encode() for part, some in rows.items() if part in self.held},
+            partitions=dict(self.held),
+            rows={
+                partition: some.encode()
+                for partition, some in rows.items()
+                if partition in self.held
+            },
             states=states,
             messages=[
-                (part, encode_message(LinksOfPage(page, tuple(pages[page])) for page in pages))
-                for part, pages in self.outbox.items()
+                (partition, encode_message(LinksOfPage(page, tuple(pages[page])) for page in pages))
+                for partition, pages in self.outbox.items()
             ],
             media=media,
             dropped=dropped,
             taken_in=self._taken_in,
             given=given,
             giving=len(self.giving - given),
-            copies={part: self._copied(part) for part in copy if part in self.jobs.keys() - given},
+            copies={
+                partition: self._copied(partition)
+                for partition in copy
+                if partition in self.jobs.keys() - given
+            },
             since=min(self._since, self._clock()),
             under_way=len(self.under_way),
         )
@@ -326,34 +342,38 @@ class OwnParts:
             report.wants, report.spare = self._budget()
         self._taken_in, self.outbox, self._since = {}, {}, inf
         self._dirty.clear()
-        for part in given:
-            self.forget(part)
+        for partition in given:
+            self.forget(partition)
         return report
 
     def _states(self, *, left_alone: bool) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield partitions that stand elsewhere than when they were reported last."""
-        for part in self.held:
-            job = self.jobs.get(part)
-            busy = (job.ready if job else 0) + self._under_way_in[part]
+        for partition in self.held:
+            job = self.jobs.get(partition)
+            busy = (job.ready if job else 0) + self._under_way_in[partition]
             told = (0, busy) if left_alone else (busy, 0)
-            if part not in self._dirty and self._told.get(part) == told:
+            if partition not in self._dirty and self._told.get(partition) == told:
                 continue
-            self._told[part] = told
+            self._told[partition] = told
             state = {"busy": told[0], "alone": told[1], "pages": 0, "facts": "{}"}
             if job is not None:
-                self.totals[part] = job.totals()
-                facts = self._facts(part, job, is_idle=not told[0])
+                self.totals[partition] = job.totals()
+                facts = self._facts(partition, job, is_idle=not told[0])
                 state |= {"pages": job.pages, "facts": json.dumps(facts)}
-            yield part, state
+            yield partition, state
 
-    def _facts(self, part: int, job: PartitionJob, *, is_idle: bool) -> dict[str, Any]:
+    def _facts(self, partition: int, job: PartitionJob, *, is_idle: bool) -> dict[str, Any]:
         """Return what those who look are told of a partition."""
-        facts: dict[str, Any] = {"totals": self.totals[part].as_plain()}
+        facts: dict[str, Any] = {"totals": self.totals[partition].as_plain()}
         if job.moved_seeds.hosts:
             facts["moved"] = job.moved_seeds.hosts
         if is_idle:
             facts["errors"] = dict(job.error_reasons().most_common(_MOST_REASONS))
-            own = {own_number(k): text for k, text in self.contents.items() if part_of(k) == part}
+            own = {
+                own_number(k): text
+                for k, text in self.contents.items()
+                if partition_of(k) == partition
+            }
             facts["silent"] = silent = why_silent(job.frontier, own)
             facts["has_found"] = silent is None
         return facts
@@ -363,15 +383,15 @@ class OwnParts:
         what they need of it.
         """
         wants, spare = {}, {}
-        for part, (busy, _) in self._told.items():
-            job = self.jobs.get(part)
-            if job is not None and busy and job.ready and self.left(part) < _FEW_PAGES:
-                wants[part] = job.pages + self._under_way_in[part]
-            elif job is not None and not busy and self.granted.get(part, 0) > job.pages:
-                spare[part] = job.pages
+        for partition, (busy, _) in self._told.items():
+            job = self.jobs.get(partition)
+            if job is not None and busy and job.ready and self.left(partition) < _FEW_PAGES:
+                wants[partition] = job.pages + self._under_way_in[partition]
+            elif job is not None and not busy and self.granted.get(partition, 0) > job.pages:
+                spare[partition] = job.pages
         return wants, spare
 
-    def _copied(self, part: int) -> tuple[sqlite3.Connection, Iterator[bytes]]:
+    def _copied(self, partition: int) -> tuple[sqlite3.Connection, Iterator[bytes]]:
         """Return what a partition consists of after the report that is being made.
 
         The connection is what that is read from, by whoever closes it.
@@ -379,21 +399,21 @@ class OwnParts:
         db = sqlite3.connect(self._file, isolation_level=None, check_same_thread=False)
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM job").fetchone()  # what is written from now on is not seen
-        return db, self._changes.all_of(db, part)
+        return db, self._changes.all_of(db, partition)
 
 
-def part_of(link: int) -> int:
-    """Return the part that a link belongs to."""
+def partition_of(link: int) -> int:
+    """Return the partition that a link belongs to."""
     return link >> _SHIFT
 
 
 def own_number(link: int) -> int:
-    """Return the number that a link has in its part."""
+    """Return the number that a link has in its partition."""
     return link & ((1 << _SHIFT) - 1)
 
 
 def added(totals: Sequence[Totals]) -> Totals:
-    """Return the totals of several parts as one; the harvest rate is that of the first."""
+    """Return the totals of several partitions as one; the harvest rate is that of the first."""
     media: Counter[str] = Counter()
     refused: Counter[str] = Counter()
     for one in totals:

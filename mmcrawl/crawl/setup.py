@@ -26,7 +26,7 @@ _LIMIT = "limits."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlParts:
+class CrawlSetup:
     """What is needed to make a crawl over a store.
 
     Attributes:
