@@ -81,8 +81,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         ),
     )
     details = (
-        "A crawl in MongoDB is read from the snapshots and logs of its parts, into a temporary"
-        " file."
+        "A crawl in MongoDB is read from the snapshots and logs of its partitions, into a"
+        " temporary file."
     )
     arguments = ("store", "job")
 
@@ -293,13 +293,13 @@ COLUMNS: Mapping[str, Column] = {
 """The columns by name."""
 
 
-def content_model(parts: CrawlSetup) -> Callable[[LinkRecord], float]:
+def content_model(setup: CrawlSetup) -> Callable[[LinkRecord], float]:
     """Return the ContentScore function: the share of the topic in a link's `content_intro`.
 
     By the boolean model (4.1), unscaled. Of a page all its fields are known, of a link that was not
     fetched its anchor and the words of its address.
     """
-    model = BooleanModel(parts.whole_topic)
+    model = BooleanModel(setup.whole_topic)
     return lambda record: model.score(record.content_intro)
 
 

@@ -145,16 +145,16 @@ def worker_of(args: FocusedParams) -> Iterator[tuple[SharedJob, CrawlJob]]:
     assert isinstance(worker, SharedJob)
     with closing(worker):
         written(worker)
-        yield worker, worker.parts.jobs[Rules().part_of(SITE)]
+        yield worker, worker.partitions.jobs[Rules().partition_of(SITE)]
 
 
 def written(worker: SharedJob, *, snapshot: bool = False) -> None:
     """Write what a worker has to report to the shared store."""
-    part = Rules().part_of(SITE)
-    if part in worker.parts.jobs:
-        worker.parts.note(part)
+    partition = Rules().partition_of(SITE)
+    if partition in worker.partitions.jobs:
+        worker.partitions.note(partition)
     if snapshot:
-        worker._copy.add(part)
+        worker._copy.add(partition)
     for _ in range(2):  # what was handed over before comes first
         worker._hand_over()
         worker.exchange.turn()
