@@ -4,15 +4,10 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
 
-from mmcrawl.blocks import PageTree, Partition, partition, read_tree
+from mmcrawl.blocks import PageTree, Partition, read_tree
 from mmcrawl.blocks.partitioners import BlockRules, Bwap, Cut
+from tests.blocks.test_bwap import cut
 from tests.tables import each
-
-
-def cut(html: str, level: int = 3, **options: float) -> Partition:
-    page = partition(html.encode(), level=level, **options)
-    assert page.splice() == html.encode()
-    return page
 
 
 def contents(page: Partition) -> list[bytes]:

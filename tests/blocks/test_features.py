@@ -37,20 +37,6 @@ def test_places_are_absolute_relative_and_of_a_window():
     assert found["window_height"] == pytest.approx(found["height"] / WINDOW_HEIGHT)
 
 
-def test_cells_stand_side_by_side():
-    html = "<table width=800><tr><td width=25%><p>left<td><p><b>right</b></table>"
-    left, right = features(html)
-    assert (left["x"], left["width"]) == (100.0, 200.0)
-    assert (right["x"], right["width"]) == (500.0, 600.0)
-
-
-def test_declared_widths_of_boxes_count():
-    narrow, inner = features(
-        "<div style='width: 300px'>a</div><div width=500><div style='width:50%'><p>b</div></div>"
-    )
-    assert (narrow["width"], inner["width"]) == (300.0, 250.0)
-
-
 def test_content_is_counted():
     (found,) = features(
         "<div><form><img src=a width=30 height=20><img src=b><a href=x>link</a> <a href=y>two</a>"
@@ -114,7 +100,9 @@ def test_a_name_does_not_count_for_most_of_the_page():
         ("<p><b>x</b>", 7),
         ("<p><font size=5>x</font>", 7),
         ("<p style='font-weight:bold'>x", 7),
-        ("<div class=post-title>x", 7),
+        *((f"<p class='{name}'>x", 7) for name in ("title", "post-title", "TITLE_2", "biaoti")),
+        *((f"<p class='{name}'>x", 7) for name in ("articleTitle", "a headline")),
+        *((f"<p class={name}>x", 0) for name in ("titles", "subheading", "captions")),
         ("<p>x", 0),
         ("<p><b>x</b> and more", 0),
         ("<p>", 0),

@@ -1,22 +1,7 @@
 """What each block of a page is, by where on the page it stands."""
 
-from mmcrawl.blocks import Partition, partition
+from tests.blocks.test_kinds import TEXT, kinds, page
 from tests.tables import each
-
-TEXT = (
-    "The law of the lever was known to Archimedes, who wrote that equal weights at equal "
-    "distances are in balance, and that unequal ones are where their distances are so. "
-)
-
-
-def page(html: str, *, title: str = "Levers") -> Partition:
-    document = f"<html><head><meta charset=utf-8><title>{title}</title></head><body>{html}"
-    return partition(document.encode(), method="spcola", url="http://school.test/levers.html")
-
-
-def kinds(html: str, *, title: str = "Levers") -> dict[str, str]:
-    """Return the kind of each block by its text."""
-    return {block.text: block.kind for block in page(html, title=title).blocks}
 
 
 def test_boxes_that_the_page_itself_calls_content_are_content_though_they_are_repeated():

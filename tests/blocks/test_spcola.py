@@ -145,12 +145,6 @@ def test_a_link_is_not_split():
     assert len(blocks(unclosed)) == 3
 
 
-def test_links_of_an_image_map_are_in_a_block():
-    html = b"<p><img usemap=#m><h2>x</h2><map name=m><area href=a><area href=b></map><h2>y</h2>"
-    found = partition(html, method="spcola").blocks
-    assert [link.href for block in found for link in block.links] == ["a", "b"]
-
-
 # ---------------------------------------------------------------- all pages
 
 TAGS = (

@@ -19,3 +19,9 @@ def frontier(store: SqliteStore) -> SqliteFrontier:
     """The empty frontier of a job that is not the store's first."""
     store.job("another", {})
     return SqliteFrontier(store, store.job("crawl", {}))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the file of a store may be."""
+    return tmp_path / "crawl.db"

@@ -23,6 +23,10 @@ def media_page(path, *resources, score=0.5, words=("光", "kinetic energy")):
     return MediaPageRecord(f"http://h.test/{path}", "题", score, words, 200, 1.5, resources)
 
 
+def counts(**known):
+    return dict.fromkeys(("pages", "audio", "video", "animation", "simulation"), 0) | known
+
+
 @pytest.fixture
 def findings(store):
     return Findings(store, store.job("crawl", {}))
@@ -84,32 +88,14 @@ def test_a_page_dropped_is_gone_with_its_resources(findings):
     findings.drop_media_page("http://h.test/1")
     findings.drop_media_page("http://h.test/never")
     assert list(findings.media_pages()) == [media_page("2", SONG)]
-    assert findings.counts() == {
-        "pages": 1,
-        "audio": 1,
-        "video": 0,
-        "animation": 0,
-        "simulation": 0,
-    }
+    assert findings.counts() == counts(pages=1, audio=1)
 
 
 def test_a_resource_on_two_pages_counts_once(findings):
-    assert findings.counts() == {
-        "pages": 0,
-        "audio": 0,
-        "video": 0,
-        "animation": 0,
-        "simulation": 0,
-    }
+    assert findings.counts() == counts()
     findings.add_media_page(media_page("1", LEVER, SONG))
     findings.add_media_page(media_page("2", SONG, FILM))
-    assert findings.counts() == {
-        "pages": 2,
-        "audio": 1,
-        "video": 1,
-        "animation": 1,
-        "simulation": 0,
-    }
+    assert findings.counts() == counts(pages=2, audio=1, video=1, animation=1)
 
 
 def test_patterns_take_the_place_of_the_former_ones(findings):
@@ -190,23 +176,11 @@ def test_findings_are_counted_again_only_when_they_have_changed(store, findings)
     assert statements(store, findings.counts)
     assert not statements(store, findings.counts)
     findings.counts()["pages"] = 99
-    assert findings.counts() == {
-        "pages": 1,
-        "audio": 1,
-        "video": 0,
-        "animation": 1,
-        "simulation": 0,
-    }
+    assert findings.counts() == counts(pages=1, audio=1, animation=1)
     findings.add_media_page(media_page("2", FILM))
     assert findings.counts()["video"] == 1
     findings.drop_media_page("http://h.test/1")
-    assert findings.counts() == {
-        "pages": 1,
-        "audio": 0,
-        "video": 1,
-        "animation": 0,
-        "simulation": 0,
-    }
+    assert findings.counts() == counts(pages=1, video=1)
 
 
 def test_media_keep_their_order_their_captions_and_all_their_addresses(findings):

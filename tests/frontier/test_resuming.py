@@ -1,6 +1,8 @@
 """What of a crawl is in its file: everything up to the last commit, and nothing in between."""
 
 import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,6 @@ from mmcrawl.frontier import (
     NewLink,
     PageRecord,
     SqliteFrontier,
-    SqliteStore,
     open_store,
 )
 
@@ -19,14 +20,17 @@ H = "http://h.test"
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "crawl.db"
+def opened(path: Path) -> Iterator[Callable[[], SqliteFrontier]]:
+    """A function that opens the frontier in the file, and closes the one that was open."""
+    with ExitStack() as stack:
 
+        def open_again() -> SqliteFrontier:
+            stack.close()
+            store = stack.enter_context(open_store(f"sqlite:///{path}"))
+            store.job("another", {})
+            return SqliteFrontier(store, store.job("crawl", {}))
 
-def opened(path: Path) -> tuple[SqliteStore, SqliteFrontier]:
-    store = open_store(f"sqlite:///{path}")
-    store.job("another", {})
-    return store, SqliteFrontier(store, store.job("crawl", {}))
+        yield open_again
 
 
 def add(frontier, *links, parent=None, scores=None):
@@ -41,8 +45,8 @@ def crawl_seed_with_links(frontier):
     frontier.complete(seed, PageRecord(f"{H}/", "t", "", "", True, True, 2, 1.0), links)
 
 
-def test_a_page_is_crawled_in_the_same_commit_as_its_links_appear(path):
-    store, frontier = opened(path)
+def test_a_page_is_crawled_in_the_same_commit_as_its_links_appear(path, opened):
+    frontier = opened()
     add(frontier, "/")
     frontier.commit()
     with sqlite3.connect(path) as other:
@@ -56,52 +60,45 @@ def test_a_page_is_crawled_in_the_same_commit_as_its_links_appear(path):
         frontier.commit()
         assert seen() == ("CWW", 1)
     other.close()
-    store.close()
 
 
-def test_what_was_not_committed_never_happened(path):
-    store, frontier = opened(path)
+def test_what_was_not_committed_never_happened(opened):
+    frontier = opened()
     add(frontier, "/")
     frontier.commit()
     crawl_seed_with_links(frontier)
-    store.close()
 
-    store, frontier = opened(path)
+    frontier = opened()
     assert (len(frontier), frontier.pages, frontier.waiting()) == (1, 0, [0])
     assert frontier.lookup(f"{H}/a") is None
     crawl_seed_with_links(frontier)
     frontier.commit()
-    store.close()
 
-    store, frontier = opened(path)
+    frontier = opened()
     assert frontier.counts == {"W": 2, "R": 0, "C": 1, "E": 0}
     assert (len(frontier), frontier.pages, frontier.waiting()) == (3, 1, [1, 2])
     assert frontier.record(0).path_score == 1
-    store.close()
 
 
-def test_links_left_running_wait_again(path):
-    store, frontier = opened(path)
+def test_links_left_running_wait_again(opened):
+    frontier = opened()
     add(frontier, "/a", "/b", scores=[2.0, 1.0])
     assert frontier.next().url == f"{H}/a"
     frontier.commit()
-    store.close()
 
-    store, frontier = opened(path)
+    frontier = opened()
     assert frontier.counts == {"W": 2, "R": 0, "C": 0, "E": 0}
     assert [frontier.next().url, frontier.next().url] == [f"{H}/a", f"{H}/b"]
-    store.close()
 
 
-def test_scores_priorities_and_held_links_survive(path):
-    store, frontier = opened(path)
+def test_scores_priorities_and_held_links_survive(opened):
+    frontier = opened()
     ids = add(frontier, "/low", "/held", "/high", "/unscored", scores=[0.1, 0.2, 0.3, 0.4])
     frontier.add([NewLink(f"{H}/new"), NewLink(f"{H}/urgent", priority=2, request=b"r")])
     frontier.apply(LinkScores([ids[1], ids[0], 5], [HELD, 0.9, 0.0], [0.0, 0.7, 0.0]))
     frontier.commit()
-    store.close()
 
-    store, frontier = opened(path)
+    frontier = opened()
     assert frontier.record(ids[0]).structure_score == 0.7
     assert frontier.record(ids[1]).score == HELD
     assert (frontier.ready, frontier.waiting()) == (4, [0, 1, 2, 3, 4, 5])
@@ -110,41 +107,36 @@ def test_scores_priorities_and_held_links_survive(path):
     assert (order[0].request, order[0].priority) == (b"r", 2)
     frontier.apply(LinkScores([ids[1]], [0.5], [0.0]))
     assert frontier.next().url == f"{H}/held"
-    store.close()
 
 
-def test_what_scoring_asks_of_a_link_survives(path):
-    store, frontier = opened(path)
+def test_what_scoring_asks_of_a_link_survives(opened):
+    frontier = opened()
     [seed] = add(frontier, "/")
     place = {"anchor": "光", "group_title": "物理", "tag_path": "html body ul.menu li a"}
     frontier.add([NewLink(f"{H}/a", content_score=0.5, logical_layer=2, **place)], seed)
     known = frontier.known(1)
     frontier.commit()
-    store.close()
 
-    store, frontier = opened(path)
+    frontier = opened()
     assert frontier.known(1) == known
     assert known.tag_path == "html body ul.menu li a"
-    store.close()
 
 
-def test_a_resumed_frontier_goes_on_numbering_and_recognises_its_links(path):
-    store, frontier = opened(path)
+def test_a_resumed_frontier_goes_on_numbering_and_recognises_its_links(opened):
+    frontier = opened()
     add(frontier, "/a?x=1&y=2", "/b")
     frontier.commit()
-    store.close()
 
-    store, frontier = opened(path)
+    frontier = opened()
     assert frontier.lookup(f"{H}/a?y=2&x=1") == 0
     new = [NewLink(f"{H}/b"), NewLink("http://i.test/c")]
     assert frontier.add(new) == [(1, False), (2, True)]
     assert frontier.url(2) == "http://i.test/c"
-    store.close()
 
 
 @pytest.mark.parametrize(("crawled", "waiting"), [(False, [0, 1]), (True, [])])
-def test_links_that_failed_wait_again_only_if_nothing_could_be_fetched(path, crawled, waiting):
-    store, frontier = opened(path)
+def test_links_that_failed_wait_again_only_if_nothing_could_be_fetched(opened, crawled, waiting):
+    frontier = opened()
     add(frontier, "/a", "/b")
     frontier.fail(frontier.next().id, "no network")
     link = frontier.next()
@@ -153,29 +145,25 @@ def test_links_that_failed_wait_again_only_if_nothing_could_be_fetched(path, cra
     else:
         frontier.fail(link.id, "no network")
     frontier.commit()
-    store.close()
 
-    store, frontier = opened(path)
+    frontier = opened()
     assert frontier.waiting() == waiting
     assert len(list(frontier.history())) == 2 - len(waiting)
-    store.close()
 
 
-def test_pages_crawled_after_resuming_come_later_in_the_history(path):
+def test_pages_crawled_after_resuming_come_later_in_the_history(opened):
     for link in ("/b", "/a"):
-        store, frontier = opened(path)
+        frontier = opened()
         add(frontier, link)
         taken = frontier.next()
         frontier.complete(taken.id, PageRecord(taken.url, "", "", "", False, False, 0, 1.0), [])
         frontier.commit()
-        store.close()
-    store, frontier = opened(path)
+    frontier = opened()
     assert [page.url for page in frontier.history()] == [f"{H}/b", f"{H}/a"]
-    store.close()
 
 
-def test_a_refused_link_is_recorded_and_never_waits(path):
-    store, frontier = opened(path)
+def test_a_refused_link_is_recorded_and_never_waits(opened):
+    frontier = opened()
     refused = NewLink(f"{H}/a", refused="request refused: meta['x']")
     assert frontier.add([refused, refused, NewLink(f"{H}/a")]) == [(1, True)]
     frontier.apply(LinkScores([0, 1], [1.0, 1.0], [0.0, 0.0]))
@@ -185,7 +173,5 @@ def test_a_refused_link_is_recorded_and_never_waits(path):
         assert list(frontier.history()) == []
         assert frontier.errors() == {"request refused: meta['x']": 1}
         frontier.commit()
-        store.close()
-        store, frontier = opened(path)
+        frontier = opened()
     assert frontier.next().id == 1
-    store.close()

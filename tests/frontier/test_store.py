@@ -26,11 +26,6 @@ from tests.tables import each
 NOBODY = 65534
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "crawl.db"
-
-
 def opened(path: Path) -> SqliteStore:
     return open_store(f"sqlite:///{path}")
 

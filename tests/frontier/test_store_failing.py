@@ -22,11 +22,6 @@ from tests.waiting import HANG
 PAGE_SIZE = 4096
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "crawl.db"
-
-
 def opened(path: Path) -> SqliteStore:
     return open_store(f"sqlite:///{path}")
 

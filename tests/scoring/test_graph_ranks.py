@@ -213,20 +213,6 @@ def test_ranks_are_those_of_linear_algebra(kind, web):
     assert set(np.flatnonzero(scorer.ranks)) == set(nodes)
 
 
-@each("kind", KINDS)
-@given(web=webs())
-def test_shares_are_those_of_the_formulas_and_sum_to_1(kind, web):
-    pages, words, dead = web
-    scorer, _ = told(kind, pages, words, dead)
-    expected = {p: s for p, s in plain_shares(kind, pages, words, dead).items() if s}
-    found = shares_of(scorer)
-    assert set(found) == set(expected)
-    for page, shares in expected.items():
-        assert found[page] == pytest.approx(shares, abs=1e-6)
-        if kind is not WeightedPageRank:
-            assert sum(found[page].values()) == pytest.approx(1)
-
-
 @each("lambda_", [0.3, "auto"])
 @given(web=webs())
 def test_lambda_is_a_number_or_the_share_of_its_links_that_a_page_holds(lambda_, web):

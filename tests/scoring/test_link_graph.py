@@ -1,18 +1,13 @@
 """What all link-graph algorithms do: when they rank anew, what waits, what a replay comes to."""
 
-from math import isfinite
-from random import Random
-
 import numpy as np
 import pytest
 
-from mmcrawl.frontier import HELD
 from mmcrawl.scoring import CrawledPage
 from mmcrawl.scoring.graph import LinkGraph, RescoreSchedule, converge
 
 ALGORITHMS = ["pagerank", "weighted-pagerank", "topic-centric-pagerank", "hits", "topicrank"]
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
-BATCHES = pytest.mark.parametrize("growth", [0, 1e9], ids=["batches", "estimates"])
 
 
 def ids(*numbers):
@@ -20,28 +15,6 @@ def ids(*numbers):
 
 
 # -- order ----------------------------------------------------------------------------------------
-
-
-@BATCHES
-@every_algorithm
-def test_a_second_parent_moves_a_waiting_link_to_the_front(made_up_crawl, algorithm, growth):
-    web = {"/": ["/a", "/b", "/c"], "/a": ["/c"]}
-    crawl = made_up_crawl(algorithm, web, growth=growth)
-    crawl.seed("/")
-    assert crawl.run(2) == ["/", "/a"]
-    assert crawl.run() == ["/c", "/b"]
-
-
-@pytest.mark.parametrize("algorithm", ["pagerank", "topic-centric-pagerank", "topicrank"])
-def test_a_batch_carries_the_news_to_the_links_of_links(made_up_crawl, algorithm):
-    """Two pages are as good as each other until a third links to one of them."""
-    below = {page: [f"{page}{n}" for n in range(4)] for page in ("/p", "/q")}
-    crawl = made_up_crawl(algorithm, {"/": ["/p", "/q"], "/late": ["/q"], **below}, growth=0)
-    crawl.seed("/")
-    assert crawl.run(3) == ["/", "/p", "/q"]
-    assert len(set(np.round(list(crawl.scores().values()), 6))) == 1
-    crawl.seed("/late")
-    assert crawl.run() == ["/late", *below["/q"], *below["/p"]]
 
 
 @every_algorithm
@@ -75,43 +48,6 @@ def test_a_seed_that_a_page_links_to_is_ranked_like_any_link(made_up_crawl, algo
 
 
 # -- what is answered -----------------------------------------------------------------------------
-
-
-def random_web(seed, pages=60):
-    dice = Random(seed)
-    names = [f"/{n}" for n in range(pages)]
-    return {"/": names[:3]} | {name: dice.sample(names, dice.randrange(8)) for name in names}
-
-
-def word_score(url):
-    return len(url) * ord(url[-1]) % 5 / 8
-
-
-@pytest.mark.parametrize("growth", [0, 1e9])
-@every_algorithm
-def test_every_waiting_link_can_be_fetched_and_has_a_score_in_range(
-    made_up_crawl, algorithm, growth
-):
-    crawl = made_up_crawl(algorithm, random_web(1), content=word_score, growth=growth)
-    crawl.seed("/")
-    while (taken := crawl.start()) is not None:
-        crawl.finish(*taken)
-        assert len(set(crawl.answer.ids)) == len(crawl.answer.ids)
-        assert all(isfinite(s) and 0 <= s <= 2 for s in crawl.answer.score)
-        assert all(0 <= s <= 2 for s in crawl.answer.structure)
-        assert crawl.frontier.ready == len(crawl.frontier.waiting())
-        assert HELD not in crawl.scores().values()
-    assert set(crawl.fetched) >= {"/", "/0", "/1", "/2"}
-
-
-@every_algorithm
-def test_a_batch_scores_just_the_waiting_links_by_the_largest_of_them(made_up_crawl, algorithm):
-    crawl = made_up_crawl(algorithm, random_web(2), growth=0)
-    crawl.seed("/")
-    for _ in range(12):
-        crawl.run(1)
-        assert sorted(crawl.answer.ids) == crawl.frontier.waiting()
-        assert max(crawl.answer.structure) == 1
 
 
 @every_algorithm
@@ -148,20 +84,6 @@ def test_a_dead_link_is_scored_no_more_but_stays_where_it_is_linked(made_up_craw
     assert link not in crawl.answer.ids
     assert crawl.scorer.ranks[link] > 0
     assert crawl.scorer.ranks.sum() == pytest.approx(1)
-
-
-@every_algorithm
-def test_taking_back_that_a_page_is_relevant_changes_nothing(made_up_crawl, algorithm):
-    crawl = made_up_crawl(algorithm, random_web(3), relevant=lambda url: True)
-    crawl.seed("/")
-    crawl.run(5)
-    before = crawl.scorer.ranks
-    assert crawl.scorer.revised([0, 1]).ids == []
-    assert (crawl.scorer.ranks == before).all()
-    assert crawl.scorer.patterns() == []
-
-
-# -- replay ---------------------------------------------------------------------------------------
 
 
 # -- parts ----------------------------------------------------------------------------------------
