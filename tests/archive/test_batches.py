@@ -74,20 +74,6 @@ def test_a_batch_is_kept_as_its_visits_would_be_one_by_one(archive, steps, befor
         assert seen(archive, urls[0]) == seen(archive, urls[1])
 
 
-def test_the_second_capture_of_a_page_in_a_batch_sees_the_first(archive, page):
-    batch = [page("a", 1.0), page("a", 2.0), page("b", 3.0), page("a", 4.0), page("a", 4.0)]
-    stored = archive.store_many(batch)
-    assert [s.version and s.version.number for s in stored] == [1, None, 2, 3, None]
-    assert [(v.time, v.changed) for v in archive.visits(URL)] == [
-        (1.0, True),
-        (2.0, False),
-        (3.0, True),
-        (4.0, True),
-    ]
-    archive.pack()
-    assert archive.check().clean
-
-
 def test_a_batch_of_one_host_shares_a_segment_and_what_is_large_does_not(archive):
     large = [Capture(f"http://h.test/large{n}", os.urandom(900_000), 1.0) for n in range(5)]
     stored = archive.store_many([*captures(40), *large])
@@ -96,22 +82,6 @@ def test_a_batch_of_one_host_shares_a_segment_and_what_is_large_does_not(archive
     assert archive.check().clean
     for capture in (*captures(40), *large):
         assert archive.rebuild(archive.get(capture.url)) == capture
-
-
-def test_visits_without_change_go_with_the_others(archive):
-    archive.store_many(captures(3))
-    visits = [Unchanged("http://h.test/0", 2.0), *captures(3, 3.0, text="new")]
-    visits += [Unchanged("http://h.test/1", 4.0, 503), Unchanged("http://nowhere.test/", 4.0)]
-    stored = archive.store_many(visits)
-    assert [(s.noted, s.version is not None) for s in stored] == [
-        (True, False),
-        *[(True, True)] * 3,
-        (True, False),
-        (False, False),
-    ]
-    assert [v.version for v in archive.visits("http://h.test/0")] == [1, 1, 2]
-    assert [(v.version, v.status) for v in archive.visits("http://h.test/1")][2:] == [(2, 503)]
-    assert archive.known([v.url for v in visits]) == {f"http://h.test/{n}" for n in range(3)}
 
 
 def test_each_page_of_a_batch_has_its_own_level(archive):
@@ -126,9 +96,6 @@ def test_each_page_of_a_batch_has_its_own_level(archive):
         with pytest.raises(ValueError, match="shorter"):
             archive.store_many(captures(2, 3.0), levels=levels)
     assert all(len(archive.visits(f"http://h.test/{n}")) == 2 for n in range(3))
-
-
-# -- numbers ----------------------------------------------------------------------------------
 
 
 # -- others write at the same time ------------------------------------------------------------

@@ -45,15 +45,6 @@ def test_an_unchanged_page_is_a_visit_and_no_version(archive, page):
     assert found == [(1.0, True, 1, 200), (2.0, False, 1, 200), (3.0, False, 1, 304)]
 
 
-def test_storing_the_same_capture_again_changes_nothing(archive, page):
-    archive.store(page(time=1.0))
-    archive.store(page(time=2.0))
-    before = archive.visits(URL)
-    assert archive.store(page(time=1.0)).version is None
-    assert archive.store(page(time=2.0)).version is None
-    assert archive.visits(URL) == before
-
-
 def test_a_page_that_returns_to_an_older_state_is_a_new_version_of_the_same_bytes(archive, page):
     for time, text in enumerate(("one", "two", "one")):
         stored = archive.store(page(text, time=float(time)))
@@ -90,15 +81,6 @@ def test_equal_pages_of_a_host_are_stored_once(archive, page):
     archive.store_many([Capture(url, body, 1.0) for url in urls])
     assert archive.stats().kept_bytes == 2 * len(body)  # once on each host
     assert all(archive.rebuild(archive.get(url)).body == body for url in urls)
-
-
-def test_a_capture_of_the_past_finds_its_place_in_time(archive, page):
-    archive.store(page("new", time=10.0))
-    assert archive.store(page("old", time=5.0)).version.number == 2
-    assert archive.store(page("old", time=7.0)).version is None
-    assert [v.time for v in archive.versions(URL)] == [5.0, 10.0]
-    assert archive.get(URL, 9.0).number == 2
-    assert [(v.time, v.version) for v in archive.visits(URL)] == [(5.0, 2), (7.0, 2), (10.0, 1)]
 
 
 @pytest.mark.parametrize(
@@ -253,21 +235,6 @@ def test_versions_are_rebuilt_across_tails_and_segments(uri):
         assert all(archive.rebuild(v) == c for v, c in zip(versions, captures, strict=True))
 
 
-@pytest.mark.usefixtures("small_segments")
-def test_a_url_that_returns_after_its_segment_was_closed(archive):
-    others = [Capture(f"http://h.test/{n}", noise(20_000, n), 1.0) for n in range(20)]
-    page = next(series(1, url="http://h.test/page"))
-    archive.store(page)
-    archive.store_many(others)
-    archive.pack()
-    again = list(series(8, url="http://h.test/page"))[1:]
-    assert all(archive.store(capture).version for capture in again)
-    archive.pack()
-    found = [archive.rebuild(v).body for v in archive.versions("http://h.test/page")]
-    assert found == [page.body, *(capture.body for capture in again)]
-    assert archive.check().clean
-
-
 def test_several_threads_store_and_read(archive, page):
     failures = []
 
@@ -290,15 +257,6 @@ def test_several_threads_store_and_read(archive, page):
 
 
 # -- upkeep -----------------------------------------------------------------------------------
-
-
-def test_a_check_of_a_sound_archive_is_clean(archive, page):
-    archive.store_many([page(str(n), time=n, url=f"http://h.test/{n % 3}") for n in range(9)])
-    for _ in range(2):
-        report = archive.check()
-        assert report.clean
-        assert (report.faults, report.orphans, report.versions, report.urls) == ((), 0, 9, 3)
-        archive.pack()
 
 
 def test_purging_removes_versions_and_gives_space_back(archive, page):
@@ -330,13 +288,6 @@ def test_purging_removes_versions_and_gives_space_back(archive, page):
 def test_a_purge_must_name_something(archive):
     with pytest.raises(ValueError, match="name a URL"):
         archive.purge()
-
-
-def test_a_purged_version_is_no_longer_there(archive, page):
-    version = archive.store(page()).version
-    archive.purge(url=URL)
-    with pytest.raises(StoreError, match="no longer in archive"):
-        archive.rebuild(version)
 
 
 def test_numbers_of_an_archive(archive, page):

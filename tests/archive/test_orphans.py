@@ -2,7 +2,6 @@
 
 import random
 import time
-from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -66,33 +65,6 @@ def test_a_number_that_another_took_is_an_orphan_that_goes(archive):
     assert (archive.check().faults, archive.check().orphans) == ((), 0)
     assert archive.stats().kept_bytes == 40_000
     assert archive.rebuild(after).body == noise(3)
-
-
-def test_a_store_that_died_before_it_noted_how_a_url_stands(archive):
-    archive.store(Capture(URL, noise(1), 1.0))
-    row = archive._index.url(URL)
-    archive.store(Capture(URL, noise(2), 2.0))
-    archive._index.put_url(row)
-    assert archive.check().orphans == 1
-    assert archive.store(Capture(URL, noise(3), 3.0)).version.number == 3
-    report = archive.check()
-    assert report.faults == ()
-    archive.check(repair=True)
-    assert (archive.check().faults, archive.check().orphans) == ((), 0)
-    assert [archive.rebuild(v).body for v in archive.versions(URL)] == [*map(noise, (1, 2, 3))]
-
-
-def test_a_purge_that_died_is_finished_by_a_repair(archive, page):
-    archive.store(Capture(URL, noise(1), 1.0))
-    archive.store(Capture(URL, noise(2), 2.0))
-    row = archive._index.version(1, 1)
-    archive.purge(url=URL, before=3.0)
-    archive._index.add_versions([row])  # as if it had not come to that
-    report = archive.check()
-    assert (report.faults, report.orphans) == ((), 1)
-    archive.check(repair=True)
-    assert (archive.check().faults, archive.check().orphans) == ((), 0)
-    assert [version.number for version in archive.versions(URL)] == [2]
 
 
 @pytest.mark.parametrize("step", ["remove", "remove_url", "remove_segments"])
@@ -283,14 +255,3 @@ def test_a_purge_that_meets_damage_removes_nothing(archive, column):
     archive._reader.forget(last.stream)
     assert archive.purge(before=2.5).versions == 3
     assert archive.check().faults == ()
-
-
-def test_a_number_is_never_given_again(archive):
-    for n in range(3):
-        archive.store(Capture(URL, noise(n), float(n)))
-    archive.note_unchanged(URL, 1.5)
-    row = archive._index.url(URL)
-    archive.purge(url=URL, before=2.5)
-    assert archive._index.url(URL) == replace(row, seen=2.0)
-    assert archive.check().faults == ()
-    assert archive.store(Capture(URL, noise(7), 9.0)).version.number == 4

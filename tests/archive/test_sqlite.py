@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from mmcrawl.archive import CONTENTS, Capture, open_archive
+from mmcrawl.archive import Capture, open_archive
 from mmcrawl.errors import StoreError
 
 
@@ -26,20 +26,6 @@ def refusal(path, **options):
     assert str(path) in message
     assert "\n" not in message
     return message
-
-
-def test_a_newer_schema_is_refused(path):
-    opened(path).close()
-    with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 99")
-    db.close()
-    assert f"newer version of mmcrawl (schema 99, this one has {CONTENTS.version})" in refusal(path)
-
-
-def test_another_file_is_refused_and_left_alone(path):
-    path.write_text("just a text file, and a rather long one" * 100)
-    assert "is not an archive" in refusal(path)
-    assert path.read_text().startswith("just a text")
 
 
 def test_a_folder_or_no_folder(tmp_path):

@@ -104,44 +104,6 @@ def test_what_is_misspelt_is_told_in_a_sentence(program, words, told, monkeypatc
         assert re.fullmatch(rf"{program} \w+: .*\n", said)
 
 
-MISSING = """\
-archive list none.db
-archive list -a store=none.db
-archive check none.db
-archive import-warc none.warc -a archive=new.db
-archive copy none.db new.db
-links -a store=none.db
-links why http://a.test/ -a store=none.db
-rank -a archive=none.db
-rules export -a store=none.db
-rules test http://a.test/ -a rules=none.txt
-browse -a store=none.db
-collect status none.db
-works list none.db
-works describe none.db
-works export none.db --to csv
-works correct none.jsonl none.db
-blocks none.html
-blocks --format md none.html
-topic score none.html
-topic show none.toml
-seeds check none.txt
-seeds find --from none.db --topic physics-senior
-seeds find --from page.html --topic physics-senior --known none.txt
-experiment --web none
-experiment --compare none none"""
-
-
-@each("line", MISSING.splitlines())
-def test_a_file_that_is_not_there_is_exit_code_2(line, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "page.html").write_text("<p>lens")
-    name, *words = line.split()
-    assert exit_code(import_module(f"mmcrawl.commands.{name}").Command, *words) == 2
-    assert "none" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-
-
 @each(
     "text, end",
     [

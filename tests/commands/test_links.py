@@ -551,13 +551,6 @@ def test_an_algorithm_that_adds_nothing_up_says_so(run: Run, tmp_path: Path) -> 
 # -- what is wrong ----------------------------------------------------------------------------
 
 
-def test_a_store_that_is_not_there_is_not_made(run: Run, tmp_path: Path) -> None:
-    said = run("-a", f"store={tmp_path}/none.db")
-    assert said.code == 2
-    assert f"there is no store {tmp_path}/none.db" in said.err
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_job_that_is_meant_must_be_said(run: Run, alone: str, tmp_path: Path) -> None:
     said = run("-a", f"store={alone}", "-a", "job=college")
     assert (said.code, "there is no job 'college'" in said.err) == (1, True)

@@ -23,6 +23,7 @@ OPTICS = "experiment --web web --keywords x --algos breadth"
 
 COLLECT = """
 collect none.db | 2 | there is no store none.db
+collect status none.db | 2 | there is no collection none-media/index.db
 collect status | 2 | there is no collection crawl-media/index.db
 collect -a kinds=films | 2 | kinds: there is no media kind 'films'; did you mean
 collect --max-media much | 2 | max_media: 'much' is no size; give one as 700MB
@@ -40,6 +41,10 @@ archive diff http://a.test/ 1 9 | 1 | http://a.test/ has no version 9
 archive list none.test | 1 | the archive has no page of host none.test
 archive list -a archive=newer.db | 1 | written by a newer version of mmcrawl
 archive list -a archive=text.db | 1 | text.db is not an archive of mmcrawl
+archive list none.db | 2 | there is no archive none.db; store a page there first
+archive list -a store=none.db | 2 | there is no archive none-archive.db
+archive check none.db | 2 | there is no archive none.db
+archive copy none.db new.db | 2 | there is no archive none.db
 archive purge --host none.test --yes | 1 | the archive has no page of host none.test
 archive copy crawl-archive.db crawl-archive.db | 1 | an archive is not copied to itself
 archive block lens | 1 | no digest of a block
@@ -103,6 +108,7 @@ blocks --format md notes | 2 | notes: no file in it ends in .html
 
 OTHERS = f"""
 browse -a archive=none.db | 2 | there is no archive none.db
+browse -a store=none.db | 2 | there is no archive none-archive.db
 browse -a store=memory: | 2 | a store in memory has no archive
 browse -a shop=x | 2 | there is no argument 'shop'
 browse --port http | 2 | --port: give a whole number from 0 to 65535
@@ -118,6 +124,7 @@ experiment --keywords x --algos breadth --web nowhere | 2 | web: 'nowhere' does 
 experiment --keywords x --algos breadth --web sim:seed=1-3 | 2 | seed=1-3 does not describe a
 {OPTICS} --out notes | 2 | the folder notes holds other files (letter.txt); name
 experiment --compare notes notes | 2 | notes holds no finished experiment
+experiment --compare none none | 2 | none holds no finished experiment
 experiment --preset wang2012 --data notes | 2 | has no pages.json that can be read
 experiment --preset quark --data notes | 2 | has no pages.json that can be read
 experiment --preset quark --algos breadth | 2 | takes --data and --out; leave out --algos
@@ -132,6 +139,7 @@ links --min-score good | 2 | --min-score: give a number
 links why http://[ | 2 | 'http://[' is no URL; write it as http://host/path
 links -a store=memory: | 2 | memory: keeps nothing
 links -a store=none.db | 2 | there is no store none.db
+links why http://a.test/ -a store=none.db | 2 | there is no store none.db
 links -a job=college | 1 | there is no job 'college'
 links --jsn | 2 | there is no option --jsn
 rank --method pagerang | 2 | no method 'pagerang'; did you mean pagerank?
@@ -141,6 +149,7 @@ rank --of words | 2 | --of: invalid choice: 'words'
 rank --of blocks --method hits | 2 | take --method quarkrank or block-pagerank
 rank --of media | 1 | no page of the archive shows or links to media
 rank -a archive=empty.db | 1 | the archive is empty
+rank -a archive=none.db | 2 | there is no archive none.db
 rank pagerank | 2 | it is scrapy rank [FILE.db] [options]
 rules | 2 | say one of export, test
 rules list | 2 | there is no 'list'; say one of export, test
@@ -158,11 +167,13 @@ rules export --store text.db | 1 | text.db is not a store of mmcrawl
 rules test http://h.test/ -a rules=none.txt | 2 | none.txt
 seeds find --keywords x | 2 | --from is missing
 seeds find --from none.db --keywords x | 2 | there is no none.db
+seeds find --from page.html --keywords x --known none.txt | 2 | there is no seed file none.txt
 seeds find --from . | 2 | --topic NAME
 seeds find --from notes --keywords x | 2 | folder without WARC files
 seeds check none.txt | 2 | there is no seed file
 seeds guess | 2 | there is no 'guess'; say one of find, check
 topic show physic-senior | 2 | did you mean physics-senior
+topic show none.toml | 2 | there is no topic file none.toml
 topic score nothing.html | 2 | there is no file nothing.html
 topic score --topic nope page.html | 2 | unknown topic 'nope'
 topic score | 2 | it is scrapy topic score URL-or-file
@@ -191,6 +202,9 @@ works export --to csv -o no/where.csv | 2 | there is no folder no
 works export --to csv -o {LONG} | 2 | name too long
 works list --limit some | 2 | whole number
 works list no.db | 2 | `scrapy works describe` makes it
+works describe none.db | 2 | there is no store none.db
+works export none.db --to csv | 2 | there is no catalogue of works none-media
+works correct none.jsonl none.db | 2 | none.jsonl: No such file
 works explain | 2 | describe, list
 works show | 2 | it is scrapy works show ID
 """

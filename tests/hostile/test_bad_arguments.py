@@ -50,12 +50,6 @@ def test_a_wrong_argument_is_one_sentence_and_code_2(arguments, runs):
     assert line.startswith(f"scrapy crawl: {CASES[arguments]}")
 
 
-def test_a_password_is_not_repeated(runs: dict[tuple[str, ...], Run]) -> None:
-    said = [run.err for case, run in runs.items() if any("s3cret" in word for word in case)]
-    assert said
-    assert not any("s3cret" in err for err in said)
-
-
 def test_every_bad_line_of_a_seed_file_is_told(desk: Desk) -> None:
     (desk.folder / "seeds.txt").write_bytes(b"http://[\nhttp://a.test/\nftp://b.test/\n")
     run = desk.crawl(TOPIC, "seeds=seeds.txt")

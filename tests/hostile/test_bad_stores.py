@@ -2,70 +2,19 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
-import sqlite3
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mmcrawl.archive import open_archive
-from tests.waiting import HANG
 
 if TYPE_CHECKING:
     from tests.hostile.conftest import Desk, Site
 
 TOPIC = "topic=physics-senior"
-
-
-def foreign_database(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("CREATE TABLE link (id INTEGER PRIMARY KEY, url TEXT)")
-        db.execute("INSERT INTO link (url) VALUES ('http://a.test/')")
-
-
-def store_of_a_later_version(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("CREATE TABLE job (id INTEGER PRIMARY KEY)")
-        db.execute(f"PRAGMA application_id = {0x6D6D6372}")
-        db.execute("PRAGMA user_version = 999")
-
-
-@pytest.mark.parametrize(
-    ("make", "told"),
-    [
-        (foreign_database, "crawl.db is not a store of mmcrawl; name another file"),
-        (
-            lambda path: path.write_text("This is my thesis. " * 500),
-            "crawl.db is not a store of mmcrawl; name another file",
-        ),
-        (store_of_a_later_version, "store crawl.db was written by a newer version of mmcrawl"),
-    ],
-    ids=["other program", "no SQLite", "later version"],
-)
-def test_a_file_that_is_no_store_of_ours_is_left_as_it_was(make, told, desk):
-    store = desk.folder / "crawl.db"
-    make(store)  # type: ignore[operator]
-    before = store.read_bytes()
-    run = desk.crawl(TOPIC, "web=demo", "store=crawl.db")
-    assert run.code == 1
-    [line] = run.errors
-    assert line.startswith(told)
-    assert "Traceback" not in run.err
-    assert store.read_bytes() == before
-
-
-def test_a_store_that_cannot_be_opened_is_told(desk: Desk) -> None:
-    (desk.folder / "crawl.db").mkdir()
-    run = desk.crawl(TOPIC, "web=demo", "store=crawl.db")
-    assert run.code == 1
-    assert run.errors == [
-        "store crawl.db cannot be opened; does its folder exist, and may you write there?"
-    ]
 
 
 def test_a_store_where_no_file_can_be_made_is_told(desk: Desk) -> None:
@@ -91,48 +40,6 @@ def test_a_crawl_that_is_over_before_it_begins_lets_go_of_its_store(desk: Desk, 
     for told, arguments in ends.items():
         assert told in desk.crawl(*arguments).words
         assert [path.name for path in desk.folder.glob("crawl.db*")] == ["crawl.db"]
-
-
-def test_a_store_in_use_is_told_and_the_crawl_that_has_it_goes_on(desk: Desk, site: Site) -> None:
-    asked, go_on = threading.Event(), threading.Event()
-    site.page("/", "optics of a lens", media="a.mp4")
-    page = site.answers["/"]
-    assert isinstance(page, bytes)
-
-    def wait(connection: socket.socket) -> None:
-        asked.set()
-        go_on.wait(HANG)
-        connection.sendall(page)
-
-    site.answers["/"] = wait
-    arguments = (TOPIC, f"seeds={site.url()}", "store=crawl.db")
-    with desk.start(*arguments) as first:
-        try:
-            assert asked.wait(HANG)
-            second = desk.crawl(*arguments)
-        finally:
-            go_on.set()
-        first.communicate(timeout=HANG)
-    assert second.code == 1
-    assert second.errors == [
-        "store crawl.db is in use by another crawl; wait for it, or name another store"
-    ]
-    assert first.returncode == 0
-    assert desk.media_pages("crawl.db") == {site.url()}
-
-
-def test_a_job_keeps_its_arguments_and_may_change_its_limit(desk: Desk) -> None:
-    job = ("web=demo", "store=crawl.db", "job=mine")
-    assert desk.crawl(*job, TOPIC, "max_pages=5").code == 0
-    assert desk.rows("crawl.db", "SELECT count(*) FROM page") == [(5,)]
-    links = desk.links("crawl.db")
-    other = desk.crawl(*job, "topic=biology-senior")
-    assert other.code == 1
-    [line] = other.errors
-    assert "job 'mine' in crawl.db was started with topic='physics-senior', not" in line
-    assert desk.links("crawl.db") == links
-    assert desk.crawl(*job, TOPIC, "max_pages=9").code == 0
-    assert desk.rows("crawl.db", "SELECT count(*) FROM page") == [(9,)]
 
 
 @pytest.fixture

@@ -38,19 +38,6 @@ def filled(uri):
     return uri
 
 
-@each("field, value", [("status", 404), ("time", 0.5), ("at", 1 << 40)])
-def test_an_altered_row_is_made_again_from_its_record(filled, database, field, value):
-    rows = database["archive_version"]
-    before = rows.find_one({"time": 2.0})
-    rows.update_one({"_id": before["_id"]}, {"$set": {field: value}})
-    with open_archive(filled) as archive:
-        (fault,) = archive.check().faults
-        assert " of 1970-01-01 00:00:02 UTC: its row was altered" in fault.what
-        assert archive.check(repair=True).clean
-        assert archive.check().faults == ()
-    assert rows.find_one({"_id": before["_id"]}) == before
-
-
 def test_what_was_lost_is_named_by_url_and_time_and_made_again(filled, database):
     tables = ("url", "version", "visit", "stream", "counter")
     before = {name: list(database[f"archive_{name}"].find().sort("_id", 1)) for name in tables}
@@ -67,22 +54,6 @@ def test_what_was_lost_is_named_by_url_and_time_and_made_again(filled, database)
         assert archive.check().faults == ()
     after = {name: list(database[f"archive_{name}"].find().sort("_id", 1)) for name in tables}
     assert after == before
-
-
-def test_a_lost_last_row_is_completed(filled, database):
-    rows = database["archive_version"]
-    row = database["archive_url"].find_one({"_id": URLS[0]})
-    rows.delete_one({"_id": row["id"] << 24 | 12})
-    database["archive_visit"].delete_many({"url": row["id"]})
-    behind = {"last": 11, "seen": 10.0, "version": 11}
-    database["archive_url"].update_one({"_id": URLS[0]}, {"$set": behind})
-    with open_archive(filled) as archive:
-        report = archive.check()  # as if its process had died before it was written
-        assert (report.faults, report.orphans) == ((), 3)
-        report = archive.check(repair=True)
-        assert (report.faults, report.removed, report.completed) == ((), 0, 3)
-        assert (archive.check().faults, archive.check().orphans) == ((), 0)
-        assert archive.rebuild(archive.version(URLS[0], 12)).body == body(URLS[0], 11)
 
 
 # -- each collection, each field: deleted, changed, taken away -----------------------------------

@@ -3,9 +3,7 @@
 import multiprocessing
 import os
 import random
-import signal
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -26,7 +24,6 @@ from tests.archive.search.pages import (
     store_all,
 )
 from tests.archive.search.test_searching import QUERIES, urls
-from tests.warm import python
 
 
 @pytest.fixture
@@ -253,43 +250,6 @@ def test_an_update_that_dies_at_any_commit_is_finished_by_the_next(
             search.update()
     assert deaths > 5
     search.update()
-    assert answers(search) == anew(archive, tmp_path)
-
-
-_KILLED = """
-import os, signal, sys
-from mmcrawl.archive import open_archive, open_search
-from mmcrawl.archive.search import updating
-
-updating._COMMIT_SECONDS = 0
-write, left = updating.Writer.write, int(sys.argv[2])
-
-def dying(*args):
-    global left
-    write(*args)
-    left -= 1
-    if not left:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-updating.Writer.write = dying
-with open_archive(sys.argv[1]) as archive, open_search(sys.argv[1], archive) as search:
-    search.update()
-"""
-
-
-@pytest.mark.parametrize("writes", [1, 4])
-def test_an_update_that_is_killed_in_the_middle_goes_on_where_it_was(
-    archive: Archive, search: Search, uri: str, tmp_path: Path, writes: int
-) -> None:
-    store_all(archive, mixed_web())  # four pages, one after the other
-    died = subprocess.run([python(), "-c", _KILLED, uri, str(writes)], check=False)
-    assert died.returncode == -signal.SIGKILL
-    indexed = search.stats().versions
-    assert (indexed == 0) == (writes == 1)
-    assert search.update().versions == 7 - indexed
-    with closing(sqlite3.connect(index_path(uri))) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        db.execute("INSERT INTO word (word) VALUES ('integrity-check')")
     assert answers(search) == anew(archive, tmp_path)
 
 

@@ -81,18 +81,6 @@ def test_a_coding_that_cannot_be_undone_is_named(archive, warc, coding, packed, 
     assert done.skipped == {"damaged": 1}
 
 
-def test_an_import_can_be_run_again(archive: Archive, warc: Warc) -> None:
-    digest = warc.response(URL, b"A", date="2020-01-01T00:00:01Z")
-    warc.response(URL, b"B", date="2020-01-01T00:00:02Z")
-    warc.revisit(URL, "200 OK", "2020-01-01T00:00:03Z", WARC_Payload_Digest=digest)
-    path = warc.close()
-    import_warc(archive, [path])
-    before = all_of(archive)
-    done = import_warc(archive, [path])
-    assert (done.captures, done.versions, done.unchanged) == (3, 0, 3)
-    assert all_of(archive) == before
-
-
 def test_it_can_be_run_again_where_captures_share_a_second(archive: Archive, warc: Warc) -> None:
     for body in (b"A", b"A", b"B", b"A", b"A"):
         warc.response(URL, body)
