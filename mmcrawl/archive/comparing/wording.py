@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from mmcrawl.archive.comparing.changes import WordChange
+from mmcrawl.archive.comparing.headlines import longest_rise
 from mmcrawl.text.words import HAN
 
-_MOST_WORDS = 4_000  # of a text; longer ones are compared from their two ends
+_MOST_PAIRS = 10_000  # of words that difflib compares at once, in cubic time
 _SHORTEST_MOVED = 12  # characters
 _WORD = re.compile(rf"(?:[{HAN}]|[^\W{HAN}]+|[^\w\s])\s*")
 
@@ -60,20 +61,23 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[WordChange]:
         return
     start = _common(zip(old_keys, new_keys, strict=False))
     end = _common(zip(reversed(old_keys[start:]), reversed(new_keys[start:]), strict=False))
-    if start:
-        yield WordChange("same", "".join(new[:start]))
     old_end, new_end = len(old) - end, len(new) - end
-    for step, i, j, k, m in _steps(old_keys[start:old_end], new_keys[start:new_end]):
-        before, after = "".join(old[start + i : start + j]), "".join(new[start + k : start + m])
-        if step == "equal":
-            yield WordChange("same", after)
-            continue
+    inside = _matches(old_keys[start:old_end], new_keys[start:new_end], start, start)
+    at_old = at_new = 0
+    same = ""
+    for i, k, size in ((0, 0, start), *inside, (old_end, new_end, end)):
+        before, after = "".join(old[at_old:i]), "".join(new[at_new:k])
+        if same and (before or after):
+            yield WordChange("same", same)
+            same = ""
         if before:
             yield WordChange("removed", before)
         if after:
             yield WordChange("added", after)
-    if end:
-        yield WordChange("same", "".join(new[new_end:]))
+        at_old, at_new = i + size, k + size
+        same += "".join(new[k:at_new])
+    if same:
+        yield WordChange("same", same)
 
 
 def _common(pairs: Iterable[tuple[str, str]]) -> int:
@@ -85,7 +89,27 @@ def _common(pairs: Iterable[tuple[str, str]]) -> int:
     return count
 
 
-def _steps(old: Sequence[str], new: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
-    if max(len(old), len(new)) > _MOST_WORDS:
-        return [("replace", 0, len(old), 0, len(new))]
-    return list(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())
+def _matches(
+    old: Sequence[str], new: Sequence[str], at_old: int, at_new: int
+) -> Iterator[tuple[int, int, int]]:
+    """Yield where words of both begin, and how many: like those of difflib, in linear time.
+
+    Long texts are first cut at words that both have once. What has none of these and is long stays
+    whole: it was replaced.
+    """
+    if len(old) * len(new) <= _MOST_PAIRS:
+        for i, k, size in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+            yield at_old + i, at_new + k, size
+        return
+    counts, places = Counter(old), {word: k for k, word in enumerate(new)}
+    others = Counter(new)
+    once = [(i, places[word]) for i, word in enumerate(old) if counts[word] == others[word] == 1]
+    i = k = 0
+    cuts = [once[n] for n in longest_rise([place for _, place in once])]
+    for of, index in (*cuts, (len(old), len(new))):
+        between = of - i + index - k
+        if i < of and k < index and 2 * between <= len(old) + len(new):
+            yield from _matches(old[i:of], new[k:index], at_old + i, at_new + k)
+        if of < len(old):
+            yield at_old + of, at_new + index, 1
+        i, k = of + 1, index + 1
