@@ -227,7 +227,7 @@ class _Provider:
         try:
             revision, start, kept = json.loads(base64.urlsafe_b64decode(token.encode()))
             number, given = int(start), {str(name): str(value) for name, value in kept.items()}
-        except (ValueError, TypeError, AttributeError, RecursionError):
+        except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
             raise _Refusal("badResumptionToken", "this is no token of ours") from None
         if revision != self._revision or number < 0:
             raise _Refusal("badResumptionToken", "the works have changed since; begin again")

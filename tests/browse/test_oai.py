@@ -126,6 +126,7 @@ WRONG = f"""
 /oai?verb=ListRecords{DC}&until=1999-01-01 noRecordsMatch
 /oai?verb=ListIdentifiers{DC}&set=kind:opera noRecordsMatch
 /oai?verb=ListRecords&resumptionToken=W10= badResumptionToken
+/oai?verb=ListRecords&resumptionToken=WzAsMWU5OTksIHt9XQ== badResumptionToken
 /oai?verb=ListRecords&resumptionToken=%F0%9F%98%80 badResumptionToken
 /oai?verb=ListRecords&resumptionToken=x{DC} badArgument
 /oai?verb=ListSets&resumptionToken=x badResumptionToken

@@ -272,6 +272,7 @@ def test_flash_plays_where_ruffle_is_installed(tmp_path: Path) -> None:
         answer = client.get("/media/item", params=asked | {"play": "1"})
         page = html.document_fromstring(answer.content)
         assert page.cssselect("object")[0].get("data") == "http://films.test/ripple.swf"
+        assert page.cssselect("object > param[name=allowScriptAccess][value=never]")
         assert page.cssselect("script[src='/ruffle/ruffle.js']")
         policy = answer.headers["content-security-policy"]
         assert "script-src http://127.0.0.1:8000/ruffle/ 'wasm-unsafe-eval';" in policy

@@ -2,6 +2,7 @@
 
 import io
 import time
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 from zipfile import ZipFile
@@ -108,6 +109,15 @@ def test_an_animation_finds_what_it_loads(shown: TestClient) -> None:
     assert shown.get(f"{folder}parts/two.swf").content == PART
     for path in ("parts/three.swf", "../../../works.db", "%2e%2e/%2e%2e/works.db"):
         assert shown.get(folder + path).status_code == 404
+
+
+def test_what_an_animation_does_reaches_nothing_of_the_page(tmp_path: Path) -> None:
+    ruffle = tmp_path / "ruffle"
+    ruffle.mkdir()
+    options = replace(keep_works(tmp_path), ruffle=ruffle)
+    with browsing(fill(tmp_path), options) as (client, _):
+        page = html.document_fromstring(client.get(f"/work?id={RIPPLES.id}").text)
+    assert page.cssselect("object > param[name=allowScriptAccess][value=never]")
 
 
 @pytest.mark.skipif(not has_pictures(), reason="ffmpeg is not installed")

@@ -297,6 +297,7 @@ def test_kiwix_plays_animations_if_ruffle_is_there(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "out.zim")
     page = bytes(archive.get_entry_by_path(f"works/{ANIMATION.id}.html").get_item().content)
     (movie,) = html.document_fromstring(page).xpath("//object/@data")
+    assert b'<param name="allowScriptAccess" value="never">' in page
     path = unquote(posixpath.normpath(f"works/{movie}"))
     assert bytes(archive.get_entry_by_path(path).get_item().content) == MOVIE
     assert not archive.has_entry_by_path(f"{path}.js"), "that is for what is opened from file://"

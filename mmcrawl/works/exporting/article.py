@@ -112,8 +112,10 @@ def work_page(work: Work, copied: Sequence[tuple[WorkFile, str]], ruffle: str = 
             tag = file.mime.partition("/")[0]
             parts.append(f'<{tag} controls preload="none" src="{address}"></{tag}>')
         elif number == 0 and plays:
+            # To films of its own host, Ruffle would else open the page to the scripts in them.
             parts.append(
                 f'<object type="{SWF}" data="{address}" width="640" height="480">'
+                '<param name="allowScriptAccess" value="never">'
                 f'<param name="base" value="{address.rpartition("/")[0]}/"></object>'
             )
         name = escape(path.rpartition("/")[2])
