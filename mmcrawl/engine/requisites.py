@@ -114,11 +114,11 @@ class Requisites:
             if is_free(split_origin(request.url).origin):
                 self._again.remove(request)
                 return request
-        for origin in [*self.queue.waiting]:
-            if why := unreachable.reason(urlsplit(origin).netloc):
-                for one in self.queue.taken(self.queue.of_origin(origin)):
-                    self.queue.end(one, f"robots.txt of its host could not be fetched: {why}")
-        found = self.queue.take(is_free)
+        while found := self.queue.take(is_free):
+            host = urlsplit(split_origin(found.url).origin).netloc
+            if not (why := unreachable.reason(host)):
+                break
+            self.queue.end(found, f"robots.txt of its host could not be fetched: {why}")
         if found is None:
             return None
         self._under_way[found.id] = found

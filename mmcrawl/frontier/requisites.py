@@ -63,7 +63,8 @@ class RequisiteQueue:
         limits: how much is kept.
 
     Attributes:
-        waiting: how many wait, by their origin.
+        waiting: how many wait, by their origin; the one that was taken from last is the last, so
+            that those before it are likely to be free.
         since: Unix time at which the job began.
     """
 
@@ -71,6 +72,7 @@ class RequisiteQueue:
         self._store, self._job, self._limits = store, job, limits
         self._left_out = 0
         self._accepted: dict[Requisite, int] = {}
+        self._used: dict[int, int] = {}  # bytes that are kept or accepted, by page
         self._last = self._durable = 0  # ids
         with store.writing() as db:
             if not _has_tables(store):
@@ -142,13 +144,14 @@ class RequisiteQueue:
         with self._store.writing() as db:
             for one in found:
                 db.execute("UPDATE requisite SET status = 'R' WHERE id = ?", (one.id,))
-                self.waiting -= Counter([split_origin(one.url).origin])  # without those at 0
+                origin = split_origin(one.url).origin
+                if left := self.waiting.pop(origin) - 1:
+                    self.waiting[origin] = left
         return found
 
     def end(self, one: Requisite, error: str = "", size: int = 0) -> None:
         """Note that one which was taken is kept, or why it is not."""
-        self._accepted.pop(one, None)
-        self._bytes += size
+        self._use(one, size - self._accepted.pop(one, 0))
         with self._store.writing() as db:
             db.execute(
                 "UPDATE requisite SET status = ?, bytes = ?, error = ? WHERE id = ?",
@@ -157,18 +160,25 @@ class RequisiteQueue:
 
     def room(self, one: Requisite) -> int:
         """Return how many bytes one may have, beside what was kept or accepted."""
-        [(own,)] = self._rows("coalesce(sum(bytes), 0)", "page = ?", one.page)
-        accepted = self._accepted.items()
-        of_page = int(own) + sum(size for other, size in accepted if other.page == one.page)
-        of_all: int = self._bytes + sum(size for _, size in accepted)
-        return min(self._limits.page_bytes - of_page, self._limits.most_bytes - of_all)
+        of_page = self._limits.page_bytes - self._used_by(one.page)
+        return min(of_page, self._limits.most_bytes - self._bytes)
 
     def accept(self, one: Requisite, size: int) -> bool:
         """Reserve bytes until it has ended; return whether there is room for them."""
         fits = size <= self.room(one)
         if fits:
             self._accepted[one] = size
+            self._use(one, size)
         return fits
+
+    def _use(self, one: Requisite, size: int) -> None:
+        self._used[one.page] = self._used_by(one.page) + size
+        self._bytes += size
+
+    def _used_by(self, page: int) -> int:
+        if page not in self._used:
+            [(self._used[page],)] = self._rows("coalesce(sum(bytes), 0)", "page = ?", page)
+        return self._used[page]
 
     def tally(self) -> tuple[int, int, Counter[str]]:
         """Return how many were kept, their bytes, and how many were not, by the reason."""

@@ -110,3 +110,13 @@ def test_what_was_under_way_waits_again_when_the_crawl_goes_on(store: SqliteStor
     again = opened(store)
     assert taken(again) == [LOGO]
     assert again.tally() == (1, 5, {})
+
+
+def test_origins_take_turns_so_that_the_next_free_one_is_among_the_first(store: SqliteStore) -> None:
+    queue, asked = opened(store, per_page=4), []
+    kept(queue, store, STYLE, LOGO, FONT)
+    assert taken(queue) == [STYLE, FONT, LOGO]
+    kept(queue, store, *(f"http://{n}.test/" for n in range(4)), page=OTHER)
+    queue.take(lambda _: True)
+    queue.take(lambda one: bool(asked.append(one)) or one != "http://0.test")
+    assert asked == ["http://1.test"]
