@@ -161,10 +161,8 @@ class Requisites:
             self._end(self._under_way[number], reason_of(failure))
 
     def _why_not(self, one: Requisite, capture: Capture) -> str:
-        if not 200 <= capture.status < 400:
-            return f"HTTP {capture.status}"
-        if capture.status < 300 and type_of(capture.body[:HEAD], capture.media_type) == "text/html":
-            return "a page in its place"
+        if why := unfit(capture):
+            return why
         return "" if self.queue.accept(one, len(capture.body)) else "too large"
 
     def _item_ended(self, item: Any, **_: object) -> None:
@@ -186,3 +184,11 @@ class Requisites:
     def _end(self, one: Requisite, why: str) -> None:
         logger.info("%s: %s", one.url, why)
         self._scheduler.change(lambda: self.queue.end(self._under_way.pop(one.id), why))
+
+
+def unfit(capture: Capture) -> str:
+    """Return why an answer is nothing that a page needs to be seen, "" if it may be."""
+    if not 200 <= capture.status < 400:
+        return f"HTTP {capture.status}"
+    is_page = type_of(capture.body[:HEAD], capture.media_type) == "text/html"
+    return "a page in its place" if capture.status < 300 and is_page else ""

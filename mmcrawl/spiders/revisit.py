@@ -16,7 +16,8 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_spider_metadata import Args
 from twisted.python.failure import Failure
 
-from mmcrawl.archive.model import Version
+from mmcrawl.archive.model import Capture, Version
+from mmcrawl.archive.requisites import named_by
 from mmcrawl.archive.revisits import NO_ANSWER, Due, in_order, is_answer, schedule
 from mmcrawl.archive.uris import shown
 from mmcrawl.crawl.spider_params import RevisitParams
@@ -25,6 +26,7 @@ from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import Configuration, with_stored_web
 from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.items import VisitItem
+from mmcrawl.engine.requisites import unfit
 from mmcrawl.errors import StoreError, fatal_error
 from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.media.sizes import ALL
@@ -87,7 +89,8 @@ class RevisitSpider(Args[RevisitParams], Spider):
     Where the last version came with an ETag or a date, the server is asked whether the page is
     another now. What is new becomes a version, a redirect and the first sight of a page that is
     gone too; all else is noted as a visit. A redirect to a page of the same site that the archive
-    does not know is followed.
+    does not know is followed. Of a page that was archived with what it needs to be seen, what its
+    new version needs beside that is fetched too.
     """
 
     name = "revisit"
@@ -137,7 +140,9 @@ class RevisitSpider(Args[RevisitParams], Spider):
         for number, plan in enumerate(plans):
             yield self._request(plan.last.url, plan.last, priority=-number)
 
-    def parse(self, response: Response, last: Version | None, steps: int) -> Iterator[Any]:
+    async def parse(
+        self, response: Response, last: Version | None, steps: int
+    ) -> AsyncIterator[Any]:
         """Report the outcome of a visit to the archive."""
         url = last.url if last is not None else response.url
         status = response.status
@@ -153,7 +158,21 @@ class RevisitSpider(Args[RevisitParams], Spider):
             if not known_as_gone:
                 seen.capture = capture_of(response, url)
             yield seen
-            yield from self._target(response, url, steps)
+            for request in self._target(response, url, steps):
+                yield request
+            if seen.capture is not None and last is not None and last.status == status == 200:
+                for request in await run_in_thread(self._needed, seen.capture, last, 0):
+                    yield request
+
+    async def needed(self, response: Response, last: None, steps: int) -> AsyncIterator[Any]:
+        """Have archived what a page needs to be seen, and ask for what that needs."""
+        capture = capture_of(response, response.url)
+        if why := unfit(capture):
+            self._failed(response.url, why)
+            return
+        yield VisitItem(response.url, capture.time, response.status, capture)
+        for request in await run_in_thread(self._needed, capture, last, steps):
+            yield request
 
     def errback(self, failure: Failure) -> Iterator[VisitItem]:
         """Note a visit that got no answer; one that may not be made is none."""
@@ -242,6 +261,30 @@ class RevisitSpider(Args[RevisitParams], Spider):
             return
         if self._archive is not None and not self._archive.visits(target):
             yield self._request(target, None, steps=steps + 1)
+
+    def _needed(self, capture: Capture, last: Version | None, steps: int) -> list[Request]:
+        """Return requests for what a page or style sheet needs that the archive has not.
+
+        Args:
+            last: The version before, None for what is known to be needed: if the archive has
+                nothing of what it needed, nothing of that is kept.
+            steps: How many style sheets and redirects led to it.
+        """
+        archive = self._archive
+        if archive is None or steps > _MOST_STEPS:
+            return []
+        if last is not None and not archive.known(named_by(archive.rebuild(last))):
+            return []
+        named = named_by(capture)[: value_of(self.settings, "MMCRAWL_REQUISITES_PER_PAGE")]
+        known = archive.known(named)
+        largest = value_of(self.settings, "MMCRAWL_REQUISITES_PAGE_BYTES")
+        return [
+            self._request(url, None, steps=steps + 1).replace(
+                callback=self.needed, meta={**_META, "download_maxsize": largest}
+            )
+            for url in named
+            if url not in known and self.private_hosts.may_ask(url)
+        ]
 
     def _item_scraped(self, item: Any) -> None:
         if not isinstance(item, VisitItem):

@@ -21,6 +21,7 @@ from tests.programs import run
 from tests.waiting import HANG
 from tests.warm import python
 
+CSS = {"Content-Type": "text/css"}
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 HEAD = '<link rel=stylesheet href=/main.css><link rel=icon href="/f.ico">'
 
@@ -133,8 +134,15 @@ def test_exports_have_them_and_revisits_ask_for_what_changed(tools: Any) -> None
     words += ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "ROBOTSTXT_OBEY=0"]
     run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)
     assert {*server.asked} == {*before}
+    del server.asked[:]
+    server.pages |= {path: server.pages["/a.png"] for path in ("/e.png", "/f.png")}
+    server.pages["/2.css"] = tools.Answer("p {background: url(f.png)}", headers=CSS)
+    server.pages["/"] = f"{SITE['/']}<img src=e.png><img src=lost.png><style>@import '2.css'"
+    run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)
+    assert Counter(server.asked) == Counter([*before, "/e.png", "/lost.png", "/2.css", "/f.png"])
+    assert {*archived(outcome.store)} == {*before, "/e.png", "/2.css", "/f.png"}
     with archive_of(outcome.store) as archive:
-        assert [visit.status for visit in archive.visits(server.url("/a.png"))] == [200, 304]
+        assert [visit.status for visit in archive.visits(server.url("/a.png"))] == [200, 304, 304]
 
 
 def test_it_works_with_an_archive_on_mongodb_and_is_refused_without_one(tools: Any) -> None:
