@@ -135,7 +135,7 @@ def test_exports_have_them_and_revisits_ask_for_what_changed(tools: Any) -> None
     run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)
     assert {*server.asked} == {*before}
     del server.asked[:]
-    server.pages |= {path: server.pages["/a.png"] for path in ("/e.png", "/f.png")}
+    server.pages |= dict.fromkeys(("/e.png", "/f.png"), server.pages["/a.png"])
     server.pages["/2.css"] = tools.Answer("p {background: url(f.png)}", headers=CSS)
     server.pages["/"] = f"{SITE['/']}<img src=e.png><img src=lost.png><style>@import '2.css'"
     run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)

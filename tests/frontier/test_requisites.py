@@ -112,7 +112,7 @@ def test_what_was_under_way_waits_again_when_the_crawl_goes_on(store: SqliteStor
     assert again.tally() == (1, 5, {})
 
 
-def test_origins_take_turns_so_that_the_next_free_one_is_among_the_first(store: SqliteStore) -> None:
+def test_origins_take_turns_so_that_a_free_one_is_soon_found(store: SqliteStore) -> None:
     queue, asked = opened(store, per_page=4), []
     kept(queue, store, STYLE, LOGO, FONT)
     assert taken(queue) == [STYLE, FONT, LOGO]
