@@ -161,7 +161,8 @@ class RequisiteQueue:
     def room(self, one: Requisite) -> int:
         """Return how many bytes one may have, beside what was kept or accepted."""
         of_page = self._limits.page_bytes - self._used_by(one.page)
-        return min(of_page, self._limits.most_bytes - self._bytes)
+        of_all: int = self._limits.most_bytes - self._bytes
+        return min(of_page, of_all)
 
     def accept(self, one: Requisite, size: int) -> bool:
         """Reserve bytes until it has ended; return whether there is room for them."""
@@ -177,7 +178,8 @@ class RequisiteQueue:
 
     def _used_by(self, page: int) -> int:
         if page not in self._used:
-            [(self._used[page],)] = self._rows("coalesce(sum(bytes), 0)", "page = ?", page)
+            [(used,)] = self._rows("coalesce(sum(bytes), 0)", "page = ?", page)
+            self._used[page] = int(used)
         return self._used[page]
 
     def tally(self) -> tuple[int, int, Counter[str]]:
