@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -150,10 +150,14 @@ class CrawlNumbers:
 
 
 class CrawlWatch:
-    """Reads the crawls of a store, and keeps what it read for a few seconds."""
+    """Reads the crawls of a store, and keeps what it read for a few seconds.
 
-    def __init__(self, uri: str) -> None:
-        self._uri = uri
+    Args:
+        is_running: Tells of a job whether its crawl was started here, and runs.
+    """
+
+    def __init__(self, uri: str, is_running: Callable[[str], bool] = lambda _: False) -> None:
+        self._uri, self._is_running = uri, is_running
         self._lock = threading.Lock()
         self._next = float("-inf")
         self._numbers: list[CrawlNumbers] = []
@@ -175,7 +179,9 @@ class CrawlWatch:
         if is_shared(self._uri):
             return self._shared()[::-1]
         path = file_of(self._uri)
-        return list(_sqlite_crawls(Path(path)))[::-1] if path and Path(path).exists() else []
+        if not path or not Path(path).exists():
+            return []
+        return list(_sqlite_crawls(Path(path), self._is_running))[::-1]
 
     def _shared(self) -> list[CrawlNumbers]:
         from mmcrawl.cluster.views.observing import Observer
@@ -206,16 +212,18 @@ class CrawlWatch:
         return found
 
 
-def _sqlite_crawls(path: Path) -> Iterator[CrawlNumbers]:
+def _sqlite_crawls(path: Path, is_running: Callable[[str], bool]) -> Iterator[CrawlNumbers]:
     with reading(path) as db:
         jobs = db.execute(
             "SELECT id, name, arguments, started_at, finished_at, reason FROM job ORDER BY id"
         )
         for number, *facts in jobs.fetchall():
-            yield _sqlite_crawl(db, number, facts)
+            yield _sqlite_crawl(db, number, facts, is_running(facts[0]))
 
 
-def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> CrawlNumbers:
+def _sqlite_crawl(
+    db: sqlite3.Connection, number: int, facts: Sequence[Any], runs: bool
+) -> CrawlNumbers:
     name, arguments, started, finished, reason = facts
     ids = (number << JOB_SHIFT, (number + 1) << JOB_SHIFT)
     statuses = dict(db.execute(_STATUSES, ids))
@@ -228,10 +236,11 @@ def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> 
     kinds = db.execute(_ERROR_KINDS, ids).fetchall()
     times = sorted(visited for _, visited, _ in last)
     is_over = finished is not None or bool(reason)
-    running = not is_over and bool(times) and time.time() - times[-1] < _ALIVE_SECONDS
+    last_seen = times[-1] if times else started
+    running = runs or (not is_over and time.time() - last_seen < _ALIVE_SECONDS)
     return CrawlNumbers(
         name,
-        "finished" if finished is not None else "running" if running else "stopped",
+        "running" if running else "stopped" if finished is None else "finished",
         started,
         finished,
         reason,
@@ -242,7 +251,7 @@ def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> 
         statuses.get("E", 0),
         patterns,
         sum(relevant for relevant, *_ in last) / len(last) if last else None,
-        _rate(times) if running else None,
+        _rate(times) if running and times else None,
         dict(errors),
         error_kinds=dict(kinds),
         barren=barren_directories((url, bool(relevant)) for relevant, _, url in last),

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.browse.replay import (
-    Links,
     Mode,
     archived_url,
     read_stamp,
     replay_address,
-    rewrite_html,
+    replaying_links,
     stamp,
     written_url,
 )
-from mmcrawl.page import rewrite_css
+from mmcrawl.page import rewrite_css, rewrite_html
+from mmcrawl.page.rewriting import Links
 from tests.browse import hostile
 from tests.tables import each
 
@@ -27,7 +27,7 @@ PLACE = "/replay/"
 
 
 def links(mode: Mode = Mode.PAGE, encoding: str = "utf-8") -> Links:
-    return Links(BASE, encoding, AT, mode, PLACE)
+    return replaying_links(BASE, encoding, AT, mode, PLACE)
 
 
 def rewritten(page: str | bytes, mode: Mode = Mode.PAGE, encoding: str = "utf-8") -> str:
@@ -202,8 +202,8 @@ def test_what_is_read_grows_no_faster_than_the_page(unit):
 
 def test_what_is_written_for_links_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short links of a page with a long address would grow a thousandfold."""
-    monkeypatch.setattr("mmcrawl.browse.replay.html.MOST_WRITTEN", 1_000_000)
-    long = Links(f"http://h.test/{'d' * 7_000}/", "utf-8", AT, Mode.PAGE, PLACE)
+    monkeypatch.setattr("mmcrawl.page.rewriting.MOST_WRITTEN", 1_000_000)
+    long = replaying_links(f"http://h.test/{'d' * 7_000}/", "utf-8", AT, Mode.PAGE, PLACE)
     page = rewrite_html(b"<a href=x>" * 10_000 + b"<iframe src=http://o.test/>", "utf-8", long)
     assert len(page) < 1_300_000
     assert page.endswith(b'<iframe src="about:blank">')

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import posixpath
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ import bagit
 import pytest
 from lxml import etree, html
 
+from mmcrawl.archive import Capture
 from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.media import SWF, HeldPart
 from mmcrawl.works import Appearance, Evidence, Licence, Subtitles, Work, WorkFile
@@ -304,6 +306,62 @@ def test_kiwix_plays_animations_if_ruffle_is_there(tmp_path: Path) -> None:
     part = posixpath.join(posixpath.dirname(path), "scenes/one b.swf")
     assert bytes(archive.get_entry_by_path(part).get_item().content) == FILM
     assert archive.get_entry_by_path("ruffle/core.wasm").get_item().mimetype == "application/wasm"
+
+
+ARCHIVED = f"""<!doctype html><meta charset=gb2312><base href="http://h.test/x/">
+<link rel=stylesheet href=s.css>
+<body background=moved.png><img src="/lost.png"><video src="{LEVERS.files[0].url}"></video>
+<a href=more.html>更多</a><script>run()</script><iframe src="/frame.html"></iframe>"""
+NEEDED = {
+    "http://h.test/x/s.css": (
+        "text/css",
+        b"@font-face {src: url(/f.woff2)} p {b: url(no.png)}",
+    ),
+    "http://h.test/f.woff2": ("font/woff2", b"wOF2"),
+    "http://h.test/x/moved.png": ("http://h.test/p.png", b""),
+    "http://h.test/p.png": ("image/png", b"PNG"),
+}
+
+
+def test_a_zim_file_shows_the_page_as_it_was_archived_with_what_it_needs(tmp_path: Path) -> None:
+    from libzim.reader import Archive
+
+    def needed_by(page: Capture, seen: set[str]) -> Iterator[Capture]:
+        for url, (kind, body) in NEEDED.items():
+            head = (("Location" if kind.startswith("http") else "Content-Type", kind),)
+            yield Capture(url, body, 5.0, 302 if kind.startswith("http") else 200, head)
+
+    head = (("Content-Type", "text/html; charset=gb2312"),)
+    page = Capture(PAGE.url, ARCHIVED.encode("gb2312"), 86_400.0, headers=head)
+    shipment = Shipment((LEVERS,), "x", opened, 1.0, page_at=lambda _: page, needed_by=needed_by)
+    assert exporter_named("zim").export(shipment, tmp_path / "out.zim") == []
+    archive = Archive(tmp_path / "out.zim")
+
+    def content(path: str, beside: str = "works/") -> tuple[bytes, str]:
+        item = archive.get_entry_by_path(unquote(posixpath.normpath(beside + path))).get_item()
+        return bytes(item.content), item.mimetype
+
+    work = html.document_fromstring(content(f"works/{LEVERS.id}.html", "")[0].decode())
+    (address,) = work.xpath("//a[contains(., '1970-01-02')]/@href")
+    body, kind = content(address)
+    shown = html.document_fromstring(body)
+    assert (kind, shown.text_content().split()) == ("text/html", ["更多run()"])
+    assert body.startswith(
+        b'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security'
+    )
+    (rules,) = shown.xpath("//meta[@http-equiv]/@content")
+    assert rules.startswith("script-src 'none'; object-src 'none'; connect-src 'none'; frame-src")
+    assert shown.xpath("//base/@href | //img/@src | //iframe/@src | //a/@href") == [
+        *("./", "about:blank", "http://h.test/x/more.html", "about:blank")
+    ]
+    (sheet,) = shown.xpath("//link/@href")
+    (picture,) = shown.xpath("//body/@background")
+    (film,) = shown.xpath("//video/@src")
+    (font, none) = re.findall(r'url\("(.*?)"\)', content(sheet, "archived/")[0].decode())
+    assert content(picture, "archived/") == (b"PNG", "image/png")
+    assert content(film, "archived/") == (FILM, "video/mp4")
+    assert content(font, "archived/") == (b"wOF2", "font/woff2")
+    assert none == "about:blank"
 
 
 def test_works_that_kolibri_cannot_show_are_told(tmp_path: Path) -> None:

@@ -69,7 +69,10 @@ def test_a_warc_file_has_the_page_the_files_and_what_they_load(tmp_path: Path) -
     }
 
 
-def test_a_page_comes_with_what_it_needs_to_be_seen(tmp_path: Path) -> None:
+def test_a_page_comes_with_what_it_needs_to_be_seen(
+    tmp_path: Path,
+    python: str,  # noqa: F811
+) -> None:
     sheet = Capture("http://h.test/s.css", b"p { color: red }", PAGE.time + 9)
     asked = []
 
@@ -87,6 +90,13 @@ def test_a_page_comes_with_what_it_needs_to_be_seen(tmp_path: Path) -> None:
         ]
     assert found == [("http://h.test/%E8%AF%BE.html", BODY), (sheet.url, sheet.body)]
     assert asked == [BODY]
+    assert exporter_named("wacz").export(shipment, tmp_path / "out.wacz") == []
+    with ZipFile(tmp_path / "out.wacz") as archive:
+        (tmp_path / "data.warc.gz").write_bytes(archive.read("archive/data.warc.gz"))
+        assert "test,h)/s.css " in archive.read("indexes/index.cdx").decode()
+        assert archive.read("pages/pages.jsonl").count(b"\n") == 2
+    [answer] = replayed(python, tmp_path / "data.warc.gz", f"20231114221320id_/{sheet.url}")
+    assert (answer[0], answer[2]) == (200, sheet.body)
 
 
 def test_pywb_plays_a_page_with_its_film(

@@ -9,9 +9,9 @@ with lazy_imports(__name__):
         original_headers,
         read_stamp,
         replay_address,
+        replaying_links,
         stamp,
         written_url,
     )
-    from mmcrawl.browse.replay.html import Links, rewrite_html
     from mmcrawl.browse.replay.memento import memento_routes
     from mmcrawl.browse.replay.serving import FIELDS, cdx_routes, replay_routes

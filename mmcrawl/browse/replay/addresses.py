@@ -22,6 +22,7 @@ import webencodings
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version, Visit
 from mmcrawl.archive.revisits import is_answer
+from mmcrawl.page.rewriting import Links
 
 REPLAY = "/replay/"
 """Path below which archived pages are served, and nothing else."""
@@ -164,6 +165,18 @@ def replay_address(url: str, time: float | str, mode: Mode = Mode.PAGE, place: s
     """
     digits = time if isinstance(time, str) else stamp(time)
     return f"{place}{digits}{mode}/{written_url(url)}"
+
+
+def replaying_links(url: str, encoding: str, digits: str, mode: Mode, place: str) -> Links:
+    """Return what leads the links of a document to what was archived nearest to its time.
+
+    Args:
+        digits: Of the time.
+        mode: How what it links to is wanted.
+    """
+    start = replay_address("", digits, mode, place)
+    scripts = mode is Mode.SCRIPTS
+    return Links(url, encoding, lambda to, _: start + written_url(to), place, scripts=scripts)
 
 
 # -- when a URL was seen --------------------------------------------------------------------------

@@ -45,14 +45,15 @@ from mmcrawl.browse.replay.addresses import (
     policy,
     read_stamp,
     replay_address,
+    replaying_links,
     served_type,
     stamp,
     written_url,
 )
-from mmcrawl.browse.replay.html import Links, rewrite_html
 from mmcrawl.browse.replay.memento import memento_links, origin_of, requested_url
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.requisites import rewrite_css
+from mmcrawl.page.rewriting import rewrite_html
 from mmcrawl.page.urls import joined_url
 
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
@@ -319,7 +320,7 @@ class _Replay:
             "Memento-Datetime": http_date(memento.time),
             "Link": memento_links(self._origin, url, history, memento),
         }
-        self._links = Links(
+        self._links = replaying_links(
             version.url,
             version.encoding or "utf-8",
             self._digits,

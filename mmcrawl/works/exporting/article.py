@@ -1,6 +1,7 @@
 """A work as a web page, in Chinese or English, and as Dublin Core."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from html import escape
 from urllib.parse import quote
 
@@ -53,6 +54,7 @@ def _terms(work: Work) -> Iterator[tuple[str, str]]:
 LABELS: Mapping[str, tuple[str, str]] = {
     "not held": ("not on this medium; on the web:", "本介质上没有；网上地址："),
     "from": ("from", "来源"),
+    "archived": ("the page as it was on", "网页存档："),
     **{kind: (kind.replace("-", " "), name) for kind, name in CHINESE.items()},
     "kindergarten": ("kindergarten", "幼儿园"),
     "primary": ("primary school", "小学"),
@@ -78,12 +80,18 @@ PLAYED = {
 """What browsers play."""
 
 
-def work_page(work: Work, copied: Sequence[tuple[WorkFile, str]], ruffle: str = "") -> bytes:
+def work_page(
+    work: Work,
+    copied: Sequence[tuple[WorkFile, str]],
+    ruffle: str = "",
+    archived: tuple[str, float] | None = None,
+) -> bytes:
     """Return a web page of a work, in its own language if that is Chinese, else in English.
 
     Args:
         copied: Its files with their paths; the best one is played if browsers play it.
         ruffle: Address of Ruffle's program, "" if it is not there: it plays animations.
+        archived: Path and time of the page that shows it as it was archived, beside the others.
     """
     lang = "zh" if work.languages and work.languages[0].startswith("zh") else "en"
 
@@ -127,6 +135,9 @@ def work_page(work: Work, copied: Sequence[tuple[WorkFile, str]], ruffle: str = 
         parts.append(f"<p>{escape(work.caption)}</p>")
     for page in work.pages[:1]:
         parts.append(f"<p><small>{said('from')} {web_link(page.url, page.title)}</small></p>")
+    if archived:
+        day = datetime.fromtimestamp(archived[1], UTC).date().isoformat()
+        parts.append(f'<p><a href="../{quote(archived[0])}">{said("archived")} {day}</a></p>')
     return "".join([*parts, "</article></body></html>\n"]).encode("utf-8", "replace")
 
 

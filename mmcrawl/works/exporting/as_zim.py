@@ -1,5 +1,5 @@
 """ZIM, which Kiwix shows without a network: the page of a memory stick and the files, with a page
-for each work, which Kiwix finds.
+for each work, which Kiwix finds, and the page that shows it as it was archived.
 """
 
 import json
@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from mmcrawl.errors import CollectionError
 from mmcrawl.text.writing import xml_text
+from mmcrawl.works.exporting.archived import ArchivedPages
 from mmcrawl.works.exporting.article import work_page
 from mmcrawl.works.exporting.as_folder import Stick
 from mmcrawl.works.exporting.exporter import Shipment, files_in
@@ -79,16 +80,21 @@ class _Pages:
         self.missing = stick.write()
         titles = {_MAIN: shipment.name}
         types: dict[str, str] = {}
+        held_at = {file.url: path for _, held in stick.copied for file, path in held}
+        archived = ArchivedPages(shipment, files_in(folder), held_at)
         self._languages = Counter[str]()
         for work, held in stick.copied:
             types |= {path: file.mime for file, path in held if file.mime}
             for language in work.languages[:1]:
                 self._languages[_LANGUAGES.get(language.partition("-")[0], "eng")] += 1
             copied = [(file, f"../{path}") for file, path in held]
-            page = work_page(work, copied, "../ruffle/ruffle.js" if shipment.ruffle else "")
+            shown = next(filter(None, (archived.page(one.url) for one in work.pages)), None)
+            page = work_page(work, copied, "../ruffle/ruffle.js" if shipment.ruffle else "", shown)
             titles[path := f"works/{work.id}.html"] = work.title
             with files_in(folder)(path) as file:
                 file.write(page)
+        types |= archived.types
+        self.missing += archived.missing
         self.entries: list[tuple[str, str, str]] = [
             (
                 path,

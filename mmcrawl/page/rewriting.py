@@ -1,19 +1,19 @@
-"""HTML and SVG with their links rewritten to the archive; all other bytes stay as they came.
+"""HTML and SVG whose links lead to archived pages; all other bytes stay as they came.
 
 Only the values of attributes, and style sheets, are replaced, by their places: a page's own markup,
 faulty as it may be, reaches the browser unchanged. What the rewriter does not find, or finds where
-a browser does not, is no hole: nothing but the archive may be asked for, by the policy that comes
-with the page. What opens a connection, though nothing is asked through it, is no request to every
-browser: links that connect in advance, and frames, are rewritten wherever they might be markup.
+a browser does not, is no hole where a policy comes with the page, as in replay: nothing but the
+archive may be asked for. What opens a connection, though nothing is asked through it, is no request
+to every browser: links that connect in advance, and frames, are rewritten wherever they might be
+markup.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape, unescape
 from urllib.parse import quote
 
-from mmcrawl.browse.replay.addresses import Mode, replay_address
 from mmcrawl.page.requisites import rewrite_css, srcset_candidates
 from mmcrawl.page.tags import END_OF_RAW, windows
 from mmcrawl.page.urls import Resolver, base_url
@@ -38,19 +38,34 @@ MOST_WRITTEN = 32 << 20
 short links, and its own address, which each is given, may be long. Further links lead nowhere."""
 
 
+FOLLOWED, EMBEDDED = "#", "about:blank"
+"""What is written for an address that leads nowhere, of a link and of what is shown in the page."""
+
+
 class Links:
     """Rewrites the addresses of one document.
 
     Args:
-        stamp: The digits of its time.
-        mode: How what it links to is wanted.
+        write: Returns what to write for an address on the web, ASCII, given also FOLLOWED or
+            EMBEDDED.
+        place: What begins with it leads to archived pages already.
+        base: What to write for the base of the document, "" for where it leads.
+        scripts: Whether those of the page may run.
     """
 
-    def __init__(self, url: str, encoding: str, stamp: str, mode: Mode, place: str) -> None:
+    def __init__(
+        self,
+        url: str,
+        encoding: str,
+        write: Callable[[str, str], str],
+        place: str,
+        *,
+        base: str = "",
+        scripts: bool = False,
+    ) -> None:
         self._url, self._encoding = url, encoding
-        self._stamp, self._mode, self._place = stamp, mode, place
+        self._write, self._place, self.base, self._scripts = write, place, base, scripts
         self._left = MOST_WRITTEN
-        self._start = replay_address("", stamp, mode, place)
         self._resolve_from(url)
 
     def set_base(self, reference: str) -> None:
@@ -64,7 +79,7 @@ class Links:
         self._directory = path[: path.rindex("/") + 1] if plain else ""
         self._root = "/".join(path.split("/", 3)[:3]) if plain else ""
 
-    def __call__(self, reference: str, inert: str = "#") -> str | None:
+    def __call__(self, reference: str, inert: str = FOLLOWED) -> str | None:
         """Return what to write for a reference, ASCII; None to leave it as it is.
 
         Args:
@@ -81,14 +96,14 @@ class Links:
     def _leading(self, reference: str, inert: str) -> str | None:
         plain = self._plain(reference)
         if plain:
-            return self._start + plain
+            return self._write(plain, inert)
         target = self._resolve(reference)
         if target is None or not target.url.startswith(("http://", "https://")):
             if _HARMLESS.match(reference) or _DATA.match(reference):
                 return None
             script = reference.lower().startswith("javascript:")
-            return None if script and self._mode is Mode.SCRIPTS else inert
-        address = replay_address(target.url, self._stamp, self._mode, self._place)
+            return None if script and self._scripts else inert
+        address = self._write(target.url, inert)
         mark, fragment = reference.partition("#")[1:]
         return address + mark + quote(fragment, safe="%/:?@!$&*+,;=~")
 
@@ -106,7 +121,7 @@ class Links:
 
     def embedded(self, reference: str) -> str | None:
         """Return what to write for a reference to what is shown within the page."""
-        return self(reference, "about:blank")
+        return self(reference, EMBEDDED)
 
     def candidates(self, text: str) -> str | None:
         """Return what to write for a ``srcset``."""
@@ -240,6 +255,8 @@ class _Rewriter:
 
     def _new_value(self, tag: str, attribute: _Attribute, values: dict[str, str]) -> str | None:
         name, value = attribute.name, attribute.value
+        if tag == "base" and name == "href" and self._links.base:
+            return self._links.base
         if name in _EMBEDDED or (name in ("href", "xlink:href") and tag in _SHOWN_BY_HREF):
             return self._links.embedded(value)
         if name in _FOLLOWED:

@@ -1,0 +1,133 @@
+"""The pages of works as they were archived, as files that are seen without the archive.
+
+They are shown with what the archive has of what they need; their scripts do not run. What else they
+lead to is on the web.
+"""
+
+import mimetypes
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from hashlib import blake2b
+from typing import BinaryIO
+from urllib.parse import quote
+
+from mmcrawl.archive.format.facts import is_page
+from mmcrawl.archive.model import Capture
+from mmcrawl.archive.requisites import named_by
+from mmcrawl.errors import StoreError
+from mmcrawl.page.parse import page_tree
+from mmcrawl.page.requisites import rewrite_css
+from mmcrawl.page.rewriting import EMBEDDED, Links, rewrite_html
+from mmcrawl.works.exporting.exporter import Shipment
+
+FOLDER = "archived/"
+_UP = "../"
+_MOST_STEPS = 5  # redirects from one address to the next
+_UNESCAPED = "%/:?@!$&'()*+,;=~[]"
+# A declaration keeps its place as the first: without it browsers draw a page by other rules.
+_DECLARATION = re.compile(rb"(?:\xef\xbb\xbf|\s)*+(?:<!doctype[^>]*+>)?+", re.IGNORECASE)
+_HEAD = (
+    b'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="'
+    b"script-src 'none'; object-src 'none'; connect-src 'none'; frame-src 'none';"
+    b" form-action 'none'\">"
+)
+
+
+class ArchivedPages:
+    """Writes pages into a folder.
+
+    Args:
+        shipment: Knows what is archived.
+        create: Opens a new file by its path.
+        held: Paths of files by their addresses: pages play them.
+
+    Attributes:
+        types: The media type of each file that was written, by its path.
+        missing: What could not be read, a sentence each.
+    """
+
+    def __init__(
+        self,
+        shipment: Shipment,
+        create: Callable[[str], AbstractContextManager[BinaryIO]],
+        held: Mapping[str, str],
+    ) -> None:
+        self._shipment, self._create = shipment, create
+        self._paths = dict(held)
+        self._leads: dict[str, str] = {}  # redirects
+        self._seen: set[str] = set()
+        self._times: dict[str, float | None] = {}
+        self.types: dict[str, str] = {}
+        self.missing: list[str] = []
+
+    def page(self, url: str) -> tuple[str, float] | None:
+        """Write a page, unless it was; return its path and time, None if it is not archived."""
+        if url not in self._times:
+            try:
+                self._times[url] = self._written(url)
+            except StoreError as error:
+                self._times[url] = None
+                self.missing.append(str(error))
+        time = self._times[url]
+        return None if time is None else (_path(url, ".html"), time)
+
+    def _written(self, url: str) -> float | None:
+        page = self._shipment.page_at(url)
+        if page is None or not is_page(page):
+            return None
+        needed = [one for one in self._shipment.needed_by(page, self._seen) if not is_page(one)]
+        for one in needed:
+            if 300 <= one.status < 400:
+                self._leads.update((one.url, target) for target in named_by(one))
+            else:
+                self._paths.setdefault(one.url, _path(one.url, _suffix(one)))
+        for one in needed:
+            if one.url in self._paths:
+                self._write(self._paths[one.url], _kind(one), self._sheet(one))
+        self._write(_path(url, ".html"), "text/html", self._html(page))
+        return page.time
+
+    def _write(self, path: str, kind: str, body: bytes) -> None:
+        if path not in self.types:
+            self.types[path] = kind
+            with self._create(path) as file:
+                file.write(body)
+
+    def _sheet(self, sheet: Capture) -> bytes:
+        if _kind(sheet) != "text/css":
+            return sheet.body
+        return rewrite_css(sheet.body, "utf-8", self._links(sheet.url, "utf-8").embedded)
+
+    def _html(self, page: Capture) -> bytes:
+        encoding = page_tree(page.body, page.media_type or None).encoding
+        body = page.body.decode(encoding, "replace").encode("utf-8", "replace")
+        body = rewrite_html(body, "utf-8", self._links(page.url, encoding))
+        start = _DECLARATION.match(body)
+        place = start.end() if start else 0
+        return body[:place] + _HEAD + body[place:]
+
+    def _links(self, url: str, encoding: str) -> Links:
+        return Links(url, encoding, self._address, _UP, base="./")
+
+    def _address(self, url: str, inert: str) -> str:
+        url = url.partition("#")[0]
+        found = url
+        for _ in range(_MOST_STEPS):
+            found = self._leads.get(found, found)
+        if path := self._paths.get(found):
+            return _UP + quote(path)
+        return inert if inert == EMBEDDED else quote(url, safe=_UNESCAPED, errors="replace")
+
+
+def _path(url: str, suffix: str) -> str:
+    name = blake2b(url.encode(errors="replace"), digest_size=8).hexdigest()
+    return f"{FOLDER}{name}{suffix}"
+
+
+def _kind(capture: Capture) -> str:
+    return capture.media_type.partition(";")[0].strip().lower() or "application/octet-stream"
+
+
+def _suffix(capture: Capture) -> str:
+    return mimetypes.guess_extension(_kind(capture)) or ""
