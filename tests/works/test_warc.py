@@ -1,6 +1,7 @@
 """Works as WARC and WACZ, read by warcio and replayed by pywb."""
 
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -69,10 +70,7 @@ def test_a_warc_file_has_the_page_the_files_and_what_they_load(tmp_path: Path) -
     }
 
 
-def test_a_page_comes_with_what_it_needs_to_be_seen(
-    tmp_path: Path,
-    python: str,  # noqa: F811
-) -> None:
+def test_a_page_comes_with_what_it_needs_to_be_seen(tmp_path: Path) -> None:
     sheet = Capture("http://h.test/s.css", b"p { color: red }", PAGE.time + 9)
     asked = []
 
@@ -82,21 +80,19 @@ def test_a_page_comes_with_what_it_needs_to_be_seen(
 
     shipment = Shipment((LEVERS,), "Films", opened, PAGE.time, page_at=page_at, needed_by=needed_by)
     assert exporter_named("warc").export(shipment, tmp_path / "out.warc.gz") == []
-    with (tmp_path / "out.warc.gz").open("rb") as stream:
+    assert exporter_named("wacz").export(shipment, tmp_path / "out.wacz") == []
+    with ZipFile(tmp_path / "out.wacz") as archive:
+        packed = io.BytesIO(archive.read("archive/data.warc.gz"))
+        assert "test,h)/s.css " in archive.read("indexes/index.cdx").decode()
+        assert archive.read("pages/pages.jsonl").count(b"\n") == 2
+    for stream in (io.BytesIO((tmp_path / "out.warc.gz").read_bytes()), packed):
         found = [
             (record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read())
             for record in ArchiveIterator(stream)
             if record.rec_type == "response"
         ]
-    assert found == [("http://h.test/%E8%AF%BE.html", BODY), (sheet.url, sheet.body)]
-    assert asked == [BODY]
-    assert exporter_named("wacz").export(shipment, tmp_path / "out.wacz") == []
-    with ZipFile(tmp_path / "out.wacz") as archive:
-        (tmp_path / "data.warc.gz").write_bytes(archive.read("archive/data.warc.gz"))
-        assert "test,h)/s.css " in archive.read("indexes/index.cdx").decode()
-        assert archive.read("pages/pages.jsonl").count(b"\n") == 2
-    [answer] = replayed(python, tmp_path / "data.warc.gz", f"20231114221320id_/{sheet.url}")
-    assert (answer[0], answer[2]) == (200, sheet.body)
+        assert found == [("http://h.test/%E8%AF%BE.html", BODY), (sheet.url, sheet.body)]
+    assert asked == [BODY, BODY]
 
 
 def test_pywb_plays_a_page_with_its_film(
