@@ -72,9 +72,10 @@ _KINDS = {
     "large": "too large",
     "address": "bad address",
     "player": "it is a page with a player",
+    "list": "no sitemap or feed",
 }
 _KIND = re.compile("|".join(f"(?P<{name}>{begin})" for name, begin in _KINDS.items()))
-_SKIPPED = frozenset(("trap", "alias", "moved", "robots"))
+_SKIPPED = frozenset(("trap", "alias", "moved", "robots", "list"))
 
 
 def kind_of_error(reason: str) -> str:
@@ -434,6 +435,8 @@ class CrawlRuns:
             known = {**said, "seeds": ",".join(str(url) for url, _ in said["seeds"])}
             arguments = {name: str(value) for name, value in known.items() if value not in ("", [])}
             is_whole = _job_of(arguments) == job
+            if _has_requisites(Path(file_of(self._catalogue.store))):
+                arguments["requisites"] = "yes"
         except (StoreError, Problem, KeyError, TypeError, ValueError):
             return None
         return {**arguments, "store": self._catalogue.store} if is_whole else None
@@ -475,6 +478,11 @@ class CrawlRuns:
         return job
 
 
+def _has_requisites(store: Path) -> bool:
+    with reading(store) as db:
+        return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'requisite'").fetchall())
+
+
 def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     """Return the arguments of a crawl; nothing of them names a file of this machine."""
     if said.get("demo"):
@@ -504,6 +512,7 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
         "media" if stick else "download": kinds,
         "max_media": said.get("max_media", "") if kinds or stick else "",
         "stick": stick,
+        "requisites": "yes" if said.get("requisites") else "",
     }
     return {name: value for name, value in arguments.items() if value}
 

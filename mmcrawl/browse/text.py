@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from mmcrawl.text.words import has_han
 from mmcrawl.text.writing import as_called
-from mmcrawl.topic.loading import shipped_topic, topic_names
+from mmcrawl.topic.loading import shipped_topic, topic_names, topic_titles
 
 # Controls, what steers the direction of writing, and what is no character.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -214,14 +214,8 @@ class Words:
     def topic(self, name: str) -> str:
         """Return what topics that ship with mmcrawl are called, the names of others as they are."""
         place = LANGUAGES.index(self.language)
-        known = _topic_titles()
+        known = topic_titles()
         return ", ".join(known[one][place] if one in known else one for one in name.split(","))
-
-
-@lru_cache(maxsize=1)
-def _topic_titles() -> dict[str, tuple[str, str]]:
-    topics = map(shipped_topic, topic_names())
-    return {topic.name: (topic.title_en or topic.title, topic.title) for topic in topics}
 
 
 def topic_words(words: Sequence[str], title: str) -> tuple[str, ...]:

@@ -122,6 +122,7 @@ def test_a_crawl_that_is_not_there_is_said(client: TestClient) -> None:
         ("HTTP 503", "busy"),
         ("HTTP 500", "server"),
         ("HTTP 418", "other"),
+        ("no sitemap or feed: HTTP 404", "list"),
         ("host not found", "name"),
         ("no answer in time", "slow"),
         ("broken compression", "connection"),

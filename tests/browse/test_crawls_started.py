@@ -74,11 +74,14 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
     client, context = browsed
     form = {"keywords": "lever", "max_pages": "2"}
     with Site() as site:
-        first = form | {"seeds": site.url()}
+        first = form | {"seeds": site.url(), "requisites": "1"}
         to = post(client, "/crawls", **first)
         job = to.partition("job=")[2]
         until(lambda: bool(site.asked))  # before, it ends as soon as it is told to
         assert "Results are kept, and" in client.get(to).text
+        [begun] = client.get("/crawls.json").json()["crawls"]
+        assert (begun["state"], begun["pages"]) == ("running", 0)
+        assert (context.runs.arguments(job) or {})["requisites"] == "yes"
         assert post(client, "/crawls", **first) == to  # pressed twice
         for other in ({"max_pages": "3"}, {"seeds": "http://127.0.0.1:9"}):
             again = {"form_key": key_of(client, "/crawls"), **first, **other}
@@ -101,6 +104,7 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
             assert page.xpath("//input[@name='max_pages']/@value") == [f"{2 * int(pages)}"]
         folder = context.catalogue.folder / "crawls"
         (folder / f"{job}.json").unlink()  # as if it was begun elsewhere
+        assert (context.runs.arguments(job) or {})["requisites"] == "yes"
         assert context.runs.go_on(job, "6") == job
         until(lambda: not context.runs.is_running(job))
         rule = f"{site.url('/0.html')} never"

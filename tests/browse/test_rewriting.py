@@ -16,8 +16,7 @@ from mmcrawl.browse.replay import (
     stamp,
     written_url,
 )
-from mmcrawl.page import rewrite_css, rewrite_html
-from mmcrawl.page.rewriting import Links
+from mmcrawl.page import Links, rewrite_css, rewrite_html
 from tests.browse import hostile
 from tests.tables import each
 

@@ -1,5 +1,6 @@
 """`scrapy crawl revisit`: what is due is asked for again."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -305,7 +306,8 @@ def test_a_visit_by_a_slow_clock_is_noted_of_the_version_it_asked_after(tmp_path
         for body, when in ((b"old", ahead - 2 * HOUR), (b"new", ahead)):
             archive.store(Capture("http://a.test/", body, when))
         last = archive.get("http://a.test/")
-        (seen,) = RevisitSpider.parse(None, Response(last.url, status=304), last, 0)
+        visits = RevisitSpider.parse(None, Response(last.url, status=304), last, 0)
+        seen = asyncio.run(anext(visits))
         archive.store_many([Unchanged(seen.url, seen.time, seen.status)])
         visit = archive.visits("http://a.test/")[-1]
         assert (visit.status, visit.version) == (304, last.number)
