@@ -37,6 +37,8 @@ def facets_of(
 ) -> list[tuple[str, list[Choice]]]:
     """Return the values of each facet, the most frequent first; the chosen one clears it.
 
+    One that all entries have narrows nothing, and is left out.
+
     Args:
         path, given: The list, and what it is narrowed by.
         counts: How many entries each value of each facet has.
@@ -56,7 +58,7 @@ def facets_of(
             label = words.topic(value) if name == "topic" else words.maybe(f"{group}.{value}")
             asked = {**given, name: "" if is_chosen else value}
             found.append(Choice(label, address(path, **asked, lang=lang), number, is_chosen))
-        if len(found) > 1 or name in given:
+        if len(found) > 1 or name in given or (found and values.get("")):
             facets.append((name, found))
     return facets
 

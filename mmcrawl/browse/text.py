@@ -227,7 +227,8 @@ def topic_words(words: Sequence[str], title: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _english_words() -> dict[str, str]:
-    concepts = (one for name in topic_names() for one in shipped_topic(name).concepts)
+    topics = map(shipped_topic, topic_names())
+    concepts = (one for topic in topics for one in (*topic.concepts, *topic.subject_words))
     english = ((one[0], next(filter(str.isascii, one), "")) for one in concepts)
     return {word: said for word, said in english if said}
 

@@ -26,7 +26,7 @@ _UP = "../"
 _MOST_STEPS = 5  # redirects from one address to the next
 _UNESCAPED = "%/:?@!$&'()*+,;=~[]"
 # A declaration keeps its place as the first: without it browsers draw a page by other rules.
-_DECLARATION = re.compile(rb"(?:\xef\xbb\xbf|\s)*+(?:<!doctype[^>]*+>)?+", re.IGNORECASE)
+_DECLARATION = re.compile(rb"[\s\xef\xbb\xbf]*+(<!doctype[^>]*+>)?", re.IGNORECASE)
 _HEAD = (
     b'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="'
     b"script-src 'none'; object-src 'none'; connect-src 'none'; frame-src 'none';"
