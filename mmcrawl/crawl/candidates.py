@@ -6,9 +6,11 @@ lists addresses.
 
 import gzip
 import os
+import zlib
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from math import log1p
 from pathlib import Path
 from typing import IO, Protocol
@@ -152,10 +154,10 @@ def _tell_warc(path: Path, takes: Takes) -> list[str]:
 def _tell_cdx(path: Path, takes: Takes) -> None:
     try:
         with _opened(path) as file:
-            while lines := file.readlines(1 << 20):
-                for start in range(0, len(lines), MOST_LINES):
-                    _tell_lines(b"".join(lines[start : start + MOST_LINES]), takes)
-    except (OSError, EOFError) as error:  # EOFError: of a gzip that ends too early
+            lines = iter(lambda: file.readline(_LONGEST_LINE), b"")
+            while some := b"".join(islice(lines, MOST_LINES)):
+                _tell_lines(some, takes)
+    except (OSError, EOFError, zlib.error) as error:  # EOFError: of a gzip that ends too early
         raise SeedError(f"the CDX file {path} cannot be read: {error}") from error
 
 
@@ -175,6 +177,7 @@ def _tell_lines(lines: bytes, takes: Takes) -> None:
 
 
 _MOST_HOSTS = 200_000
+_LONGEST_LINE = 4_096  # bytes of a CDX file; at most so many lines are held at once
 _MOST_VOTERS = 100  # sites that are told apart
 _DOUBT = 2
 

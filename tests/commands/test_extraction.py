@@ -74,6 +74,14 @@ def test_a_folder_is_a_line_of_json_a_page(folder, capfdbinary):
     assert b"3 pages extracted, 1 not" in err
 
 
+def test_a_packed_page_is_read_up_to_a_bound(folder, capfdbinary):
+    (folder / "pages" / "bomb.html.gz").write_bytes(gzip.compress(b"<p>" + bytes(60 << 20)))
+    assert run(["--format", "json", "pages"]) == 1
+    out, err = capfdbinary.readouterr()
+    assert len(out.splitlines()) == 3
+    assert b"pages/bomb.html.gz: the page is larger than 50 MB" in err
+
+
 def test_a_folder_is_written_into_a_folder(folder: Path) -> None:
     long = folder / "pages" / ("\u202e" + 80 * "杠")  # longer than a name, without its path
     long.mkdir()

@@ -79,6 +79,17 @@ def test_an_archive_a_cdx_and_a_list_are_read_and_known_hosts_left_out(tmp_path:
     }
 
 
+def test_a_cdx_file_is_read_whatever_its_lines_and_told_if_it_is_damaged(tmp_path: Path) -> None:
+    line = b"org,example,cdx)/ 20240101000000 http://cdx.example.org/optics/1 text/html 200 A 1\n"
+    packed = gzip.compress(bytes(60 << 20) + b"\n" + line)
+    (tmp_path / "c.cdx.gz").write_bytes(packed)
+    assert [one["host"] for one in find(tmp_path, "--from", "c.cdx.gz")] == ["cdx.example.org"]
+    (tmp_path / "c.cdx.gz").write_bytes(packed[:40] + b"\xff" * 40 + packed[80:])
+    said = ran("seeds", "find", "--keywords", "optics", "--from", "c.cdx.gz", folder=tmp_path)
+    assert "the CDX file c.cdx.gz cannot be read" in " ".join((said.stdout + said.stderr).split())
+    assert "Traceback" not in said.stderr
+
+
 def test_a_crawl_tells_by_the_links_it_left_and_by_its_archive(tmp_path: Path) -> None:
     site = tmp_path / "web" / "site.example.org"
     site.mkdir(parents=True)

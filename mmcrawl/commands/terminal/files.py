@@ -18,6 +18,7 @@ STANDARD = "-"
 _PAGES = (".html", ".htm", ".xhtml", ".shtml", ".html.gz", ".htm.gz")
 _WARCS = (".warc", ".warc.gz", ".arc", ".arc.gz", ".wacz")
 _SAMPLE = 4096
+_LARGEST = 50 << 20  # bytes of a page, unpacked
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _MANY_CONTROLS = 0.03
 
@@ -45,8 +46,14 @@ class PageFile:
         """Return the page; one that is packed by gzip, unpacked."""
         if self.path is None:
             return self.body
-        body = self.path.read_bytes()
-        return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+        with self.path.open("rb") as file:
+            is_packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            source = gzip.GzipFile(fileobj=file) if is_packed else file
+            body = source.read(_LARGEST + 1)
+        if len(body) > _LARGEST:
+            raise MmcrawlError(f"the page is larger than {_LARGEST >> 20} MB")
+        return body
 
 
 def is_address(name: str) -> bool:
