@@ -46,10 +46,7 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
     >>> link_kinds(page, "http://h.test/")
     {'http://h.test/a': 'navigation', 'http://h.test/b': 'small'}
     """
-    from mmcrawl.page.urls import Resolver, base_url  # which loads a client of HTTP
-
-    encoding = encoding or page.encoding
-    resolve = Resolver(base_url(Declared(page.tree).base, url, encoding), encoding)
+    resolve = Declared(page.tree).resolver(url, encoding)
     firsts = [block.nodes.start for block in page.blocks]
     kinds: dict[int, str] = {}  # of the blocks with links
     found: dict[str, str] = {}
@@ -71,7 +68,8 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
 def references(tree: PageTree) -> Iterator[tuple[int, str]]:
     """Yield the references of a page to other pages: the node, and what it has written."""
     clickable = set(tree.mentioning(b"onclick"))
-    for node, tag in enumerate(tree.tags):
+    for node in sorted({*tree.elements("option", *_ADDRESSES), *clickable}):
+        tag = tree.tags[node]
         if tag in _ADDRESSES:
             reference = tree.attributes(node).get(_ADDRESSES[tag], "")
             if reference.lstrip()[: len(_SCRIPT)].lower() == _SCRIPT:

@@ -1,4 +1,4 @@
-"""Declared type size and colour: what is known of how a text looks without rendering it."""
+"""Declarations type size and colour: what is known of how a text looks without rendering it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Look(NamedTuple):
     background: str = ""
 
 
-class Declared(NamedTuple):
+class Declarations(NamedTuple):
     """What declarations say of how text is set; None is what they do not mention.
 
     Attributes:
@@ -38,15 +38,15 @@ class Declared(NamedTuple):
     background: str | None = None
     weight: str | None = None
 
-    def overridden_by(self, later: Declared) -> Declared:
+    def overridden_by(self, later: Declarations) -> Declarations:
         """Return what holds where other declarations follow on these."""
         if NOTHING in (self, later):
             return later if self == NOTHING else self
         pairs = zip(self, later, strict=True)
-        return Declared._make(old if new is None else new for old, new in pairs)
+        return Declarations._make(old if new is None else new for old, new in pairs)
 
 
-NOTHING = Declared()
+NOTHING = Declarations()
 PLAIN = Look()
 STYLED_TAGS = frozenset("h1 h2 h3 h4 h5 h6 font big small".split())
 STYLED_ATTRIBUTES = frozenset({"style", "bgcolor"})
@@ -79,7 +79,7 @@ _FONT_SIZE = re.compile(r"\s*([+-]?)(\d)")
 
 
 def look_of(
-    tag: str, attributes: Attributes, around: Look, declared: Declared | None = None
+    tag: str, attributes: Attributes, around: Look, declared: Declarations | None = None
 ) -> Look:
     """Return the look of text directly inside an element.
 
@@ -107,11 +107,11 @@ def look_of(
     return Look(size, declared.colour or colour, declared.background or background)
 
 
-def declarations(style: str) -> Declared:
+def declarations(style: str) -> Declarations:
     """Return what a ``style``, or the body of a rule, declares: of each property the last one.
 
     >>> declarations("font: bold 12px serif; color: red; COLOR: Navy")
-    Declared(size=(0.0, 12.0), colour='navy', background=None, weight='bold')
+    Declarations(size=(0.0, 12.0), colour='navy', background=None, weight='bold')
     """
     if not style:
         return NOTHING
@@ -128,7 +128,7 @@ def _font_size(value: str, around: float) -> float:
     return around * _LARGER ** (step if match[1] == "+" else -step)
 
 
-def _read(style: str) -> Declared:
+def _read(style: str) -> Declarations:
     size: tuple[float, float] | None = None
     colour: str | None = None
     background: str | None = None
@@ -144,7 +144,7 @@ def _read(style: str) -> Declared:
             size = _css_size(value)
             if name == "font":
                 weight = _first(_WEIGHT.search(value)) or weight
-    return Declared(size, colour, background, weight)
+    return Declarations(size, colour, background, weight)
 
 
 _read_short = lru_cache(maxsize=2048)(_read)

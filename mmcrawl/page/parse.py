@@ -18,7 +18,7 @@ from mmcrawl.page.references import (
 )
 from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree, read_tree
-from mmcrawl.page.urls import Resolver, Target, base_url
+from mmcrawl.page.urls import Resolver, Target
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 
 _BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
@@ -74,7 +74,7 @@ def page_of(tree: PageTree, url: str, refresh: str = "") -> Page:
         collector.read(Declared(PageTree(fallback.encode("utf-8", "replace"), "utf-8")))
     collector.moves.refresh(refresh)
     title, robots, headings = _short(said.title), said.robots, _collapse(collector.headings)
-    resolve = Resolver(base_url(said.base, url, encoding), encoding)
+    resolve = said.resolver(url)
     references = chain(collector.references, collector.relations)  # a link in the page tells more
     resolved = [(r, t) for r in references if (t := resolve(r.href)) is not None]
     own = (Resolver(url, encoding) if said.base else resolve)("")

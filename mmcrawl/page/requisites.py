@@ -7,8 +7,9 @@ addresses are those that replay rewrites (:mod:`mmcrawl.browse.replay`), by the 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree
-from mmcrawl.page.urls import Resolver, base_url
+from mmcrawl.page.urls import Resolver
 from mmcrawl.text.patterns import linear
 
 # Comments are matched so that nothing is found in them; strings but for those of @import likewise.
@@ -50,10 +51,8 @@ def page_requisites(tree: PageTree, url: str) -> tuple[str, ...]:
     >>> page_requisites(read_tree(page), "http://h.test/e/")
     ('http://h.test/c.css', 'http://h.test/e/a.png', 'http://h.test/e/b.png')
     """
-    bases = (tree.attributes(node).get("href", "") for node in tree.elements("base"))
-    base = base_url(next(filter(None, bases), ""), url, tree.encoding)
-    resolver = Resolver(base, tree.encoding)
-    return _absolute((*_named_in_sheets(tree), *_named_by_elements(tree)), resolver, url)
+    named = *_named_in_sheets(tree), *_named_by_elements(tree)
+    return _absolute(named, Declared(tree).resolver(url), url)
 
 
 def sheet_requisites(sheet: bytes, url: str) -> tuple[str, ...]:

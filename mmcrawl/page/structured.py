@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.page.tree import PageTree
+from mmcrawl.page.urls import Resolver, base_url
 
 _LARGEST = 2_000_000  # characters of a script that are read
 _LONGEST_TEXT = 2_000
@@ -151,6 +152,16 @@ class Declared:
         hrefs = (self.tree.attributes(node).get("href", "") for node in self.tree.elements("base"))
         return next(filter(None, map(str.strip, hrefs)), "")
 
+    def resolver(self, url: str, encoding: str | None = None) -> Resolver:
+        """Return what turns its references into addresses.
+
+        Args:
+            url: Of the page.
+            encoding: In which queries are written; by default that of its text.
+        """
+        encoding = encoding or self.tree.encoding
+        return Resolver(base_url(self.base, url, encoding), encoding)
+
     @property
     def robots(self) -> frozenset[str]:
         """What it asks robots for, in lower case."""
@@ -205,8 +216,9 @@ class Declared:
         """Those of its head, the tags of what was posted on it, and those of its JSON-LD."""
         said = list(islice(self.meta("keywords"), 1))
         for node in self.tree.mentioning(b"tag"):
-            relations = self.tree.attributes(node).get("rel", "").lower().split()
-            if "tag" in relations and self.tree.tags[node] == "a":
+            if self.tree.tags[node] != "a":
+                continue
+            if "tag" in self.tree.attributes(node).get("rel", "").lower().split():
                 said.append(self.said_by(node))
         if self.scripts:
             said += chain.from_iterable(thing.texts("keywords") for thing in self.of_page)

@@ -24,7 +24,7 @@ from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.parse import media_in
 from mmcrawl.page.structured import Declared
 from mmcrawl.page.tree import PageTree
-from mmcrawl.page.urls import PAGE_SCHEMES, Resolver, base_url
+from mmcrawl.page.urls import PAGE_SCHEMES
 from mmcrawl.rank.records import (
     NOT_STORED,
     OUTSIDE,
@@ -145,7 +145,7 @@ class PageReader:
         self, cut: Partition, owners: np.ndarray[tuple[int], np.dtype[np.int64]], page: PageRecord
     ) -> Iterable[LinkRecord]:
         tree = cut.tree
-        resolve = Resolver(base_url(Declared(tree).base, page.url, cut.encoding), cut.encoding)
+        resolve = Declared(tree).resolver(page.url)
         found: dict[tuple[int, str], LinkRecord] = {}
         for node, reference in references(tree):
             target = resolve(reference)

@@ -10,7 +10,6 @@ with lazy_imports(__name__):
     from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
     from mmcrawl.scoring.breadth import Breadth
     from mmcrawl.scoring.evidence import COLUMNS, Evidence, prior_of, shipped_prior
-    from mmcrawl.scoring.feature_rows import FeatureRows
     from mmcrawl.scoring.learned import Learned
     from mmcrawl.scoring.link_features import (
         BITS,
@@ -42,7 +41,7 @@ with lazy_imports(__name__):
         glob_of,
         glob_regex,
     )
-    from mmcrawl.scoring.prospects import Prospects
+    from mmcrawl.scoring.prospects import FeatureRows, Prospects
     from mmcrawl.scoring.registry import (
         algorithm_names,
         default_parameters,

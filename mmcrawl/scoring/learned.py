@@ -11,7 +11,7 @@ that lies further on (Rennie & McCallum, ICML 1999); siblings and URL patterns a
 
 Cost: all waiting links are scored anew, with numpy, once for every 2 % of them that were fetched,
 and those whose score changed noticeably are passed on. 11 bytes of RAM a link, 160 of a temporary
-file (`feature_rows.py`), and 50 MB for the tables and the features of the first links.
+file (`prospects.py`), and 50 MB for the tables and the features of the first links.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -25,7 +25,7 @@ from mmcrawl.page.looks import (
     NOTHING,
     PLAIN,
     STYLED_TAGS,
-    Declared,
+    Declarations,
     Look,
     declarations,
     look_of,
@@ -150,7 +150,7 @@ class _Part(NamedTuple):
 
 class _Rule(NamedTuple):
     parts: tuple[_Part, ...]
-    declared: Declared
+    declared: Declarations
 
 
 def _rules(texts: Iterable[str]) -> Iterator[_Rule]:
@@ -239,7 +239,7 @@ class _State:
         self.declared = NOTHING
         self.orders = [0] * len(NOTHING)
 
-    def add(self, order: int, declared: Declared) -> None:
+    def add(self, order: int, declared: Declarations) -> None:
         """Take over what the next rule declares."""
         self.declared = self.declared.overridden_by(declared)
         for index, value in enumerate(declared):
@@ -259,7 +259,7 @@ class _Element(NamedTuple):
     tag: str
     attributes: Mapping[str, str]
     states: list[_State]
-    declared: Declared
+    declared: Declarations
     is_looked_at: bool
 
 
@@ -320,7 +320,7 @@ class _Matcher:
             ]
         return found
 
-    def enter(self, tree: PageTree, node: int, states: Sequence[_State]) -> Declared:
+    def enter(self, tree: PageTree, node: int, states: Sequence[_State]) -> Declarations:
         """Return what the sheets declare for the next element with any states."""
         innermost = self._innermost
         while self._open and self._open[-1][0] <= node:
@@ -344,7 +344,7 @@ class _Matcher:
         return _winners([state for state in found if state.declared != NOTHING])
 
 
-def _winners(states: list[_State]) -> Declared:
+def _winners(states: list[_State]) -> Declarations:
     """Return of each property the declaration of the most specific rule, of several the last."""
     if len(states) < 2:
         return states[0].declared if states else NOTHING
@@ -353,4 +353,4 @@ def _winners(states: list[_State]) -> Declared:
         deciding = (state for state in states if state.declared[index] is not None)
         best = max(deciding, key=lambda state: (state.weight, state.orders[index]), default=None)
         values.append(best and best.declared[index])
-    return Declared._make(values)
+    return Declarations._make(values)

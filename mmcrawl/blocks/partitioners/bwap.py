@@ -75,8 +75,15 @@ class BlockRules:
         self.page = PageStructure(tree)
         self._min_size = min_size
         self._sized = frozenset(tree.mentioning(b"width", b"height"))
-        self.coloured = frozenset(tree.mentioning(b"bgcolor", b"background"))
+        self._coloured = frozenset(tree.mentioning(b"bgcolor", b"background"))
         self._backgrounds: dict[int, str] = {-1: ""}
+        # The elements with a child that is laid out in another colour.
+        self.bordered = frozenset(
+            tree.parents[node]
+            for node in self._coloured
+            if self.page.types[node] == NodeType.SCHEMA
+            and self.background(node) != self.background(tree.parents[node])
+        )
 
     def is_block(self, node: int, follows_block: bool) -> bool:
         """Whether an element is a block, by the rules in order.
@@ -114,7 +121,7 @@ class BlockRules:
 
     def _own_background(self, node: int, around: str) -> str:
         tree = self.tree
-        if node not in self.coloured:
+        if node not in self._coloured:
             return around
         own = look_of(tree.tags[node], tree.attributes(node), PLAIN).background
         return ("" if own in _WHITE else own) if own else around
@@ -149,16 +156,7 @@ def _rule_5(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
 
 def _rule_6(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
     """Another colour than that of a child that is laid out: no block."""
-    if not rules.page.schema[node]:
-        return None
-    for child in rules.tree.children(node):
-        if (
-            rules.page.types[child] == NodeType.SCHEMA
-            and child in rules.coloured
-            and rules.background(child) != rules.background(node)
-        ):
-            return False
-    return None
+    return False if node in rules.bordered else None
 
 
 def _rule_7(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
