@@ -319,3 +319,21 @@ def test_an_archive_that_is_not_there(uri):
     for options in ({"create": False}, {"read_only": True}):
         with pytest.raises(StoreError, match="no archive"):
             open_archive(uri, **options)
+
+
+def test_storing_the_same_capture_again_changes_nothing(archive, page):
+    archive.store(page(time=1.0))
+    archive.store(page(time=2.0))
+    before = archive.visits(URL)
+    assert archive.store(page(time=1.0)).version is None
+    assert archive.store(page(time=2.0)).version is None
+    assert archive.visits(URL) == before
+
+
+def test_a_capture_of_the_past_finds_its_place_in_time(archive, page):
+    archive.store(page("new", time=10.0))
+    assert archive.store(page("old", time=5.0)).version.number == 2
+    assert archive.store(page("old", time=7.0)).version is None
+    assert [v.time for v in archive.versions(URL)] == [5.0, 10.0]
+    assert archive.get(URL, 9.0).number == 2
+    assert [(v.time, v.version) for v in archive.visits(URL)] == [(5.0, 2), (7.0, 2), (10.0, 1)]
