@@ -35,7 +35,6 @@ from mmcrawl.archive.model import (
 )
 from mmcrawl.archive.purging import purge
 from mmcrawl.archive.revisits import Pair
-from mmcrawl.archive.timeline import events_of
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
 
@@ -95,10 +94,7 @@ class Archive:
             BlockError: there is no such method.
             ValueError: the level is not from 1 to :data:`~mmcrawl.blocks.MAX_LEVEL`.
         """
-        if method is not None:
-            make_partitioner(method)
-        with self._writing:
-            return self._writer.store([capture], method=method, levels=[level])[0]
+        return self.store_many([capture], method=method, levels=[level])[0]
 
     def store_many(
         self,
@@ -172,7 +168,7 @@ class Archive:
     def visits(self, url: str) -> list[Visit]:
         """Return all visits of a URL in order of time; empty for one that is not stored."""
         row = self._lookup.url(url)
-        return [event[0] for event in events_of(self._index, row.id)] if row is not None else []
+        return [event.visit for event in self._lookup.events(row)] if row is not None else []
 
     def found(self, url: str, failed: Failed = logger.warning) -> list[tuple[Visit, Version]]:
         """Return the visits of a URL in order of time, each with the version that it found.

@@ -11,17 +11,15 @@ record is dead, and its page was written again with another number.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from mmcrawl.archive.format.cutting import are_blocks_of
-from mmcrawl.archive.format.facts import as_version, encoding_of
 from mmcrawl.archive.format.frames import decompressed
 from mmcrawl.archive.format.head import GONE, HEADED, VISIT, Entry, Head, read_head
 from mmcrawl.archive.format.reading import GoneError, PurgedError, Reader
-from mmcrawl.archive.format.standing import standing_of
 from mmcrawl.archive.index import (
     NUMBERS,
     Index,
@@ -34,10 +32,14 @@ from mmcrawl.archive.index import (
 )
 from mmcrawl.archive.model import CheckReport, Fault, as_text
 from mmcrawl.archive.purging import forget_records, is_blank
+from mmcrawl.archive.timeline import standing_of
 from mmcrawl.errors import StoreError
 from mmcrawl.store.documents import KEY
 
+_LOST = "it cannot be rebuilt"
+
 _R = TypeVar("_R")
+_Row = TypeVar("_Row", VersionRow, VisitRow)
 
 
 class _Record(NamedTuple):
@@ -66,7 +68,7 @@ class Checker:
         self._gone: dict[int, int] = {}  # numbers of purged versions by place
         self._greatest: defaultdict[int, int] = defaultdict(int)  # of these, by URL
         self._streams: dict[int, tuple[str, int]] = {}  # names and ends
-        self._hurt: set[int] = set()  # URLs of which a record is damaged
+        self._hurt: set[int] = set()  # URLs of which a record cannot be read
         self._half_gone: set[int] = set()  # URLs of which a purge was interrupted
         self._urls: dict[str, UrlRow] = {}
         self._ids: dict[int, str] = {}  # of these
@@ -185,7 +187,7 @@ class Checker:
             self._greatest[entry.url] = max(entry.number, self._greatest[entry.url])
         elif entry.is_visit:
             what = entry.url, entry.time, entry.number, entry.status
-            self._visits[at] = VisitRow(*what, at, entry.kind == HEADED)
+            self._visits[at] = VisitRow(*what, at, int(entry.kind == HEADED))
         else:
             identity = entry.url, entry.number, entry.time, entry.status
             row = VersionRow(*identity, at)
@@ -199,11 +201,10 @@ class Checker:
                 if is_gone and not self._index.heads([segment]):
                     return
                 why = "its bytes are gone" if is_gone else error
-                self._hurt.add(entry.url)
-                self._blame(row, f"it cannot be rebuilt: {segment.label}: {why}", good=False)
+                self._blame(row, f"{_LOST}: {segment.label}: {why}", good=False)
                 return
             columns = entry.columns
-            if columns is not None and not are_blocks_of(columns, body, encoding_of(entry)):
+            if columns is not None and not are_blocks_of(columns, body, entry.facts.encoding):
                 self._blame(row, "its blocks are not those of its bytes", good=False)
 
     def _blame(self, row: VersionRow, what: str, *, good: bool = True) -> None:
@@ -296,7 +297,8 @@ class Checker:
             if mine is not None:
                 right[key] = mine
             self._dead |= {one.row.at for one in records} - {right[key].at}
-        untrue = self._untrue_versions(found, right)
+        lie = "its number was altered, or it was never written by an archive"
+        untrue = self._untrue(found, right, self._blame, lie)
         self._delete("version", untrue + [key for key in bad if key not in right])
         self._put("version", {key: row.document for key, row in wrong.items()})
         return right
@@ -321,26 +323,37 @@ class Checker:
             for row, digest in records
         )
 
-    def _untrue_versions(
-        self, found: dict[int, VersionRow], right: dict[int, VersionRow]
+    def _untrue(
+        self,
+        found: dict[int, _Row],
+        right: dict[int, _Row],
+        tell: Callable[..., None],
+        lie: str,
+        restored: Collection[tuple[int, float]] = (),
     ) -> list[int]:
-        """Tell of the rows that no record proves; return the keys of those that are none."""
+        """Tell of the rows that no record proves; return the keys of those that are none.
+
+        Args:
+            found: The rows, by key.
+            right: Those that are right; what may be, as its record is damaged, is added.
+            tell: Tells of a row.
+            lie: What to tell of one that no record can be of.
+            restored: URLs and times of records whose rows were lost or altered.
+        """
         untrue = []
         for key, row in found.items():
             if row.at in self._gone:  # a purge was interrupted
                 self._leave()
                 self._half_gone.add(row.url)
                 untrue.append(key)
-            elif self._is_hidden(row):
-                error = self._why_unreadable(row)
-                if error is None:
-                    right[key] = row  # written by another process meanwhile
-                    continue
-                right[key] = row
-                self._hurt.add(row.url)
-                self._blame(row, f"it cannot be rebuilt: {error}", good=False)
+            elif self._is_hidden(row) and (row.url, row.time) not in restored:
+                right[key] = row  # if it can be read, another process wrote it meanwhile
+                if (error := self._why_unreadable(row)) is not None:
+                    self._hurt.add(row.url)
+                    loss = _LOST if isinstance(row, VersionRow) else "cannot be read"
+                    tell(row, f"{loss}: {error}", good=False)
             else:
-                self._blame(row, "its number was altered, or it was never written by an archive")
+                tell(row, lie)
                 untrue.append(key)
         return untrue
 
@@ -388,46 +401,22 @@ class Checker:
                 self._leave(completed=True)
             else:
                 self._tell_visit(mine, "was altered" if row or at in bad else "is gone")
-        untrue = []
         restored = {(row.url, row.time) for row in wrong.values()}
-        for at, row in found.items():
-            if at in self._gone:
-                self._leave()
-                self._half_gone.add(row.url)
-                untrue.append(at)
-            elif self._is_hidden(row) and (row.url, row.time) not in restored:
-                right[at] = row
-                if (error := self._why_unreadable(row)) is not None:
-                    self._hurt.add(row.url)
-                    self._tell_visit(row, f"cannot be read: {error}", good=False)
-            else:
-                self._tell_visit(row, "was never written by an archive")
-                untrue.append(at)
+        lie = "was never written by an archive"
+        untrue = self._untrue(found, right, self._tell_visit, lie, restored)
         self._delete("visit", untrue + [at for at in bad if at not in right])
         self._put("visit", {at: row.document for at, row in wrong.items()})
         by_url: defaultdict[int, dict[float, VisitRow]] = defaultdict(dict)
         for _, row in sorted(right.items()):
             by_url[row.url][row.time] = row
-            self._check_visit(row, versions.get(row.url << NUMBERS | row.version))
+        lost = (row for row in right.values() if row.url << NUMBERS | row.version not in versions)
+        for row in lost:
+            self._tell_visit(row, f"found version {row.version}, which is gone", good=False)
         return {url: [*some.values()] for url, some in by_url.items()}
 
     def _tell_visit(self, row: VisitRow, what: str, *, good: bool = True) -> None:
         name = self._name_of(row.url)
         self._tell(f"the visit of {name} at {as_text(row.time)} {what}", name, good=good)
-
-    def _check_visit(self, row: VisitRow, found: VersionRow | None) -> None:
-        if found is None:
-            self._tell_visit(row, f"found version {row.version}, which is gone", good=False)
-        elif row.headed and row.url not in self._hurt:
-            try:
-                head = self._reader.entry(row).facts
-                as_version("", found, self._reader.entry(found), head)
-            except GoneError:
-                pass
-            except StoreError as error:
-                name = self._name_of(row.url)
-                what = f"headers of {name} at {as_text(row.time)} cannot be read: {error}"
-                self._tell(what, name, row.version, good=False)
 
     def _compare_urls(
         self, versions: dict[int, VersionRow], visits: dict[int, list[VisitRow]]
@@ -442,7 +431,7 @@ class Checker:
                 new = replace(UrlRow.new(url, number), own=int(f"#{number}" in own))
                 new = replace(new, last=self._greatest[number])
                 events = by_url[number], visits.get(number, [])
-                self._compare_url(standing_of(new, *events, self._reader.entry))
+                self._compare_url(standing_of(new, *events))
         ids = {*by_url, *visits}
         for url, row in self._urls.items():
             if self._names.get(row.id) == url or (row.id in ids and row.id not in self._names):

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from mmcrawl.archive.format.blocks import Outline
-from mmcrawl.archive.format.facts import cut_by
 from mmcrawl.archive.format.head import CUT, Entry
 from mmcrawl.archive.format.reading import GoneError, Reader, live_versions
 from mmcrawl.archive.index import Index, Segment, standing
@@ -36,7 +35,7 @@ def stats_of(index: Index, reader: Reader) -> ArchiveStats:
                 counted = hosts[host]
                 counted[1] += 1
                 counted[2] += entry.size
-                unsegmented += entry.kind != CUT and bool(cut_by(entry)[0])
+                unsegmented += entry.kind != CUT and bool(entry.facts.method)
                 if entry.columns is not None:
                     outline: Outline = entry.columns.outline()
                     blocks.extend(map(_key, outline.marks, outline.sizes))
@@ -63,8 +62,7 @@ def _entries(index: Index, reader: Reader, segment: Segment) -> Iterator[Entry]:
         live = live_versions(index, segment, reader.head(segment))
     except GoneError:
         return  # being replaced now
-    for entry, _ in live.values():
-        yield entry
+    yield from live.values()
 
 
 def _key(mark: bytes, size: int) -> int:

@@ -30,7 +30,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 from zlib import crc32
 
 from mmcrawl.errors import StoreError
@@ -64,15 +64,14 @@ _SHOWN = ("stream", "first", "entries", "raw", "level", "size")  # of a segment 
 CONTENTS = Contents(
     "archive",
     "mmca",
-    6,
+    7,
     "archive_",
     (
         Table(
             "url",
             {
                 **{"id": int, "host": str, "alias": int, "own": int, "last": int, "seen": float},
-                **{"version": int, "at": int, "digest": bytes, "status": int, "location": str},
-                **{"method": str, "level": int},
+                **{"version": int, "at": int},
             },
             (("id",), ("alias",)),
         ),
@@ -116,8 +115,20 @@ def stream_of(at: int) -> int:
     return at >> SHIFT
 
 
+class _Row:
+    """What is kept as a document, apart from its key."""
+
+    __slots__ = ()
+    _table: ClassVar[str]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is kept; of a segment, what is known of it without reading it."""
+        return {name: getattr(self, name) for name in _FIELDS[self._table] if hasattr(self, name)}
+
+
 @dataclass(frozen=True, slots=True)
-class UrlRow:
+class UrlRow(_Row):
     """A URL, and how it stands.
 
     Attributes:
@@ -128,14 +139,11 @@ class UrlRow:
         own: 1 if its versions go to a stream of its own, 0 while they go to that of the host.
         last: The greatest number that a version of it ever had, 0 for none.
         seen: When it was visited last.
-        version: Number of the version that was seen last, 0 for none. The rest is about that one:
+        version: Number of the version that was seen last, 0 for none.
         at: Place of its record.
-        digest: SHA-256 of the body.
-        status: HTTP status.
-        location: Where a redirect leads; "" for what is none.
-        method, level: How it is cut into blocks; "" and 0 for what is no page.
     """
 
+    _table: ClassVar[str] = "url"
     url: str
     id: int
     host: str
@@ -145,21 +153,11 @@ class UrlRow:
     seen: float = -inf
     version: int = 0
     at: int = 0
-    digest: bytes = b""
-    status: int = 0
-    location: str = ""
-    method: str = ""
-    level: int = 0
 
     @classmethod
     def new(cls, url: str, number: int) -> UrlRow:
         """Return the row of a URL that nothing is known of."""
         return cls(url, number, host_of(url), url_key(0, url))
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """What is kept under the URL."""
-        return {name: getattr(self, name) for name in _FIELDS["url"]}
 
     @property
     def stream(self) -> str:
@@ -168,9 +166,10 @@ class UrlRow:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionRow:
+class VersionRow(_Row):
     """A version; what else is known of it stands in its record."""
 
+    _table: ClassVar[str] = "version"
     url: int  # number of the URL
     number: int  # from 1
     time: float  # Unix seconds
@@ -182,34 +181,25 @@ class VersionRow:
         """What it is kept under."""
         return self.url << NUMBERS | self.number
 
-    @property
-    def document(self) -> dict[str, Any]:
-        """What is kept."""
-        return {"time": self.time + 0.0, "status": self.status, "at": self.at}
-
 
 @dataclass(frozen=True, slots=True)
-class VisitRow:
+class VisitRow(_Row):
     """A visit that found what was known."""
 
+    _table: ClassVar[str] = "visit"
     url: int  # number of the URL
     time: float  # Unix seconds
     version: int  # number of the version that it found, which may have been captured later
     status: int  # HTTP status of the answer
     at: int  # place of its record
-    headed: bool  # whether it came with headers other than those that were known
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """What is kept under the place."""
-        rest = {"time": self.time + 0.0, "headed": int(self.headed)}
-        return {name: getattr(self, name) for name in _FIELDS["visit"]} | rest
+    headed: int  # 1 if it came with headers of its own
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(_Row):
     """What is known of a segment without reading it."""
 
+    _table: ClassVar[str] = "segment"
     key: str  # its name, which no other ever has
     stream: int  # its stream
     first: int  # the number of its first record
@@ -222,11 +212,6 @@ class Segment:
     def new_key(stream: int, first: int) -> str:
         """Return a name that tells when it was made."""
         return f"{stream:08x}/{first:08x}/{int(clock.time()):08x}{secrets.token_hex(3)}"
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """What is kept under the key, besides head and data."""
-        return {name: getattr(self, name) for name in _SHOWN}
 
     @property
     def end(self) -> int:
@@ -637,8 +622,7 @@ class Index:
 
     def read_visit(self, at: int, row: Document) -> VisitRow:
         """Return a visit, given its place and its document."""
-        whole = self._whole("visit", row)
-        return VisitRow(at=at, **{**whole, "headed": bool(whole["headed"])})
+        return VisitRow(at=at, **self._whole("visit", row))
 
     def remove(self, url: UrlRow, versions: Sequence[VersionRow], visits: Sequence[int]) -> None:
         """Forget versions of a URL, and visits by their places; the URL too if nothing is left."""

@@ -15,10 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mmcrawl.archive.format.blocks import MARK
-from mmcrawl.archive.format.facts import cut_by, encoding_of
-from mmcrawl.archive.format.head import VERSION
+from mmcrawl.archive.format.head import VERSION, Entry
 from mmcrawl.archive.format.reading import GoneError, Reader, live_versions
-from mmcrawl.archive.index import Index, Segment, UrlRow, VersionRow
+from mmcrawl.archive.index import Index, Segment, UrlRow
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.timeline import line_of
 from mmcrawl.errors import StoreError, UnreachableError
@@ -104,7 +103,7 @@ class StoredAnew:
     new_layout: bool | None
 
 
-_Found = tuple[VersionRow, StoredBlock]
+_Found = tuple[Entry, StoredBlock]
 
 
 def life_of(index: Index, reader: Reader, digits: str) -> BlockLife:
@@ -164,13 +163,13 @@ def _search(
     if not marked and VERSION not in head.kinds():
         return 0
     unsegmented = 0
-    for n, (entry, version) in live_versions(index, segment, head).items():
+    for n, entry in live_versions(index, segment, head).items():
         if entry.columns is None:
-            unsegmented += bool(cut_by(entry)[0])
+            unsegmented += bool(entry.facts.method)
         elif n in marked:
             body = reader.body(segment, n, entry)
-            blocks = entry.columns.read(body, encoding_of(entry))
-            found += [(version, block) for block in blocks if block.digest.startswith(digits)]
+            blocks = entry.columns.read(body, entry.facts.encoding)
+            found += [(entry, block) for block in blocks if block.digest.startswith(digits)]
     return unsegmented
 
 
@@ -222,7 +221,7 @@ def stored_anew(index: Index, reader: Reader, url: UrlRow) -> Iterator[StoredAne
         try:
             entry = reader.entry(row)
             outline = entry.columns.outline() if entry.columns is not None else None
-            is_known = is_known and (outline is not None or not cut_by(entry)[0])
+            is_known = is_known and (outline is not None or not entry.facts.method)
         except UnreachableError:
             raise
         except StoreError:

@@ -13,7 +13,7 @@ from mmcrawl.archive.format.head import Entry
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.index import NUMBERS, Index, UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.model import Version, Visit, as_text
-from mmcrawl.archive.timeline import events_of, headed, last_seen, next_seen
+from mmcrawl.archive.timeline import Event, events_of, headed, last_seen, next_seen
 from mmcrawl.errors import StoreError, UnreachableError
 from mmcrawl.frontier.urls import canonical, url_key
 
@@ -97,16 +97,21 @@ class Lookup:
 
     def found(self, url: UrlRow, failed: Failed) -> list[tuple[Visit, Version]]:
         """Return the visits of a URL in order of time, each with the version that it found."""
-        events = events_of(self._index, url.id)
-        rows = [row for _, version, head in events for row in (version, head) if row is not None]
+        events = self.events(url)
+        rows = [row for one in events for row in (one.found, one.head) if row is not None]
         self._reader.fetch(row.at for row in rows)
         tell = _once(failed)
         found = []
-        for visit, row, head in events:
-            version = self._readable(url, row, head, tell) if row is not None else None
+        for one in events:
+            row = one.found
+            version = self._readable(url, row, one.head, tell) if row is not None else None
             if version is not None:
-                found.append((visit, version))
+                found.append((one.visit, version))
         return found
+
+    def events(self, url: UrlRow) -> list[Event]:
+        """Return all visits of a URL in order."""
+        return events_of(self._index.versions(url.id), self._index.visits(url.id))
 
     def _readable(
         self, url: UrlRow, row: VersionRow, head: VisitRow | None, failed: Failed
@@ -169,7 +174,7 @@ class Lookup:
         try:
             entry = self._reader.entry(row)
             head = self._reader.entry(headed).facts if headed is not None else None
-            version = as_version(url.url, row, entry, head)
+            version = as_version(url.url, entry, head)
         except UnreachableError:
             raise
         except StoreError as error:

@@ -87,7 +87,7 @@ class Capture:
 
     def header(self, name: str) -> str:
         """Return the first header of that name, case folded, or ""."""
-        return _first(self.headers, name)
+        return first_header(self.headers, name)
 
     @property
     def media_type(self) -> str:
@@ -142,7 +142,7 @@ class Version:
 
     def header(self, name: str) -> str:
         """Return the first header of that name, case folded, or ""."""
-        return _first(self.headers, name)
+        return first_header(self.headers, name)
 
     def capture(self, body: bytes = b"", *, time: float | None = None) -> Capture:
         """Return it as captured, with its body, at its own time or that of a later visit."""
@@ -317,7 +317,8 @@ class Purged:
     freed_bytes: int
 
 
-def _first(headers: Headers, name: str) -> str:
+def first_header(headers: Headers, name: str) -> str:
+    """Return the first header of a name, case folded, or ""."""
     name = name.lower()
     return next((value for key, value in headers if key.lower() == name), "")
 

@@ -19,10 +19,9 @@ from functools import partial
 from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
 from mmcrawl.archive.format.reading import GoneError, Reader
 from mmcrawl.archive.format.sealing import rewritten
-from mmcrawl.archive.format.standing import as_they_stand
 from mmcrawl.archive.index import Index, Packed, Segment, UrlRow, VersionRow, place, stream_of
 from mmcrawl.archive.model import Purged
-from mmcrawl.archive.timeline import Seen, line_of
+from mmcrawl.archive.timeline import Seen, as_they_stand, line_of
 from mmcrawl.errors import StoreError
 
 _PATIENCE = 90.0  # seconds for another process to replace segments, or to be taken for dead
@@ -56,7 +55,7 @@ def purge(index: Index, reader: Reader, urls: Iterable[UrlRow], before: float | 
             if each.all:
                 index.remove_url(each.url)
             else:
-                index.put_url(as_they_stand(index, reader, each.url))
+                index.put_url(as_they_stand(index, each.url))
         index.remove_segments(blank)
     index.store.compact()
     versions = sum(len(each.versions) for each in leaving)
@@ -170,17 +169,12 @@ def _without(
     """Return a segment without some records, and its dictionary, which may be another's then."""
     head = reader.head(segment)
     first = place(segment.stream, segment.first)
-    content = memoryview(reader.content(segment))
     entries: list[Entry] = []
-    bodies: list[memoryview] = []
-    for n, entry in enumerate(head.entries()):
-        start, end = head.span(n, entry) if entry.is_version else (0, 0)
-        if first + n in places or entry.url in urls:
+    for at, entry in enumerate(head.entries(), first):
+        if at in places or entry.url in urls:
             is_named = entry.url not in urls and (entry.is_version or entry.kind == GONE)
             name = (entry.url, entry.number) if is_named else (0, 0)
             entries.append(Entry(GONE, *name, 0.0, 0))
-            bodies.append(content[:0])
-            continue
-        entries.append(entry)
-        bodies.append(content[start:end])
-    return rewritten(reader, [segment], entries, bodies, segment.level, base=base)
+        else:
+            entries.append(entry)
+    return rewritten(reader, [segment], entries, segment.level, base=base)

@@ -15,7 +15,7 @@ _LARGEST_SHEET = 4 << 20  # bytes; of a larger one is not read what it names
 
 def named_by(capture: Capture) -> tuple[str, ...]:
     """Return the addresses that a page, a style sheet or a redirect needs to be seen."""
-    if location := location_of(capture):
+    if location := location_of(capture.status, capture.headers):
         target = (absolute_url(capture.url, location) or "").partition("#")[0]
         return (target,) if target.startswith("http") else ()
     if is_page(capture):

@@ -11,10 +11,11 @@ time: whatever was compared with one of those, and was equal, was not noted agai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nextafter
+from typing import NamedTuple
 
-from mmcrawl.archive.index import Index, VersionRow, VisitRow
+from mmcrawl.archive.index import Index, UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.model import Visit
 from mmcrawl.archive.revisits import is_answer
 
@@ -70,36 +71,41 @@ def headed(index: Index, seen: Seen) -> VisitRow | None:
     return index.visit_with_head(seen.version, after, seen.time)
 
 
-def current(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> VersionRow | None:
-    """Return the version that was seen last of all, as :func:`last_seen` does."""
+def standing_of(row: UrlRow, versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> UrlRow:
+    """Return how a URL stands, given all its versions and visits; no number is given again."""
+    times = [version.time for version in versions] + [visit.time for visit in visits]
+    last = max((row.last, *(version.number for version in versions)))
+    fresh = replace(UrlRow.new(row.url, row.id), own=row.own, last=last)
+    fresh = replace(fresh, seen=max(times, default=-inf))
     line = line_of(versions, visits)
-    return line[-1].version if line else None
+    found = line[-1].version if line else None
+    return replace(fresh, version=found.number, at=found.at) if found is not None else fresh
+
+
+def as_they_stand(index: Index, row: UrlRow) -> UrlRow:
+    """Return the row of a URL as its versions and visits have it."""
+    return standing_of(row, index.versions(row.id), index.visits(row.id))
+
+
+class Event(NamedTuple):
+    """A visit, and what it found."""
+
+    visit: Visit
+    found: VersionRow | None  # None if it is gone; of one that failed, what was seen last before
+    head: VisitRow | None  # the visit whose headers hold, see `headed`
+    tells: bool  # whether it saw what it found
 
 
 def line_of(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> list[Seen]:
     """Return all that was seen of a URL, in order."""
+    events = events_of(versions, visits)
+    return [Seen(one.visit.time, one.found) for one in events if one.found and one.tells]
+
+
+def events_of(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> list[Event]:
+    """Return all visits of a URL in order, given its versions and its other visits."""
     by_number = {version.number: version for version in versions}
     rows: list[VersionRow | VisitRow] = [*versions, *visits]
-    line = []
-    for row in sorted(rows, key=_in_order):
-        if isinstance(row, VersionRow):
-            line.append(Seen(row.time, row))
-        elif (found := by_number.get(row.version)) is not None and _tells(row, found):
-            line.append(Seen(row.time, found))
-    return line
-
-
-Event = tuple[Visit, VersionRow | None, VisitRow | None]
-"""A visit, what it found (None if that is gone), and whose headers hold, see :func:`headed`."""
-
-
-def events_of(index: Index, url: int) -> list[Event]:
-    """Return all visits of a URL in order.
-
-    Those that met a failure are among them, with what was seen last before.
-    """
-    by_number = {version.number: version for version in index.versions(url)}
-    rows: list[VersionRow | VisitRow] = [*by_number.values(), *index.visits(url)]
     events: list[Event] = []
     heads: dict[int, VisitRow | None] = {}
     early: set[int] = set()  # found by a visit before they were captured
@@ -109,10 +115,12 @@ def events_of(index: Index, url: int) -> list[Event]:
             seen = row
             heads[row.number] = None
             known = row.number in early
-            events.append((Visit(row.time, True, row.number, row.status, known), row, None))
+            visit = Visit(row.time, True, row.number, row.status, known)
+            events.append(Event(visit, row, None, tells=True))
             continue
         found = by_number.get(row.version)
-        if found is not None and _tells(row, found):
+        tells = found is not None and _tells(row, found)
+        if found is not None and tells:
             seen = found
             if row.time < found.time:
                 early.add(found.number)
@@ -121,7 +129,8 @@ def events_of(index: Index, url: int) -> list[Event]:
         elif found is not None:
             found = seen or found
         number = found.number if found is not None else row.version
-        events.append((Visit(row.time, False, number, row.status), found, heads.get(number)))
+        visit = Visit(row.time, False, number, row.status)
+        events.append(Event(visit, found, heads.get(number), tells))
     return events
 
 

@@ -1,13 +1,13 @@
 """What the archive finds out about a page before it stores it."""
 
 from mmcrawl.archive import Capture
-from mmcrawl.archive.format import facts_of_page
+from mmcrawl.archive.format import facts_of
 from tests.tables import each
 
 
 def language(body: bytes) -> str:
     capture = Capture("http://a.test/", body, 1.0, content_type="text/html")
-    return facts_of_page(capture).language
+    return facts_of(capture).language
 
 
 @each(

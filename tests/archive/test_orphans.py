@@ -14,11 +14,10 @@ from mmcrawl.archive import (
     copy_archive,
     open_archive,
 )
-from mmcrawl.archive.format import About, Entry, packed
+from mmcrawl.archive.format import About, Entry, Facts, packed
 from mmcrawl.errors import StoreError
 
 URL = "http://h.test/"
-FACTS = b'["","","","","",0,[]]'
 
 
 def noise(seed: int, size: int = 20_000) -> bytes:
@@ -32,7 +31,7 @@ def die_after_the_segment(archive: Archive, body: bytes, number: int, time: floa
         first = index.reserve({"h.test": 1})["h.test"]
         about = About("h.test", first >> 32, first & 0xFFFFFFFF, 0, {1: URL})
         digest = sha256(body).digest()
-        entry = Entry(1, 1, number, time, 200, FACTS, digest, len(body))
+        entry = Entry(1, 1, number, time, 200, Facts(), digest, len(body))
         index.add_segments([packed(about, [entry], [body], 3, 3)])
 
 

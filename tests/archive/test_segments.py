@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.format import About, Entry, packed, read_head
+from mmcrawl.archive.format import About, Entry, Facts, packed, read_head
 from mmcrawl.errors import StoreError
 
 HOST = "http://host.test"
@@ -185,7 +185,7 @@ def test_equal_bodies_stand_in_a_segment_once():
     bodies = [b"one" * 99, b"two" * 99, b"one" * 99, b""]
     digests = [bytes([body[0] if body else 0]) * 32 for body in bodies]
     entries = [
-        Entry(1, 7, n, float(n), 200, b"[]", digest, len(body))
+        Entry(1, 7, n, float(n), 200, Facts(), digest, len(body))
         for n, (digest, body) in enumerate(zip(digests, bodies, strict=True), 1)
     ]
     about = About("h.test", 1, 5, 3, {7: "http://h.test/", 8: "http://gone.test/"})

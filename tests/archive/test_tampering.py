@@ -130,8 +130,6 @@ RESTORED = [
     ("all versions", "DELETE FROM version"),
     ("status", f"UPDATE version SET status = 404 WHERE {KEY_B}"),
     ("time", f"UPDATE version SET time = time + 0.5 WHERE {KEY_B}"),
-    ("location", "UPDATE url SET location = 'x' WHERE status = 301"),
-    ("digest", "UPDATE url SET digest = zeroblob(32) WHERE key = 'http://b.test/'"),
     ("place", f"UPDATE version SET at = at + 1 WHERE {KEY_B} AND key % 8 = 2"),
     ("places", f"UPDATE version SET at = at + 1000 WHERE {KEY_B}"),
     ("number", f"UPDATE version SET key = key + 77 WHERE {KEY_B} AND key % 8 = 2"),

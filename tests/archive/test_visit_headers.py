@@ -5,14 +5,11 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.archive import Capture, RevisitRules, Unchanged, due, open_archive
-from mmcrawl.archive.format import packed, read_head
 from mmcrawl.archive.warc import export_warc, import_warc
-from mmcrawl.errors import StoreError
 
 URL = "http://physics.test/levers.html"
 _names = itertools.count()
@@ -128,22 +125,3 @@ def test_a_page_whose_facts_are_damaged_is_kept_as_another_version(tmp_path, pag
         assert stored.version.number == 2
         assert etags(archive, 2.0) == ["b"]
     assert "what was found now is kept as another" in caplog.text
-
-
-def test_damaged_headers_of_a_visit_are_found_and_named(archive, page):
-    archive.store(with_headers(page, 1.0, ("ETag", "a")))
-    archive.store(with_headers(page, 2.0, ("ETag", "b")))
-    assert archive.check().faults == ()
-    index = archive._index
-    (segment,) = [one for some in index.all_segments() for one in some if one.first]
-    head = read_head(index.heads([segment])[segment.key])
-    (entry,) = head.entries()
-    wrong = replace(entry, facts=entry.facts[:-1] + b"\0")
-    made = packed(head.about, [wrong], [b""], 3, 3)
-    index.replace([segment], made)
-    archive._reader.forget(segment.stream)
-    (fault,) = archive.check().faults
-    assert fault.what.startswith(f"headers of {URL} at 1970-01-01 00:00:02 UTC cannot be read")
-    with pytest.raises(StoreError, match="damaged"):
-        archive.get(URL)
-    assert archive.get(URL, at=1.0).header("etag") == "a"

@@ -12,16 +12,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate, parsedate
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mmcrawl.archive.model import Headers
 from mmcrawl.errors import StoreError
 
 Numbers = npt.NDArray[np.int64]
-Facts = list[Any]
-"""What is kept of an answer beside its body, the headers last: a list of names and values."""
 
 _FEW = 8  # entries that have too little in common to be worth it
 _SHARE = 8  # a header has a column if one entry in so many has it
@@ -29,23 +29,22 @@ _LATEST = 1e12
 _DATE = len("Sun, 06 Nov 1994 08:49:37 GMT")
 
 
-def written(facts: Facts) -> bytes:
-    """Return facts as an entry has them."""
-    text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
+class Facts(NamedTuple):
+    """What is kept of an answer beside its body, named as in a Version.
 
-
-def read(content: bytes) -> Facts:
-    """Return what :func:`written` wrote.
-
-    Raises:
-        StoreError: it is something else.
+    Of a visit that found a version again, there are only reason, content type and headers.
     """
-    try:
-        facts: Facts = json.loads(content.decode("utf-8", "surrogatepass"))
-    except ValueError as error:
-        raise StoreError(f"a head is damaged ({error})") from error
-    return facts
+
+    reason: str = ""
+    content_type: str = ""
+    language: str = ""
+    encoding: str = ""
+    method: str = ""
+    level: int = 0
+    headers: Headers = ()
+
+
+NO_FACTS = Facts()
 
 
 def packed_numbers(rows: Numbers) -> tuple[list[int], bytes]:
@@ -87,48 +86,45 @@ class HeaderColumns:
         dates: Those of these columns that hold dates of HTTP, as seconds behind the entry's time.
     """
 
-    shapes: list[Facts] = field(default_factory=list)
+    shapes: list[list[Any]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     dates: list[int] = field(default_factory=list)
 
     def facts(
         self, shape: int, time: float, cells: Sequence[bytes], dates: Mapping[int, int]
-    ) -> bytes:
+    ) -> Facts:
         """Return the facts of an entry again, given its texts and its dates by column."""
         *rest, headers = self.shapes[shape]
         whole = []
         for one in headers:
             if not isinstance(one, int):
-                whole.append(one)
+                whole.append(tuple(one))
             elif one in dates:
                 seconds = _second(time) + dates[one]
-                whole.append([self.names[one], formatdate(seconds, usegmt=True)])
+                whole.append((self.names[one], formatdate(seconds, usegmt=True)))
             else:
-                whole.append([self.names[one], cells[one].decode("utf-8", "surrogatepass")])
-        return written([*rest, whole])
+                whole.append((self.names[one], cells[one].decode("utf-8", "surrogatepass")))
+        return Facts._make((*rest, tuple(whole)))
 
 
 def in_columns(
-    facts: Sequence[bytes], times: Sequence[float]
+    facts: Sequence[Facts], times: Sequence[float]
 ) -> tuple[HeaderColumns, list[int], list[list[bytes]], list[list[int]]]:
-    """Take facts apart: return what they have in common, and for each its shape, -1 for one that is
-    kept as it is; and for each column its texts, and its numbers: the length of each, or a date.
+    """Take facts apart: return what they have in common, and for each its shape; and for each
+    column its texts, and its numbers: the length of each, or a date.
     """
-    plain = [_plain(one) if len(facts) > _FEW else None for one in facts]
-    named = [_named(one[-1]) if one is not None else [] for one in plain]
+    named = [_named(one.headers) for one in facts]
     counts = Counter(name for one in named for name in one)
-    common = [name for name, count in counts.items() if count * _SHARE >= len(facts)]
+    least = len(facts) / _SHARE if len(facts) > _FEW else inf
+    common = [name for name, count in counts.items() if count >= least]
     numbers = {name: number for number, name in enumerate(common)}
     columns = HeaderColumns(names=[name for name, _ in common])
     values: list[list[str | None]] = [[None] * len(facts) for _ in common]
     known: dict[str, int] = {}
     shapes = []
-    for place, (one, names) in enumerate(zip(plain, named, strict=True)):
-        if one is None:
-            shapes.append(-1)
-            continue
+    for place, (one, names) in enumerate(zip(facts, named, strict=True)):
         headers: list[Any] = []
-        for name, header in zip(names, one[-1], strict=True):
+        for name, header in zip(names, one.headers, strict=True):
             if name in numbers:
                 values[numbers[name]][place] = header[1]
             headers.append(numbers.get(name, header))
@@ -159,22 +155,7 @@ def _second(time: float) -> int:
     return int(time) if abs(time) < _LATEST else 0
 
 
-def _plain(facts: bytes) -> Facts | None:
-    """Return facts if they are written as :func:`written` writes them, with headers."""
-    try:
-        found = read(facts)
-    except StoreError:
-        return None
-    if not isinstance(found, list) or not found or not isinstance(found[-1], list):
-        return None
-    are_headers = all(
-        isinstance(one, list) and len(one) == 2 and all(isinstance(part, str) for part in one)
-        for one in found[-1]
-    )
-    return found if are_headers and written(found) == facts else None
-
-
-def _named(headers: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
+def _named(headers: Headers) -> list[tuple[str, int]]:
     """Return the names of headers, each with how often it came before."""
     met: Counter[str] = Counter()
     named = []

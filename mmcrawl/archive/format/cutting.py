@@ -48,13 +48,13 @@ class ArchivedPage:
         """
         if self.kept is not None:
             return [*self.kept]
-        return stored_blocks(self._cut) if self.version.method else _whole_body(self.body)
+        return stored_blocks(self.parsed) if self.version.method else _whole_body(self.body)
 
     def text(self, block: StoredBlock) -> str:
         """Return the visible text of one of the blocks; "" of what is no page."""
         if not self.version.method:
             return ""
-        return Block(self._cut, block.start, block.end, block.level, node=0).text
+        return Block(self.parsed, block.start, block.end, block.level, node=0).text
 
     @cached_property
     def main_text(self) -> str:
@@ -70,13 +70,8 @@ class ArchivedPage:
         """The tree of the page."""
         return read_tree(self.body, encoding=self.version.encoding)
 
-    @property
-    def parsed(self) -> Partition:
-        """The page in blocks, or its tree alone, and what of it is visible."""
-        return self._cut
-
     @cached_property
-    def _cut(self) -> Partition:
+    def parsed(self) -> Partition:
         """The page in blocks, or in none if those are kept already: then only texts are asked."""
         version = self.version
         if self.kept is not None:
@@ -169,8 +164,8 @@ def cut_entries(index: Index, reader: Reader, segment: Segment) -> list[Entry] |
     """
     head = reader.head(segment)
     found = {}
-    for n, (entry, row) in live_versions(index, segment, head).items():
-        version = as_version(head.about.urls[entry.url], row, entry)
+    for n, entry in live_versions(index, segment, head).items():
+        version = as_version(head.about.urls[entry.url], entry)
         if entry.kind == CUT or not version.method:
             continue
         body = reader.body(segment, n, entry)

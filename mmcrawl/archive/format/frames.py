@@ -62,7 +62,8 @@ def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: Lik
     Raises:
         StoreError: the frame is damaged.
     """
-    decompressor = _decompressor(like)
+    known = _dictionary(like)
+    decompressor = zstandard.ZstdDecompressor(known, max_window_size=1 << LARGEST_WINDOW)
     try:
         if zstandard.frame_content_size(frame) != size:
             raise StoreError("a compressed frame is damaged (its size)")
@@ -78,10 +79,6 @@ def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: Lik
     if len(found) != up_to:
         raise StoreError("a compressed frame is damaged (cut off)")
     return found
-
-
-def _decompressor(like: Like = b"") -> zstandard.ZstdDecompressor:
-    return zstandard.ZstdDecompressor(_dictionary(like), max_window_size=1 << LARGEST_WINDOW)
 
 
 def varints(numbers: Iterable[int]) -> bytes:

@@ -22,6 +22,8 @@ import numpy as np
 
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.columns import (
+    NO_FACTS,
+    Facts,
     HeaderColumns,
     in_columns,
     packed_numbers,
@@ -35,16 +37,16 @@ from mmcrawl.errors import StoreError
 GONE, VERSION, CUT, VISIT, HEADED = range(5)
 """Kinds of entries: purged; a version without and with blocks; a visit without and with headers."""
 
-_FORMAT = 8
+_FORMAT = 9
 _HEAD = struct.Struct("<BIII")
 _SIZE = struct.Struct("<I")
 _AS_TIME, _AS_NUMBER = struct.Struct("<d"), struct.Struct("<q")  # the bits of a time
-_NOT_CUT = BlockColumns(*[b""] * 8)
+_NOT_CUT = BlockColumns(*[b""] * len(BlockColumns._fields))
 # Rows of numbers: these, the lengths of cells, and one for each column of headers.
 _URL, _NUMBER, _STATUS, _KIND, _TIME, _SIZE_OF, _REPEAT, _SHAPE = range(8)
 _LENGTHS = 8
-_FACTS, _MARKS = 0, 8  # cells of an entry; those of blocks between them
-_CELLS = 9
+_CELLS = len(BlockColumns._fields)  # of an entry, the last of them marks
+_MARKS = _CELLS - 1
 _HEADERS = _LENGTHS + _CELLS
 _DIGEST = 32
 
@@ -57,7 +59,7 @@ class Entry:
         kind: One of the five kinds. Of what was purged, URL and number stay while the URL does.
         url, number: Of the URL, and of the version, which a visit found.
         time, status: Of the answer.
-        facts: As :mod:`mmcrawl.archive.format.facts` writes them; of a visit, its headers.
+        facts: What came with the body, and how it is read; of a visit, what came with that.
         digest, size: Of the body, SHA-256 and bytes.
         columns: The blocks, of the kind `CUT`.
     """
@@ -67,7 +69,7 @@ class Entry:
     number: int
     time: float
     status: int
-    facts: bytes = b""
+    facts: Facts = NO_FACTS
     digest: bytes = b""
     size: int = 0
     columns: BlockColumns | None = None
@@ -130,10 +132,7 @@ def written_head(about: About, entries: Sequence[Entry], level: int) -> bytes:
         _row(entry, shape, repeat)
         for entry, shape, repeat in zip(entries, shapes, _repeats(entries), strict=True)
     ]
-    cells = [
-        (b"" if shape >= 0 else entry.facts, *(entry.columns or _NOT_CUT))
-        for entry, shape in zip(entries, shapes, strict=True)
-    ]
+    cells = [entry.columns or _NOT_CUT for entry in entries]
     matrix = np.array(rows, np.int64).reshape(-1, _LENGTHS).T
     lengths = np.array([[len(cell) for cell in one] for one in cells], np.int64)
     of_headers = np.array(numbers, np.int64).reshape(len(numbers), len(entries))
@@ -228,13 +227,11 @@ class Head:
         places = np.arange(index, len(self._ends) - 1, self._count)
         spans = zip(self._ends[places].tolist(), self._ends[places + 1].tolist(), strict=True)
         cells = [self._body[start:end] for start, end in spans]
-        facts = cells[_FACTS]
-        if shape >= 0:
-            dates = {column: int(behind[index]) for column, behind in self._dates.items()}
-            facts = self._columns.facts(shape, time, cells[_CELLS:], dates)
+        dates = {column: int(behind[index]) for column, behind in self._dates.items()}
+        facts = self._columns.facts(shape, time, cells[_CELLS:], dates)
         end = int(self._digests[index])
         digest = self._body[end - _DIGEST : end] if kind in (VERSION, CUT) else b""
-        columns = BlockColumns(*cells[1:_CELLS]) if kind == CUT else None
+        columns = BlockColumns(*cells[:_CELLS]) if kind == CUT else None
         return Entry(kind, url, number, time, status, facts, digest, size, columns)
 
     def entries(self) -> Iterator[Entry]:

@@ -16,20 +16,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.format.facts import (
-    cut_by,
-    facts_of_page,
-    is_read_alike,
-    location_of,
-    target_of,
-    written_facts,
-    written_head,
-)
+from mmcrawl.archive.format.columns import NO_FACTS, Facts
+from mmcrawl.archive.format.facts import facts_of, is_read_alike, location_of
 from mmcrawl.archive.format.head import CUT, HEADED, VERSION, VISIT, Entry
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.index import Index, UrlRow, VersionRow
@@ -37,7 +30,7 @@ from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.archive.timeline import last_seen, next_seen
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import StoreError, UnreachableError
 
 logger = logging.getLogger(__name__)
 
@@ -55,31 +48,18 @@ class Item:
     method: str | None = None  # how the page is to be cut; None as the version before
     level: int | None = None
 
-    def cut_by(self, capture: Capture, method: str, level: int) -> tuple[str, int]:
+    def cut_by(self, capture: Capture, before: Facts) -> tuple[str, int]:
         """Return how the page is to be cut: as wished, as before, as it was, else as usual.
 
         Args:
             capture: What was found.
-            method, level: Of the version before; "" and 0 for none.
+            before: Of the version before.
         """
         given = capture.blocks
         return (
-            self.method or method or (given.method if given else DEFAULT_METHOD),
-            self.level or level or (given.level if given else DEFAULT_LEVEL),
+            self.method or before.method or (given.method if given else DEFAULT_METHOD),
+            self.level or before.level or (given.level if given else DEFAULT_LEVEL),
         )
-
-
-class Known(NamedTuple):
-    """A version to compare with."""
-
-    number: int  # of the version
-    time: float
-    status: int
-    digest: bytes  # of its body
-    location: str  # where it leads, if it is a redirect
-    method: str  # how it is cut; "" and 0 if it is no page
-    level: int
-    at: int = -1  # place of its record; -1 if the batch adds it
 
 
 @dataclass(slots=True)
@@ -88,9 +68,9 @@ class Standing:
 
     Attributes:
         url: Its row; without a number if it is not known yet.
-        last: The version to compare with, as stored before or added by the batch.
+        last: The version to compare with, as stored before or added by the batch; one without a
+            digest if it cannot be read, or no capture is to be compared with it.
         next: The version that was seen next, if the visit is late.
-        facts: Of versions by number: those that the batch may have found again.
         number: The greatest number that a version has.
         time: Of the last event; what comes must be later. Not asked of what is late.
         seen: When something was seen last, if that may be the very time of what comes.
@@ -99,9 +79,8 @@ class Standing:
     """
 
     url: UrlRow
-    last: Known | None = None
-    next: Known | None = None
-    facts: dict[int, bytes] = field(default_factory=dict)
+    last: Entry | None = None
+    next: Entry | None = None
     number: int = 0
     time: float = -inf
     seen: float | None = None
@@ -116,41 +95,38 @@ class New:
     item: Item
     standing: Standing
     entry: Entry
-    known: Known
-    """The version, or that which the visit found."""
 
 
 def look_up(index: Index, reader: Reader, items: Sequence[Item]) -> dict[str, Standing]:
     """Return how the URLs of a batch stand, of those that are known or that there is a capture of.
 
-    The records of versions that may be met again are read.
+    The records of versions that captures are compared with are read.
     """
     first: dict[str, float] = {}
     earliest: dict[str, float] = {}
+    captured: set[str] = set()
     for item in items:
         url, time = item.visit.url, item.visit.time
         first.setdefault(url, time)
         earliest[url] = min(time, earliest.get(url, inf))
+        if isinstance(item.visit, Capture):
+            captured.add(url)
     rows = index.urls_named(first)
+    reader.fetch(row.at for url, row in rows.items() if row.version and url in captured)
     standings = {}
-    for item in items:
-        url = item.visit.url
-        if url in rows and url not in standings:
-            row = rows[url]
-            late = earliest[url] <= row.seen
-            standings[url] = _late(index, reader, row, first[url]) if late else _in_order(row)
-        elif url not in rows and isinstance(item.visit, Capture):
-            standings.setdefault(url, Standing(UrlRow.new(url, 0)))
-    _read_facts(reader, standings, items)
+    for url, time in first.items():
+        if (row := rows.get(url)) is None:
+            if url in captured:
+                standings[url] = Standing(UrlRow.new(url, 0))
+        elif earliest[url] <= row.seen:
+            standings[url] = _late(index, reader, row, time)
+        else:
+            standings[url] = Standing(row, number=row.last, time=row.seen)
+            if row.version:
+                last = VersionRow(row.id, row.version, row.seen, 0, row.at)
+                known = _known(reader, row, last) if url in captured else _unknown(last)
+                standings[url].last = known
     return standings
-
-
-def _in_order(row: UrlRow) -> Standing:
-    known = None
-    if row.version:
-        how = row.digest, row.location, row.method, row.level
-        known = Known(row.version, row.seen, row.status, *how, row.at)
-    return Standing(row, known, number=row.last, time=row.seen)
 
 
 def _late(index: Index, reader: Reader, row: UrlRow, time: float) -> Standing:
@@ -158,50 +134,30 @@ def _late(index: Index, reader: Reader, row: UrlRow, time: float) -> Standing:
     seen, behind = last_seen(index, row.id, time), next_seen(index, row.id, time)
     standing = Standing(row, number=row.last, late=True)
     if seen is not None:
-        standing.last = _as_known(reader, seen.version, standing)
-        standing.seen = seen.time
+        standing.last, standing.seen = _known(reader, row, seen.version), seen.time
     if behind is not None:
-        standing.next = _as_known(reader, behind.version, standing)
+        standing.next = _known(reader, row, behind.version)
     return standing
 
 
-def _as_known(reader: Reader, row: VersionRow, standing: Standing) -> Known:
-    identity = row.number, row.time, row.status
+def _known(reader: Reader, url: UrlRow, row: VersionRow) -> Entry:
     try:
-        entry = reader.entry(row)
-        standing.facts[row.number] = entry.facts
-        return Known(*identity, entry.digest, target_of(entry), *cut_by(entry), row.at)
+        return reader.entry(row)
+    except UnreachableError:
+        raise
     except StoreError as error:
-        _warn(standing, row.number, error)
-        return Known(*identity, b"", "", "", 0, row.at)
+        logger.warning(
+            "Version %d of %s cannot be read (%s); what was found now is kept as another",
+            row.number,
+            url.url,
+            error,
+        )
+        return _unknown(row)
 
 
-def _warn(standing: Standing, number: int, error: StoreError) -> None:
-    logger.warning(
-        "Version %d of %s cannot be read (%s); what was found now is kept as another",
-        number,
-        standing.url.url,
-        error,
-    )
-
-
-def _read_facts(reader: Reader, standings: Mapping[str, Standing], items: Sequence[Item]) -> None:
-    """Read what is kept of the versions whose bodies are met again."""
-    met = {
-        standing.url.id: (standing, standing.last)
-        for item in items
-        if isinstance(item.visit, Capture)
-        and (standing := standings[item.visit.url]).last is not None
-        and not standing.late
-        and _has_body_of(standing.last, item, item.visit)
-    }
-    reader.fetch(known.at for _, known in met.values())
-    for standing, known in met.values():
-        row = VersionRow(standing.url.id, known.number, known.time, known.status, known.at)
-        try:
-            standing.facts[known.number] = reader.entry(row).facts
-        except StoreError as error:
-            _warn(standing, known.number, error)
+def _unknown(row: VersionRow) -> Entry:
+    """Return the record of a version that no capture is equal to."""
+    return Entry(VERSION, row.url, row.number, row.time, row.status)
 
 
 class Round:
@@ -232,7 +188,7 @@ class Round:
         elif isinstance(visit, Capture) and standing is not None:
             found = _found_again(standing, item, visit)
             if found is not None:
-                head = written_head(visit, standing.facts[found.number])
+                head = Facts(visit.reason, visit.content_type, headers=visit.headers)
                 self._note(item, standing, found, head)
             else:
                 self._store(item, standing, visit)
@@ -243,44 +199,41 @@ class Round:
             if standing is not None:
                 standing.full = standing.late  # it was looked up for the time of this visit alone
 
-    def _note(self, item: Item, standing: Standing, found: Known, head: bytes | None) -> None:
+    def _note(self, item: Item, standing: Standing, found: Entry, head: Facts | None) -> None:
         visit = item.visit
         if standing.seen == visit.time and not _adds(found, visit, head):
             self.answers[item.index] = Stored(None)  # just this was noted before
         else:
             kind = VISIT if head is None else HEADED
-            entry = Entry(kind, 0, found.number, visit.time, visit.status, head or b"")
-            self.new.append(New(item, standing, entry, found))
+            what = 0, found.number, visit.time, visit.status, head or NO_FACTS
+            self.new.append(New(item, standing, Entry(kind, *what)))
         _move_on(standing, visit.time)
 
     def _store(self, item: Item, standing: Standing, capture: Capture) -> None:
-        last = standing.last
-        page = facts_of_page(capture)
-        method, level, columns = "", 0, None
-        if page.is_page:
-            method, level = item.cut_by(capture, *(last[5:7] if last is not None else ("", 0)))
+        facts, columns = facts_of(capture), None
+        if facts.encoding:
+            before = standing.last.facts if standing.last is not None else NO_FACTS
+            method, level = item.cut_by(capture, before)
+            facts = facts._replace(method=method, level=level)
             if self._cut is not None:
-                columns = self._cut(capture, page.encoding, method, level)
-        known = Known(
-            standing.number + 1,
+                columns = self._cut(capture, facts.encoding, method, level)
+        standing.number += 1
+        standing.last = Entry(
+            VERSION if columns is None else CUT,
+            0,
+            standing.number,
             capture.time,
             capture.status,
+            facts,
             item.digest,
-            location_of(capture),
-            method,
-            level,
+            len(capture.body),
+            columns,
         )
-        facts = written_facts(capture, page, method, level)
-        kind = VERSION if columns is None else CUT
-        size = len(capture.body)
-        entry = Entry(kind, 0, *known[:3], facts, item.digest, size, columns)
-        self.new.append(New(item, standing, entry, known))
-        standing.number, standing.last = known.number, known
-        standing.facts[known.number] = facts
+        self.new.append(New(item, standing, standing.last))
         _move_on(standing, capture.time)
 
 
-def _adds(found: Known, visit: Capture | Unchanged, head: bytes | None) -> bool:
+def _adds(found: Entry, visit: Capture | Unchanged, head: Facts | None) -> bool:
     """Return whether a visit tells more than what was seen at its very time.
 
     Headers do if a visit without any saw it, a failure does beside a capture.
@@ -294,23 +247,15 @@ def _move_on(standing: Standing, time: float) -> None:
     standing.time, standing.full = time, standing.late
 
 
-def _found_again(standing: Standing, item: Item, capture: Capture) -> Known | None:
+def _found_again(standing: Standing, item: Item, capture: Capture) -> Entry | None:
     """Return the version that a capture found again, if any.
 
     Of what was seen at its very time, only the last counts: a visit would stand behind that.
     """
+    answer = item.digest, capture.status, location_of(capture.status, capture.headers)
     behind = standing.next if standing.seen != capture.time else None
-    for row in (standing.last, behind):
-        if row is not None and _has_body_of(row, item, capture):
-            facts = standing.facts.get(row.number)
-            if facts is not None and is_read_alike(capture, facts):
-                return row
+    for entry in filter(None, (standing.last, behind)):
+        known = entry.digest, entry.status, location_of(entry.status, entry.facts.headers)
+        if known == answer and is_read_alike(capture, entry.facts):
+            return entry
     return None
-
-
-def _has_body_of(version: Known, item: Item, capture: Capture) -> bool:
-    return (version.digest, version.status, version.location) == (
-        item.digest,
-        capture.status,
-        location_of(capture),
-    )

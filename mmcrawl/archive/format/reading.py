@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from typing import Generic, TypeVar
@@ -14,7 +14,16 @@ from zstandard import ZstdCompressionDict
 
 from mmcrawl.archive.format.frames import Like, decompressed, dictionary
 from mmcrawl.archive.format.head import GONE, Entry, Head, read_head
-from mmcrawl.archive.index import Index, Packed, Segment, VersionRow, VisitRow, place, stream_of
+from mmcrawl.archive.index import (
+    NUMBERS,
+    Index,
+    Packed,
+    Segment,
+    VersionRow,
+    VisitRow,
+    place,
+    stream_of,
+)
 from mmcrawl.errors import StoreError
 
 _HEADS = 16 << 20  # bytes kept
@@ -89,8 +98,10 @@ class Reader:
 
     def note(self, written: Iterable[Packed]) -> None:
         """Take note of segments that were written at the ends of streams."""
-        with self._lock:
-            for segment, _, _ in written:
+        for segment, frame, _ in written:
+            head = read_head(frame)  # what comes next is compared with these
+            with self._lock:
+                self._heads.put(segment.key, head)
                 known = self._segments.get(segment.stream)
                 if known is not None and known[-1].end <= segment.first:
                     known.append(segment)
@@ -288,22 +299,17 @@ class Reader:
         raise StoreError(f"archive {self._index.name} is damaged: a segment cannot be found")
 
 
-def live_versions(
-    index: Index, segment: Segment, head: Head
-) -> Mapping[int, tuple[Entry, VersionRow]]:
-    """Return the entries of a segment that are versions, with their rows, by their index.
+def live_versions(index: Index, segment: Segment, head: Head) -> dict[int, Entry]:
+    """Return the entries of a segment that are versions, by their index.
 
     A number may be another's: two processes may have written it at once, and one was refused.
     """
     entries = {n: entry for n, entry in enumerate(head.entries()) if entry.is_version}
+    keys = {n: entry.url << NUMBERS | entry.number for n, entry in entries.items()}
+    there = index.versions_by_key(keys.values())
     at = place(segment.stream, segment.first)
-    rows = {
-        n: VersionRow(entry.url, entry.number, entry.time, entry.status, at + n)
-        for n, entry in entries.items()
-    }
-    there = index.versions_by_key([row.key for row in rows.values()])
     return {
-        n: (entries[n], there[row.key])
-        for n, row in rows.items()
-        if row.key in there and there[row.key].at == row.at
+        n: entry
+        for n, entry in entries.items()
+        if (row := there.get(keys[n])) is not None and row.at == at + n
     }

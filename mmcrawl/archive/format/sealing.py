@@ -193,30 +193,29 @@ class Sealer:
         found = entries or [
             entry for segment in segments for entry in self._reader.head(segment).entries()
         ]
-        bodies = _bodies(self._reader, segments)
-        made = rewritten(self._reader, segments, found, bodies, level, base=base)
+        made = rewritten(self._reader, segments, found, level, base=base)
         self._index.replace(segments, made, base=base)
         self._reader.forget(segments[0].stream)
         self._are_new = True
 
 
-def _bodies(reader: Reader, segments: Sequence[Segment]) -> list[memoryview]:
-    """Return the bodies of the entries of segments, unexamined."""
-    bodies = []
+def _bodies(
+    reader: Reader, segments: Sequence[Segment], entries: Sequence[Entry]
+) -> Iterator[memoryview]:
+    """Yield the bodies of the entries of segments, unexamined; of what is no version nothing."""
+    waiting = iter(entries)
     for segment in segments:
         head = reader.head(segment)
         content = memoryview(reader.content(segment))
-        for index, entry in enumerate(head.entries()):
+        for index, entry in zip(range(len(head)), waiting, strict=False):
             start, end = head.span(index, entry)
-            bodies.append(content[start:end] if entry.is_version else content[:0])
-    return bodies
+            yield content[start:end] if entry.is_version else content[:0]
 
 
 def rewritten(
     reader: Reader,
     segments: Sequence[Segment],
     entries: Sequence[Entry],
-    bodies: Sequence[bytes | memoryview],
     level: int,
     *,
     base: Segment | None,
@@ -226,7 +225,7 @@ def rewritten(
     Args:
         reader: Of the archive.
         segments: The others, in order.
-        entries, bodies: What it has.
+        entries: What it has: theirs, or others with the same bodies, or none where one is purged.
         level: Of zstd.
         base: Its dictionary, None for none.
 
@@ -239,6 +238,7 @@ def rewritten(
     first = base.first if base is not None else None
     like = reader.dictionary(base)
     about = About(about.stream, about.number, about.first, level, urls, first)
+    bodies = [*_bodies(reader, segments, entries)]
     made = packed(about, entries, bodies, HEAD_LEVEL, level or TAIL_LEVEL, like=like)
     _prove(made, segments[0], like)
     return made

@@ -1,8 +1,7 @@
 """Storing captures (Song et al. 2008, algorithm 4), many at once.
 
-The last version is not read to store the next one; only where its body comes again, what is kept
-beside it is: most of the headers are the same. What is new goes into one segment at the end of a
-stream, versions and visits in the order in which they came.
+The last version is not read to store the next one, only its record. What is new goes into one
+segment at the end of a stream, versions and visits in the order in which they came.
 
 A URL that is stored for the first time goes to the stream of its host, where pages of one template
 stand together. One that comes again after its segment was closed gets a stream of its own, where
@@ -23,12 +22,12 @@ from hashlib import sha256
 
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.head import HEADED, About, Entry, packed
-from mmcrawl.archive.format.planning import Cut, Item, New, Round, Standing, look_up
+from mmcrawl.archive.format.planning import Cut, Item, New, Round, look_up
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import TAIL_LEVEL, Sealer, is_closed
-from mmcrawl.archive.format.standing import as_they_stand
 from mmcrawl.archive.index import Index, Packed, UrlRow, VersionRow, VisitRow, stream_of
 from mmcrawl.archive.model import Capture, Stored, Unchanged, why_refused
+from mmcrawl.archive.timeline import as_they_stand
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.errors import StoreError
 
@@ -196,7 +195,12 @@ class Writer:
         refused = index.add_versions(versions) if versions else set()
         visits = [
             VisitRow(
-                entry.url, entry.time, entry.number, entry.status, one.at, entry.kind == HEADED
+                entry.url,
+                entry.time + 0.0,
+                entry.number,
+                entry.status,
+                one.at,
+                int(entry.kind == HEADED),
             )
             for one in placed
             if (entry := one.entry).is_visit and one.version.key not in refused
@@ -208,9 +212,9 @@ class Writer:
         for one in placed:
             standing, url = one.new.standing, one.new.item.visit.url
             if standing.late or one.entry.url in doubtful:
-                noted[url] = as_they_stand(index, self._reader, rows[url])
+                noted[url] = as_they_stand(index, rows[url])
             else:
-                noted[url] = _moved_on(noted.get(url, rows[url]), one, standing)
+                noted[url] = _moved_on(noted.get(url, rows[url]), one)
         index.note_urls(list(noted.values()))
         return refused
 
@@ -223,23 +227,13 @@ def _with_identity(new: New, rows: dict[str, UrlRow]) -> Entry:
     return replace(entry, url=row.id)
 
 
-def _moved_on(row: UrlRow, one: _Placed, standing: Standing) -> UrlRow:
+def _moved_on(row: UrlRow, one: _Placed) -> UrlRow:
     """Return how a URL stands behind a visit that is later than all before."""
-    entry, known = one.entry, one.new.known
+    entry = one.entry
+    row = replace(row, seen=entry.time + 0.0)
     if entry.is_visit:
-        return replace(row, seen=entry.time + 0.0)
-    return replace(
-        row,
-        last=entry.number,
-        seen=entry.time + 0.0,
-        version=entry.number,
-        at=one.at,
-        digest=entry.digest,
-        status=entry.status,
-        location=known.location,
-        method=known.method,
-        level=known.level,
-    )
+        return row
+    return replace(row, last=entry.number, version=entry.number, at=one.at)
 
 
 def _packed(name: str, placed: Sequence[_Placed]) -> Packed:
@@ -276,6 +270,4 @@ def _prepared(
 def _stored(one: _Placed, rows: dict[str, UrlRow]) -> Stored:
     if not one.entry.is_version:
         return Stored(None)
-    return Stored(
-        as_version(one.new.item.visit.url, one.version, one.entry), new_bytes=one.entry.size
-    )
+    return Stored(as_version(one.new.item.visit.url, one.entry), new_bytes=one.entry.size)
