@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import inf
 
 from mmcrawl.archive.archive import Archive
@@ -122,14 +123,18 @@ def _watched(old: ArchivedPage, new: ArchivedPage, watch: Watch) -> Iterator[Blo
         yield replace(change, words=change.words or tuple(_all_words(old, new, change)))
 
 
-def _matched(page: ArchivedPage, selector: ElementSelector) -> list[tuple[int, int]]:
-    return selector.ranges(page.tree) if page.version.method else []
+def _matched(page: ArchivedPage, selector: ElementSelector) -> tuple[list[int], list[int]]:
+    """Return where elements begin, in order, and how far those up to each reach."""
+    ranges = sorted(selector.ranges(page.tree)) if page.version.method else []
+    return [start for start, _ in ranges], [*accumulate((end for _, end in ranges), max)]
 
 
-def _overlaps(block: StoredBlock | None, ranges: Iterable[tuple[int, int]]) -> bool:
-    return block is not None and any(
-        start < block.end and block.start < end for start, end in ranges
-    )
+def _overlaps(block: StoredBlock | None, matched: tuple[list[int], list[int]]) -> bool:
+    if block is None:
+        return False
+    starts, reach = matched
+    before = bisect_left(starts, block.end)
+    return before > 0 and reach[before - 1] > block.start
 
 
 def _all_words(old: ArchivedPage, new: ArchivedPage, change: BlockChange) -> Iterator[WordChange]:

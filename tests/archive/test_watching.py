@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from time import process_time
 
 import pytest
 from lxml import etree
@@ -9,6 +10,7 @@ from lxml import etree
 from mmcrawl.archive import (
     NO_ANSWER,
     Archive,
+    Capture,
     Watch,
     WatchedChange,
     atom_feed,
@@ -72,6 +74,20 @@ def test_a_selector_watches_the_blocks_that_its_elements_overlap(watched: Archiv
     assert found(watched, selector=ElementSelector("#main p")) == [(4, OTHER), (3, URL)]
     assert found(watched, selector=ElementSelector(".advert")) == [(2, URL)]
     assert found(watched, selector=ElementSelector("#main"), kinds={"title"}) == []
+
+
+def test_a_selector_of_many_elements_is_asked_in_linear_time(archive: Archive) -> None:
+    marks = "<p>" + 20_000 * "<i>x</i>"
+    for day, word in enumerate(("lens", "lever"), start=1):
+        rows = "".join(f"<div><p>{word} {n} is one of many.</p></div>" for n in range(2_000))
+        archive.store(Capture(URL, f"<body>{marks}{rows}".encode(), day, content_type="text/html"))
+    took = []
+    for watch in (Watch(), Watch(selector=ElementSelector("i"))):
+        began = process_time()
+        changes = [*watched_changes(archive, [URL], watch)]
+        took.append(process_time() - began)
+        assert len(changes) == (watch.selector is None)
+    assert took[1] < 3 * took[0] + 1
 
 
 def test_an_answer_that_is_a_failure_is_no_change(archive: Archive) -> None:
