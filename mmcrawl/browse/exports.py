@@ -69,6 +69,7 @@ class Exports:
         with self._lock:
             if key in self._known and not self._known[key].is_done:
                 return
+            programs.require_room(self._running.values())
             target.parent.mkdir(parents=True, exist_ok=True)
             for old in (target, _packed(target), *target.parent.glob(f".{target.name}.*")):
                 _remove(old)

@@ -196,6 +196,7 @@ class TopicDesk:
         with self._lock:
             if not self.can_mark or self.is_learning(name):
                 return
+            programs.require_room(self._learning.values())
             self._catalogue.folder.mkdir(parents=True, exist_ok=True)
             command = ["topic", "learn", name, "--marks", *self._catalogue.arguments]
             with self._log(name).open("wb") as said:

@@ -12,6 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from mmcrawl.browse.arguments import Problem
+
+_MOST = 4  # exports, or topics that are learnt: each takes a processor, and memory
 _PATIENCE = 20.0  # seconds for a crawl to end when the browser is ended
 _AGAIN = 60.0  # seconds after which one that was interrupted is so at any price
 
@@ -77,6 +80,12 @@ def failure(process: subprocess.Popen[bytes], said: Path) -> str:
     if process.poll() in (None, 0):
         return ""
     return said.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+
+
+def require_room(begun: Iterable[subprocess.Popen[bytes]]) -> None:
+    """Refuse one more command where as many run as may at once."""
+    if sum(map(runs, begun)) >= _MOST:
+        raise Problem(503, "busy")
 
 
 def is_ending(process: subprocess.Popen[bytes]) -> bool:

@@ -1,6 +1,8 @@
 """Works and collections: listed, played, corrected, ordered, exported; and who may do that."""
 
 import io
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from lxml import html
 from starlette.testclient import TestClient
 
-from mmcrawl.browse import Context, Options
+from mmcrawl.browse import Context, Options, programs
 from mmcrawl.media import folder_of, has_pictures
 from mmcrawl.works import Collections, Work, open_catalogue
 from tests.browse.catalogue import browsing, fill
@@ -201,6 +203,25 @@ def test_a_list_becomes_a_collection_that_is_ordered_by_hand(client: TestClient)
     assert "Friday" in client.get(f"/work?id={TONE.id}").text
     post(client, "/collection", id=id_, do="delete")
     assert client.get(to).status_code == 404
+
+
+def test_few_exports_are_made_at_once(client: TestClient, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def waits(arguments: object, said: object) -> "subprocess.Popen[bytes]":
+        begun.append(subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE))
+        return begun[-1]
+
+    monkeypatch.setattr(programs, "begin", waits)
+    id_ = post(client, "/collections/add", name="All", held="yes").partition("id=")[2]
+    for format in ("csv", "folder", "jsonl", "bagit"):
+        post(client, "/collection/export", id=id_, to=format)
+    form = {"form_key": key_of(client), "id": id_, "to": "zim"}
+    refused = client.post("/collection/export", data=form, follow_redirects=False)
+    for process in begun:
+        process.communicate()
+    assert (refused.status_code, len(begun)) == (503, 4)
+    assert refused.headers["retry-after"]
 
 
 @pytest.mark.parametrize("format", ["csv", "folder"])
