@@ -41,6 +41,7 @@ _LOGIN_FORM = re.compile(
 _LOGIN = re.compile(r"[/.?&=_-](?:log-?[io]n|sign-?in|sso|cas|shibboleth|authenticate)\b", re.I)
 _LOOK_AT_DISK = 64 << 20
 _PROGRESS = 1 << 20
+_HOLLOW = 1 << 20  # bytes of members of gzip in which there is nothing
 
 
 @dataclass(slots=True)
@@ -77,6 +78,7 @@ class Download:
         self._looked_at = 0
         self._farthest = 0
         self._unpacking: Unpacking | None = None
+        self._packed = 0  # bytes that came and were unpacked
 
     @property
     def is_whole(self) -> bool:
@@ -166,6 +168,9 @@ class Download:
         if self._unpacking is None:
             self._take(data)
         else:
+            self._packed += len(data)
+            if self._packed > _HOLLOW + 2 * self._part.size:  # no bound would end it
+                raise MediaError("the server sends it compressed, and next to nothing is in it")
             try:
                 for piece in self._unpacking.pieces(data):
                     self._take(piece)
@@ -280,7 +285,7 @@ class Download:
 
     def _unpack_what_comes(self) -> None:
         """Have bytes unpacked as they come; what the server says of them is of the packed ones."""
-        self._unpacking = Unpacking()
+        self._unpacking, self._packed = Unpacking(), 0
         self._expected = _Expected()
         # What had come could not be gone on with.
         self._part.note(replace(self._part.begun, length=None, etag="", last_modified=""))
