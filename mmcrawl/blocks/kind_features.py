@@ -76,6 +76,7 @@ _LONG_WORD = re.compile(rf"[^\W\d_{HAN}]{{4,64}}")
 _HAN_RUN = re.compile(rf"[{HAN}]+")
 _ANCHORS = 12  # links of a block whose terms are looked for
 _LONGEST_READ = 20_000  # characters
+_LONGEST_KNOWN = 100  # characters of a text whose terms are remembered
 _LONG_ANCHOR = 25  # characters
 _LONGEST_AGREEING = 300  # characters of a block that may be the title
 
@@ -323,12 +324,20 @@ def _terms_said(blocks: PageBlocks) -> Set[str]:
     return found
 
 
-@lru_cache(maxsize=4096)
 def _terms(text: str) -> Set[str]:
+    return _known_terms(text) if len(text) <= _LONGEST_KNOWN else _read_terms(text)
+
+
+def _read_terms(text: str) -> Set[str]:
     found = set(_LONG_WORD.findall(text.lower()))
     for run in _HAN_RUN.findall(text):
         found.update(run[i : i + 2] for i in range(len(run) - 1))
     return found
+
+
+# Anchors stand on all pages of a site. A long text is of one page, and its terms take up to a
+# megabyte.
+_known_terms = lru_cache(maxsize=4096)(_read_terms)
 
 
 def _share_said(anchor: str, terms: Set[str]) -> float:

@@ -77,7 +77,7 @@ def _host_words(host: str) -> tuple[str, ...]:
     return tuple(word for label in labels for word in _words(_without_punycode(label)))
 
 
-@lru_cache(65_536)
+@lru_cache(16_384)
 def _segment_words(segment: str, *, is_file: bool = False) -> tuple[str, ...]:
     base, _, parameters = segment.partition(";")
     words = _words(_decode(_EXTENSION.sub("", base) if is_file else base))
@@ -102,7 +102,7 @@ def _words(text: str) -> tuple[str, ...]:
     return words
 
 
-@lru_cache(65_536)
+@lru_cache(16_384)
 def _part_words(part: str) -> tuple[str, ...]:
     """Words of letters and digits without a delimiter between them."""
     if part.isascii():
@@ -240,7 +240,7 @@ def _phrases() -> dict[str, list[int]]:
     return {first: sorted(counts, reverse=True) for first, counts in sizes.items()}
 
 
-@lru_cache(65_536)
+@lru_cache(16_384)
 def _url_word(word: str) -> UrlWord:
     if has_han(word):
         return UrlWord(word, word, word)

@@ -42,6 +42,8 @@ def test_traditional_characters_and_punctuation_do_not_matter():
 
 
 def test_long_texts_are_not_kept():
+    topic = TopicWords(["Home"])
+
     def ask(size: int) -> None:
         for number in range(50):
             text = f"Home {number} " + "x" * size
@@ -49,6 +51,7 @@ def test_long_texts_are_not_kept():
             lists_of(text)
             area_of_names(text)
             declarations(f"color: red; x: {text}")
+            topic.is_in(text)
 
     ask(10)
     tracemalloc.start()

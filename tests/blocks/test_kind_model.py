@@ -1,6 +1,7 @@
 """Kinds of blocks by the model, and the pages it is trained on."""
 
 import io
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 from time import process_time
@@ -186,3 +187,19 @@ def test_all_text_of_a_labelled_page_is_labelled(page) -> None:
         if tag == TEXT and labels.chars[node] and not labels.kinds[node]
     ]
     assert not unlabelled
+
+
+def test_nothing_is_kept_of_the_text_of_a_page_but_of_its_links() -> None:
+    def read(pages: range) -> None:
+        for step in pages:
+            text = "".join(chr(0x4E00 + (step * number) % 20_000) for number in range(3_000))
+            body = f"<meta charset=utf-8>{ARTICLE.replace(TEXT_OF_LEVERS, text)}"
+            page = partition(body.encode())
+            assert learnt_kinds(page.facts, [block.nodes for block in page.blocks])
+
+    read(range(1, 3))
+    tracemalloc.start()
+    read(range(3, 9))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 3_000_000  # terms of six texts would be five

@@ -193,7 +193,6 @@ def _class_words() -> tuple[dict[str, int], re.Pattern[str]]:
     return exact, re.compile("|".join(groups))
 
 
-@lru_cache(maxsize=8192)
 def words_of(text: str) -> Set[str]:
     """Return the stems of the words in a text; of Chinese, every two characters that adjoin.
 
@@ -203,6 +202,10 @@ def words_of(text: str) -> Set[str]:
     >>> sorted(words_of("The optics of lenses")), sorted(words_of("光合作用"))
     (['len', 'optic'], ['作用', '光合', '合作'])
     """
+    return _known_words(text) if len(text) <= _LONGEST_TEXT else _words_in(text)
+
+
+def _words_in(text: str) -> Set[str]:
     found: set[str] = set()
     for run in _RUN.findall(unify(text[:_LONGEST_READ])):
         if _HAN_RUN.match(run):
@@ -210,6 +213,9 @@ def words_of(text: str) -> Set[str]:
         elif not is_stop_word(run):
             found.add(stem(run))
     return found
+
+
+_known_words = lru_cache(maxsize=8192)(_words_in)  # of short texts: long ones seldom come again
 
 
 class TopicWords:
