@@ -1,10 +1,14 @@
-"""One long crawl of a simulated web, with archive and blocks: does it stay as fast and as small?
+"""One long crawl with blocks, archive and downloads: does it stay as fast and as small?
 
-    nice -n 15 python benchmarks/long_run.py --pages 10000
+    nice -n 15 python benchmarks/long_run.py --pages 10000 --workers 2 --webs FOLDER;FOLDER
 
-Every few seconds the memory of all processes of the crawl, the pages in its store and the
-processor time are noted. The table has for each tenth of the pages: pages a second by the clock and
-by the processor, memory at its end, and bytes of crawl and archive a page. Then `archive check`.
+A simulated web of 200 hosts, with stored ones (`--webs`), answers after 20 ms; of its answers 1 in
+50 is a broken connection, an error of the server or half a page. Every few seconds the memory of
+all processes of the crawl, the pages in its archive and the processor time are noted. The table has
+for each tenth of the pages: pages a second by the clock and by the processor, memory at its end,
+and bytes on disk a page. Then `archive check`; in each of so many `--months`, visits that are due,
+1 page in 200 at most, for pages that change as their addresses say; and `archive check` again.
+`--minutes` ends the crawl as Ctrl-C does.
 """
 
 from __future__ import annotations
@@ -12,20 +16,28 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 import psutil
+from scrapy.http import HtmlResponse, Request, Response
+from twisted.internet.error import ConnectionLost
+from twisted.python.failure import Failure
+from twisted.web.client import ResponseFailed
 
 ROOT = Path(__file__).resolve().parent.parent
 _PAUSE = 2.0  # seconds between two looks
+_MONTH = 30 * 86_400.0
+_NOW = "LONG_RUN_NOW"  # Unix time of the visits, in the environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,62 +51,109 @@ class Look:
     disk: int
 
 
+class Faults:
+    """A downloader middleware: what goes wrong on a network, and pages that change."""
+
+    def process_response(self, request: Request, response: Response, spider: object) -> Response:
+        """Return the answer, one that went wrong, or the page as it is by now."""
+        chance = zlib.crc32(f"{request.url} {request.meta.get('retry_times')}".encode()) % 100
+        if "robots.txt" in request.url or response.status != 200:
+            return response
+        if chance == 0:
+            raise ResponseFailed([Failure(ConnectionLost())])
+        if chance == 1:
+            return Response(request.url, status=503, request=request)
+        if not isinstance(response, HtmlResponse):
+            return response
+        body = response.body + said_at(request.url, float(os.environ[_NOW]))
+        return response.replace(body=body[: len(body) // 2] if chance == 2 else body)
+
+
+def said_at(url: str, now: float) -> bytes:
+    """Return what stands at the end of a page: of one in three nothing new, ever."""
+    days = (1e9, 100, 25)[zlib.crc32(url.encode()) % 3]
+    return f"<p>Edition {int(now / 86_400 / days)} of this page was written.</p>".encode()
+
+
 def main() -> int:
-    """Run it and print the table."""
+    """Run it and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=10_000)
-    parser.add_argument("--web", default="")
+    parser.add_argument("--webs", default="")
+    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--months", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=1e6)
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="long-run-"))
-    web = given.web or f"sim:pages={2 * given.pages},sites={min(200, given.pages // 25)}"
-    words = ["crawl", "focused", "-a", f"web={web}", "-a", f"max_pages={given.pages}"]
-    words += ["-a", "topic=physics-senior", "-a", "store=crawl.db", "-s", "LOG_LEVEL=WARNING"]
+    web = f"sim:pages={2 * given.pages},sites={min(200, given.pages // 25)};{given.webs}"
+    words = ["-a", f"web=portal:{web}", "-a", "store=sqlite:///crawl.db"]
+    words += ["-s", "LOG_LEVEL=WARNING", "-s", "MMCRAWL_WEB_LATENCY=20"]
+    words += ["-s", 'DOWNLOADER_MIDDLEWARES={"long_run.Faults": 590}', "-s", "RETRY_ENABLED=1"]
+    crawl = ["crawl", "focused", *words, "-a", f"max_pages={given.pages}", "-a", "sites=anywhere"]
+    crawl += ["-a", "topic=physics-senior", "-a", "download=all"]
+    crawl += ["-a", f"workers={given.workers}"] if given.workers else []
     try:
-        looks = watched([sys.executable, "-m", "scrapy", *words], folder)
-        for line in table(looks):
-            print(line)
-        check = [sys.executable, "-m", "scrapy", "archive", "check", "-a", "store=crawl.db"]
-        print()
-        print(*subprocess.run(check, cwd=folder, env=environment(), capture_output=True,
-                              text=True, check=False).stdout.split())  # fmt: skip
+        start = time.time()
+        looks = watched(crawl, folder, start, 60 * given.minutes)
+        print(*table(looks), *told(["archive", "check"], folder, start), sep="\n")
+        for month in range(1, given.months + 1):
+            visits = ["crawl", "revisit", *words, "-a", f"at=@{start + month * _MONTH:.0f}"]
+            visits += ["-a", f"limit={given.pages // 200}"]
+            looks = watched(visits, folder, start + month * _MONTH)
+            print(f"month {month}: {looks[-1]}", flush=True)
+        if given.months:
+            print(*told(["archive", "check"], folder, start), sep="\n")
     finally:
         shutil.rmtree(folder)
     return 0
 
 
-def environment() -> dict[str, str]:
-    """Return what the crawl needs to find the project from another folder."""
-    ours = {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
-    return {**os.environ, **ours}
+def told(words: list[str], folder: Path, now: float) -> list[str]:
+    """Return the lines that a command about the store writes."""
+    command = [sys.executable, "-m", "scrapy", *words, "-a", "store=crawl.db"]
+    run = subprocess.run(
+        command, cwd=folder, env=environment(now), capture_output=True, text=True, check=False
+    )
+    return ["", *run.stdout.splitlines()]
 
 
-def watched(command: list[str], folder: Path) -> list[Look]:
-    """Run a crawl; return what was seen of it."""
+def environment(now: float) -> dict[str, str]:
+    """Return what a command needs to find the project from another folder."""
+    ours = {"PYTHONPATH": f"{ROOT}:{ROOT}/benchmarks", "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
+    return {**os.environ, **ours, _NOW: str(now)}
+
+
+def watched(words: list[str], folder: Path, now: float, seconds: float = inf) -> list[Look]:
+    """Run a crawl for so long; return what was seen of it."""
+    command = [sys.executable, "-m", "scrapy", *words]
     looks, began = [], time.monotonic()
     with (folder / "log").open("w") as log:
-        crawl = subprocess.Popen(command, cwd=folder, env=environment(), stdout=log, stderr=log)
+        crawl = subprocess.Popen(command, cwd=folder, env=environment(now), stdout=log, stderr=log)
         while crawl.poll() is None:
             time.sleep(_PAUSE)
             memory, cpu = 0, 0.0
+            if time.monotonic() - began > seconds:
+                seconds = inf
+                crawl.send_signal(signal.SIGINT)
             with suppress(psutil.Error):
                 first = psutil.Process(crawl.pid)
                 for process in (first, *first.children(recursive=True)):
                     with suppress(psutil.Error):
                         memory += process.memory_info().rss
                         cpu += sum(process.cpu_times()[:2])
-                disk = sum(path.stat().st_size for path in folder.iterdir())
-                pages = pages_in(folder / "crawl.db")
+                disk = sum(path.stat().st_size for path in folder.rglob("*"))
+                pages = pages_in(folder / "crawl-archive.db")
                 looks.append(Look(pages, time.monotonic() - began, cpu, memory, disk))
     if crawl.returncode:
         raise SystemExit((folder / "log").read_text()[-2_000:])
     # Processes that end take their share of both with them: the last looks are no measure.
-    return [one for one, after in pairwise(looks) if 0 < one.cpu <= after.cpu]
+    return looks[: 1 + max(range(len(looks)), key=lambda place: looks[place].cpu)]
 
 
 def pages_in(store: Path) -> int:
-    """Return how many pages a crawl has fetched."""
+    """Return how many versions of pages an archive has."""
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
-        return int(db.execute("SELECT count(*) FROM link WHERE status = 'C'").fetchone()[0])
+        return int(db.execute("SELECT count(*) FROM version").fetchone()[0])
     return 0
 
 
