@@ -97,6 +97,7 @@ _MOST = 20  # addresses of a medium
 # Of attributes.
 _LONGEST = 100_000
 _LONGEST_ADDRESS = 2_000
+_LONGEST_NAME = 100  # of an attribute that names anything
 # Addresses of what decorates, names or shares a medium rather than being one.
 _NO_MEDIUM = re.compile(
     r"share|thumb|poster|image|img|picture|srcset|background|(?:^|-)bg(?:-|$)|jarallax|vide-|cover"
@@ -378,6 +379,7 @@ def described_in(tag: str, attributes: Attributes) -> Iterator[Described]:
     is_custom = "-" in tag and not _NO_MEDIUM.search(tag)
     for name, written in attributes.items():
         may_be_medium = is_custom or name.startswith("data-")
+        may_be_medium = may_be_medium and len(name) <= _LONGEST_NAME
         if not may_be_medium or len(written) > _LONGEST or _is_no_medium(name):
             continue
         value = written.strip(" \t\r\n'")  # a string, where a script reads it
@@ -427,7 +429,7 @@ def _film(tag: str, classes: str, attributes: Attributes) -> Iterator[Described]
     numbers = [
         (name, value)
         for name, written in attributes.items()
-        if _is_number(name) and len(value := written.strip()) <= 60
+        if len(name) <= _LONGEST_NAME and _is_number(name) and len(value := written.strip()) <= 60
         if name.startswith("data-") or ("-" in tag and name != "id") or name in _FILM_NUMBERS
     ]
     if not numbers:

@@ -1,5 +1,6 @@
 """What is known of a block: where it is, what it holds."""
 
+import tracemalloc
 from collections.abc import Mapping
 
 import pytest
@@ -13,6 +14,7 @@ from mmcrawl.blocks.layout import (
     PageAreas,
     is_topic_page,
 )
+from mmcrawl.page import described_in
 from tests.tables import each
 
 LONG = "The law of the lever was known to Archimedes. " * 10
@@ -120,3 +122,18 @@ def test_headings_are_known_by_tag_and_by_look(html: str, level: int):
 def test_headlines_agree_with_the_title(text: str, agrees: bool):
     tree = read_tree("<meta charset=utf-8><title>Levers 杠杆原理 | School</title>".encode())
     assert (Headlines(tree, Measures(tree)).agreement(text) >= 0.7) is agrees
+
+
+def test_long_classes_and_names_of_attributes_are_not_kept():
+    def read(size: int) -> None:
+        for number in range(20):
+            tree = read_tree(f"<p class='{number}{'x' * size}'>Levers".encode())
+            Headlines(tree, Measures(tree)).level(range(1, len(tree)))
+            list(described_in("div", {f"data-{number}{'x' * size}": "a"}))
+
+    read(10)
+    tracemalloc.start()
+    read(50_000)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 500_000

@@ -21,6 +21,7 @@ _CLASS = re.compile(
 )
 _PARTS = re.compile(r"\s{1,99}[-|_–—·•»:/]{1,99}\s+|[|_–—·•»]|\s-|-\s|::")
 _LOOKED_UP = 8  # elements around a text
+_LONGEST_NAMES = 1_000  # characters of a class
 
 
 class Headlines:
@@ -82,7 +83,9 @@ class Headlines:
         for node in reversed(chain):
             tag, attributes = self._tree.tags[node], self._tree.attributes(node)
             style = attributes.get("style", "")
-            if tag in _BOLD or "bold" in style or _names_heading(attributes.get("class", "")):
+            if tag in _BOLD or "bold" in style:
+                return True
+            if _names_heading(attributes.get("class", "")[:_LONGEST_NAMES]):
                 return True
             if style or tag in STYLED_TAGS:
                 look = look_of(tag, attributes, look)
