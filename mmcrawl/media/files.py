@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 from filelock import FileLock, Timeout
 
 from mmcrawl.errors import MediaError, StoreError, raise_if_fatal
+from mmcrawl.store.durable import make_folder, put_in_place
 
 _FOLDER = "files"
 _BLOCK = 8 << 20
@@ -71,16 +72,8 @@ class FolderFiles(MediaFiles):
         if self.has(digest, path.stat().st_size):
             path.unlink()
             return
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-        path.replace(place)
-        if os.name == "posix":  # elsewhere a folder cannot be opened
-            folder = os.open(place.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        make_folder(place.parent)
+        put_in_place(path, place)
 
     def open(self, digest: str) -> BinaryIO:
         try:

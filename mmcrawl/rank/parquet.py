@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from mmcrawl.errors import RankError
 from mmcrawl.rank.records import BlockRecord, LinkRecord, PageRecord, ReadPage
+from mmcrawl.store.durable import put_in_place
 
 _ROWS = 50_000  # of a row group
 _TYPE_NAMES = {"int": "int64", "float": "double", "str": "string"}
@@ -76,7 +77,7 @@ def write_export(
             failed.pop_all()
         size = sum(part.stat().st_size for part in parts.values())
         for name, part in reversed(parts.items()):
-            part.replace(folder / f"{name}.parquet")
+            put_in_place(part, folder / f"{name}.parquet")
     except OSError as error:
         raise RankError(f"{folder} cannot be written ({error.strerror or error})") from error
     return Export({name: file.count for name, file in zip(parts, files, strict=True)}, size)

@@ -5,7 +5,8 @@ steps are atomic on both stores: insert a document that is not there, and change
 as it was read. All else is built on these. Begin with `documents.py`; `sqlite_documents.py` and
 `mongodb_documents.py` do the same for each store, and one test suite holds them to it.
 
-Also here: opening SQLite files, URIs of stores, values as bytes, and processes beside this one.
+Also here: opening SQLite files, URIs of stores, values as bytes, files that outlast a power cut,
+and processes beside this one.
 """
 
 from mmcrawl.lazy import lazy_imports
@@ -22,6 +23,7 @@ with lazy_imports(__name__):
         open_documents,
         put_blob,
     )
+    from mmcrawl.store.durable import make_folder, put_in_place
     from mmcrawl.store.mongodb import explained
     from mmcrawl.store.mongodb_documents import MongoStore
     from mmcrawl.store.uris import is_server

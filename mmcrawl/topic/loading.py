@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.errors import TopicError
+from mmcrawl.store.durable import make_folder, put_in_place
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.resources import data_file
 from mmcrawl.text.segmentation import Lexicon
@@ -363,10 +364,10 @@ def keep_words(name: str, text: str) -> None:
     """Write the file of the user's own words, one concept a line; wholly or not at all."""
     path = words_file(name)
     parse_plain(text.encode(), name, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    put_in_place(beside, path)
 
 
 def own_words(name: str) -> str:

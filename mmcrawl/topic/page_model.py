@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from mmcrawl.errors import TopicError
+from mmcrawl.store.durable import make_folder, put_in_place
 
 if TYPE_CHECKING:
     from mmcrawl.topic.topic import Concept
@@ -109,9 +110,9 @@ class PageModel:
         )
         beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             beside.write_text(f"{{\n{text}\n}}\n", encoding="utf-8", errors="backslashreplace")
-            beside.replace(path)
+            put_in_place(beside, path)
         except OSError as error:
             beside.unlink(missing_ok=True)
             raise TopicError(f"{path} cannot be written: {error.strerror}") from error

@@ -31,6 +31,7 @@ from mmcrawl.works.exporting import (
     exporter_names,
     file_name,
 )
+from tests.store.power import Power
 from tests.tables import each
 from tests.works.hostile_names import HOSTILE
 
@@ -115,6 +116,20 @@ def rows_of_csv(path: Path) -> list[dict[str, str]]:
     assert path.read_bytes().startswith(b"\xef\xbb\xbf")
     with path.open(encoding="utf-8-sig", newline="") as stream:
         return list(csv.DictReader(stream))
+
+
+@each("format", ["csv", "folder", "imscc", "kolibri", "warc", "zim"])
+def test_what_is_exported_outlasts_a_power_cut(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / format
+    folder.mkdir()
+    power = Power(folder, monkeypatch)
+    made = export(format, folder, LEVERS)
+    files = [path for path in (made, *made.rglob("*")) if path.is_file()]
+    assert files
+    for path in files:
+        assert power.left()[path.relative_to(folder).as_posix()] == path.read_bytes()
 
 
 def test_a_table_has_a_row_for_each_medium(tmp_path: Path) -> None:

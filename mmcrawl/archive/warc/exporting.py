@@ -20,6 +20,7 @@ from mmcrawl.archive.warc.wacz import index_beside, index_of, wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
 from mmcrawl.page.structured import title_in
+from mmcrawl.store.durable import put_in_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,7 @@ def _moved_when_complete(path: Path) -> Iterator[BinaryIO]:
     try:
         with part.open("wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        put_in_place(part, path)
     finally:
         part.unlink(missing_ok=True)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mmcrawl.errors import CollectionError
+from mmcrawl.store.durable import put_in_place
 from mmcrawl.text.writing import xml_text
 from mmcrawl.works.exporting.archived import ArchivedPages
 from mmcrawl.works.exporting.article import work_page
@@ -44,7 +45,7 @@ class Zim:
             if said := _why_not_written(pages.plan(), made):
                 raise CollectionError(f"the ZIM file cannot be written: {said}")
             made.chmod(0o644)
-            made.replace(target)
+            put_in_place(made, target)
         return pages.missing
 
 

@@ -24,6 +24,7 @@ from mmcrawl.media.bundles import GEOGEBRA
 from mmcrawl.media.parts import HeldPart
 from mmcrawl.page.media import media_kind
 from mmcrawl.plugins import Registry
+from mmcrawl.store.durable import put_in_place
 from mmcrawl.works.model import Work, WorkFile
 
 # Besides what file systems refuse: what does not show, or turns the letters of a name around.
@@ -336,7 +337,7 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
         with open(handle, "wb") as stream:
             yield stream
         part.chmod(0o644)
-        part.replace(target)
+        put_in_place(part, target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -349,7 +350,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
     try:
         yield part
         part.chmod(0o755)
-        part.rename(target)
+        put_in_place(part, target)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise

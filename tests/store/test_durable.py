@@ -1,0 +1,42 @@
+"""Files that get their names when they are written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.media import FolderFiles
+from mmcrawl.store import make_folder, put_in_place
+from tests.store.power import Power
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for open files")
+
+
+@pytest.fixture
+def power(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Power:
+    (tmp_path / "old").write_bytes(b"old")
+    return Power(tmp_path, monkeypatch)
+
+
+def test_a_file_takes_the_place_of_another_whole(power: Power, tmp_path: Path) -> None:
+    (tmp_path / "part").write_bytes(b"new")
+    assert power.left() == {"old": b"old"}
+    put_in_place(tmp_path / "part", tmp_path / "old")
+    assert power.left() == {"old": b"new"}
+
+
+def test_a_folder_is_whole_and_those_above_it_are_there(power: Power, tmp_path: Path) -> None:
+    part = tmp_path / "part" / "in"
+    part.mkdir(parents=True)
+    (part / "file").write_bytes(b"new")
+    make_folder(tmp_path / "a" / "b")
+    put_in_place(tmp_path / "part", tmp_path / "a" / "b" / "c")
+    assert power.left()["a/b/c/in/file"] == b"new"
+
+
+def test_a_file_of_media_outlasts_a_power_cut(power: Power, tmp_path: Path) -> None:
+    (tmp_path / "part").write_bytes(b"film")
+    FolderFiles(tmp_path / "media").keep(tmp_path / "part", "ab12")
+    assert power.left()["media/files/ab/ab12"] == b"film"
