@@ -6,7 +6,7 @@ A simulated web of 200 hosts, with stored ones (`--webs`), answers after 20 ms; 
 50 is a broken connection, an error of the server or half a page. Every few seconds the memory of
 all processes of the crawl, the pages in its archive and the processor time are noted. The table has
 for each tenth of the pages: pages a second by the clock and by the processor, memory at its end,
-and bytes on disk a page. Then `archive check`; in each of so many `--months`, visits that are due,
+and bytes of stores a page. Then `archive check`; in each of so many `--months`, visits that are due,
 1 page in 200 at most, for pages that change as their addresses say; and `archive check` again.
 `--minutes` ends the crawl as Ctrl-C does.
 """
@@ -141,7 +141,7 @@ def watched(words: list[str], folder: Path, now: float, seconds: float = inf) ->
                     with suppress(psutil.Error):
                         memory += process.memory_info().rss
                         cpu += sum(process.cpu_times()[:2])
-                disk = sum(path.stat().st_size for path in folder.rglob("*"))
+                disk = sum(file.stat().st_size for file in folder.glob("*.db*"))
                 pages = pages_in(folder / "crawl-archive.db")
                 looks.append(Look(pages, time.monotonic() - began, cpu, memory, disk))
     if crawl.returncode:

@@ -76,7 +76,7 @@ _LONG_WORD = re.compile(rf"[^\W\d_{HAN}]{{4,64}}")
 _HAN_RUN = re.compile(rf"[{HAN}]+")
 _ANCHORS = 12  # links of a block whose terms are looked for
 _LONGEST_READ = 20_000  # characters
-_LONGEST_KNOWN = 100  # characters of a text whose terms are remembered
+_LONGEST_KNOWN = 40  # characters of a text whose terms are remembered
 _LONG_ANCHOR = 25  # characters
 _LONGEST_AGREEING = 300  # characters of a block that may be the title
 

@@ -37,7 +37,7 @@ class Rules:
         return _number(host_of(url)) % self.partitions
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _number(host: str) -> int:
     domain = split_host(host).top_domain_under_public_suffix or host
     return int.from_bytes(blake2b(domain.encode(), digest_size=8).digest())

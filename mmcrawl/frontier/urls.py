@@ -168,7 +168,7 @@ def hash64(*parts: str | bytes, key: bytes = b"") -> int:
     return int.from_bytes(digest.digest(), "big", signed=True)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def url_key(job: int, url: str, extra: bytes = b"") -> int:
     """Return the 64-bit key of a URL in its canonical form within a job.
 
@@ -222,7 +222,7 @@ def split_origin(url: str) -> SplitOrigin:
     return SplitOrigin(url, "")
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def shape(url: str) -> str:
     """Return what the pages of one template share.
 
