@@ -220,7 +220,7 @@ class Index:
                 raise DamagedError(
                     f"search index {self.name} is damaged ({text}); rebuild it"
                 ) from error
-            elif "full" in text:
+            elif "full" in text or "disk I/O" in text:  # the second where its -shm finds no room
                 advice = "make room and go on; no page is lost"
             elif "locked" in text or "busy" in text:
                 advice = "another process writes it; wait for it"

@@ -361,3 +361,16 @@ def test_an_update_makes_a_damaged_index_anew(archive, uri, tmp_path, caplog):
         assert search.update().versions == 6
         assert "is rebuilt" in caplog.text
         assert answers(search) == anew(archive, tmp_path)
+
+
+def test_an_index_on_a_full_disk_asks_for_room(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a small file system")
+    try:
+        with pytest.raises(StoreError, match="make room and go on; no page is lost"):
+            index.Index(disk / "index")
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
