@@ -6,8 +6,8 @@ A simulated web of 200 hosts, with stored ones (`--webs`), answers after 20 ms; 
 50 is a broken connection, an error of the server or half a page. Every few seconds the memory of
 all processes of the crawl, the pages in its archive and the processor time are noted. The table has
 for each tenth of the pages: pages a second by the clock and by the processor, memory at its end,
-and bytes of stores a page. Then `archive check`; in each of so many `--months`, visits that are due,
-1 page in 200 at most, for pages that change as their addresses say; and `archive check` again.
+and bytes of stores a page. Then `archive check`; in each of so many `--months`, visits that are
+due, 1 page in 200 at most, for pages that change as their addresses say; and `archive check` again.
 `--minutes` ends the crawl as Ctrl-C does.
 """
 

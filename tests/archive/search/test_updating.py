@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import random
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
