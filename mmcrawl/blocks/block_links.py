@@ -118,7 +118,7 @@ class BlockLinks:
         return bool(lead["elsewhere"][index] - lead["mail"][index] == 1)
 
 
-class _Address(NamedTuple):
+class _Shape(NamedTuple):
     """What an address looks like; the folder ends in a slash, and is "" without a path."""
 
     host: str
@@ -129,10 +129,10 @@ class _Address(NamedTuple):
 
 
 @lru_cache(maxsize=8_192)  # those of menus stand on all pages of a site
-def _address(url: str) -> _Address:
+def _address(url: str) -> _Shape:
     host, path, query = _PARTS.match(url).groups("")  # type: ignore[union-attr] # it always does
     last = path.rstrip("/").rpartition("/")[2]
-    return _Address(
+    return _Shape(
         host,
         f"{path.rpartition('/')[0]}/" if path else "",
         bool(host) and not query and _FRONT.fullmatch(path) is not None,
@@ -141,7 +141,7 @@ def _address(url: str) -> _Address:
     )
 
 
-def _lead(href: str, here: _Address, resolve: Resolver) -> Lead:
+def _lead(href: str, here: _Shape, resolve: Resolver) -> Lead:
     if href.startswith("#"):
         return Lead(fragment=True)
     if href[:11].lower() == "javascript:":

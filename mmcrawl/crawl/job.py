@@ -43,9 +43,15 @@ from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.records import NewLink, Status, WaitingLink
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
-from mmcrawl.page.dynamic import promises_media
 from mmcrawl.page.media import media_kind
-from mmcrawl.page.model import IN_PLAYLIST, LISTED_PATHS, SHOWN_PLAYLIST, Linking, Page
+from mmcrawl.page.model import (
+    IN_PLAYLIST,
+    LISTED_PATHS,
+    SHOWN_PLAYLIST,
+    Linking,
+    Page,
+    promises_media,
+)
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.relevance import Verdict

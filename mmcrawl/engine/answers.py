@@ -23,11 +23,10 @@ from mmcrawl.engine.requests import LINK_KEY, WAY_KEY
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import raise_if_fatal
 from mmcrawl.media.magic import HEAD, PLAYLISTS, is_text, kind_of, type_of
-from mmcrawl.page.dynamic import kind_by_headers, may_be_media, name_in, with_dynamic_media
 from mmcrawl.page.headers import header_text
 from mmcrawl.page.lists.playlists import is_playlist, may_be_playlist
-from mmcrawl.page.media import media_kind
-from mmcrawl.page.model import Page
+from mmcrawl.page.media import kind_by_headers, media_kind, name_in
+from mmcrawl.page.model import Page, may_be_media, with_dynamic_media
 from mmcrawl.settings import value_of
 
 # -- From a response of Scrapy's to a capture for the archive -------------------------------------

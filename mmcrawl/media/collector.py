@@ -30,9 +30,8 @@ from mmcrawl.media.parts import DEEPEST, depth_of, parts_to_fetch
 from mmcrawl.media.parts import Collection as MediaCollection
 from mmcrawl.media.sizes import Budget
 from mmcrawl.media.streams import Stream
-from mmcrawl.page.hosts import hosted_kind
 from mmcrawl.page.lists.playlists import read_playlist
-from mmcrawl.page.media import PLAYED, media_kind
+from mmcrawl.page.media import PLAYED, hosted_kind, media_kind
 from mmcrawl.page.urls import without_tracking
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 

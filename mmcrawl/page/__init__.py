@@ -1,8 +1,15 @@
 """One parsed page: links in their groups, media, metadata and text.
 
-The bytes of a page become a :class:`PageTree`, the only reader of HTML here: elements and runs of
-text as byte ranges. :func:`parse_page` walks over it once, and everything after shares the
-:class:`Page`; blocks, main text and comparison walk over it, too. No crawl needs to be running.
+Bytes come in. Their encoding is found (:mod:`.encoding`), and they become a :class:`PageTree`, the
+only reader of HTML: elements and runs of text as byte ranges, so that every node can be found in
+the page as received. A :class:`Page` comes out. :mod:`.parse` leads: the collector walks over the
+tree once and notes references as written, with their group and tag path (:mod:`.groups`); players,
+scripts and attributes add media (:mod:`.players`, :mod:`.described`), structured data their own
+(:mod:`.structured`), scripts that move a browser a link (:mod:`.moves`). Then references are
+resolved (:mod:`.urls`), and those that are of one medium are joined (:mod:`.references`).
+
+Nothing here raises, whatever the bytes, or takes more than time proportional to them. Blocks, main
+text and comparison walk over the same tree. Begin with :func:`mmcrawl.page.parse.page_of`.
 """
 
 from mmcrawl.lazy import lazy_imports
@@ -10,12 +17,10 @@ from mmcrawl.lazy import lazy_imports
 with lazy_imports(__name__):
     from mmcrawl.page.building import ROOT, TEXT
     from mmcrawl.page.described import described_in, described_media
-    from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
     from mmcrawl.page.encoding import decode_page, page_encoding
     from mmcrawl.page.headers import bound_headers, header_text
-    from mmcrawl.page.hosts import hosted_kind
     from mmcrawl.page.looks import declarations
-    from mmcrawl.page.media import media_in_values, media_kind
+    from mmcrawl.page.media import hosted_kind, kind_by_headers, media_in_values, media_kind
     from mmcrawl.page.model import (
         IN_FEED_WITH_MEDIA,
         IN_SITEMAP,
@@ -25,6 +30,8 @@ with lazy_imports(__name__):
         LinkGroup,
         MediaResource,
         Page,
+        may_be_media,
+        with_dynamic_media,
     )
     from mmcrawl.page.parse import media_in, page_of, parse_page
     from mmcrawl.page.requisites import page_requisites, rewrite_css, sheet_requisites

@@ -70,7 +70,7 @@ class _Thing(dict[str, Any]):
             super().__setitem__(name, value)
 
 
-class Browser:
+class PageBrowser:
     """Shows a page to scripts.
 
     Attributes:

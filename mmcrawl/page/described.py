@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
-from urllib.parse import urlsplit
 
 import re2
 
-from mmcrawl.page.hosts import hosted_kind
 from mmcrawl.page.looks import Attributes
-from mmcrawl.page.media import media_kind
+from mmcrawl.page.media import kind_of_address
 from mmcrawl.page.scripts import flash_movies, media_literals, media_matches
 from mmcrawl.page.structured import Declared, Thing
 from mmcrawl.text.media_kinds import AUDIO, DOCUMENT, IMAGE_ANIMATION, SIMULATION, VIDEO
@@ -134,7 +132,7 @@ class Described:
 
 
 @dataclass(slots=True)
-class _Found:
+class _FoundMedium:
     """A medium on its way: what stands around it may join it to others, and name it."""
 
     key: str
@@ -158,21 +156,7 @@ class _Container:
     key: str
     at: str = ""
     title: str = ""
-    media: list[_Found] = field(default_factory=list)
-
-
-def kind_of_address(address: str) -> str | None:
-    """Return the kind of the medium that an address names by its file name or its host, or None."""
-    if kind := media_kind(address):
-        return kind
-    if not address.startswith(("http://", "https://", "//")):
-        return None
-    try:
-        parts = urlsplit(address)
-        host = (parts.hostname or "").lower()
-    except ValueError:
-        return None
-    return hosted_kind(host, f"{parts.path}?{parts.query}" if parts.query else parts.path)
+    media: list[_FoundMedium] = field(default_factory=list)
 
 
 def described_media(code: str, *, hosts: bool = False) -> Iterator[Described]:
@@ -195,14 +179,14 @@ def described_media(code: str, *, hosts: bool = False) -> Iterator[Described]:
     matches = list(media_matches(code))
     if not matches and not (hosts or "sources" in code or "playlist" in code):
         return
-    found = _Reader(code, matches, hosts=hosts).read()
+    found = _CodeReader(code, matches, hosts=hosts).read()
     order = {address: place for place, (_, address) in enumerate(matches)}
     found.sort(key=lambda one: order.get(one.addresses[0], -1))
     for one in found:
         yield Described(tuple(one.addresses), one.title)
 
 
-class _Reader:
+class _CodeReader:
     """Reads code once, token by token."""
 
     def __init__(self, code: str, matches: list[tuple[int, str]], *, hosts: bool) -> None:
@@ -211,7 +195,7 @@ class _Reader:
         self._open = [_Container("", "")]
         self._last = ""
 
-    def read(self) -> list[_Found]:
+    def read(self) -> list[_FoundMedium]:
         for token in _TOKEN.finditer(self._code):
             group = token.lastindex or 0
             if group == _MARK:
@@ -224,7 +208,7 @@ class _Reader:
             self._close()
         top = self._open[0]
         # What stands in no string that ends, and so in nothing.
-        rest = [_Found("", [address]) for _, address in self._matches[self._next :]]
+        rest = [_FoundMedium("", [address]) for _, address in self._matches[self._next :]]
         return _joined_formats(top.media + rest)
 
     def _take_mark(self, mark: str) -> None:
@@ -253,10 +237,10 @@ class _Reader:
         while self._next < len(self._matches) and self._matches[self._next][0] < end:
             place, address = self._matches[self._next]
             self._next += 1
-            here.media.append(_Found(key if place >= start else "", [address]))
+            here.media.append(_FoundMedium(key if place >= start else "", [address]))
             named = True
         if not named and self._is_played(text, key):
-            here.media.append(_Found(key, [text.replace("\\/", "/")]))
+            here.media.append(_FoundMedium(key, [text.replace("\\/", "/")]))
         elif key in _TITLES and here.at and not here.title:
             here.title = " ".join(_unescaped(text).split())[:_LONGEST_TITLE]
         self._last = text
@@ -290,9 +274,9 @@ def _is_one_medium(closed: _Container) -> bool:
     return closed.key == "video" and all(one.key == "[]" for one in closed.media)
 
 
-def _joined(media: list[_Found]) -> list[_Found]:
+def _joined(media: list[_FoundMedium]) -> list[_FoundMedium]:
     """Return media with those of one kind made one."""
-    kinds: dict[str, _Found] = {}
+    kinds: dict[str, _FoundMedium] = {}
     for one in media:
         known = kinds.setdefault(one.kind, one)
         if known is not one:
@@ -301,12 +285,12 @@ def _joined(media: list[_Found]) -> list[_Found]:
     return list(kinds.values())
 
 
-def _joined_formats(media: list[_Found]) -> list[_Found]:
+def _joined_formats(media: list[_FoundMedium]) -> list[_FoundMedium]:
     """Return media with those made one that are formats of one by their keys or their names."""
     if len(media) < 2:
         return media
-    kept: list[_Found] = []
-    known: dict[tuple[str, str], _Found] = {}
+    kept: list[_FoundMedium] = []
+    known: dict[tuple[str, str], _FoundMedium] = {}
     for one in media:
         is_format = one.key in _FORMATS or _QUALITY.fullmatch(one.key)
         marks = [(one.kind, one.stem)] + [(one.kind, "")] * bool(is_format)

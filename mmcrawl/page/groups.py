@@ -68,7 +68,7 @@ class Line(NamedTuple):
         return cls(text, look, alone)
 
 
-class Run:
+class LinkRun:
     """The links of one container, or of its part under one heading, and the lines around them."""
 
     __slots__ = ("among", "around", "before", "leading", "links", "looks", "merged", "titled")
@@ -81,9 +81,9 @@ class Run:
         self.links = 0
         self.titled = 0  # links inside title tags: they do not end the leading lines
         self.looks: set[Look] = set()
-        self.merged: Run | None = None
+        self.merged: LinkRun | None = None
 
-    def final(self) -> Run:
+    def final(self) -> LinkRun:
         """The run that this one became an item of, or itself."""
         run = self
         while run.merged is not None:
@@ -146,11 +146,11 @@ class GroupTracker:
     """Follows containers, lines and links in document order and sorts the links into runs."""
 
     def __init__(self) -> None:
-        self._open = [("body", Run(PLAIN, ()))]
+        self._open = [("body", LinkRun(PLAIN, ()))]
         self._previous: tuple[Line, ...] = ()  # the last lines since the last link
 
     def open_container(self, tag: str, look: Look) -> None:
-        self._open.append((tag, Run(look, self._previous)))
+        self._open.append((tag, LinkRun(look, self._previous)))
 
     def close_container(self) -> None:
         """Close the innermost container.
@@ -173,7 +173,7 @@ class GroupTracker:
         """A heading begins: links after it belong to another run of the same container."""
         tag, run = self._open[-1]
         if run.links:
-            self._open[-1] = (tag, Run(run.around, ()))
+            self._open[-1] = (tag, LinkRun(run.around, ()))
 
     def add_line(self, line: Line | None) -> None:
         """A line ended; None stands for one that cannot be a title."""
@@ -181,7 +181,7 @@ class GroupTracker:
             self._previous = (*self._previous[1 - _KEPT :], line)
             self._open[-1][1].add_line(line)
 
-    def add_link(self, look: Look, in_title: bool) -> Run:
+    def add_link(self, look: Look, in_title: bool) -> LinkRun:
         """Return the run that the link belongs to so far; ask its ``final()`` at the end."""
         self._previous = ()
         run = self._open[-1][1]

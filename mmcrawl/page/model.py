@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from mmcrawl.page.urls import physical_layer
 
@@ -27,6 +29,15 @@ SAID_TO_HAVE_MEDIA = frozenset({IN_VIDEO_SITEMAP, IN_FEED_WITH_MEDIA})
 """Those of links whose pages have media, as the list says."""
 IN_PLAYLIST, SHOWN_PLAYLIST = "playlist entry", "playlist"
 """Tag paths of links to playlists: that a playlist names, and that a page shows as a medium."""
+
+# Words of an address or an anchor that promise a file rather than a page.
+_PROMISE = re.compile(
+    r"(?<![a-z])(?:down(?:load)?s?|dl|get_?file|file|attach(?:ment)?|play(?:er)?|stream|media|audio"
+    r"|video|movie|mp3|mp4|flash|swf|sound|song|track|listen|watch)(?![a-z])"
+    r"|下载|下載|播放|试听|試聽|收听|收聽|观看|觀看|点播|點播|视频|視頻|音频|音頻|录音|錄音|动画|動畫",
+    re.IGNORECASE,
+)
+_SCRIPT = re.compile(r"\.(?:php\d?|aspx?|ashx|jspx?|cgi|do|action|pl|cfm)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +204,44 @@ class Page:
     def physical_layer(self) -> int:
         """Number of directories in the URL's path, plus one."""
         return physical_layer(self.url)
+
+
+def may_be_media(link: Link) -> bool:
+    """Return whether a link's address hides what it leads to, and its words promise audio or video.
+
+    It has a query, or a script's name; a word such as "download", "play" or 试听 stands in the
+    address or the anchor.
+
+    >>> may_be_media(Link("http://h.test/download.php?id=3", "Lesson 3", "a"))
+    True
+    >>> may_be_media(Link("http://h.test/news.php?id=3", "News", "a"))
+    False
+    """
+    if link.tag not in {"a", "area"}:
+        return False
+    parts = urlsplit(link.url)
+    if not parts.query and not _SCRIPT.search(parts.path):
+        return False
+    return promises_media(link.anchor, link.url)
+
+
+def promises_media(anchor: str, *urls: str) -> bool:
+    """Return whether the words of a link, or of addresses it leads to, promise audio or video."""
+    places = (urlsplit(url)._replace(scheme="", netloc="", fragment="").geturl() for url in urls)
+    return bool(_PROMISE.search(" ".join((*places, anchor))))
+
+
+def with_dynamic_media(page: Page, kinds: dict[str, str]) -> Page:
+    """Return the page with some of its links turned into media.
+
+    Args:
+        page: a parsed page.
+        kinds: for the URLs of links that are media, of which kind.
+    """
+    media = tuple(
+        MediaResource(link.url, kinds[link.url], link.tag, link.anchor)
+        for link in page.links
+        if link.url in kinds
+    )
+    links = tuple(link for link in page.links if link.url not in kinds)
+    return replace(page, links=links, media=page.media + media)

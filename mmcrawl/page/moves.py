@@ -7,7 +7,7 @@ of a page that finds itself in a frame, or one for browsers without scripts, is 
 import re
 from typing import NamedTuple
 
-from mmcrawl.page.browser_objects import Browser
+from mmcrawl.page.browser_objects import PageBrowser
 from mmcrawl.page.looks import Attributes
 from mmcrawl.page.tree import PageTree
 
@@ -92,7 +92,7 @@ class Moves:
         """
         made = [*self._refreshes]
         if self._is_moved:
-            browser = self._shown(Browser(tree, url))
+            browser = self._shown(PageBrowser(tree, url))
             made += [Move(href, certain) for href, certain in browser.moves]
             for content in browser.refreshes:
                 if (found := refresh_in(content)) is not None:
@@ -101,7 +101,7 @@ class Moves:
         hrefs = dict.fromkeys(move.href for move in made)
         return [Move(href, href in certain) for href in hrefs][:_MOST]
 
-    def _shown(self, browser: Browser) -> Browser:
+    def _shown(self, browser: PageBrowser) -> PageBrowser:
         """Return a browser after it has met all scripts."""
         left = _LONGEST_SCRIPTS
         for code in self._scripts:

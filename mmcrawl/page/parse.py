@@ -6,7 +6,7 @@ from itertools import chain
 
 from mmcrawl.page.collector import PageCollector, names_feed
 from mmcrawl.page.encoding import page_encoding, text_of_utf_32
-from mmcrawl.page.groups import Run
+from mmcrawl.page.groups import LinkRun
 from mmcrawl.page.model import FEED, MOVE, Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.moves import Move
 from mmcrawl.page.references import (
@@ -185,7 +185,7 @@ def page_links(
         if kind in (None, DOCUMENT):
             occurrences.setdefault(target.url, []).append(reference)
     occurrences.pop(page_url, None)
-    groups: dict[Run, int] = {}
+    groups: dict[LinkRun, int] = {}
     links = tuple(_link(url, found, groups) for url, found in occurrences.items())
     sizes = [0] * len(groups)
     for link in links:
@@ -194,7 +194,7 @@ def page_links(
     return links, tuple(LinkGroup(run.title(), sizes[i]) for run, i in groups.items())
 
 
-def _link(url: str, occurrences: list[Reference], groups: dict[Run, int]) -> Link:
+def _link(url: str, occurrences: list[Reference], groups: dict[LinkRun, int]) -> Link:
     """Merge the occurrences of one URL; a place in the page tells more than a script."""
     best = occurrences[0]
     if len(occurrences) > 1:

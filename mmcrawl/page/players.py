@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mmcrawl.page.described import Described, described_in, described_media, kind_of_address
+from mmcrawl.page.described import Described, described_in, described_media
 from mmcrawl.page.looks import Attributes
-from mmcrawl.page.media import is_banner, media_in_values, media_kind
+from mmcrawl.page.media import is_banner, kind_of_address, media_in_values, media_kind
 from mmcrawl.page.references import Reference
 from mmcrawl.page.simulations import applet_address
 from mmcrawl.text.link_words import names_kind

@@ -14,10 +14,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from mmcrawl.page.groups import Run
-from mmcrawl.page.hosts import embedded_kind
+from mmcrawl.page.groups import LinkRun
 from mmcrawl.page.media import (
     PLAYED,
+    embedded_kind,
     is_frame_of_a_site,
     is_of_no_media,
     is_player,
@@ -70,7 +70,7 @@ class Reference:
     href: str
     tag: str
     text: str = ""
-    run: Run | None = None
+    run: LinkRun | None = None
     nofollow: bool = False
     mime: str | None = None
     file_name: str = ""

@@ -13,8 +13,7 @@ from urllib.parse import quote_from_bytes, unquote, urlsplit
 import ada_url
 from w3lib.url import canonicalize_url
 
-from mmcrawl.page.hosts import hosted_kind
-from mmcrawl.page.media import is_page_of_file, media_kind
+from mmcrawl.page.media import hosted_kind, is_page_of_file, media_kind
 from mmcrawl.text.patterns import linear
 
 # Files a link may name that hold no links: not pages to crawl. Media have their own table.

@@ -11,7 +11,6 @@ from mmcrawl.blocks.partition import Partition
 from mmcrawl.page.media import media_in_values
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.structured import Declared, Thing
-from mmcrawl.page.urls import Resolver, base_url
 from mmcrawl.works.licences import LicenceReader, item_licences
 from mmcrawl.works.model import Licence, Subtitles
 from mmcrawl.works.values import date_in, language_tag, seconds_in, stem_of, work_key
@@ -100,8 +99,8 @@ class OccurrenceReader:
     ) -> None:
         self._page, self._tree, self._url = page, page.tree, url
         self._lines, self._licences = lines, licences
-        self.base = base_url(Declared(page.tree).base, url, page.encoding)
-        self._resolve = Resolver(self.base, page.encoding)
+        self._resolve = Declared(page.tree).resolver(url)
+        self.base = self._resolve.base
         self._tracks: dict[int, tuple[Subtitles, ...]] = {}  # by the player
         self._times = [n for n, tag in enumerate(self._tree.tags) if tag == "time"][:_MOST_TIMES]
         self._headings = [n for n, tag in enumerate(self._tree.tags) if tag in _HEADINGS]

@@ -7,8 +7,7 @@ from datetime import date
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
-from mmcrawl.page.hosts import hosted_kind
-from mmcrawl.page.media import ANY_FILE_PATTERN
+from mmcrawl.page.media import ANY_FILE_PATTERN, hosted_kind
 from mmcrawl.page.urls import resource_key
 from mmcrawl.text.words import HAN, unify
 

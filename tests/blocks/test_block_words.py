@@ -41,6 +41,11 @@ def test_traditional_characters_and_punctuation_do_not_matter():
     assert holds("copyright", "本站 版權所有")
 
 
+def test_a_latin_word_is_held_only_whole():
+    assert not holds("copyright", "copyrights and uncopyrighted")
+    assert holds("copyright", "uncopyrighted, copyright 2009")
+
+
 def test_long_texts_are_not_kept():
     topic = TopicWords(["Home"])
 

@@ -24,7 +24,7 @@ def test_every_pattern_of_the_code_is_linear() -> None:
 
 
 def test_every_pattern_of_the_tables_of_hosts_is_linear() -> None:
-    hosts = import_module("mmcrawl.page.hosts")
+    hosts = import_module("mmcrawl.page.media")
     read = [one for domain in hosts._domains() for one, _ in hosts._items_of(domain)]
     assert len(read) > 300
     found = (Found(pattern, pattern.pattern, frozenset(["match"])) for pattern in read)

@@ -47,6 +47,7 @@ _WORD = re.compile(r"[a-z]+")
 _LONGEST_READ = 4000  # characters
 _RUN = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]{{3,64}}")
 _HAN_RUN = re.compile(rf"[{HAN}]")
+_LATIN = re.compile("[a-z]")
 _ENDS = " \t:：»«<>›‹|/·•→←↑↓·—–-[]【】()（）<<>>…。.,，!！?？*+#=“”\"'0123456789"
 
 
@@ -86,7 +87,7 @@ def holds(kind: str, text: str) -> bool:
 def holding(kind: str, plain: Sequence[str]) -> list[bool]:
     """Return of each of some unified texts whether it holds a word of the list of a kind.
 
-    Most texts hold none: that is seen for all of them at once, without the pattern.
+    The words are looked for in all of them at once, as most hold none.
     """
     together = "\n".join(plain)
     ends = list(accumulate(len(text) + 1 for text in plain))
@@ -94,11 +95,17 @@ def holding(kind: str, plain: Sequence[str]) -> list[bool]:
     for word in _words(kind):
         at = together.find(word)
         while at >= 0:
-            number = bisect_right(ends, at)
-            held[number] = True
-            at = together.find(word, ends[number])
-    search = _anywhere(kind).search
-    return [is_held and search(text) is not None for is_held, text in zip(held, plain, strict=True)]
+            after = at + len(word)
+            # A Latin word ends where no letter is; Chinese has no such ends.
+            beside = together[at - 1 : at] + together[after : after + 1]
+            if word[-1].isascii() and _LATIN.search(beside):
+                after = at + 1
+            else:
+                number = bisect_right(ends, at)
+                held[number] = True
+                after = ends[number]
+            at = together.find(word, after)
+    return held
 
 
 def begins_with(kind: str, text: str) -> bool:
@@ -164,16 +171,6 @@ def _words(kind: str) -> tuple[str, ...]:
     """Return the words of a list, the longest first."""
     found = {unify(line.strip()) for line in data_lines(_FOLDER, f"{kind}.txt")}
     return tuple(sorted(found, key=len, reverse=True))
-
-
-@cache
-def _anywhere(kind: str) -> re.Pattern[str]:
-    # A Latin word ends where no letter follows; Chinese has no such ends.
-    alternatives = (
-        rf"(?<![a-z]){re.escape(word)}(?![a-z])" if word[-1].isascii() else re.escape(word)
-        for word in _words(kind)
-    )
-    return re.compile("|".join(alternatives))
 
 
 @cache
