@@ -314,31 +314,16 @@ def test_a_page_of_20_000_links_is_taken_in(site: Site, desk: Desk) -> None:
     assert waiting == 4_000
 
 
-def test_a_site_without_a_pattern_is_named_and_what_is_left_out_is_counted(site, desk):
-    site.page("/", "All", "/list")
-    site.page("/list", "All", *(f"/a/b/{n}" for n in range(5)))
-    options = f"seeds={site.url()}", "store=crawl.db", "num2=0"
-    run = desk.crawl("algo=urlrule-2009", TOPIC, *options)
-    assert run.code == 0
-    assert "WARNING: urlrule-2009: No pattern was learnt on 127.0.0.1" in run.words
-    assert "followed was fetched, but for 5 that urlrule-2009 leaves out." in run.words
-
-
-def test_links_that_a_rule_leaves_out_are_counted(site: Site, desk: Desk) -> None:
-    site.page("/", "All", "/a/1", "/a/2", "/b/1")
-    (desk.folder / "rules.txt").write_text("re:/a/ never\n", encoding="utf-8")
-    run = desk.crawl(
-        "algo=breadth", TOPIC, f"seeds={site.url()}", "store=crawl.db", "rules=rules.txt"
-    )
-    assert run.code == 0
-    assert "but for 2 that a rule or breadth leaves out." in run.words
-
-
-def test_links_that_are_not_related_are_counted(site: Site, desk: Desk) -> None:
+def test_links_that_are_left_out_are_counted(site, desk):
     shop = "".join(f"<a href=/{n}><img src={n}.png width=300 height=250></a>" for n in "ab")
-    site.put("/", f"<title>Lenses</title><div class=ads>{shop}</div><p>Lenses".encode())
-    run = desk.crawl(
-        "algo=breadth", TOPIC, f"seeds={site.url()}", "store=crawl.db", "links=related"
-    )
+    links = "".join(f"<p><a href={path}>more</a>" for path in ("/list", "/never/1", "/never/2"))
+    site.put("/", f"<title>Lenses</title><div class=ads>{shop}</div><p>Lenses{links}".encode())
+    site.page("/list", "All", *(f"/a/b/{n}" for n in range(5)))
+    (desk.folder / "rules.txt").write_text("re:/never/ never\n", encoding="utf-8")
+    options = "algo=urlrule-2009", "num2=0", "rules=rules.txt", "links=related"
+    run = desk.crawl(*options, TOPIC, f"seeds={site.url()}", "store=crawl.db", "discover=none")
     assert run.code == 0
-    assert "but for 2 that links=related or breadth leaves out." in run.words
+    told = (
+        "followed was fetched, but for 9 that a rule or links=related or urlrule-2009 leaves out."
+    )
+    assert told in run.words
