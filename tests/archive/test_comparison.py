@@ -145,7 +145,6 @@ def test_headlines_of_a_front_page_are_gone_new_or_moved(tmp_path):
     texts = [f"Headline of the day, number {n}" for n in range(12)]
     later = ["What came this morning", *texts[2:], texts[1]]
     headlines = compared(tmp_path, [front(texts), front(later)], [3, 3]).headlines
-    assert headlines is not None
     assert headlines.gone == (texts[0],)
     assert headlines.new == ("What came this morning",)
     assert headlines.moved == (texts[1],)

@@ -106,7 +106,6 @@ def test_a_change_has_the_words_that_changed(watched: Archive) -> None:
     assert (change.old.number, change.new.number) == (2, 3)
     [block] = change.blocks
     assert (block.change, block.kind) == ("changed", "topic")
-    assert block.new is not None
     assert block.new.path.endswith("div/p")
     words = {word.change: word.text for word in block.words}
     assert ("does the eye" in words["removed"], "do cameras" in words["added"]) == (True, True)

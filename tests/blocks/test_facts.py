@@ -77,8 +77,6 @@ def test_the_surest_place_gives_the_date_and_is_told() -> None:
     head = json_ld({"@type": "NewsArticle", "datePublished": "2019-05-06T10:11:00Z",
                     "dateModified": "2019-06-01"})  # fmt: skip
     found = facts(head + '<meta property="article:published_time" content="2018-01-01">')
-    assert found.published is not None
-    assert found.modified is not None
     assert found.published.value == "2019-05-06T10:11:00+00:00"
     assert found.published.source == "json-ld datePublished"
     assert found.modified.value == "2019-06-01"
@@ -87,10 +85,8 @@ def test_the_surest_place_gives_the_date_and_is_told() -> None:
 def test_the_day_of_the_address_stands_against_another_time_zone() -> None:
     head = '<meta property="article:published_time" content="2019-05-07T02:11:00Z">'
     found = facts(head, url="http://h.test/2019/05/06/levers").published
-    assert found is not None
     assert (found.value, found.source) == ("2019-05-06", "url")
     same = facts(head, url="http://h.test/2019/05/07/levers").published
-    assert same is not None
     assert same.value == "2019-05-07T02:11:00+00:00"
 
 
@@ -105,7 +101,6 @@ def test_the_day_of_the_address_stands_against_another_time_zone() -> None:
 )
 def test_a_date_is_read_beside_the_headline(body: str, day: str, source: str) -> None:
     found = facts(body=body).published
-    assert found is not None
     assert found.value.startswith(day)
     assert found.source.startswith(source)
 

@@ -72,7 +72,6 @@ def test_a_page_that_cannot_be_taken_in_ends_in_error() -> None:
     gang.pages_a_step = 0
     gang.pass_time()
     link = worker.job.next()
-    assert link is not None
     page = gang.web.page(link.url)
     page.extra["what"] = object()  # a pipeline's
     assert not settle(worker.job, link.id, lambda: worker.job.crawled(link.id, page))

@@ -56,7 +56,6 @@ def on_a_terminal(desk: Path, columns: int, *args: str) -> str:
                 break
             written += part
         os.close(ours)
-        assert process.stderr is not None
         assert process.stderr.read() == b""
     return written.decode()
 

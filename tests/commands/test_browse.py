@@ -48,7 +48,6 @@ def started(desk: Path, *args: str) -> Iterator[str]:
         text=True,
     )
     try:
-        assert process.stdout is not None
         line = process.stdout.readline()
         assert line, process.stderr.read() if process.stderr else ""
         yield line

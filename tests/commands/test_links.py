@@ -124,7 +124,6 @@ def crawl_alone_ruled(store: str, folder: Path) -> None:
     assert isinstance(job, CrawlJob)
     with closing(job):
         link = job.next()
-        assert link is not None
         job.take_in(link.id, ruled_report(job, link.url))
         job.commit()
 
@@ -133,7 +132,6 @@ def crawl_shared_ruled(store: str, folder: Path) -> None:
     """As it stands in a database before there is a snapshot: all that is known is in its logs."""
     with worker_of(ruled(store, folder)) as (worker, job):
         link = job.next()
-        assert link is not None
         job.take_in(link.id, ruled_report(job, link.url))
         written(worker)
 
@@ -336,7 +334,6 @@ def test_a_crawl_is_looked_at_while_it_runs(run: Run, tmp_path: Path) -> None:
     job = make_job(arguments(store), settings(), None)
     with closing(job):
         link = job.next()
-        assert link is not None
         assert run("-a", f"store={store}", "--status", "running").code == 1  # not committed
         job.commit()
         running = run("-a", f"store={store}", "--status", "running", "--format", "jsonl").lines()

@@ -141,7 +141,6 @@ def test_a_redirect_to_what_is_never_fetched_ends_there(opened: Any) -> None:
     job = opened(rules(("re:/forum/", 0), ("re:/away", 1)))
     crawl(job, most=1)
     link = job.next()
-    assert link is not None
     assert link.url == f"{SEED}away.htm"
     job.redirected(link.id, NewLink(f"{SEED}forum/new.htm"))
     target = job.frontier.lookup(f"{SEED}forum/new.htm")

@@ -227,7 +227,6 @@ class Killed(ChildProcess):
     def send(self, question: object, bodies: Sequence[bytes] = ()) -> None:
         if "http://h.test/3" in str(question):
             self.process.kill()
-            assert self.process.stdout is not None
             self.process.stdout.read()  # it is gone when its output ends
             self.process.wait()
         super().send(question, bodies)
@@ -266,7 +265,6 @@ def test_where_no_process_can_start_the_crawl_reads_the_pages_itself(caplog, mon
 def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
     """Fetch the next link as pipeline and scheduler do; return its path."""
     link = crawl.next()
-    assert link is not None
     read = read_page(ReceivedPage(link.url, html.encode()), "bwap")
     crawl.crawled(link.id, FetchedPage(read.page))
     return link.url.removeprefix("http://h.test")
@@ -292,19 +290,16 @@ def test_a_page_frees_the_links_it_has_in_its_text() -> None:
     crawl = job_of(links="related")
     with crawl.store:
         start = crawl.next()
-        assert start is not None
         offer = Link(f"{URL}offer", "offer", "a", block="advertisement")
         news = Link(f"{URL}news", "news", "a", block="topic")
         page = Page(URL, links=(offer, news))
         crawl.crawled(start.id, FetchedPage(page))
         taken = crawl.next()
-        assert taken is not None
         assert taken.url == news.url
         assert crawl.ready == 0
         page = Page(news.url, links=(replace(offer, block="topic"),))
         crawl.crawled(taken.id, FetchedPage(page))
         taken = crawl.next()
-        assert taken is not None
         assert taken.url == offer.url
 
 

@@ -88,7 +88,6 @@ def test_the_raw_series_is_the_same_in_csv_and_json(done: Done) -> None:
     with (raw / "urlrule-1.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     series = read_series(raw / "urlrule-1")
-    assert series is not None
     assert [row["url"] for row in rows] == series.url
     assert [row["number"] for row in rows] == [str(n) for n in range(1, PAGES + 1)]
     assert [row["relevant"] == "1" for row in rows] == series.relevant

@@ -105,7 +105,6 @@ def test_a_page_of_the_demo_web_is_labelled_by_its_address() -> None:
     regions = [{"start": 0, "end": 15, "kind": "other"}]
     [page] = labelled_pages(labels(source=f"demo:{start}", regions=regions), read)
     answer = DemoWeb().get(start)
-    assert answer is not None
     assert (page.url, page.body) == (start, answer.body)
     with pytest.raises(ExperimentError, match="demo web has no such page"):
         labelled_pages(labels(source="demo:http://nowhere.test/"), read)

@@ -29,7 +29,6 @@ def test_topic_and_media_pages_are_told_from_hubs() -> None:
 
 def test_content_that_was_found_is_counted_in_bytes() -> None:
     scores = content_scores(PAGE)
-    assert scores is not None
     assert scores["all text"] == pytest.approx((12 / 20, 1, 2 * 12 / (20 + 12)))
     assert set(scores) == set(FINDING)
     for precision, recall, f1 in scores.values():

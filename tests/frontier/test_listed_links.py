@@ -51,10 +51,8 @@ def sitemap(*paths: str, words: str = "", tag_path: str = IN_SITEMAP) -> Fetched
 def begin(crawl: CrawlJob, listed: FetchedPage, *on_seed: str) -> None:
     """Fetch the seed and its sitemap."""
     seed = crawl.next()
-    assert seed is not None
     crawl.crawled(seed.id, page(seed.url, *on_seed), [NewLink(SITEMAP, priority=2)])
     asked = crawl.next()
-    assert asked is not None
     assert asked.url == SITEMAP
     crawl.crawled(asked.id, listed)
     crawl.commit()
@@ -83,7 +81,6 @@ def test_a_link_on_a_page_to_a_listed_address_is_an_ordinary_one_with_the_words_
     with job() as crawl:
         begin(crawl, sitemap("/a.htm", "/b.htm", words="Lenses"), "/start.htm")
         start = crawl.next()
-        assert start is not None
         crawl.crawled(start.id, page(start.url, "/a.htm", anchor=""))
         number = crawl.frontier.lookup(f"{HOST}/a.htm")
         assert number is not None

@@ -68,7 +68,6 @@ def test_a_link_that_is_fetched_again_stands_where_its_rule_says(store: SqliteSt
     frontier = frontier_of(store, {"b": 7, "c": 0})
     put(frontier, {"a": 0.5, "b": 0.1, "c": 0.1})
     link = frontier.next()
-    assert link is not None
     frontier.requeue(link.id, None, 0)
     frontier.take(2)
     frontier.requeue(2, None, 0)

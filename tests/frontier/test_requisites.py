@@ -75,9 +75,7 @@ def test_a_page_and_a_crawl_have_room_for_so_many_bytes(store: SqliteStore) -> N
     kept(queue, store, FONT, page=OTHER)
     style, logo = (queue.take(lambda one: "h.test" in one) for _ in range(2))
     font = queue.take(lambda _: True)
-    assert style is not None
     assert logo is not None
-    assert font is not None
     assert style.room == font.room == 100
     assert queue.accept(style, 80)
     assert not queue.accept(logo, 21)  # the page has 20 left

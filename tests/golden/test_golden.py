@@ -12,8 +12,6 @@ TOOL = FOLDER.parents[1] / "tools" / "write_golden.py"
 MOST_BYTES = 300_000
 
 _spec = spec_from_file_location("write_golden", TOOL)
-assert _spec is not None
-assert _spec.loader is not None
 write_golden = module_from_spec(_spec)
 _spec.loader.exec_module(write_golden)
 CASES: dict[str, Callable[[], Iterator[str]]] = write_golden.CASES

@@ -98,7 +98,6 @@ def test_ranges_nest_and_begin_with_their_tag(html: str, encoding: str) -> None:
             assert tree.raw_text(node) or "\x00" in start
         else:
             name = re.match("[!-~]*", tree.tags[node])  # what is no ASCII is written otherwise
-            assert name is not None
             assert start.startswith("<" + name[0])
         end = body[tree.inner_ends[node] : tree.ends[node]].decode(encoding, "replace")
         assert end == "" or end.startswith("</")

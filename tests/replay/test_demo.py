@@ -14,6 +14,7 @@ from parsel import Selector
 from scrapy.robotstxt import ProtegoRobotParser
 
 from mmcrawl.replay import DemoWeb, StoredResponse
+from tests.replay.fetching import fetch
 from tests.tables import each
 
 FOLDER = Path(__file__).resolve().parents[2] / "demo"
@@ -28,12 +29,6 @@ DEAD_LINKS = {f"{WULI}gaozhong/wuli/kejian/kj999.htm", f"{WULI}dating/"}
 @pytest.fixture(scope="module")
 def web() -> DemoWeb:
     return DemoWeb()
-
-
-def fetch(web: DemoWeb, url: str) -> StoredResponse:
-    response = web.get(url)
-    assert response is not None, url
-    return response
 
 
 def references(url: str, response: StoredResponse, xpath: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay import FolderWeb, StoredResponse
+from tests.replay.fetching import fetch
 from tests.tables import each
 
 SECRET = b"not for the public"
@@ -57,8 +58,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> FolderWeb:
 
 
 def body(web: FolderWeb, url: str) -> bytes:
-    response = web.get(url)
-    assert response is not None
+    response = fetch(web, url)
     assert response.status == 200, url
     assert response.header("content-length") == str(len(response.body))
     return response.body
@@ -102,16 +102,13 @@ def test_hosts_match_without_case_scheme_and_default_port(web: FolderWeb) -> Non
 
 
 def test_a_directory_without_its_slash_redirects_to_the_one_with_it(web: FolderWeb) -> None:
-    response = web.get("https://a.test/dir?x=1")
-    assert response is not None
+    response = fetch(web, "https://a.test/dir?x=1")
     assert (response.status, response.header("Location")) == (301, "https://a.test/dir/?x=1")
 
 
 @each("path", ["/none", "/empty/", "/empty", "/page.html/", "/dir/none.htm"])
 def test_what_is_not_there_is_a_404(web: FolderWeb, path: str) -> None:
-    response = web.get(f"http://a.test{path}")
-    assert response is not None
-    assert response.status == 404
+    assert fetch(web, f"http://a.test{path}").status == 404
 
 
 @each("url", ["http://c.test/", "ftp://a.test/", "http://", "", "http://[", "/"])
@@ -139,8 +136,7 @@ def test_another_host_is_no_answer_at_all(web: FolderWeb, url: str) -> None:
     ],
 )
 def test_no_path_leaves_the_root(web: FolderWeb, path: str) -> None:
-    response = web.get(f"http://a.test{path}")
-    assert response is not None
+    response = fetch(web, f"http://a.test{path}")
     assert SECRET not in response.body
     assert b"root:" not in response.body
     assert response.status == 404 or response.body == b"any"
@@ -165,18 +161,13 @@ def test_a_host_folder_that_is_a_link_to_elsewhere_is_no_host(tmp_path: Path) ->
     ],
 )
 def test_the_content_type_follows_the_name_and_has_no_charset(web, path, expected):
-    response = web.get(f"http://a.test{path}")
-    assert response is not None
-    assert response.header("Content-Type") == expected
+    assert fetch(web, f"http://a.test{path}").header("Content-Type") == expected
 
 
 def test_head_answers_with_the_headers_alone(web: FolderWeb) -> None:
     get, head = (web.get("http://a.test/page", method) for method in ("GET", "head"))
-    assert get is not None
     assert head == StoredResponse(200, get.headers, b"")
-    post = web.get("http://a.test/page", "POST")
-    assert post is not None
-    assert post.status == 405
+    assert fetch(web, "http://a.test/page", "POST").status == 405
 
 
 def test_only_the_directories_on_the_way_are_listed(tmp_path, monkeypatch):
@@ -207,8 +198,7 @@ def test_a_manifest_names_hosts_start_pages_and_aliases(tmp_path: Path) -> None:
     assert web.start_urls() == ("http://b.test/", "http://a.test/home.htm")
     assert dict(web.aliases()) == {"a.example": "a.test", "localhost:1313": "a.test"}
     for alias in ("a.example", "LOCALHOST:1313"):
-        moved = web.get(f"http://{alias}/home.htm?x=1#y")
-        assert moved is not None
+        moved = fetch(web, f"http://{alias}/home.htm?x=1#y")
         assert (moved.status, moved.header("location")) == (301, "http://a.test/home.htm?x=1")
     assert web.get("http://notes/x.jsonl") is None
     assert web.get("http://gone.test/") is None

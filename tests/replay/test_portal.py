@@ -5,6 +5,7 @@ import pytest
 
 from mmcrawl.page import parse_page
 from mmcrawl.replay import PortalWeb, StoredWeb, open_web
+from tests.replay.fetching import fetch
 
 PORTAL = "http://portal.test/"
 
@@ -24,8 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def links_of(web: StoredWeb) -> list[str]:
-    response = web.get(PORTAL)
-    assert response is not None
+    response = fetch(web, PORTAL)
     assert response.status == 200
     page = parse_page(response.body, PORTAL, response.header("Content-Type") or "")
     return [link.url for link in page.links]
@@ -60,9 +60,7 @@ def test_a_portal_joins_webs_of_different_kinds(folder: Path) -> None:
         "http://site1.sim3.test/",
     ]
     for url in links_of(web):
-        response = web.get(url)
-        assert response is not None
-        assert response.status == 200
+        assert fetch(web, url).status == 200
     assert web.aliases()["www.a.test"] == "a.test"
     assert web.aliases()["www.site1.sim3.test"] == "site1.sim3.test"
 
@@ -72,23 +70,13 @@ def test_the_first_web_that_knows_a_host_answers_for_it(folder: Path, tmp_path: 
     other.mkdir(parents=True)
     (other / "index.htm").write_text("another front")
     web = open_web(f"portal:{other.parent};{folder}")
-    response = web.get("http://a.test/")
-    assert response is not None
-    assert response.body == b"another front"
-    missing = web.get("http://a.test/start.htm")
-    assert missing is not None
-    assert missing.status == 404
+    assert fetch(web, "http://a.test/").body == b"another front"
+    assert fetch(web, "http://a.test/start.htm").status == 404
 
 
 def test_the_portal_has_one_page() -> None:
     web = open_web("portal:demo")
     for url in ("http://portal.test", "https://PORTAL.test:443/#x", PORTAL):
-        found = web.get(url)
-        assert found is not None
-        assert found.status == 200
-    missing = web.get(f"{PORTAL}x")
-    assert missing is not None
-    assert missing.status == 404
-    head = web.get(PORTAL, "HEAD")
-    assert head is not None
-    assert head.body == b""
+        assert fetch(web, url).status == 200
+    assert fetch(web, f"{PORTAL}x").status == 404
+    assert fetch(web, PORTAL, "HEAD").body == b""

@@ -16,9 +16,10 @@ from mmcrawl.crawl import FetchedPage, FocusedParams
 from mmcrawl.engine import make_job
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
-from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
+from mmcrawl.replay import SimulatedWeb, SimulationConfig, open_web
 from mmcrawl.replay.simulated import item, lessons
 from tests.programs import run
+from tests.replay.fetching import fetch
 from tests.tables import each
 
 DEAD = re.compile(r"/old[1-3]\.htm")
@@ -37,12 +38,6 @@ print(digest.hexdigest())
 
 def simulated(parameters: str) -> SimulatedWeb:
     return SimulatedWeb(SimulationConfig.parse(parameters))
-
-
-def fetch(web: SimulatedWeb, url: str) -> StoredResponse:
-    response = web.get(url)
-    assert response is not None, url
-    return response
 
 
 def page_at(web: SimulatedWeb, url: str) -> Page:
@@ -79,8 +74,7 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
     args = FocusedParams(algo="breadth", topic="physics-senior", web=spec, store="memory:")
     job = make_job(args, Settings({"MMCRAWL_BARREN_PAGES_PER_SHAPE": 0}), web)
     while (link := job.next()) is not None:
-        response = web.get(link.url)
-        assert response is not None
+        response = fetch(web, link.url)
         if response.status == 301:
             location = response.header("Location") or ""
             job.redirected(link.id, NewLink(location, logical_layer=link.logical_layer))
@@ -391,8 +385,7 @@ def test_hosts_have_a_second_name_and_others_do_not_exist() -> None:
     assert web.aliases()["www.site1.sim2009.test"] == "site1.sim2009.test"
     assert web.get("http://elsewhere.test/") is None
     assert fetch(web, "http://site1.sim2009.test/nothing.htm").status == 404
-    head = web.get("http://site1.sim2009.test/", "HEAD")
-    assert head is not None
+    head = fetch(web, "http://site1.sim2009.test/", "HEAD")
     assert (head.status, head.body) == (200, b"")
 
 

@@ -262,16 +262,13 @@ def test_of_two_processes_none_loses_anything_and_a_kill_leaves_whole_documents(
         for _ in range(2)
     ]
     for process in both:
-        assert process.stdout is not None
         assert process.stdin is not None
         assert process.stdout.readline() == "ready\n"
     first, second = both
     for process in both:
-        assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
     second.communicate(timeout=HANG)
-    assert first.stdin is not None
     first.stdin.write("go\n")
     first.stdin.flush()
     while not store.get("page", ["000003"]):

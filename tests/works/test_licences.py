@@ -25,7 +25,6 @@ def page_licences(html: str) -> tuple[Licence, ...]:
 )
 def test_addresses_of_licences_and_badges_name_them(url: str, code: str) -> None:
     named = licence_of_url(url)
-    assert named is not None
     assert named.code == code
 
 
