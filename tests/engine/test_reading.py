@@ -1,12 +1,11 @@
 """A crawl reads its pages once, with their blocks; links of bars come after others as good."""
 
-from __future__ import annotations
-
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -23,13 +22,9 @@ from mmcrawl.crawl import (
 )
 from mmcrawl.page import Link, Page, parse_page
 from mmcrawl.store import ChildProcess
+from tests.engine.conftest import Tools
 from tests.jobs import job_of
 from tests.tables import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.engine.conftest import Tools
 
 URL = "http://h.test/"
 BAR = "<nav><ul><li><a href=/home>Home</a><li><a href=/news>News</a></ul></nav>"

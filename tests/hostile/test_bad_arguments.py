@@ -1,15 +1,10 @@
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.hostile.conftest import Desk, Run
 from tests.tables import each
-
-if TYPE_CHECKING:
-    from tests.hostile.conftest import Desk, Run
 
 TOPIC = "topic=physics-senior"
 FILES = {"bad_line.txt": b"http://a.test/\n\nhttp://[\n"}

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import gzip
 import re
 import socket
@@ -9,16 +7,13 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mmcrawl.archive import open_archive
+from tests.hostile.conftest import Desk, Run, Site
 from tests.tables import each
 from tests.waiting import HANG
-
-if TYPE_CHECKING:
-    from tests.hostile.conftest import Desk, Run, Site
 
 TOPIC = "topic=physics-senior"
 OPTICS = (

@@ -1,18 +1,13 @@
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mmcrawl.archive import open_archive
-
-if TYPE_CHECKING:
-    from tests.hostile.conftest import Desk, Site
+from tests.hostile.conftest import Desk, Site
 
 TOPIC = "topic=physics-senior"
 

@@ -1,20 +1,14 @@
 """Bytes of a store that are not what they were: one sentence, whoever reads it."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.hostile.conftest import Desk
 from tests.programs import run
 from tests.warm import python
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.hostile.conftest import Desk
 
 ROOT = Path(__file__).parents[2]
 CRAWL = ("topic=physics-senior", "web=demo", "store=crawl.db", "archive=none", "job=j")

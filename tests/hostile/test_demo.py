@@ -1,15 +1,10 @@
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.hostile.conftest import Desk
+from tests.hostile.conftest import Desk
 
 PAGES = "SELECT count(*) FROM page"
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -7,15 +5,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mmcrawl.engine import MediaPageItem
+from tests.hostile.conftest import Desk, Run
 from tests.tables import each
-
-if TYPE_CHECKING:
-    from tests.hostile.conftest import Desk, Run
 
 SITE = ("seeds=http://wuli.demo.test/", "topic=physics-senior")
 DEMO = ("web=demo", *SITE, "store=crawl.db")

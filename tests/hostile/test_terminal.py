@@ -1,20 +1,15 @@
-from __future__ import annotations
-
 import os
 import re
 import socket
 import struct
 import threading
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.cells import cell_len
 
+from tests.hostile.conftest import Desk
 from tests.waiting import HANG
-
-if TYPE_CHECKING:
-    from tests.hostile.conftest import Desk
 
 fcntl = pytest.importorskip("fcntl", reason="pseudo terminals are a matter of Unix")
 pty = pytest.importorskip("pty", reason="pseudo terminals are a matter of Unix")
