@@ -33,12 +33,26 @@ def mongodb_uri() -> Iterator[str]:
             client.drop_database(name)
 
 
+@contextmanager
+def opened_uri(kind: str, folder: Path, name: str = "crawl.db") -> Iterator[str]:
+    """Give the URI of a file that is not there yet, or of a database for the kind `mongodb`."""
+    if kind == "sqlite":
+        yield f"sqlite:///{folder / name}"
+        return
+    with mongodb_uri() as uri:
+        yield uri
+
+
 @pytest.fixture(params=("sqlite", "mongodb"))
 def each_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Give the URI of an empty store in a file, then in a database, which is dropped afterwards."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'crawl.db'}"
-        return
+    with opened_uri(request.param, tmp_path) as uri:
+        yield uri
+
+
+@pytest.fixture
+def database_uri() -> Iterator[str]:
+    """Give the URI of a database that is dropped after the test."""
     with mongodb_uri() as uri:
         yield uri
 

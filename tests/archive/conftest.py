@@ -1,13 +1,12 @@
 """Archives on every backend, and pages to keep in them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from mmcrawl.archive import Archive, Capture, open_archive
-from tests.databases import mongodb_uri
+from tests.databases import opened_uri
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Levers</title></head>
 <body>
@@ -24,20 +23,10 @@ URL = "http://physics.test/levers.html"
 STORES = ("sqlite", "mongodb")
 
 
-@contextmanager
-def opened_uri(store: str, folder: Path) -> Iterator[str]:
-    """Yield the URI of an archive that does not exist yet; a database is dropped afterwards."""
-    if store == "sqlite":
-        yield f"sqlite:///{folder / 'archive.db'}"
-        return
-    with mongodb_uri() as uri:
-        yield uri
-
-
 @pytest.fixture(params=STORES)
 def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Return the URI of an archive that does not exist yet, on each backend."""
-    with opened_uri(request.param, tmp_path) as uri:
+    with opened_uri(request.param, tmp_path, "archive.db") as uri:
         yield uri
 
 

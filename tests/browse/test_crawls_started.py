@@ -1,8 +1,7 @@
 """Crawls that are started, watched, stopped and gone on with in the browser."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from tests.browse.catalogue import browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.serving import Answer, Request, Server
 from tests.tables import each
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 WAV = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\0\0\0\0"
 _SCORES = "//ol//span[@class='score']"
@@ -53,13 +52,6 @@ class Site(Server):
         more = "".join(f"<a href='{path}{n}.html'>lever {n}</a>" for n in range(5))
         page = f"<h1>lever {path}</h1><p>A lever turns. {more}"
         return Answer(page, 404 if "robots" in path else 200)
-
-
-def until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + HANG
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def post(client: TestClient, path: str, **form: str) -> str:

@@ -4,14 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mmcrawl.browse import programs
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 pytestmark = pytest.mark.processes
 
@@ -28,13 +26,6 @@ time.sleep(300)
 @pytest.fixture(scope="module")
 def warm_programs() -> None:
     """What is started is to be what stands in `programs`."""
-
-
-def until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + HANG
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def is_alive(pid: int) -> bool:

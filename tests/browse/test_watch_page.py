@@ -9,8 +9,9 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import open_archive
 from mmcrawl.browse.views import watch as module
-from tests.archive.conftest import lesson, opened_uri
+from tests.archive.conftest import lesson
 from tests.browse.catalogue import DAY, LEVER, START, browsing, captures
+from tests.databases import opened_uri
 from tests.tables import each
 
 OTHER = "http://optics.test/lens.html"

@@ -85,31 +85,6 @@ def test_a_worker_joins_late_and_leaves_early(web, file_gang, observe):
     assert web.oddities() == {}
 
 
-def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, file_gang, observe):
-    long = (
-        "MMCRAWL_LEASE_SECONDS=20"  # nobody dies, and none is to be thought dead on a busy machine
-    )
-    web.slow_down()
-    workers = [file_gang.start(long) for _ in range(3)]
-    observer = observe(file_gang)
-    wait_until(lambda: len(observer.heartbeats()) == 3, "all to have joined")
-    wait_until(lambda: len(web.fetched()) > 20, "some pages")
-    for worker in workers:
-        worker.signal(signal.SIGINT)
-    web.release()
-    for worker in workers:
-        said = worker.ends()
-        assert "run the same command to go on" in said
-        assert "Traceback" not in said
-    assert observer.shared.refresh_job().finished_at is None
-    before = len(web.fetched())
-    assert before < len(web.urls())
-    again = [file_gang.start(long) for _ in range(2)]
-    for worker in again:
-        assert ALL in worker.ends()
-    assert web.oddities() == {}
-
-
 def test_max_pages_counts_the_pages_of_all_workers(web, server_gang, observe):
     web.slow_down()
     workers = [server_gang.start(max_pages=150) for _ in range(3)]

@@ -10,7 +10,6 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -19,7 +18,7 @@ from mmcrawl.browse import Options
 from mmcrawl.commands import browse as module
 from mmcrawl.errors import MmcrawlError
 from tests.commands.running import Run, exit_code, runner
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 from tests.warm import python
 
 PROGRAM = "from mmcrawl.commands.program import main; main()"
@@ -72,10 +71,7 @@ def test_it_serves_until_interrupted(desk: Path) -> None:
         status, text = fetched(address)
         assert status == 200
         assert "What was found" in text
-        end = monotonic() + HANG
-        while not json.loads(fetched(f"{address}search.json?q=lens")[1]).get("total"):
-            assert monotonic() < end, "the index is not made"
-            sleep(0.05)
+        until(lambda: json.loads(fetched(f"{address}search.json?q=lens")[1]).get("total"), 0.05)
         assert json.loads(fetched(f"{address}search.json?q=%E9%80%8F%E9%95%9C")[1])["total"] == 1
         assert fetched(f"{address}static/style.css")[0] == 200
 

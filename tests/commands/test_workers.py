@@ -19,7 +19,7 @@ from mmcrawl.commands import workers as module
 from mmcrawl.crawl import Totals
 from tests.cluster.memory import made_lease
 from tests.commands.running import Run, runner
-from tests.databases import mongodb_uri
+from tests.databases import each_store
 from tests.programs import started
 from tests.tables import each
 from tests.waiting import HANG
@@ -36,16 +36,7 @@ TOTALS = Totals(
     errors=45,
 )
 PLAIN = TOTALS.as_plain()
-
-
-@pytest.fixture(params=["file", "server"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URI of a store that is not there yet, in a file or on a server."""
-    if request.param == "file":
-        yield f"sqlite:///{tmp_path}/crawl.db"
-        return
-    with mongodb_uri() as uri:
-        yield uri
+store = each_store
 
 
 @pytest.fixture

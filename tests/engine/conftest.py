@@ -5,6 +5,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from mmcrawl.archive import Archive, open_archive
 from mmcrawl.store import child_process
 from tests import serving
 from tests.programs import run
@@ -131,6 +133,12 @@ class Outcome:
         """Whether the job is over."""
         return self._rows("SELECT finished_at FROM job")[0][0] is not None
 
+    @property
+    def archive(self) -> AbstractContextManager[Archive]:
+        """The archive of the pages."""
+        place = self.store.with_name(f"{self.store.stem}-archive.db")
+        return open_archive(f"sqlite:///{place}", read_only=True)
+
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         db = sqlite3.connect(self.store)
         try:
@@ -161,6 +169,13 @@ class Tools:
         """Start a server on a free port."""
         self.servers.append(Server(host))
         return self.servers[-1]
+
+    def chain(self, pages: int) -> Server:
+        """Serve the pages /0, /1 and so on, each with links to the next two."""
+        server = self.serve()
+        for n in range(pages):
+            server.pages[f"/{n}"] = links(*(f"/{m}" for m in (n + 1, n + 2) if m < pages))
+        return server
 
     def crawl(
         self,

@@ -16,11 +16,12 @@ import pytest
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
-from tests.databases import OwnServer, mongodb_uri, own_server
+from tests.databases import OwnServer, database_uri, own_server
 from tests.waiting import HANG
 from tests.warm import python
 
 pytestmark = pytest.mark.processes
+database = database_uri
 
 pymongo = pytest.importorskip("pymongo")
 
@@ -70,13 +71,6 @@ def end_of(process: subprocess.Popen[str], code: int = 0) -> str:
     assert process.returncode == code, said
     assert "Traceback" not in said
     return " ".join(said.split())
-
-
-@pytest.fixture
-def database() -> Iterator[str]:
-    """The URI of a database that is dropped after the test."""
-    with mongodb_uri() as uri:
-        yield uri
 
 
 def test_a_crawl_and_its_revisits_are_archived_on_a_server(tools: Any, database: str) -> None:

@@ -69,18 +69,14 @@ def spider(change: str) -> str:
     return SPIDER.replace("    CHANGE", "") + change
 
 
-def archive_of(store: Path) -> Archive:
-    return open_archive(f"sqlite:///{store.with_name(store.stem + '-archive.db')}", read_only=True)
-
-
-def crawled(store: Path) -> set[str]:
+def crawled(outcome: Any) -> set[str]:
     """The addresses of the pages whose links count as crawled."""
-    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+    with closing(sqlite3.connect(f"file:{outcome.store}?mode=ro", uri=True)) as db:
         return {canonical(url) for (url,) in db.execute("SELECT url FROM page")}
 
 
-def archived(store: Path) -> set[str]:
-    with archive_of(store) as archive:
+def archived(outcome: Any) -> set[str]:
+    with outcome.archive as archive:
         return {canonical(url) for url in archive.urls()}
 
 
@@ -92,11 +88,11 @@ def demo(tools: Any) -> Any:
 
 def test_every_page_is_archived_as_received_relevant_or_not(demo: Any) -> None:
     web = open_web("demo")
-    pages = crawled(demo.store)
+    pages = crawled(demo)
     assert len(pages) == 60
-    assert archived(demo.store) == pages
+    assert archived(demo) == pages
     encodings = set()
-    with archive_of(demo.store) as archive:
+    with demo.archive as archive:
         for version in archive.all_versions():
             stored, answer = archive.rebuild(version), web.get(version.url)
             assert stored.body == answer.body
@@ -125,7 +121,7 @@ def test_headers_and_the_time_of_the_request_are_kept(tools: Any) -> None:
     server.pages = {"/": page}
     begun = time()
     [outcome] = tools.crawl({"seeds": server.url()})
-    with archive_of(outcome.store) as archive:
+    with outcome.archive as archive:
         version = archive.get(server.url())
     names = [name for name, _ in version.headers]
     assert version.header("etag") == '"1"'
@@ -188,7 +184,7 @@ def test_a_page_is_learnt_from_while_it_is_stored_and_counts_as_crawled_when_it_
     server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(130)}
     early = spider(EARLY.replace("HANG", f"{HANG}"))
     [outcome] = tools.crawl({"seeds": server.url("/")}, spider=early)
-    assert len(archived(outcome.store)) == 131
+    assert len(archived(outcome)) == 131
     assert len(outcome.seen) > 3
     assert all(outcome.seen)
 
@@ -215,7 +211,7 @@ def test_a_slow_archive_slows_the_crawl_and_loses_nothing(tools: Any) -> None:
     settings = {"SCRAPER_SLOT_MAX_ACTIVE_SIZE": most}
     [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(SLOW), settings=settings)
     assert outcome.finished
-    assert len(archived(outcome.store)) == len(crawled(outcome.store)) == pages + 1
+    assert len(archived(outcome)) == len(crawled(outcome)) == pages + 1
     concurrent = 8  # requests under way when the scraper is full
     assert max(outcome.seen) <= 2 * (most // size + 1) + concurrent
 
@@ -231,16 +227,8 @@ Archive.store_many = failing
 """
 
 
-def site_of(tools: Any, pages: int) -> Any:
-    """A chain of pages with a few links each."""
-    server = tools.serve()
-    for n in range(pages):
-        server.pages[f"/{n}"] = tools.links(*(f"/{m}" for m in (n + 1, n + 2) if m < pages))
-    return server
-
-
 def test_a_failing_archive_stops_the_crawl_and_nothing_counts_as_crawled_that_it_has_not(tools):
-    server, store = site_of(tools, 25), tools.folder() / "crawl.db"
+    server, store = tools.chain(25), tools.folder() / "crawl.db"
     crawl = {"seeds": server.url("/0"), "store": str(store)}
     ill, well = tools.crawl(crawl, crawl | {"settings": {"WELL": True}}, spider=spider(FAILING))
     assert ill.stats["finish_reason"] == "store_error"
@@ -249,7 +237,7 @@ def test_a_failing_archive_stops_the_crawl_and_nothing_counts_as_crawled_that_it
     assert "trying again" in ill.log
     assert well.stats["finish_reason"] == "finished"
     assert well.stats["mmcrawl/archive/pages"] >= 20  # most were still to be fetched
-    assert archived(store) == crawled(store) == {server.url(f"/{n}") for n in range(25)}
+    assert archived(well) == crawled(well) == {server.url(f"/{n}") for n in range(25)}
 
 
 FULL = """
@@ -283,16 +271,16 @@ def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(tools, cor
     assert "-archive.db cannot be written" in full.stats["mmcrawl/store_error"]
     assert full.log.count("ERROR") == 1
     assert "Traceback" not in full.log
-    assert crawled(full.store) <= archived(full.store)
-    assert len(crawled(full.store)) < 21
+    assert crawled(full) <= archived(full)
+    assert len(crawled(full)) < 21
     [roomy] = tools.crawl(crawl)
     assert roomy.stats["finish_reason"] == "finished"
     assert (
-        archived(full.store)
-        == crawled(full.store)
+        archived(full)
+        == crawled(full)
         == {canonical(server.url())} | {server.url(f"/{n}") for n in range(20)}
     )
-    with archive_of(full.store) as archive:
+    with full.archive as archive:
         assert archive.check().clean
 
 
@@ -316,17 +304,17 @@ writer_process.ProcessStore.store = deserted
 
 
 def test_a_writer_that_is_killed_stops_the_crawl_and_the_next_one_goes_on(tools: Any) -> None:
-    server = site_of(tools, 25)
+    server = tools.chain(25)
     crawl = {"seeds": server.url("/0"), "store": str(tools.folder() / "crawl.db")}
     [ill] = tools.crawl(crawl, spider=DESERTED)
     assert ill.stats["finish_reason"] == "store_error"
     assert "ended unexpectedly (exit status -9)" in ill.stats["mmcrawl/store_error"]
     assert ill.log.count("ERROR") == 1
     assert "Traceback" not in ill.log
-    assert crawled(ill.store) <= archived(ill.store)
+    assert crawled(ill) <= archived(ill)
     [well] = tools.crawl(crawl)
     assert well.finished
-    assert archived(ill.store) == crawled(ill.store) == {server.url(f"/{n}") for n in range(25)}
+    assert archived(ill) == crawled(ill) == {server.url(f"/{n}") for n in range(25)}
 
 
 CHOKING = """
@@ -347,7 +335,7 @@ def test_a_page_that_cannot_be_stored_ends_in_error_and_the_others_go_on(tools: 
     [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(CHOKING))
     assert outcome.finished
     assert outcome.links[server.url("/3")] == ("E", "not archived: RecursionError: too deep")
-    assert len(archived(outcome.store)) == len(crawled(outcome.store)) == 8
+    assert len(archived(outcome)) == len(crawled(outcome)) == 8
     assert outcome.stats["mmcrawl/archive/failed"] == 1
 
 
@@ -358,7 +346,7 @@ def test_empty_plain_and_odd_bodies_are_archived_as_they_are(tools: Any) -> None
     server.pages = {"/": tools.links(*bodies)} | bodies
     [outcome] = tools.crawl({"seeds": server.url()})
     assert outcome.finished
-    with archive_of(outcome.store) as archive:
+    with outcome.archive as archive:
         stored = {v.url.rpartition("/")[2]: archive.rebuild(v).body for v in archive.all_versions()}
         assert archive.check().clean
     del stored[""]

@@ -60,20 +60,12 @@ class Spider(Spider):
 """
 
 
-def site_of(tools: Any, pages: int) -> Any:
-    """A chain of pages."""
-    server = tools.serve()
-    for n in range(pages):
-        server.pages[f"/{n}"] = tools.links(*(f"/{m}" for m in (n + 1, n + 2) if m < pages))
-    return server
-
-
 @each(
     "error, places",
     [(NO_MEMORY, PLACES), (NO_FILES, [PLACES[2], PLACES[6]]), (NO_THREADS, PLACES[6:7])],
 )
 def test_what_is_no_fault_of_a_page_marks_no_page(tools, error, places):
-    server = site_of(tools, 9)
+    server = tools.chain(9)
     spider = FAILING.replace("PLACES", repr(places)).replace("ERROR", error) + ASKING
     crawls = []
     for place in places:
@@ -106,7 +98,7 @@ class Spider(FocusedSpider):
 
 
 def test_a_crawl_without_file_descriptors_loses_no_page(tools: Any) -> None:
-    server = site_of(tools, 9)
+    server = tools.chain(9)
     for page in server.pages:
         server.pages[page] = tools.Answer(server.pages[page], headers={"Connection": "close"})
     crawl = {"seeds": server.url("/0"), "store": str(tools.folder() / "c.db"), "archive": "none"}

@@ -13,10 +13,11 @@ import pytest
 from pydantic import ValidationError
 from warcio.archiveiterator import ArchiveIterator
 
-from mmcrawl.archive import Archive, open_archive, requisites_of
+from mmcrawl.archive import open_archive, requisites_of
 from mmcrawl.archive.warc import export_warc
 from mmcrawl.crawl import FocusedParams
 from tests.databases import mongodb_uri
+from tests.engine.conftest import Outcome
 from tests.programs import run
 from tests.waiting import HANG
 from tests.warm import python
@@ -26,13 +27,9 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 HEAD = '<link rel=stylesheet href=/main.css><link rel=icon href="/f.ico">'
 
 
-def archive_of(store: Path) -> Archive:
-    return open_archive(f"sqlite:///{store.with_name(store.stem + '-archive.db')}", read_only=True)
-
-
-def archived(store: Path) -> dict[str, int]:
+def archived(outcome: Any) -> dict[str, int]:
     """The paths that are in the archive, each with how many visits it has."""
-    with archive_of(store) as archive:
+    with outcome.archive as archive:
         return {f"/{url.split('/', 3)[3]}": len(archive.visits(url)) for url in archive.urls()}
 
 
@@ -81,9 +78,9 @@ def site(tools: Any) -> tuple[Any, Any]:
 def test_a_page_is_archived_with_what_it_needs_each_once(site: tuple[Any, Any]) -> None:
     server, outcome = site
     needed = {*SITE, "/moved.png"}
-    assert archived(outcome.store) == dict.fromkeys(needed, 1)
+    assert archived(outcome) == dict.fromkeys(needed, 1)
     assert Counter(server.asked) == Counter({*needed, "/gone.png", "/page.png"})
-    with archive_of(outcome.store) as archive:
+    with outcome.archive as archive:
         assert archive.rebuild(archive.get(server.url("/d.png"))).body == PNG
         assert archive.get(server.url("/moved.png")).header("location") == "/new.png"
         assert archive.check().clean
@@ -114,8 +111,8 @@ def test_exports_have_them_and_revisits_ask_for_what_changed(tools: Any) -> None
         b"" if (known := "If-None-Match" in visit.headers) else PNG, 304 if known else 200, tag
     )
     [outcome] = tools.crawl({"seeds": server.url("/"), "requisites": "yes", "max_pages": 1})
-    before = archived(outcome.store)
-    with archive_of(outcome.store) as archive:
+    before = archived(outcome)
+    with outcome.archive as archive:
         path = export_warc(archive, outcome.store.with_name("all.warc.gz")).path
         page = archive.rebuild(archive.get(server.url("/")))
         needed = {one.url for one in requisites_of(archive, page, {server.url("/f.ico")})}
@@ -141,7 +138,7 @@ def test_exports_have_them_and_revisits_ask_for_what_changed(tools: Any) -> None
     run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)
     assert Counter(server.asked) == Counter([*before, "/e.png", "/lost.png", "/2.css", "/f.png"])
     assert {*archived(outcome.store)} == {*before, "/e.png", "/2.css", "/f.png"}
-    with archive_of(outcome.store) as archive:
+    with outcome.archive as archive:
         assert [visit.status for visit in archive.visits(server.url("/a.png"))] == [200, 304, 304]
 
 
@@ -195,9 +192,10 @@ def test_after_a_kill_nothing_is_lost_and_nothing_asked_for_that_is_stored(tools
         command = [python(), "-c", KILLED, f"{number}", *words]
         run(*command, folder=store.parent, env=env, code=code)
         assert stored.isdisjoint(server.asked[before:])
-        assert stored < {*archived(store)}
-        stored = {*archived(store)}
-    assert archived(store) == dict.fromkeys({*SITE} - {"/3", "/new.png"}, 1)
+        now = archived(Outcome([], {}, "", store))
+        assert stored < {*now}
+        stored = {*now}
+    assert now == dict.fromkeys({*SITE} - {"/3", "/new.png"}, 1)
 
 
 def test_budgets_hold(tools: Any) -> None:
@@ -217,12 +215,12 @@ def test_budgets_hold(tools: Any) -> None:
     )
     named_by_sheets = {"/more.css", "/f.woff2", "/d.png"}
     own = {"/main.css", *(f"/{n}.png" for n in range(3))}
-    assert {*archived(few.store)} == {"/", "/2", *own, *named_by_sheets} | {
+    assert {*archived(few)} == {"/", "/2", *own, *named_by_sheets} | {
         f"/x{n}.png" for n in range(4)
     }
     assert len(ended(all_few.store)) == 6
     for outcome, most in ((small, 6), (all_small, 2)):
-        with archive_of(outcome.store) as archive:
+        with outcome.archive as archive:
             sizes = [one.size for one in archive.all_versions() if "." in one.url[-5:]]
             assert size < sum(sizes) <= most * size
     told = {error for _, error in ended(small.store).values()} - {""}

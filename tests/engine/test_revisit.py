@@ -194,17 +194,6 @@ def test_a_page_that_is_gone_is_a_version_once_and_one_again_when_it_is_back(
         assert archive.rebuild(archive.get(url)).body == b"<p>page</p>"
 
 
-def test_a_page_that_fails_again_and_again_is_asked_for_ever_more_seldom(visits: Visits) -> None:
-    url = visits.saw("/a", "<p>page</p>", days=10)
-    with visits.open() as archive:
-        for hours in (5.5, 4.5, 2.5):
-            archive.note_unchanged(url, time() - hours * HOUR, 503)
-    visits.server.pages = {"/a": "<p>page</p>"}
-    assert "Nothing is due." in visits.run()  # after three failures: 4 hours
-    visits.run(f"at=@{time() + 1.6 * HOUR:.0f}")
-    assert visits.server.asked == ["/a"]
-
-
 def test_a_site_that_forbids_its_pages_later_is_obeyed(visits: Visits) -> None:
     url = visits.saw("/a", "<p>page</p>")
     visits.saw("/b", "<p>page</p>")
@@ -226,42 +215,6 @@ def test_a_server_that_does_not_answer_is_noted(visits: Visits) -> None:
     assert "connection refused" in said
 
 
-RESOLVER = """
-from twisted.internet.defer import succeed
-from twisted.internet.interfaces import IResolverSimple
-from zope.interface import implementer
-import mmcrawl.spiders.revisit
-
-@implementer(IResolverSimple)
-class ThisMachine:
-    def getHostByName(self, name, timeout=()):
-        return succeed("127.0.0.1")
-
-class Spider(mmcrawl.spiders.revisit.RevisitSpider):
-    @classmethod
-    def from_crawler(cls, crawler, *args, **kwargs):
-        from twisted.internet import reactor
-        reactor.installResolver(ThisMachine())
-        for name in ("algo", "keywords", "discover"):
-            kwargs.pop(name, None)
-        return super().from_crawler(crawler, *args, **kwargs)
-"""
-
-
-@pytest.mark.parametrize("allowed", [False, True])
-def test_a_public_name_that_stands_for_a_private_address_is_refused(visits, allowed):
-    public = f"http://public.example.org:{visits.server.port}/a"
-    visits.saw(public, "<p>page</p>")
-    visits.server.pages = {"/a": "<p>private</p>"}
-    [outcome] = visits.tools.crawl(
-        {"store": str(visits.folder / "crawl.db")},
-        spider=RESOLVER,
-        settings={"MMCRAWL_PRIVATE_NETWORKS": allowed},
-    )
-    assert visits.history(public) == ([(True, 200), (True, 200)] if allowed else [(True, 200)])
-    assert outcome.stats.get("mmcrawl/revisit/failed", 0) == (not allowed)
-
-
 def test_a_stored_web_is_visited_without_a_network(visits: Visits) -> None:
     place = visits.folder / "web" / "site.test"
     place.mkdir(parents=True)
@@ -270,19 +223,6 @@ def test_a_stored_web_is_visited_without_a_network(visits: Visits) -> None:
     said = visits.run(f"web={visits.folder / 'web'}")
     assert visits.history(url) == [(True, 200), (True, 200)]
     assert "visited 1 new versions 1" in said
-
-
-def test_after_many_visits_a_changing_page_is_due_sooner_than_a_still_one(visits: Visits) -> None:
-    still, busy = visits.server.url("/still"), visits.server.url("/busy")
-    with visits.open() as archive:
-        for day in range(8, -1, -2):
-            at = time() - day * DAY
-            archive.store(Capture(still, b"<p>still</p>", at))
-            archive.store(Capture(busy, f"<p>{day}</p>".encode(), at))
-    visits.server.pages = {"/still": "<p>still</p>", "/busy": "<p>busy</p>"}
-    tomorrow = f"at=@{time() + 1.1 * DAY:.0f}"
-    visits.run(tomorrow)
-    assert visits.server.asked == ["/busy"]
 
 
 def test_what_is_not_due_is_visited_where_that_is_told(visits: Visits) -> None:

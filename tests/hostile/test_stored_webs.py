@@ -1,3 +1,5 @@
+"""Webs that are stored, which are crawled in place of the network."""
+
 import pytest
 
 

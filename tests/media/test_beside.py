@@ -2,17 +2,14 @@
 
 import signal
 import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mmcrawl.media import State
-from tests.databases import mongodb_uri
 from tests.media.serving import SETTINGS, Desk, MediaServer, Medium, film
 from tests.programs import started
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 pytestmark = pytest.mark.processes
 
@@ -41,14 +38,10 @@ def crawl(desk: Desk, server: MediaServer, *arguments: str) -> "subprocess.Popen
     return started(*words, folder=desk.folder)
 
 
-@pytest.fixture(params=("sqlite", "mongodb"))
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+@pytest.fixture
+def place(store: str, tmp_path: Path) -> Desk:
     """A folder with a store of each kind."""
-    if request.param == "sqlite":
-        yield Desk(tmp_path)
-        return
-    with mongodb_uri() as uri:
-        yield Desk(tmp_path, uri)
+    return Desk(tmp_path, store)
 
 
 def test_a_crawl_ends_with_its_media(place: Desk, site: MediaServer) -> None:
@@ -73,8 +66,7 @@ def test_ctrl_c_while_media_come_leaves_the_rest_for_another_time(desk, site):
     site.media["/a.mp4"] = Medium(film(8 << 20), {"ETag": '"1"'}, pace=100_000)
     with crawl(desk, site, "download=all") as process:
         assert any("its media are still coming" in line for line in process.stderr)
-        while not site.times("/a.mp4"):
-            time.sleep(0.02)
+        until(lambda: site.times("/a.mp4"))
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=HANG)
     assert process.returncode == 0, said
@@ -88,8 +80,7 @@ def test_ctrl_c_while_media_come_leaves_the_rest_for_another_time(desk, site):
 def test_when_a_crawl_is_killed_its_collecting_ends_too(desk: Desk, site: MediaServer) -> None:
     site.media["/a.mp4"] = Medium(film(8 << 20), {"ETag": '"1"'}, pace=100_000)
     with crawl(desk, site, "download=all") as process:
-        while not site.times("/a.mp4"):
-            time.sleep(0.02)
+        until(lambda: site.times("/a.mp4"))
         process.kill()
         process.communicate(timeout=HANG)
     site.media["/a.mp4"] = Medium(film(8 << 20), {"ETag": '"1"'})

@@ -13,7 +13,7 @@ import pytest
 from mmcrawl.media import State
 from mmcrawl.works import tags_of
 from tests.media.serving import Desk, MediaServer, Medium, film
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 pytestmark = pytest.mark.processes
 YTDLP = os.environ.get("MMCRAWL_TEST_YTDLP", "")
@@ -132,16 +132,11 @@ def processes(of: str) -> list[str]:
 def test_the_program_ends_with_whoever_started_it_and_goes_on_later(desk, program, sent):
     desk.found([watch("slow")])
     with desk.start("hosted=1GB", MMCRAWL_YTDLP=program) as process:
-        deadline = time.monotonic() + HANG
-        while not (desk.folder / "asked").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until((desk.folder / "asked").exists)
         time.sleep(0.3)
         process.send_signal(sent)
         process.communicate(timeout=HANG)
-    while processes(program):  # it ends a moment after
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: not processes(program), 0.1)  # it ends a moment after
     assert len(list((desk.folder / "crawl-media" / "partial").glob("*.player/*.part"))) == 1
     assert desk.collect("hosted=1GB", MMCRAWL_YTDLP=program).code == 0
     assert desk.summary().held == {"video": 1}

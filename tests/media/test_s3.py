@@ -19,7 +19,7 @@ import pytest
 from mmcrawl.media import State
 from tests.media.serving import Desk, MediaServer, Medium, film
 from tests.programs import ROOT
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 PYTHON = os.environ.get("MMCRAWL_TEST_S3", "")
 pytestmark = [
@@ -143,10 +143,8 @@ def test_media_are_kept_in_a_bucket_and_fetched_once(far: Desk, server: MediaSer
 def test_kills_while_a_file_is_sent_leave_nothing_half(far: Desk, server: MediaServer) -> None:
     for number in range(4):
         with far.start(**STORE) as process:
-            deadline = time.monotonic() + HANG
-            while far.noted(server.url("/a.mp4")) < 20 << 20 and process.poll() is None:
-                assert time.monotonic() < deadline
-                time.sleep(0.005)
+            url, poll = server.url("/a.mp4"), process.poll
+            until(lambda: far.noted(url) >= 20 << 20 or poll() is not None)  # noqa: B023
             time.sleep(0.05 * number)
             process.send_signal(signal.SIGKILL)
             process.communicate(timeout=HANG)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Archive, Capture, open_archive
-from tests.databases import mongodb_uri
+from tests.databases import opened_uri
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
@@ -21,10 +21,7 @@ both_stores = pytest.mark.parametrize("uri", ["sqlite", "mongodb"], indirect=Tru
 @pytest.fixture
 def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Return the URI of an archive that does not exist yet."""
-    if getattr(request, "param", "sqlite") == "sqlite":
-        yield f"sqlite:///{tmp_path / 'crawl.db'}"
-        return
-    with mongodb_uri() as uri:
+    with opened_uri(getattr(request, "param", "sqlite"), tmp_path) as uri:
         yield uri
 
 

@@ -13,15 +13,11 @@ from pymongo.errors import AutoReconnect, OperationFailure
 
 from mmcrawl.errors import StoreError
 from mmcrawl.store import MongoStore, explained, open_documents
-from tests.databases import mongodb_uri
+from tests.databases import database_uri, mongodb_uri
 from tests.store.test_documents import CONTENTS, page
 from tests.tables import each
 
-
-@pytest.fixture
-def uri() -> Iterator[str]:
-    with mongodb_uri() as named:
-        yield named
+uri = database_uri
 
 
 @pytest.fixture

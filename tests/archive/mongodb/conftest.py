@@ -5,14 +5,9 @@ from __future__ import annotations
 import pytest
 from pymongo import MongoClient
 
-from tests.databases import mongodb_uri
+from tests.databases import database_uri
 
-
-@pytest.fixture
-def uri():
-    """Return the URI of a database that is dropped after the test."""
-    with mongodb_uri() as uri:
-        yield uri
+uri = database_uri
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from mmcrawl.archive import (
 )
 from mmcrawl.archive.search import ORDERS, index, searching
 from mmcrawl.errors import SearchError, StoreError
-from tests.archive.conftest import STORES, opened_uri
+from tests.archive.conftest import STORES
 from tests.archive.search.pages import (
     CHINESE,
     DAY,
@@ -31,6 +31,7 @@ from tests.archive.search.pages import (
     mixed_web,
     store_all,
 )
+from tests.databases import opened_uri
 from tests.tables import each
 
 
