@@ -137,7 +137,7 @@ def test_exports_have_them_and_revisits_ask_for_what_changed(tools: Any) -> None
     server.pages["/"] = f"{SITE['/']}<img src=e.png><img src=lost.png><style>@import '2.css'"
     run(python(), "-m", "scrapy", "crawl", "revisit", *words, folder=outcome.store.parent, env=env)
     assert Counter(server.asked) == Counter([*before, "/e.png", "/lost.png", "/2.css", "/f.png"])
-    assert {*archived(outcome.store)} == {*before, "/e.png", "/2.css", "/f.png"}
+    assert {*archived(outcome)} == {*before, "/e.png", "/2.css", "/f.png"}
     with outcome.archive as archive:
         assert [visit.status for visit in archive.visits(server.url("/a.png"))] == [200, 304, 304]
 
