@@ -149,17 +149,13 @@ class Archive:
 
     # -- reading ------------------------------------------------------------------------------
 
-    def urls(
-        self, host: str | None = None, prefix: str | None = None, versions: int = 1
-    ) -> Iterator[str]:
-        """Yield the stored URLs in order, those of a host or with a prefix if one is given.
+    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[str]:
+        """Yield the stored URLs in order, those of a host or with a prefix if one is given."""
+        return (row.url for row in self._index.urls(host, prefix))
 
-        Args:
-            host: Theirs.
-            prefix: What they begin with.
-            versions: How many a URL must have had at least.
-        """
-        return (row.url for row in self._index.urls(host, prefix, versions))
+    def changed_urls(self, host: str | None = None) -> dict[str, float]:
+        """Return the URLs that had two versions or more, with when each was visited last."""
+        return self._index.changed_urls(host)
 
     def hosts(self) -> list[str]:
         """Return the hosts that have a URL here, in order."""

@@ -281,14 +281,16 @@ class Index:
         """Return a row by its number."""
         return next(iter(self._urls(("id", "=", number))), None)
 
-    def urls(
-        self, host: str | None = None, prefix: str | None = None, versions: int = 1
-    ) -> Iterator[UrlRow]:
-        """Yield the rows with so many versions or more, in the order of their URLs (code points).
+    def changed_urls(self, host: str | None) -> dict[str, float]:
+        """Return those with two versions or more, purged ones too, with their last visits."""
+        where: list[Condition] = [("last", ">", 1)]
+        where += [] if host is None else [("host", "=", host)]
+        rows = self.store.range("url", *where, fields=("seen",))
+        return {url: float(row["seen"]) for url, row in rows}
 
-        Versions that were purged count, too.
-        """
-        where: list[Condition] = [("last", ">=", versions)]
+    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
+        """Yield the rows with a version, purged ones too, in the order of URLs (code points)."""
+        where: list[Condition] = [("last", ">", 0)]
         if host is not None:
             where.append(("host", "=", host))
         if prefix:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from itertools import accumulate, pairwise
 from math import inf
 
@@ -57,7 +58,7 @@ class WatchedChange:
 
 def watched_changes(
     archive: Archive,
-    urls: Iterable[str],
+    urls: Mapping[str, float],
     watch: Watch,
     *,
     read: Callable[[Version], ArchivedPage] | None = None,
@@ -66,12 +67,13 @@ def watched_changes(
 ) -> Iterator[WatchedChange]:
     """Yield the changes of pages, the newest first.
 
-    The visits of all URLs are read before the first one; then two versions for each change that
-    was seen in time, so that the newest ones cost little however long the history is.
+    The visits of a URL are read once no change is left that is newer than its last visit, then two
+    versions for each change that was seen in time, so that the newest ones cost little however many
+    pages there are and however long their history is.
 
     Args:
         archive: Where the pages are.
-        urls: Of the pages.
+        urls: Of the pages, each with when it was visited last, or `inf`.
         watch: What is looked for.
         read: Returns a version with its bytes and blocks; by default the archive does.
         failed: Is told of versions that cannot be compared.
@@ -81,11 +83,8 @@ def watched_changes(
         SearchError: the selector cannot be asked of a page.
     """
     read = read or archive.page
-    steps = [
-        (time, url, old, new) for url in urls for time, old, new in _steps(archive, url, watch)
-    ]
     last: dict[tuple[str, int], ArchivedPage] = {}
-    for time, url, *numbers in sorted(steps, key=lambda step: (-step[0], step[1:])):
+    for time, url, *numbers in _in_order(archive, urls, watch):
         if stop(time):
             return
         try:
@@ -101,6 +100,22 @@ def watched_changes(
             continue
         if blocks:
             yield WatchedChange(time, before.version, after.version, blocks)
+
+
+def _in_order(
+    archive: Archive, urls: Mapping[str, float], watch: Watch
+) -> Iterator[tuple[float, str, int, int]]:
+    """Yield the steps of all URLs, the newest first."""
+    waiting = sorted((seen, url) for url, seen in urls.items() if seen >= watch.since)
+    steps: list[tuple[float, str, int, int]] = []
+    while waiting or steps:
+        while waiting and (not steps or waiting[-1][0] >= -steps[0][0]):
+            _, url = waiting.pop()
+            for time, old, new in _steps(archive, url, watch):
+                heappush(steps, (-time, url, old, new))
+        if steps:
+            ago, url, old, new = heappop(steps)
+            yield -ago, url, old, new
 
 
 def _steps(archive: Archive, url: str, watch: Watch) -> Iterator[tuple[float, int, int]]:

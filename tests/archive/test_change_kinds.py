@@ -1,5 +1,7 @@
 """Which new versions count as changes of a page: by the kinds of the blocks whose words differ."""
 
+from math import inf
+
 import pytest
 
 from mmcrawl.archive import (
@@ -102,9 +104,9 @@ def test_links_that_rotate_beside_an_article_are_no_change_of_it(archive: Archiv
     assert "main-text" in changed[4, 5]
     (found,) = due(archive, LATER)
     assert found.why.startswith("Changed at 1 of 4 visits, at 3 more in nothing that counts")
-    (seen,) = watched_changes(archive, [URL], Watch(COUNTED))
+    (seen,) = watched_changes(archive, {URL: inf}, Watch(COUNTED))
     assert {block.kind for block in seen.blocks} >= {"topic", "related-links"}
-    assert len([*watched_changes(archive, [URL], Watch({"related-links"}))]) == 4
+    assert len([*watched_changes(archive, {URL: inf}, Watch({"related-links"}))]) == 4
 
 
 def test_what_changed_is_found_once(archive, uri, monkeypatch):

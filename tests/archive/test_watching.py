@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from math import inf
 from time import process_time
 
 import pytest
@@ -40,7 +41,7 @@ def watched(archive: Archive) -> Archive:
 
 
 def found(archive: Archive, **watch: object) -> list[tuple[float, str]]:
-    changes = watched_changes(archive, archive.urls(), Watch(**watch))  # type: ignore[arg-type]
+    changes = watched_changes(archive, archive.changed_urls(), Watch(**watch))  # type: ignore[arg-type]
     return [(change.time, change.url) for change in changes]
 
 
@@ -48,7 +49,7 @@ def test_changes_of_all_pages_come_newest_first(watched: Archive) -> None:
     assert found(watched) == [(4, OTHER), (3, URL), (2, URL)]
     once = "http://physics.test/once.html"
     watched.store(lesson(5, url=once))
-    assert {*watched.urls()} - {*watched.urls(versions=2)} == {once}
+    assert {*watched.urls()} - {*watched.changed_urls()} == {once}
 
 
 def test_blocks_of_other_kinds_are_not_watched(watched: Archive) -> None:
@@ -62,7 +63,7 @@ def test_words_outside_of_all_blocks_are_watched_as_one(watched: Archive) -> Non
     assert found(watched, kinds={"layout"}) == [(5, URL)]
     assert found(watched)[0] == (5, URL)
     assert found(watched, selector=ElementSelector("title")) == []
-    (change,) = watched_changes(watched, [URL], Watch(kinds={"layout"}))
+    (change,) = watched_changes(watched, {URL: inf}, Watch(kinds={"layout"}))
     (layout,) = change.blocks
     assert (layout.kind, layout.change, layout.block.path) == ("layout", "changed", "")
     assert [word.text.strip() for word in layout.words if word.change == "added"] == [", 23 May"]
@@ -84,7 +85,7 @@ def test_a_selector_of_many_elements_is_asked_in_linear_time(archive: Archive) -
     took = []
     for watch in (Watch(), Watch(selector=ElementSelector("i"))):
         began = process_time()
-        changes = [*watched_changes(archive, [URL], watch)]
+        changes = [*watched_changes(archive, {URL: inf}, watch)]
         took.append(process_time() - began)
         assert len(changes) == (watch.selector is None)
     assert took[1] < 3 * took[0] + 1
@@ -102,7 +103,7 @@ def test_a_time_begins_with_its_first_moment_and_ends_before_its_last(watched: A
 
 
 def test_a_change_has_the_words_that_changed(watched: Archive) -> None:
-    [change] = watched_changes(watched, [URL], Watch({"topic"}))
+    [change] = watched_changes(watched, {URL: inf}, Watch({"topic"}))
     assert (change.old.number, change.new.number) == (2, 3)
     [block] = change.blocks
     assert (block.change, block.kind) == ("changed", "topic")
@@ -117,7 +118,7 @@ def test_a_block_that_came_or_went_has_its_whole_text(archive: Archive) -> None:
     archive.store(full)
     archive.store(replace(full, body=full.body.replace(advert, b""), time=2))
     archive.store(replace(full, time=3))
-    added, removed = watched_changes(archive, [URL], Watch({"advertisement"}))
+    added, removed = watched_changes(archive, {URL: inf}, Watch({"advertisement"}))
     for change, name in ((added, "added"), (removed, "removed")):
         [block] = change.blocks
         assert [(word.change, word.text) for word in block.words] == [
@@ -132,7 +133,7 @@ def test_a_version_that_cannot_be_read_is_told_of_and_others_are_shown(watched: 
 
     said: list[str] = []
     changes = watched_changes(
-        watched, watched.urls(), Watch({"topic"}), read=reading, failed=said.append
+        watched, watched.changed_urls(), Watch({"topic"}), read=reading, failed=said.append
     )
     assert [change.url for change in changes] == [URL]
     assert len(said) == 1
@@ -151,7 +152,7 @@ def texts(element: etree._Element, name: str) -> list[str]:
 
 
 def test_a_feed_has_what_atom_demands(watched: Archive) -> None:
-    changes = [*watched_changes(watched, watched.urls(), Watch())]
+    changes = [*watched_changes(watched, watched.changed_urls(), Watch())]
     root = feed(changes, feed_title("physics.test", "topic,title", "p > b"))
     assert texts(root, "title") == ["Changes: physics.test: topic,title: p > b"]
     entries = root.findall(ATOM + "entry")
@@ -178,7 +179,7 @@ def test_a_feed_has_what_atom_demands(watched: Archive) -> None:
 
 def test_an_entry_keeps_its_id_when_others_come(watched: Archive) -> None:
     def ids() -> list[str]:
-        changes = [*watched_changes(watched, watched.urls(), Watch({"topic"}))]
+        changes = [*watched_changes(watched, watched.changed_urls(), Watch({"topic"}))]
         return [entry.find(f"{ATOM}id").text for entry in feed(changes).iter(f"{ATOM}entry")]
 
     before = ids()
@@ -192,7 +193,7 @@ def test_an_entry_keeps_its_id_when_others_come(watched: Archive) -> None:
 def test_words_of_pages_cannot_break_a_feed(archive: Archive) -> None:
     archive.store(lesson(1))
     archive.store(lesson(2, text="&lt;script&gt;alert(1)&lt;/script&gt; \x0b\x1b \u202e ]]&gt;"))
-    root = feed([*watched_changes(archive, [URL], Watch())])
+    root = feed([*watched_changes(archive, {URL: inf}, Watch())])
     (told,) = texts(root.find(f"{ATOM}entry"), "content")
     assert "<script>alert(1)</script>" in told
     assert not re.search("[\x0b\x1b\u202e]", told)

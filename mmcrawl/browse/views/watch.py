@@ -1,7 +1,6 @@
 """What changed lately: a list of changed blocks, and the same as an Atom feed."""
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
@@ -19,7 +18,7 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
 from mmcrawl.errors import SearchError
 
-_MOST = 30
+_MOST, _MOST_IN_FEED = 10, 30  # changes: to compare two versions takes 10 ms or more
 _MOST_SEEN_BLOCKS = 8  # of a change
 _ALL = "all"
 _SHARE_OF_TIME = 0.6  # of what a request may take, after which no more is compared
@@ -44,7 +43,7 @@ def watch_page(context: Context, arguments: Arguments) -> Response:
     form = _form(arguments)
     wrong = ""
     try:
-        found = _changes(context, arguments, form)
+        found = _changes(context, arguments, form, _MOST)
     except SearchError as error:
         found, wrong = _Found([]), str(error)
     return page(
@@ -65,7 +64,7 @@ def watch_page(context: Context, arguments: Arguments) -> Response:
 def watch_feed(context: Context, arguments: Arguments) -> Response:
     form = _form(arguments)
     try:
-        found = _changes(context, arguments, form)
+        found = _changes(context, arguments, form, _MOST_IN_FEED)
     except SearchError as error:
         raise Problem(400, "selector", error=error) from None
     browser = str(arguments.request.base_url)
@@ -79,7 +78,7 @@ def watch_feed(context: Context, arguments: Arguments) -> Response:
     return Response(feed, media_type=MEDIA_TYPE)
 
 
-def _changes(context: Context, arguments: Arguments, form: dict[str, str]) -> _Found:
+def _changes(context: Context, arguments: Arguments, form: dict[str, str], most: int) -> _Found:
     since, until = arguments.time("since"), arguments.time("until")
     watch = Watch(
         _kinds(form),
@@ -100,22 +99,22 @@ def _changes(context: Context, arguments: Arguments, form: dict[str, str]) -> _F
         context.archive, _urls(context, form), watch, read=context.page, stop=stop
     )
     for change in found:
-        if len(changes) == _MOST:
+        if len(changes) == most:
             return _Found(changes, change.time)
         changes.append(change)
     return _Found(changes, unseen[0], late=True) if unseen else _Found(changes)
 
 
-def _urls(context: Context, form: dict[str, str]) -> Iterable[str]:
+def _urls(context: Context, form: dict[str, str]) -> dict[str, float]:
     url, site, archive = form["url"], form["site"].lower(), context.archive
     if url:
         versions = archive.versions(url)
         if not versions:
             raise Problem(404, "url", url=url)
-        return [versions[0].url]
+        return {versions[0].url: inf}
     if site and site not in archive.hosts():
         raise Problem(404, "host", host=site)
-    return archive.urls(host=site or None, versions=2)  # others cannot have changed
+    return archive.changed_urls(site or None)
 
 
 def _form(arguments: Arguments) -> dict[str, str]:
