@@ -22,6 +22,7 @@ with lazy_imports(__name__):
         media_beside,
         open_collection,
         parts_to_fetch,
+        take_picture,
     )
     from mmcrawl.media.sizes import Budget, as_size, as_sizes
     from mmcrawl.media.swf import addresses_in_text, read_swf

@@ -81,6 +81,12 @@ def media_beside(store: str) -> Path:
 
 
 _WIDTH = 480  # pixels
+_MOST_PIXELS = 36_000_000  # of a picture of a film: 8K has 33 million
+# Of 50 pictures the most usual one, which are held meanwhile: small, whatever the film's shape.
+_SMALL = (
+    f"scale={_WIDTH}:{2 * _WIDTH}:force_original_aspect_ratio=decrease:force_divisible_by=2,"
+    "thumbnail=50"
+)
 _SECONDS = 10  # until ffmpeg is given up
 _FORMATS = "mov,matroska,avi,flv,asf,mpeg,mpegts,ogg,rm,mp3,flac"
 """That ffmpeg may read: no playlists, which would lead it to other files."""
@@ -120,8 +126,8 @@ def take_picture(film: Path, place: Path, begin: float = 0.0) -> None:
                 [
                     *("ffmpeg", "-nostdin", "-v", "error", "-y"),
                     *("-protocol_whitelist", "file", "-format_whitelist", _FORMATS),
-                    *("-ss", f"{begin:.1f}", "-i", f"file:{film}", "-frames:v", "1"),
-                    *("-vf", f"thumbnail=50,scale={_WIDTH}:-2", "-f", "image2", name),
+                    *("-max_pixels", f"{_MOST_PIXELS}", "-ss", f"{begin:.1f}"),
+                    *("-i", f"file:{film}", "-frames:v", "1", "-vf", _SMALL, "-f", "image2", name),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

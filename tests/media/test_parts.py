@@ -1,6 +1,8 @@
 """The files that animations load are fetched with them, also those that these load."""
 
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,10 @@ from mmcrawl.media import (
     FolderFiles,
     MediaFile,
     State,
+    has_pictures,
     held_parts,
     parts_to_fetch,
+    take_picture,
 )
 from mmcrawl.text import ANIMATION
 from tests.media.animations import animation
@@ -80,3 +84,33 @@ def test_held_parts_end_where_files_load_each_other(files, index, tmp_path):
     index.add([menu, one, two, gone])
     parts = {part.name: part.url for part in held_parts(menu.url, files, index)}
     assert parts == {f"{one.url.rpartition('/')[2]}": one.url for one in (one, menu, two)}
+
+
+# What took the most memory among all that a process started, in MB.
+_TAKE = """
+import sys
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+from mmcrawl.media import take_picture
+take_picture(Path(sys.argv[1]), Path(sys.argv[2]))
+print(getrusage(RUSAGE_CHILDREN).ru_maxrss // 1024)
+"""
+
+
+def film_of(path: Path, size: str, pictures: int) -> Path:
+    made = ["-f", "lavfi", "-i", f"color=c=red:s={size}:r=1", "-frames:v", str(pictures)]
+    subprocess.run(
+        ["ffmpeg", "-v", "error", *made, "-c:v", "mjpeg", "-q:v", "31", str(path)], check=True
+    )
+    return path
+
+
+@pytest.mark.skipif(not has_pictures(), reason="ffmpeg is not installed")
+def test_a_film_of_huge_pictures_fills_no_memory(tmp_path: Path) -> None:
+    large, picture = film_of(tmp_path / "large.avi", "2400x2400", 52), tmp_path / "large.jpg"
+    command = [sys.executable, "-c", _TAKE, str(large), str(picture)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert int(said.stdout) < 220  # MB; fifty whole pictures have 430
+    assert picture.stat().st_size
+    take_picture(film_of(tmp_path / "huge.avi", "6200x6200", 1), picture)
+    assert not picture.stat().st_size
