@@ -23,11 +23,14 @@ from mmcrawl.archive.search.tokens import tokens
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import StoreError
 from mmcrawl.store.sqlite_files import (
+    FileKind,
     address_to_read,
     connected,
+    explained,
     is_empty,
-    raise_if_interrupted,
     require_tables,
+    set_up,
+    why_not,
 )
 
 logger = logging.getLogger(__name__)
@@ -55,13 +58,10 @@ BESIDE_KINDS = ("navigation", "copyright", "noise-links", "advertisement")
 KIND_NAMES = ("", *KINDS)
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KIND_NAMES)}
 
-_APPLICATION = 0x6D6D7378  # "mmsx"
 # How texts become tokens belongs to the form: documents are deleted by their tokens.
 _TOKENS = (7, version("PyStemmer"), *KINDS)
 _FORMAT = zlib.crc32(repr(_TOKENS).encode()) >> 1
-_SCHEMA = f"""
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_FORMAT};
+_SCHEMA = """
 CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE,
   host TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS version (page INTEGER, place INTEGER, number INTEGER NOT NULL,
@@ -79,6 +79,7 @@ CREATE TABLE IF NOT EXISTS name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQ
 CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, topic, content = '',
   tokenize = "ascii tokenchars ''''");
 """
+_KIND = FileKind("search index", "mmsx", _FORMAT, _SCHEMA, "another archive, or move it away")
 _FTS5 = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
 _WAIT = 60.0  # seconds
 _DAMAGED = ("malformed", "corrupt", "no such table", "vtable constructor failed")
@@ -144,28 +145,27 @@ class Index:
                     return db
         self._empty = True
         db = _connected(":memory:")
-        db.executescript(_SCHEMA)
+        set_up(db, _KIND)
         return db
 
     def _prepared(self, db: sqlite3.Connection) -> bool:
         """Bring a file into the form that is read; False if it is in another, or in none yet."""
+        if self._read_only and is_empty(db):  # another process makes it, or was killed as it did
+            return False
+        if set_up(db, _KIND):
+            return True
         application, form = (
             db.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("application_id", "user_version")
         )
-        if is_empty(db):
-            if not self._read_only:  # else another process makes it, or was killed as it did
-                db.execute("PRAGMA journal_mode = WAL")
-                db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
-        elif application != _APPLICATION:
-            raise StoreError(f"{self.name} is not a search index of mmcrawl; move it away")
-        elif form == _FORMAT:
+        if application != _KIND.application:
+            raise StoreError(why_not(_KIND, self.name, "not a database"))
+        if form == _FORMAT:
             require_tables(db, self.name, "", _SCHEMA)  # what lacks is said, and rebuilt
-            return True
         elif not self._read_only:
             logger.warning("search index %s has another format; it is rebuilt", self.name)
             _empty(db)
-        return not self._read_only
+        return form == _FORMAT or not self._read_only
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -209,24 +209,15 @@ class Index:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise_if_interrupted(error)
-            text = str(error)
-            if "not a database" in text:
-                advice = "it is no search index of mmcrawl; move it away"
-            elif any(sign in text for sign in _DAMAGED):
-                raise DamagedError(
-                    f"search index {self.name} is damaged ({text}); rebuild it"
-                ) from error
-            elif "full" in text or "disk I/O" in text:  # the second where its -shm finds no room
-                advice = "make room and go on; no page is lost"
-            elif "locked" in text or "busy" in text:
-                advice = "another process writes it; wait for it"
-            else:
-                advice = "may you read and write there?"
-            raise StoreError(f"search index {self.name} failed ({text}); {advice}") from error
+        with explained(_KIND, self.name):
+            try:
+                yield
+            except sqlite3.Error as error:
+                if any(sign in str(error) for sign in _DAMAGED):
+                    raise DamagedError(
+                        f"search index {self.name} is damaged ({error}); rebuild it"
+                    ) from error
+                raise
 
 
 def _connected(name: str) -> sqlite3.Connection:
@@ -245,21 +236,16 @@ def _connected(name: str) -> sqlite3.Connection:
 
 def _empty(db: sqlite3.Connection) -> None:
     """Put an empty index in place of all there is, for other connections too."""
-    with closing(sqlite3.connect(":memory:")) as empty:
-        empty.executescript(_SCHEMA)
+    with closing(connected(":memory:")) as empty:
+        set_up(empty, _KIND)
         empty.backup(db)
 
 
 @contextmanager
 def _transaction(db: sqlite3.Connection, kind: str) -> Iterator[None]:
     db.execute(f"BEGIN {kind}")
-    try:
+    with db:
         yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
 
 
 class IndexedBlock(NamedTuple):

@@ -371,7 +371,7 @@ def test_an_index_on_a_full_disk_asks_for_room(tmp_path: Path) -> None:
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("needs the right to mount a small file system")
     try:
-        with pytest.raises(StoreError, match="make room and go on; no page is lost"):
+        with pytest.raises(StoreError, match="make room and run the same command again"):
             index.Index(disk / "index")
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
