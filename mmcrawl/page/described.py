@@ -27,6 +27,9 @@ _TOKEN = linear(
     r"""|([A-Za-z_$][\w$]*+)|([\[\]{}():,;])"""
 )
 _NAME, _MARK = 3, 4  # groups
+_ADDRESS = linear(
+    r""""((?:http|\\?/\\?/)(?:[^"\\\r\n]|\\.)*+)"|'((?:http|\\?/\\?/)(?:[^'\\\r\n]|\\.)*+)'"""
+)
 _OPENING, _CLOSING = frozenset("[{("), {"]": "[", "}": "{", ")": "("}
 _DEEPEST = 200  # containers
 _LONGEST_TITLE = 200
@@ -177,13 +180,20 @@ def described_media(code: str, *, hosts: bool = False) -> Iterator[Described]:
             for name in dict.fromkeys(pattern.findall(code)):
                 yield Described((address + name,), kind=kind)
     matches = list(media_matches(code))
-    if not matches and not (hosts or "sources" in code or "playlist" in code):
+    is_told = hosts or "sources" in code or "playlist" in code
+    if not matches and not (is_told and _names_medium(code)):
         return
     found = _CodeReader(code, matches, hosts=hosts).read()
     order = {address: place for place, (_, address) in enumerate(matches)}
     found.sort(key=lambda one: order.get(one.addresses[0], -1))
     for one in found:
         yield Described(tuple(one.addresses), one.title)
+
+
+def _names_medium(code: str) -> bool:
+    """Whether a string is the address of a medium; of most code that is told without reading it."""
+    addresses = (one or other for one, other in _ADDRESS.findall(code))
+    return any(kind_of_address(address.replace("\\/", "/")) for address in addresses)
 
 
 class _CodeReader:

@@ -215,8 +215,9 @@ class Declared:
     def keywords(self) -> str:
         """Those of its head, the tags of what was posted on it, and those of its JSON-LD."""
         said = list(islice(self.meta("keywords"), 1))
-        for node in self.tree.mentioning(b"tag"):
-            if self.tree.tags[node] != "a":
+        # "tag" stands everywhere on a page: it is looked for in the start tags of links alone.
+        for node in self.tree.elements("a"):
+            if b"tag" not in self.tree.start_tag(node).lower():
                 continue
             if "tag" in self.tree.attributes(node).get("rel", "").lower().split():
                 said.append(self.said_by(node))
