@@ -68,17 +68,21 @@ class Sections:
         levels = {tag: int(tag[1]) for tag in HEADINGS}
         self.levels = tree.mapped(levels, 0)[np.asarray(lines.containers)]
         short = measured.lengths < _LONGEST_BARE_HEADING
+        comments, related = SECTIONS[:2]
         said = [0.0] * len(SECTIONS)
         events, sections = [0], [said]
         for row in np.flatnonzero((self.levels > 0) | short).tolist():
-            heading = self.levels[row] > 0
-            found = _sections_named(lines.texts[row].lower(), heading)
-            if heading:
-                said = found
-            elif found[0] or (found[1] and measured.linked[row] == 0):
-                said = [max(a, b) for a, b in zip(said, found, strict=False)] + said[2:]
+            text = lines.texts[row].lower()
+            if self.levels[row] > 0:
+                said = _sections_named(text)
             else:
-                continue
+                # What names comments further on has the word; all else begins the line.
+                names = comments.search if measured.comments[row] else comments.match
+                named = names(text) is not None
+                leads_on = measured.linked[row] == 0 and related.match(text) is not None
+                if not (named or leads_on):
+                    continue
+                said = [max(said[0], named), max(said[1], leads_on), *said[2:]]
             events.append(row)
             sections.append(said)
         # Of the line 0, which may be an event as well, the last entry counts.
@@ -94,12 +98,11 @@ class Sections:
         return np.hstack([self._sections[event], levels, distances[:, None]]).astype(np.float32)
 
 
-def _sections_named(text: str, heading: bool) -> list[float]:
-    """Return which sections a line names, of the first two only if it is no heading."""
-    if len(text) >= _LONGEST_HEADING:
-        return [0.0] * (len(SECTIONS) if heading else 2)
-    patterns = SECTIONS if heading else SECTIONS[:2]
-    return [float(pattern.search(text) is not None) for pattern in patterns]
+def _sections_named(heading: str) -> list[float]:
+    """Return which sections a heading names."""
+    if len(heading) >= _LONGEST_HEADING:
+        return [0.0] * len(SECTIONS)
+    return [float(pattern.search(heading) is not None) for pattern in SECTIONS]
 
 
 class Repetitions:
