@@ -259,13 +259,9 @@ class StartTags:
         """Return the bits of the class words of an element, and what they say of its text."""
         words = _words(names)
         bits, score = 0, 0.0
-        weights = []
-        weight_of, bit_of = self._class_weights.get, _CLASS_BIT.get
-        for word in words:
-            if weight := weight_of(word):
-                weights.append(weight)
-            if bit := bit_of(word):
-                bits |= bit
+        for word in words & _CLASS_BIT.keys():
+            bits |= _CLASS_BIT[word]
+        weights = list(filter(None, map(self._class_weights.get, words)))
         if weights:
             score = math.fsum(weights) / math.sqrt(len(words))
         return bits, score
