@@ -276,14 +276,22 @@ def topic_of(names: str, keywords: str) -> Topic | None:
     return load_topics(names) if names else None
 
 
-@cache
 def topic_titles() -> dict[str, tuple[str, str]]:
-    """Return the titles of the topics that ship, in English and Chinese, by their names.
+    """Return the titles of the topics that ship, in English and Chinese, by their names."""
+    heads = _heads().items()
+    return {name: (one.get("title_en") or one["title"], one["title"]) for name, one in heads}
 
-    Their words, which take ten times as long, are not read.
-    """
+
+def topic_stages() -> dict[str, str]:
+    """Return the school stages of the topics that ship by their names."""
+    return {name: one.get("stage", "") for name, one in _heads().items()}
+
+
+@cache
+def _heads() -> dict[str, dict[str, str]]:
+    """Return what topics say of themselves; to check their words takes ten times as long."""
     read = {name: tomllib.loads(decode(_shipped(name), name)) for name in topic_names()}
-    return {name: (one.get("title_en") or one["title"], one["title"]) for name, one in read.items()}
+    return {name: {key: one[key] for key in _TEXTS if key in one} for name, one in read.items()}
 
 
 @cache

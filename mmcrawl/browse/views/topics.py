@@ -18,7 +18,7 @@ from mmcrawl.browse.text import address
 from mmcrawl.cluster.views.found import FoundMedia
 from mmcrawl.errors import MissingRecordError, StoreError, TopicError
 from mmcrawl.learning.training import CAUTIONS
-from mmcrawl.topic.loading import own_words, parse_plain, shipped_topic, topic_names
+from mmcrawl.topic.loading import own_words, parse_plain, topic_names, topic_stages
 from mmcrawl.topic.page_model import PageModel
 
 _LONGEST_NAME = 64
@@ -172,8 +172,8 @@ def suggestions_page(context: Context, arguments: Arguments) -> Response:
     """Show the form in which words are handed in, and those that wait to be decided."""
     desk = context.topics
     by_stage: dict[str, list[str]] = {}
-    for name in topic_names():
-        by_stage.setdefault(shipped_topic(name).stage, []).append(name)
+    for name, stage in topic_stages().items():
+        by_stage.setdefault(stage, []).append(name)
     waiting = desk.suggestions()
     return page(
         arguments,
