@@ -255,7 +255,7 @@ def _read_manifest(path: Path) -> dict[str, dict[str, Any]]:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise WebError(f"The manifest '{path}' cannot be read: {error}.") from error
     if not isinstance(data, dict) or not all(map(_is_host_entry, data.values())):
         raise WebError(

@@ -94,7 +94,7 @@ class Contents:
         """
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise StoreError(
                 f"a document of {name} is damaged ({error}); {self.damaged}"
             ) from error

@@ -46,7 +46,7 @@ def parse_toml(data: bytes, file: str) -> Topic:
     text = decode(data, file)
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise TopicError(f"{file}: not valid TOML: {error}") from None
     _check_keys(content, (*_TEXTS, *_LISTS, "chapters", "media"), file)
     fields = {key: _text(content, key, file) for key in _TEXTS}

@@ -251,6 +251,9 @@ def test_a_folder_of_one_site_is_not_taken_for_one_of_hosts(tmp_path: Path) -> N
     write(tmp_path, {"index.html": b"front", "physics/index.htm": b"in"})
     with pytest.raises(WebError, match="looks like one site: give the folder that holds it"):
         FolderWeb(tmp_path)
+    write(tmp_path, {"manifest.json": 100_000 * b"["})
+    with pytest.raises(WebError, match=r"The manifest .* cannot be read"):
+        FolderWeb(tmp_path)
     write(tmp_path, {"manifest.json": b'{"physics": {}}'})
     assert body(FolderWeb(tmp_path), "http://physics/") == b"in"
 

@@ -304,6 +304,7 @@ def test_a_store_that_is_not_there_is_not_made_to_be_read(opener: Opener, tmp_pa
         ("PRAGMA application_id = 7", "is not a catalogue of pages of mmcrawl; name another file"),
         ("ALTER TABLE page ADD COLUMN more TEXT", "tables are not those of mmcrawl"),
         ("INSERT INTO page VALUES ('a', '', 0, 0, x'', '{')", "damaged .*; restore it from a copy"),
+        (f"INSERT INTO page VALUES ('a', '', 0, 0, x'', '{100_000 * '['}')", "damaged .*; restore"),
     ],
 )
 def test_a_file_that_is_none_of_ours_is_a_sentence(

@@ -65,6 +65,7 @@ def test_a_topic_file_has_chapters_whose_words_are_the_topics_too(tmp_path: Path
     "content, said",
     [
         ("name = levers", "not valid TOML"),
+        (f"name = {100_000 * '['}", "not valid TOML"),
         ("words = ['fulcrum']", "the topic has no name"),
         ("name = 3", "name must be a text in quotes"),
         ("name = 'l'\nwords = 'fulcrum'", "words must be a list of concepts"),
