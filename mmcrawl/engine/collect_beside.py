@@ -16,7 +16,8 @@ from typing import Any, Self
 from scrapy import Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
-from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.misc import load_object
 from scrapy.utils.project import get_project_settings
 from twisted.internet.defer import Deferred
@@ -31,6 +32,7 @@ logger = logging.getLogger(__name__)
 _SPIDER = "mmcrawl.spiders.collect.CollectSpider"
 _TELL, _FINISH, _STOP = "tell", "finish", "stop"
 _ASK_AGAIN = 2.0  # seconds; what the process logs comes with its answers
+_STARTING = 0.05  # seconds; then it is looked again whether it has begun
 _ENDED_EARLY = frozenset({"shutdown", "store_error", "bad_input", "cancelled"})
 
 
@@ -129,17 +131,25 @@ def serve() -> None:
     settings.set("LOG_INSTALL_ROOT_HANDLER", False, priority="cmdline")  # the parent has one
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(load_object(_SPIDER))
-    runs, ended = Event(), Event()
+    runs, opened, ended = Event(), Event(), Event()
     runs.set()
 
     def follow(spider: Spider) -> None:
         spider.follows = runs.is_set  # type: ignore[attr-defined]
+        opened.set()
 
     def stop() -> None:
         from twisted.internet import reactor
 
         runs.clear()
-        reactor.callFromThread(lambda: crawler.stop() if crawler.crawling else None)
+        reactor.callFromThread(leave)
+
+    def leave() -> None:
+        # Scrapy takes a stop before its engine runs for done: it would never end then.
+        if not opened.is_set() or (crawler.crawling and not crawler.engine.running):
+            call_later(_STARTING, leave)
+        elif crawler.crawling:
+            deferred_from_coro(crawler.stop_async())
 
     def listen() -> None:
         questions.answer(None)

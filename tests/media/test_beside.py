@@ -77,6 +77,15 @@ def test_ctrl_c_while_media_come_leaves_the_rest_for_another_time(desk, site):
     assert desk.records()["/a.mp4"].state is State.HELD
 
 
+def test_ctrl_c_before_collecting_has_begun_ends_it_too(desk: Desk, site: MediaServer) -> None:
+    site.media["/"] = Medium(film(8 << 20), {"Content-Type": "text/html"}, pace=100_000)
+    with crawl(desk, site, "download=all") as process:
+        until(lambda: site.times("/"))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=HANG)
+    assert process.returncode == 0, said
+
+
 def test_when_a_crawl_is_killed_its_collecting_ends_too(desk: Desk, site: MediaServer) -> None:
     site.media["/a.mp4"] = Medium(film(8 << 20), {"ETag": '"1"'}, pace=100_000)
     with crawl(desk, site, "download=all") as process:
