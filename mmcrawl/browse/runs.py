@@ -488,20 +488,18 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     if said.get("demo"):
         return {}
     seeds = said.get("seeds", "").replace(",", " ").split()
-    if not seeds or not all(map(_URL.fullmatch, seeds)):
-        raise wrong_entry("seeds")
-    topic, keywords = said.get("topic", ""), said.get("keywords", "")
-    known = [*own_topic_names(), *topic_names()]
-    if bool(topic) == bool(keywords) or (topic and topic not in known):
-        raise wrong_entry("topic")
-    algo = said.get("algo") or "urlrule"
-    if algo not in algorithm_names():
-        raise wrong_entry("algo")
-    if said.get("max_media") and not _SIZE.fullmatch(said["max_media"]):
-        raise wrong_entry("max_media")
-    stick = said.get("stick", "")
-    if stick and not _FOLDER.fullmatch(stick):
-        raise wrong_entry("stick")
+    topic, keywords, stick = (said.get(name, "") for name in ("topic", "keywords", "stick"))
+    algo, most = said.get("algo") or "urlrule", said.get("max_media")
+    is_right = {
+        "seeds": bool(seeds) and all(map(_URL.fullmatch, seeds)),
+        "topic": bool(topic) != bool(keywords)
+        and topic in ("", *own_topic_names(), *topic_names()),
+        "algo": algo in algorithm_names(),
+        "max_media": not most or _SIZE.fullmatch(most),
+        "stick": not stick or _FOLDER.fullmatch(stick),
+    }
+    if wrong := [field for field, right in is_right.items() if not right]:
+        raise Problem(400, "entry", field=wrong[0], error="", fields=wrong)
     kinds = ",".join(kind for kind in KINDS if said.get(f"keep.{kind}"))
     arguments = {
         "seeds": ",".join(seeds),

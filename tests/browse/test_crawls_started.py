@@ -241,6 +241,15 @@ def test_a_wrong_form_is_shown_again_with_what_was_said(browsed):
     assert page.get_element_by_id("seeds").text == "http://h.test"
     assert page.xpath("//input[@name='keep.audio']/@checked")
     assert page.xpath("//select[@name='algo']/option[@selected]/text()") == ["learned"]
+    form = {
+        "form_key": key_of(client, "/crawls"),
+        "seeds": "h.test",
+        "stick": "/",
+        "max_media": "x",
+    }
+    page = html.document_fromstring(client.post("/crawls", data=form).text)
+    marked = page.xpath("//*[@aria-invalid='true']/@id")
+    assert marked == ["seeds", "topic", "max_media", "stick"]  # all at once
     again = {**said, "max_pages": "nought", "form_key": page.xpath("//@value[../@name='form_key']")}
     assert client.post("/crawls", data=again).status_code == 400  # not 403: it can be sent again
 

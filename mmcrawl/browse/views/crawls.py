@@ -145,8 +145,9 @@ def start_crawl(context: Context, form: Form) -> str | Response:
     except Problem as problem:
         if problem.name != "entry":
             raise
-        field = str(problem.values["field"])
-        return _shown(context, form, said, {field: form.entry(field, problem.values["error"])})
+        fields: Any = problem.values.get("fields", [problem.values["field"]])
+        wrong = {field: form.entry(field, problem.values["error"]) for field in fields}
+        return _shown(context, form, said, wrong)
 
 
 def act_on_crawl(context: Context, form: Form) -> str:
