@@ -9,6 +9,7 @@ from mmcrawl.page import described_in, described_media, parse_page
 from tests.tables import each
 
 URL = "http://school.test/lever.html"
+FILM = "https://youtu.be/a1b2c3d4e5F"
 
 
 def found(code: str) -> list[tuple[str, ...]]:
@@ -27,6 +28,9 @@ def found(code: str) -> list[tuple[str, ...]]:
         ('{"720p": "a.mp4", "360p": "b.mp4"}', [("a.mp4", "b.mp4")]),
         ('it\'s; q({"file": "a.mp4"})', [("a.mp4",)]),
         ('})]}; q({"file": "a.mp4"', [("a.mp4",)]),
+        ("p({playlist: [{file: 'https://youtu.be/a1b2c3d4e5F'}]})", [(FILM,)]),
+        ('{"sources": [{"file": "https:\\/\\/youtu.be\\/a1b2c3d4e5F"}]}', [(FILM,)]),
+        ('{"sources": ["https://youtu.be/"], "u": "//h.test/x"}', []),
     ],
 )
 def test_what_stands_around_addresses_tells_whether_they_are_one_medium(code, media):
