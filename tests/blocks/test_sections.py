@@ -44,3 +44,4 @@ def test_a_short_line_names_comments_and_one_without_a_link_related_pages() -> N
     assert said("<h2>Levers</h2><p>Lesen Sie auch</p><p>A line.") == [RELATED]
     assert said("<h2>Levers</h2><p><a href=x>Lesen Sie auch</a></p><p>A line.") == []
     assert said("<h2>Levers</h2><p><a href=x>3 comments</a></p><p>A line.") == [COMMENTS]
+    assert said("<h2>Levers</h2><p>Show all comments</p><p>A line.") == [COMMENTS]
