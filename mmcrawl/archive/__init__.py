@@ -48,6 +48,7 @@ with lazy_imports(__name__):
         is_answer,
         next_visit,
     )
+    from mmcrawl.archive.rewriting import Links, rewrite_html
     from mmcrawl.archive.search import (
         ArchivedHit,
         Counts,

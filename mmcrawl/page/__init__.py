@@ -35,7 +35,6 @@ with lazy_imports(__name__):
     )
     from mmcrawl.page.parse import media_in, page_of, parse_page
     from mmcrawl.page.requisites import page_requisites, rewrite_css, sheet_requisites
-    from mmcrawl.page.rewriting import Links, rewrite_html
     from mmcrawl.page.structured import Declared, Thing
     from mmcrawl.page.tags import HIDDEN, START_TAG, TOKEN, VOID
     from mmcrawl.page.tree import PageTree, codec_name, markup_view, read_tree

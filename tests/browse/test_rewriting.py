@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mmcrawl.archive import Links, rewrite_html
 from mmcrawl.browse.replay import (
     Mode,
     archived_url,
@@ -16,7 +17,7 @@ from mmcrawl.browse.replay import (
     stamp,
     written_url,
 )
-from mmcrawl.page import Links, rewrite_css, rewrite_html
+from mmcrawl.page import rewrite_css
 from tests.browse import hostile
 from tests.tables import each
 
@@ -201,7 +202,7 @@ def test_what_is_read_grows_no_faster_than_the_page(unit):
 
 def test_what_is_written_for_links_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short links of a page with a long address would grow a thousandfold."""
-    monkeypatch.setattr("mmcrawl.page.rewriting.MOST_WRITTEN", 1_000_000)
+    monkeypatch.setattr("mmcrawl.archive.rewriting.MOST_WRITTEN", 1_000_000)
     long = replaying_links(f"http://h.test/{'d' * 7_000}/", "utf-8", AT, Mode.PAGE, PLACE)
     page = rewrite_html(b"<a href=x>" * 10_000 + b"<iframe src=http://o.test/>", "utf-8", long)
     assert len(page) < 1_300_000

@@ -22,7 +22,7 @@ import webencodings
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version, Visit
 from mmcrawl.archive.revisits import is_answer
-from mmcrawl.page.rewriting import Links
+from mmcrawl.archive.rewriting import Links
 
 REPLAY = "/replay/"
 """Path below which archived pages are served, and nothing else."""

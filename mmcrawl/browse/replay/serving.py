@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
+from mmcrawl.archive.rewriting import rewrite_html
 from mmcrawl.archive.warc.heads import sort_key
 from mmcrawl.blocks.drawing import draw
 from mmcrawl.blocks.partition import partition
@@ -53,7 +54,6 @@ from mmcrawl.browse.replay.addresses import (
 from mmcrawl.browse.replay.memento import memento_links, origin_of, requested_url
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.requisites import rewrite_css
-from mmcrawl.page.rewriting import rewrite_html
 from mmcrawl.page.urls import joined_url
 
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")

@@ -15,10 +15,10 @@ from urllib.parse import quote
 from mmcrawl.archive.format.facts import is_page
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.requisites import named_by
+from mmcrawl.archive.rewriting import EMBEDDED, Links, rewrite_html
 from mmcrawl.errors import StoreError
 from mmcrawl.page.parse import page_tree
 from mmcrawl.page.requisites import rewrite_css
-from mmcrawl.page.rewriting import EMBEDDED, Links, rewrite_html
 from mmcrawl.works.exporting.exporter import Shipment
 
 FOLDER = "archived/"
