@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.index import Index, VersionRow
 from mmcrawl.errors import StoreError
-from mmcrawl.store.documents import Document
+from mmcrawl.store.documents import batches
 
 # Nothing refers to what is not there yet.
 _KEPT = ("part", "segment")  # what has a name here is never another
 _ROWS = ("version", "visit", "url", "stream", "counter", "change", "loss")
 _MOST_AT_ONCE = 500  # documents
-_MOST_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ def copy_archive(source: Archive, target: Archive) -> ArchiveCopy:
     there, copied = source._index.store, 0
     _refuse_others(source._index, index)
     for table in (*_KEPT, *_ROWS):
-        for documents in _batches(there.range(table)):
+        for documents in batches(there.range(table), _MOST_AT_ONCE):
             with index.writing():
                 if table in _KEPT:
                     index.store.insert_new(table, documents)
@@ -66,7 +63,7 @@ def copy_archive(source: Archive, target: Archive) -> ArchiveCopy:
 def _refuse_others(source: Index, target: Index) -> None:
     """Let nothing be mixed: numbers of URLs and places of records would stand for several."""
     readers = Reader(source), Reader(target)
-    for some in _batches(target.store.range("version")):
+    for some in batches(target.store.range("version")):
         there = source.versions_by_key(some)
         for reader in readers:
             reader.fetch(row.at for row in there.values())
@@ -75,7 +72,7 @@ def _refuse_others(source: Index, target: Index) -> None:
             digests = {_digest(reader, row) for reader in readers} - {None} if row else set()
             if row is None or row.document != document or len(digests) > 1:
                 raise _others(source, target)
-    for some in _batches(target.store.range("url", fields=("id",))):
+    for some in batches(target.store.range("url", fields=("id",))):
         known = source.urls_named(some)
         if any(url not in known or known[url].id != row["id"] for url, row in some.items()):
             raise _others(source, target)
@@ -94,17 +91,3 @@ def _others(source: Index, target: Index) -> StoreError:
         f"archive {target.name} holds other pages than {source.name}; name one that is empty, or"
         " that an earlier copy began"
     )
-
-
-def _batches(rows: Iterator[tuple[Any, Document]]) -> Iterator[dict[Any, Document]]:
-    """Yield documents that are written at once."""
-    some: dict[Any, Document] = {}
-    size = 0
-    for key, row in rows:
-        some[key] = row
-        size += sum(len(value) for value in row.values() if isinstance(value, bytes))
-        if len(some) >= _MOST_AT_ONCE or size > _MOST_BYTES:
-            yield some
-            some, size = {}, 0
-    if some:
-        yield some

@@ -8,7 +8,6 @@ is built of these: the same code coordinates processes of one machine and of man
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -30,6 +29,7 @@ Condition = tuple[str, str, Any]
 Change = tuple[Collection[Condition], Document]
 """Which documents, and the fields that are set in them."""
 
+_HELD = 16 << 20  # bytes of a batch
 _PIECE = 8 << 20  # bytes of a document; a server takes 16 MB at most
 
 
@@ -224,9 +224,16 @@ def get_blob(store: Store, table: str, name: str) -> bytes | None:
 
 
 def batches(
-    documents: Iterable[tuple[str, Document]], size: int = 500
-) -> Iterator[dict[str, Document]]:
-    """Yield documents in batches of a size that one round trip carries."""
-    rest = iter(documents)
-    while some := dict(itertools.islice(rest, size)):
+    documents: Iterable[tuple[Any, Document]], size: int = 500
+) -> Iterator[dict[Any, Document]]:
+    """Yield documents in batches of a size that one round trip carries, and memory holds."""
+    some: dict[Any, Document] = {}
+    held = 0
+    for key, document in documents:
+        some[key] = document
+        held += sum(len(value) for value in document.values() if isinstance(value, bytes))
+        if len(some) >= size or held > _HELD:
+            yield some
+            some, held = {}, 0
+    if some:
         yield some

@@ -42,6 +42,7 @@ def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mmcrawl.archive.format.sealing.CLOSED", 60_000)
     monkeypatch.setattr("mmcrawl.archive.format.sealing.LARGEST_SEGMENT", 90_000)
     monkeypatch.setattr("mmcrawl.archive.format.sealing.TAIL", 30_000)
+    monkeypatch.setattr("mmcrawl.archive.format.writing.OWN_FROM", 1)
     monkeypatch.setattr("mmcrawl.archive.format.writing.LARGEST_BATCH", 30_000)
 
 

@@ -18,9 +18,9 @@ KILLS = 25
 
 COMMON = """
 import random, resource, signal, sys
-import mmcrawl.archive.format.sealing as sealing
 from mmcrawl.archive import Capture, open_archive
-sealing.TAIL, sealing.CLOSED = 1 << 20, 3 << 20
+from mmcrawl.archive.format import sealing, writing
+sealing.TAIL, sealing.CLOSED, writing.OWN_FROM = 1 << 20, 3 << 20, 1
 
 def body(n, size=60_000):
     parts = [random.Random(k).randbytes(size // 40).hex() for k in range(n, n + 20)]

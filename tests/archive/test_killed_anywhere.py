@@ -66,6 +66,7 @@ def capture(url: str, n: int) -> Capture:
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     monkeypatch.setattr("mmcrawl.archive.format.sealing.CLOSED", 6_000)
+    monkeypatch.setattr("mmcrawl.archive.format.writing.OWN_FROM", 1)
     monkeypatch.setattr("mmcrawl.archive.format.sealing.LARGEST_SEGMENT", 9_000)
     monkeypatch.setattr("mmcrawl.archive.index._CLAIMED", -1.0)
     monkeypatch.setattr("mmcrawl.archive.purging._LOOK", 0.0)

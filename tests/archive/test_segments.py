@@ -50,6 +50,17 @@ def test_a_page_that_comes_again_when_its_segment_is_full_has_a_stream_of_its_ow
 
 
 @pytest.mark.usefixtures("small_segments")
+def test_a_page_of_few_versions_stays_with_the_others_of_its_host(uri, monkeypatch):
+    monkeypatch.setattr("mmcrawl.archive.format.writing.OWN_FROM", 3)
+    stored = write(uri, [(page, 1) for page in range(9)])
+    stored += write(uri, [(0, 2), (0, 3), (1, 2), (0, 4)], 100.0)
+    with open_archive(uri, read_only=True) as archive:
+        rows = {row.url: row.own for row in archive._index.urls()}
+        assert [rows[f"{HOST}/{page}"] for page in range(3)] == [1, 0, 0]
+        assert_holds(archive, stored)
+
+
+@pytest.mark.usefixtures("small_segments")
 def test_a_purge_leaves_nothing_of_a_version_in_any_segment(uri):
     stored = write(uri, [(page, 1) for page in range(9)])
     stored += write(uri, [(0, 2), (1, 2)], 100.0)

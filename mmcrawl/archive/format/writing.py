@@ -4,8 +4,8 @@ The last version is not read to store the next one, only its record. What is new
 segment at the end of a stream, versions and visits in the order in which they came.
 
 A URL that is stored for the first time goes to the stream of its host, where pages of one template
-stand together. One that comes again after its segment was closed gets a stream of its own, where
-its versions stand together.
+stand together. One that comes again and again, also after its segment was closed, gets a stream of
+its own, where its versions stand together.
 
 Pages are cut, and all is decided, before anybody has to wait for it. If others have stored the same
 URLs meanwhile, it is decided again. A batch is written in the order segments, versions, visits, and
@@ -33,6 +33,9 @@ from mmcrawl.errors import StoreError
 
 LARGEST_BATCH = 4 << 20
 """Bytes that versions share a segment of a tail up to."""
+
+OWN_FROM = 8
+"""Versions from which on a URL has a stream of its own: fewer are smaller beside others."""
 
 _ATTEMPTS = 200
 
@@ -163,7 +166,7 @@ class Writer:
         again = {
             url: row.at
             for url in dict.fromkeys(n.item.visit.url for n in new if n.entry.is_version)
-            if (row := rows[url]).version and not row.own
+            if (row := rows[url]).version and row.last >= OWN_FROM and not row.own
         }
         segments = self._reader.segments_of(again.values())
         closed = {url for url, at in again.items() if at in segments and is_closed(segments[at])}
