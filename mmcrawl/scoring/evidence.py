@@ -32,6 +32,7 @@ Prior = tuple[NDArray[np.float32], NDArray[np.float32]]
 _HOST = 5.0  # pages of other hosts that count as one's own
 _LEAST, _MOST = 1e-3, 1 - 1e-3
 _LINKED = COLUMNS.index("linked")
+_DEEPER_DIRECTORY = 1 << FLAGS.index("deeper directory")
 
 Rows = NDArray[np.uint32]
 _Floats = NDArray[np.float32]
@@ -77,6 +78,16 @@ class Evidence:
     def found(self, rows: Rows) -> _Floats:
         """Return how many relevant pages there are on each link's host, shape (n,)."""
         return np.asarray(self.counts[rows[:, UNITS.index("host")], 1])
+
+    def neighbours(self, rows: Rows, flags: NDArray[np.uint8]) -> tuple[_Floats, _Floats]:
+        """Return how many pages of each link's directory were fetched, and how many for nothing.
+
+        The latter are neither relevant nor led to a page that is. The page of a directory belongs
+        to that above, as tags of a blog do; one at the top of a site is a directory of its own.
+        """
+        unit = np.where(flags & _DEEPER_DIRECTORY, UNITS.index("above"), UNITS.index("directory"))
+        fetched, *finds = self.counts[rows[np.arange(len(rows)), unit]].T
+        return fetched, np.maximum(fetched - sum(finds), 0)
 
     def fetched(self, row: Rows, relevant: bool) -> None:
         """Count a fetched link, given its features."""

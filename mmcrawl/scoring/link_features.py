@@ -31,10 +31,14 @@ UNITS = (
 )  # fmt: skip
 """What a link shares with others, in the order of its first features."""
 
-FLAGS = ("seed", "media words", "paging", "numbered", "on a media page", "beside a media page")
+FLAGS = (
+    "seed", "media words", "paging", "numbered", "on a media page", "beside a media page",
+    "deeper directory",
+)  # fmt: skip
 """What a link is by itself: bits, the first is the lowest."""
 
 _NUMBER = re.compile(r"\d+")
+_DEEPER_DIRECTORY = re.compile(r"/[^/]+/(?:(?:index|default)\.[a-z]{3,5})?$", re.I)
 _LETTERS = re.compile(r"[a-z]+")
 _NUMBERED = re.compile(r"(?<![a-z])(?:page|paged|p|start|offset|pg)[/=_-]?\d", re.I)
 _WORD = re.compile(r"[a-z]{2,}|[\u3400-\u9fff]{1,2}")
@@ -95,6 +99,7 @@ def link_flags(link: KnownLink, origin: Origin, kinds: Collection[str] = DEFAULT
         _NUMBERED.search(address) is not None,
         origin.relevant,
         origin.has_media,
+        _DEEPER_DIRECTORY.search(address.partition("?")[0]) is not None,
     )
     return sum(flag << bit for bit, flag in enumerate(flags))
 

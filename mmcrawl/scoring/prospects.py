@@ -6,11 +6,12 @@ evidence is worth was learnt on other webs. What that gets wrong on this web is 
 model over hashed features: words of anchor and address, directories, how well the words fit the
 topic. A link is worth
 
-    P(relevant) + lookahead · what it leads to + novelty · 5 / (5 + r) / √(1 + n)
+    P(relevant) + 10 / (10 + m) · (lookahead · what it leads to + novelty · 5 / (5 + r) / √(1 + n))
 
-with r the relevant pages found so far on its host and n the pages fetched from its directory:
-before anything was found on a host, what was tried least there is tried. Seeds are worth more than
-all that can be promised.
+with r the relevant pages found so far on its host, n the pages fetched from its directory and m
+those of them that were for nothing: before anything was found on a host, what was tried least there
+is tried, and lists that name only what is known promise less with each of them. Seeds are worth
+more than all that can be promised.
 """
 
 from collections.abc import Collection, Sequence
@@ -35,8 +36,9 @@ NOVELTY = 0.5
 """What a link is worth more where nothing was fetched, as long as nothing was found on its host."""
 
 _SEED_SCORE = 10.0
-_SEED, _NEW = COLUMNS.index("seed"), COLUMNS.index("directory: new")
+_SEED = COLUMNS.index("seed")
 _FEW_FINDS = 5.0  # with so many relevant pages of a host novelty is worth half of what it was
+_PATIENCE = 10.0  # after so many pages for nothing a directory promises half
 _NONE = -2  # no link; -1 is the parent of a seed
 AT_ONCE = 16_384
 """Links that are scored at once; what that takes of RAM is about a kilobyte for each."""
@@ -187,12 +189,15 @@ class Prospects:
         columns = self._columns_of(ids, rows)
         log_odds = columns @ self._for_relevance + self.link_model.model.log_odds(rows)
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
-        leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
+        fetched, barren = self.link_model.evidence.neighbours(rows, self._flags[ids])
+        hope = _PATIENCE / (_PATIENCE + barren)
+        leads = hope * np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
         tried = (
             novelty
+            * hope
             * _FEW_FINDS
             / (_FEW_FINDS + self.link_model.evidence.found(rows))
-            * columns[:, _NEW]
+            / np.sqrt(1 + fetched)
         )
         seeds = _SEED_SCORE * columns[:, _SEED]
         return relevant, leads, tried.astype(np.float64), seeds.astype(np.float64)

@@ -214,7 +214,21 @@ def test_what_was_tried_least_is_worth_more_until_something_was_found(
     scores = crawl.scores()
     weight = 0.8 * 5 / (5 + found)
     assert scores["/new/1.htm"] - 10 == pytest.approx(weight, abs=1e-3)  # of seeds
-    assert scores["/texts/last.htm"] - 10 == pytest.approx(weight / sqrt(1 + barren), abs=1e-3)
+    expected = weight / sqrt(1 + barren) * 10 / (10 + barren)
+    assert scores["/texts/last.htm"] - 10 == pytest.approx(expected, abs=1e-3)
+
+
+def test_lists_promise_less_with_each_that_brought_nothing(made_up_crawl, weighed):
+    """Each list is a directory; those of /tags/ were for nothing, from /films/ films were found."""
+    weighed({"always": (-30.0, 0.4)})
+    lists = [f"/{kind}/{n}/" for n in range(20) for kind in ("tags", "films")]
+    web = {"/": lists} | {f"/films/{n}/": [f"/film{n}.htm"] for n in range(20)}
+    crawl = made_up_crawl("learned", web, lambda url: "/film" in url and ".htm" in url, novelty=0)
+    crawl.seed("/")
+    crawl.fetch("/", *lists[:20], *(f"/film{n}.htm" for n in range(10)))
+    scores = crawl.scores()
+    assert scores["/films/19/"] == pytest.approx(0.4, abs=1e-3)
+    assert scores["/tags/19/"] == pytest.approx(0.4 * 10 / (10 + 10), abs=1e-3)
 
 
 def test_a_page_taken_back_that_was_never_learnt_as_relevant_changes_nothing(made_up_crawl):
