@@ -47,6 +47,10 @@ class Pages:
         self._kinds = _Kept(cache, spec, name, _code("page", "blocks"), METHOD)
         self.web = open_web(spec)
 
+    def add(self, other: "Pages") -> None:
+        """Know what another web answers."""
+        self._known |= other._known
+
     def get(self, url: str) -> tuple:
         """Return ("page", Page, digest), ("redirect", URL) or ("error", reason)."""
         answer = self._known.get(url)

@@ -2,8 +2,9 @@
 
 One page in a hundred has a recording, and one tag of many lists these. All pages have the same menu
 of posts, months, categories and tags, 700 links in a web of 500 posts. Lists of these, and three
-chains of numbered pages (by date, title and length), name posts that are mostly known already. The
-same arguments write the same bytes.
+chains of numbered pages (by date, title and length), name posts that are mostly known already.
+Where the recordings are is chance, and breadth first finds them soon or late: judge by the mean of
+several webs. The same arguments write the same bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-NAME = "needle.test"
+NAME, SEEDS = "needle{}.test", (1, 2, 3)
 _SYLLABLES = ("ka", "lo", "mi", "ten", "ra", "vu", "shi", "pol", "ner", "ta", "bo", "dri", "fen")
 _LISTS = {"month": 0.1, "category": 0.1, "tag": 0.8}  # as many as posts, times that
 _POSTS_IN_MENU = 0.4
@@ -21,13 +22,15 @@ _RECORDINGS = 0.025  # of the posts
 _PER_PAGE = 12
 
 
-def write_needle_web(folder: Path, posts: int = 500, seed: int = 1) -> None:
-    """Write the web, of 2.3 pages a post, and its manifest."""
-    for path, html in _pages(posts, Random(seed)):
-        file = folder / NAME / path.strip("/") / "index.html"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(html, encoding="utf-8")
-    about = {NAME: {"start": f"http://{NAME}/"}}
+def write_needle_webs(folder: Path, posts: int = 500, seeds: Iterable[int] = SEEDS) -> None:
+    """Write webs of 2.3 pages a post, and their manifest."""
+    hosts = {NAME.format(seed): seed for seed in seeds}
+    for host, seed in hosts.items():
+        for path, html in _pages(posts, Random(seed)):
+            file = folder / host / path.strip("/") / "index.html"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(html, encoding="utf-8")
+    about = {host: {"start": f"http://{host}/"} for host in hosts}
     (folder / "manifest.json").write_text(json.dumps(about), encoding="utf-8")
 
 

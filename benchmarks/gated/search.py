@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import fmean
 
-from _needle_web import NAME, write_needle_web
+from _needle_web import NAME, SEEDS, write_needle_webs
 from search_lab import measure, webs_of
 
 from gated.row import Row
@@ -30,7 +30,8 @@ WEBS = {
     "strobofm": "any",
 }
 MEASURES = {"area": "area", "recall": "recall at 20 %"}
-NEEDLE, NEEDLE_POSTS = NAME.removesuffix(".test"), 240
+NEEDLES = tuple(NAME.format(seed).removesuffix(".test") for seed in SEEDS)
+NEEDLE_POSTS = 240
 FOCUSED = ("urlrule", "learned")
 WEB_BOUND = 0.1  # the mean of the webs is held by 2 %; one page more or less is much of one web
 
@@ -50,7 +51,8 @@ def rows(corpora: Path | None) -> Iterator[Row]:
                 value = figures[web][algorithm][key] if web in figures else None
                 yield Row(f"{title}, {algorithm}, {web}", value, bound=WEB_BOUND)
     for algorithm in FOCUSED:
-        more = figures[NEEDLE][algorithm]["area"] / figures[NEEDLE]["breadth"]["area"]
+        found = fmean(figures[web][algorithm]["area"] for web in NEEDLES)
+        more = found / fmean(figures[web]["breadth"]["area"] for web in NEEDLES)
         yield Row(f"area / breadth's, {algorithm}, rare media", more, bound=WEB_BOUND)
 
 
@@ -62,10 +64,13 @@ def _measured(
     with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(os.cpu_count()) as pool:
         cache, made = Path(scratch, "cache"), Path(scratch, "made")
         cache.mkdir()
-        write_needle_web(made, NEEDLE_POSTS)
+        write_needle_webs(made, NEEDLE_POSTS)
         have = [one for one in (*folders, made) if (one / "manifest.json").is_file()]
         webs = {web.name: web for web in webs_of(have, sims=False)}
-        wanted = {**dict.fromkeys(WEBS, algorithms), NEEDLE: ["breadth", *FOCUSED]}
+        wanted = {
+            **dict.fromkeys(WEBS, algorithms),
+            **{web: ["breadth", *FOCUSED] for web in NEEDLES},
+        }
         tasks = [
             pool.submit(measure, webs[name], algos, WEBS.get(name, "any"), cache, **options)
             for name, algos in wanted.items()
