@@ -162,7 +162,8 @@ def crawl(
 
 
 def _link_to(url: str, layer: int) -> NewLink:
-    return NewLink(url=url, logical_layer=layer, physical_layer=physical_layer(url))
+    # Scrapy asks for the targets of redirects first (REDIRECT_PRIORITY_ADJUST).
+    return NewLink(url=url, logical_layer=layer, physical_layer=physical_layer(url), priority=2)
 
 
 def measure(
