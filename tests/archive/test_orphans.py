@@ -254,3 +254,12 @@ def test_a_purge_that_meets_damage_removes_nothing(archive, column):
     archive._reader.forget(last.stream)
     assert archive.purge(before=2.5).versions == 3
     assert archive.check().faults == ()
+
+
+def test_a_number_is_never_given_again(archive):
+    archive.store(Capture(URL, noise(1), 10.0))
+    assert archive.store(Capture(URL, noise(2), 5.0)).version.number == 2
+    archive.purge(url=URL, before=11.0)
+    assert [version.number for version in archive.versions(URL)] == [1]
+    assert archive.check(repair=True).faults == ()
+    assert archive.store(Capture(URL, noise(3), 12.0)).version.number == 3
