@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.content import LineFeatures, line_features, line_texts, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
-from mmcrawl.page import tokens
+from mmcrawl.page import tags
 from tests.tables import each
 
 PIECES = (
@@ -29,9 +29,9 @@ def test_windows_of_tokens_make_no_difference(monkeypatch, html, size):
     body = html.encode()
     whole = read_tree(body, encoding="utf-8")
     with monkeypatch.context() as patched:
-        patched.setattr(tokens, "_WINDOW", size)
+        patched.setattr(tags, "_WINDOW", size)
         separated = read_tree(body, encoding="utf-8")
-        assert b"".join(token for some in tokens.windows(body, 0) for token in some) == body
+        assert b"".join(token for some in tags.windows(body, 0) for token in some) == body
     assert separated.tags == whole.tags
     for column in COLUMNS:
         assert getattr(separated, column) == getattr(whole, column)
