@@ -22,8 +22,8 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.experiment.presets.labelled_pages import LabelledPage
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import read_tree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import read_tree
 
 KINDS = ("else", "title", "topic", "supplement", "related-links", "comments")
 """By the number of the label. Supplements are captions and the like; all that is no content is one

@@ -26,7 +26,7 @@ from mmcrawl.blocks.kind_model import network_input
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.blocks.partition import Partition, partition
 from mmcrawl.experiment.presets.labelled_pages import LabelledPage, NodeLabels, pages_in
-from mmcrawl.page.tree import read_tree
+from mmcrawl.page.html.tree import read_tree
 
 OWN_PAGES = Path(__file__).parent / "data" / "block_kinds"
 

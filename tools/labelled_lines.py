@@ -25,7 +25,7 @@ from mmcrawl.blocks.content.model import GENRES
 from mmcrawl.blocks.content.surroundings import words_around
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.tree import read_tree
+from mmcrawl.page.html.tree import read_tree
 from mmcrawl.text.resources import split_host
 
 _WEIGHS = {"articles": 1.5, "small": 0.3}  # the labels of articles are the most careful

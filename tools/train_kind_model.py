@@ -35,7 +35,7 @@ from block_kinds import METHODS, print_head, print_row
 from mmcrawl import blocks
 from mmcrawl.blocks.kind_model import ELSE, OWN, KindModel, Networks, kinds_of
 from mmcrawl.experiment.presets.labelled_pages import LabelledPage
-from mmcrawl.page.tree import read_tree
+from mmcrawl.page.html.tree import read_tree
 
 MODEL = Path(blocks.__file__).with_name("kind_model.npz")
 FOLDS = 5

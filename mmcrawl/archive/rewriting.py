@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from html import escape, unescape
 from urllib.parse import quote
 
+from mmcrawl.page.html.tags import END_OF_RAW, windows
 from mmcrawl.page.requisites import rewrite_css, srcset_candidates
-from mmcrawl.page.tags import END_OF_RAW, windows
 from mmcrawl.page.urls import Resolver, base_url
 from mmcrawl.text.patterns import linear
 

@@ -48,9 +48,9 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.safe_copy import safe_copy
     from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
     from mmcrawl.blocks.topics import PageTopics, TopicRules
-    from mmcrawl.page.building import ROOT, TEXT
-    from mmcrawl.page.tags import HIDDEN, START_TAG, TOKEN, VOID
-    from mmcrawl.page.tree import PageTree, codec_name, markup_view, read_tree
+    from mmcrawl.page.html.building import ROOT, TEXT
+    from mmcrawl.page.html.tags import HIDDEN, START_TAG, TOKEN, VOID
+    from mmcrawl.page.html.tree import PageTree, codec_name, markup_view, read_tree
 
 __all__ = [
     "DEFAULT_LEVEL",

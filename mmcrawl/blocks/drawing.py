@@ -23,9 +23,9 @@ from string import Template
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.safe_copy import PICTURES, Wrapper, safe_copy, shown_nodes
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tags import BLOCK_TAGS, VOID
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tags import BLOCK_TAGS, VOID
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.text.writing import printable
 
 KIND_COLOURS = {

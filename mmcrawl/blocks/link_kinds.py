@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from mmcrawl.blocks.partition import Partition
-from mmcrawl.page.scripts import looks_like_url, page_literals
+from mmcrawl.page.html.tree import PageTree
+from mmcrawl.page.scripts.literals import looks_like_url, page_literals
 from mmcrawl.page.structured import Declared
-from mmcrawl.page.tree import PageTree
 
 BEST_FIRST = (
     "related-links",

@@ -25,7 +25,7 @@ from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_
 from mmcrawl.blocks.partitioners.registry import LEARNT, RULES, make_method
 from mmcrawl.blocks.topics import PageTopics, TopicRules
 from mmcrawl.errors import BlockError
-from mmcrawl.page.tree import PageTree, read_tree
+from mmcrawl.page.html.tree import PageTree, read_tree
 
 _MOST_LEARNT = 20_000
 """Blocks of a page that the model tells the kinds of, in up to 3 s of CPU; of more the rules do."""

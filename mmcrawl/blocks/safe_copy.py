@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tags import BLOCK_TAGS, FORMATTING, VOID
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tags import BLOCK_TAGS, FORMATTING, VOID
+from mmcrawl.page.html.tree import PageTree
 
 PICTURES = frozenset(
     """
@@ -99,7 +99,7 @@ def safe_copy(
         attributes: Of elements, what is added to their start tags; trusted.
         wrappers: Of nodes, the elements that begin before them, the outermost first.
 
-    >>> from mmcrawl.page.tree import read_tree
+    >>> from mmcrawl.page.html.tree import read_tree
     >>> safe_copy(read_tree(b'<p onclick=x() class=a>5 < 6<script>x()</script>'))
     '<p class="a">5 &lt; 6</p>'
     """

@@ -12,8 +12,8 @@ from lxml import etree
 from lxml.cssselect import CSSSelector, SelectorError
 
 from mmcrawl.errors import SearchError
-from mmcrawl.page.elements import elements_of
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.elements import elements_of
+from mmcrawl.page.html.tree import PageTree
 
 LONGEST_SELECTOR = 200
 """Characters of a selector: a long one can take very long on a large page."""

@@ -22,9 +22,9 @@ import numpy as np
 
 from mmcrawl.blocks.partitioners.base import number, switch
 from mmcrawl.blocks.phrases import extract, has_words, trim
+from mmcrawl.page.html.tags import BLOCK_TAGS, HEADINGS, HIDDEN
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Look, look_of
-from mmcrawl.page.tags import BLOCK_TAGS, HEADINGS, HIDDEN
-from mmcrawl.page.tree import PageTree
 
 _READ = 10_000  # characters of a block that words are extracted from
 _FEW, _SHORT, _KEPT = 50, 1_000, 4_096  # pieces and characters of blocks that are remembered

@@ -37,7 +37,7 @@ from mmcrawl.commands.terminal.files import (
 )
 from mmcrawl.commands.terminal.tables import kind_of
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.page.encoding import page_encoding, text_of_utf_32
+from mmcrawl.page.html.encoding import page_encoding, text_of_utf_32
 from mmcrawl.text.writing import printable
 
 _TEXT = 200  # characters of a block's text that are shown, at most

@@ -16,10 +16,10 @@ from typing import Any
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.errors import raise_if_fatal
 from mmcrawl.frontier.urls import page_digest
+from mmcrawl.page.html.tree import read_tree
 from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.parse import page_of, page_tree
 from mmcrawl.page.requisites import page_requisites
-from mmcrawl.page.tree import read_tree
 from mmcrawl.store.child_process import ChildProcess, Questions
 
 logger = logging.getLogger(__name__)

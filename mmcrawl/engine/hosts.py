@@ -30,7 +30,7 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed
 
-from mmcrawl.page.xml_entries import as_utf8
+from mmcrawl.page.lists.xml_entries import as_utf8
 from mmcrawl.settings import value_of
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from mmcrawl.archive.model import Capture, StoredBlock
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.crawl.reports import FetchedPage
 from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.page.html.tree import read_tree
 from mmcrawl.page.model import MediaResource
-from mmcrawl.page.tree import read_tree
 from mmcrawl.text.media_kinds import KINDS
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from mmcrawl.engine.scheduler import FocusedScheduler, scheduler_of
 from mmcrawl.errors import ItemError, StoreError
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.page.model import Page
-from mmcrawl.page.moves import only_leads_on
+from mmcrawl.page.scripts.moves import only_leads_on
 from mmcrawl.settings import value_of
 from mmcrawl.text.resources import is_public_suffix, split_host
 

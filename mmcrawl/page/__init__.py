@@ -1,12 +1,12 @@
 """One parsed page: links in their groups, media, metadata and text.
 
-Bytes come in. Their encoding is found (:mod:`.encoding`), and they become a :class:`PageTree`, the
-only reader of HTML: elements and runs of text as byte ranges, so that every node can be found in
+Bytes come in and become a tree of byte ranges (:mod:`.html`), so that every node can be found in
 the page as received. A :class:`Page` comes out. :mod:`.parse` leads: the collector walks over the
 tree once and notes references as written, with their group and tag path (:mod:`.groups`); players,
 scripts and attributes add media (:mod:`.players`, :mod:`.described`), structured data their own
-(:mod:`.structured`), scripts that move a browser a link (:mod:`.moves`). Then references are
-resolved (:mod:`.urls`), and those that are of one medium are joined (:mod:`.references`).
+(:mod:`.structured`), scripts that move a browser a link (:mod:`.scripts`). Then references are
+resolved (:mod:`.urls`), and those that are of one medium are joined (:mod:`.references`). Sitemaps,
+feeds and the like are read in :mod:`.lists`.
 
 Nothing here raises, whatever the bytes, or takes more than time proportional to them. Blocks, main
 text and comparison walk over the same tree. Begin with :func:`mmcrawl.page.parse.page_of`.
@@ -15,10 +15,13 @@ text and comparison walk over the same tree. Begin with :func:`mmcrawl.page.pars
 from mmcrawl.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from mmcrawl.page.building import ROOT, TEXT
     from mmcrawl.page.described import described_in, described_media
-    from mmcrawl.page.encoding import decode_page, page_encoding
     from mmcrawl.page.headers import bound_headers, header_text
+    from mmcrawl.page.html.building import ROOT, TEXT
+    from mmcrawl.page.html.encoding import decode_page, page_encoding
+    from mmcrawl.page.html.tags import HIDDEN, START_TAG, TOKEN, VOID
+    from mmcrawl.page.html.tree import PageTree, codec_name, markup_view, read_tree
+    from mmcrawl.page.lists.xml_entries import xml_entries
     from mmcrawl.page.looks import declarations
     from mmcrawl.page.media import hosted_kind, kind_by_headers, media_in_values, media_kind
     from mmcrawl.page.model import (
@@ -36,10 +39,7 @@ with lazy_imports(__name__):
     from mmcrawl.page.parse import media_in, page_of, parse_page
     from mmcrawl.page.requisites import page_requisites, rewrite_css, sheet_requisites
     from mmcrawl.page.structured import Declared, Thing
-    from mmcrawl.page.tags import HIDDEN, START_TAG, TOKEN, VOID
-    from mmcrawl.page.tree import PageTree, codec_name, markup_view, read_tree
     from mmcrawl.page.urls import Resolver, physical_layer, resource_key
-    from mmcrawl.page.xml_entries import xml_entries
 
 __all__ = [
     "Link",

@@ -17,7 +17,7 @@ import re2
 
 from mmcrawl.page.looks import Attributes
 from mmcrawl.page.media import kind_of_address
-from mmcrawl.page.scripts import flash_movies, media_literals, media_matches
+from mmcrawl.page.scripts.literals import flash_movies, media_literals, media_matches
 from mmcrawl.page.structured import Declared, Thing
 from mmcrawl.text.media_kinds import AUDIO, DOCUMENT, IMAGE_ANIMATION, SIMULATION, VIDEO
 from mmcrawl.text.patterns import linear

@@ -26,8 +26,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.looks import PLAIN, Look
-from mmcrawl.page.tree import PageTree
 
 CONTAINERS = frozenset(
     """

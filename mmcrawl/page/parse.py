@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from mmcrawl.page.collector import PageCollector, names_feed
-from mmcrawl.page.encoding import page_encoding, text_of_utf_32
 from mmcrawl.page.groups import LinkRun
+from mmcrawl.page.html.encoding import page_encoding, text_of_utf_32
+from mmcrawl.page.html.tree import PageTree, read_tree
 from mmcrawl.page.model import FEED, MOVE, Link, LinkGroup, MediaResource, Page
-from mmcrawl.page.moves import Move
 from mmcrawl.page.references import (
     Reference,
     Resolved,
@@ -16,8 +16,8 @@ from mmcrawl.page.references import (
     media_resources,
     said_kind,
 )
+from mmcrawl.page.scripts.moves import Move
 from mmcrawl.page.structured import Declared
-from mmcrawl.page.tree import PageTree, read_tree
 from mmcrawl.page.urls import Resolver, Target
 from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 

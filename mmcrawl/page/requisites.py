@@ -7,8 +7,8 @@ addresses are those that replay rewrites (:mod:`mmcrawl.browse.replay`), by the 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.structured import Declared
-from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import Resolver
 from mmcrawl.text.patterns import linear
 
@@ -46,7 +46,7 @@ def page_requisites(tree: PageTree, url: str) -> tuple[str, ...]:
         tree: Of the page.
         url: Its address.
 
-    >>> from mmcrawl.page.tree import read_tree
+    >>> from mmcrawl.page.html.tree import read_tree
     >>> page = b'<img src=a.png srcset="b.png 2x"><link rel=stylesheet href=/c.css><a href=d.htm>'
     >>> page_requisites(read_tree(page), "http://h.test/e/")
     ('http://h.test/c.css', 'http://h.test/e/a.png', 'http://h.test/e/b.png')

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.urls import Resolver, base_url
 
 _LARGEST = 2_000_000  # characters of a script that are read

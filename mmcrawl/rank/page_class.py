@@ -29,9 +29,9 @@ from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.kinds import PAPER_KINDS
 from mmcrawl.blocks.partition import partition_of
 from mmcrawl.errors import RankError
+from mmcrawl.page.html.tree import read_tree
 from mmcrawl.page.media import PLAYED
 from mmcrawl.page.parse import page_of
-from mmcrawl.page.tree import read_tree
 from mmcrawl.rank.reading import Reading, over_bodies
 from mmcrawl.rank.records import Body
 from mmcrawl.text.words import has_han

@@ -21,9 +21,9 @@ from mmcrawl.blocks.link_kinds import references
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import host_of
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.parse import media_in
 from mmcrawl.page.structured import Declared
-from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import PAGE_SCHEMES
 from mmcrawl.rank.records import (
     NOT_STORED,

@@ -16,8 +16,8 @@ from typing import BinaryIO, Self
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.media.files import open_files
 from mmcrawl.media.swf import SIGNATURES, read_swf
+from mmcrawl.page.html.tree import read_tree
 from mmcrawl.page.structured import Declared
-from mmcrawl.page.tree import read_tree
 from mmcrawl.store.child_process import ChildProcess, Questions
 from mmcrawl.works.values import date_in, language_tag
 

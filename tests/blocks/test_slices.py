@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.content import LineFeatures, line_features, line_texts, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
-from mmcrawl.page import tags
+from mmcrawl.page.html import tags
 from tests.tables import each
 
 PIECES = (

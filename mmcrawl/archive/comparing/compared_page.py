@@ -11,7 +11,7 @@ from itertools import chain
 
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, digest_of, leaves
-from mmcrawl.page.building import TEXT
+from mmcrawl.page.html.building import TEXT
 
 _TARGETS = ("src", "srcset", "data-src", "href")
 _WITH_TARGET = frozenset("a area audio embed iframe img input object source video".split())

@@ -20,7 +20,7 @@ from mmcrawl.archive.index import Index, Segment
 from mmcrawl.archive.model import Capture, StoredBlock, Version, digest_of
 from mmcrawl.blocks.partition import Block, Partition, partition, partition_of
 from mmcrawl.errors import BlockError, StoreError, raise_if_fatal
-from mmcrawl.page.tree import PageTree, read_tree
+from mmcrawl.page.html.tree import PageTree, read_tree
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ import re
 from mmcrawl.archive.format.columns import Facts
 from mmcrawl.archive.format.head import Entry
 from mmcrawl.archive.model import Capture, Headers, Version, first_header
-from mmcrawl.page.encoding import page_encoding
-from mmcrawl.page.tree import PageTree, read_tree
+from mmcrawl.page.html.encoding import page_encoding
+from mmcrawl.page.html.tree import PageTree, read_tree
 from mmcrawl.text.patterns import linear
 
 _PAGES = ("text/html", "application/xhtml+xml")

@@ -26,8 +26,8 @@ from mmcrawl.archive.search.query import media_bit
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
+from mmcrawl.page.html.tree import PageTree, read_tree
 from mmcrawl.page.parse import page_of
-from mmcrawl.page.tree import PageTree, read_tree
 
 _MANY = 32  # versions from which on starting processes is worth it
 _ANYWHERE = "http://localhost/"  # of what kind media are does not depend on where the page is

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.tags import HEADINGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tags import HEADINGS
+from mmcrawl.page.html.tree import PageTree
 
 _AUTHOR = re.compile(r"author|user-?_?name|poster|creator|nick-?_?name", re.IGNORECASE)
 _NO_NAME = re.compile(

@@ -28,9 +28,9 @@ from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.rendering.completing import completed
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
 from mmcrawl.errors import BlockError
-from mmcrawl.page.encoding import text_of_utf_32
-from mmcrawl.page.tags import HEADINGS
-from mmcrawl.page.tree import PageTree, read_tree
+from mmcrawl.page.html.encoding import text_of_utf_32
+from mmcrawl.page.html.tags import HEADINGS
+from mmcrawl.page.html.tree import PageTree, read_tree
 
 if TYPE_CHECKING:
     from mmcrawl.blocks.facts.facts import PageFacts

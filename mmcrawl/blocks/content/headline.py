@@ -11,8 +11,8 @@ from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
-from mmcrawl.page.tags import BLOCK_TAGS, HEADINGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tags import BLOCK_TAGS, HEADINGS
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.text.words import has_han
 
 _SEPARATOR = re.compile(r"\s{1,99}[|·•»:—–-]\s+|[_|｜ㅣ]|\s{0,99}--\s*")

@@ -19,7 +19,7 @@ from mmcrawl.blocks.content.sections import Repetitions, Sections
 from mmcrawl.blocks.content.surroundings import Surroundings
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tree import PageTree
 
 _SCALES = (0.05, 0.2, 0.5)  # shares of the page's text
 _LEAST_PROSE = 40  # weighted characters of a line

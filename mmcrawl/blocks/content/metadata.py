@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.structured import Declared
-from mmcrawl.page.tree import PageTree
 
 _TYPE = re.compile(r'"@type"\s*:\s*"([A-Za-z]{3,40})"')
 _TYPE_GROUPS = (

@@ -20,7 +20,7 @@ from mmcrawl.blocks.layout.block_words import holds
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 from mmcrawl.text.words import has_han
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mmcrawl.blocks.content.line_texts import LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.page.tags import HEADINGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tags import HEADINGS
+from mmcrawl.page.html.tree import PageTree
 
 Floats = NDArray[np.float32]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import PageTree
 
 Floats = NDArray[np.float32]
 

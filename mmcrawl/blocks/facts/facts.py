@@ -11,8 +11,8 @@ from mmcrawl.blocks.facts.authors import AuthorReader
 from mmcrawl.blocks.facts.dates import Dated, month_comes_first
 from mmcrawl.blocks.facts.published import DateReader
 from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.structured import Declared, Thing, text_of
-from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import absolute_url
 from mmcrawl.text.words import HAN, has_han
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from mmcrawl.blocks.layout.block_words import AREAS, area_of_names
 from mmcrawl.blocks.layout.measures import Measures, Sums
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tags import HEADINGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tags import HEADINGS
+from mmcrawl.page.html.tree import PageTree
 
 _TAGS = {
     "nav": "navigation",

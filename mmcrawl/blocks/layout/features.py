@@ -19,7 +19,7 @@ from mmcrawl.blocks.layout.headlines import Headlines
 from mmcrawl.blocks.layout.lines import PageText
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.sizes import CELLS, IMAGE_SIDE, PAGE_WIDTH, NodeSizes, declared_size
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tree import PageTree
 
 WINDOW_HEIGHT = 768.0
 """Pixels of a page that a reader sees at once."""

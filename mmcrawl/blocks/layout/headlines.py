@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.building import TEXT
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tags import BLOCK_TAGS, HEADINGS
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.looks import PLAIN, STYLED_TAGS, look_of
-from mmcrawl.page.tags import BLOCK_TAGS, HEADINGS
-from mmcrawl.page.tree import PageTree
 from mmcrawl.text.words import unify
 
 LONGEST_HEADING = 160

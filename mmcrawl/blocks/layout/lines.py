@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.building import integers
-from mmcrawl.page.run_texts import RunTexts
-from mmcrawl.page.tags import BLOCK_TAGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import integers
+from mmcrawl.page.html.run_texts import RunTexts
+from mmcrawl.page.html.tags import BLOCK_TAGS
+from mmcrawl.page.html.tree import PageTree
 
 _BREAKS = BLOCK_TAGS | {"br"}
 _SPACE, _LINE_END = b" \n"
@@ -214,7 +214,7 @@ class PageText:
     Args:
         tree, measures: The page.
 
-    >>> from mmcrawl.page.tree import read_tree
+    >>> from mmcrawl.page.html.tree import read_tree
     >>> tree = read_tree(b"<p><b>H</b>ello <i>you</i><p>there")
     >>> PageText(tree, Measures(tree)).of(range(len(tree)))
     'Hello you there'

@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tags import HIDDEN
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tags import HIDDEN
+from mmcrawl.page.html.tree import PageTree
 
 # Most start tags of a page differ by an address alone. Each is read for the attributes that look
 # and size are found from, and elements whose tags say the same share one object: what follows from

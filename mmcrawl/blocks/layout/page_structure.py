@@ -12,8 +12,8 @@ from enum import IntEnum
 from types import MappingProxyType
 
 from mmcrawl.blocks.layout.sizes import CHARACTER_WIDTH, IMAGE_SIDE, LINE_HEIGHT
-from mmcrawl.page.building import ROOT, TEXT
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import ROOT, TEXT
+from mmcrawl.page.html.tree import PageTree
 
 
 class NodeType(IntEnum):

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import PageTree
 
 SHOWN_TAGS = frozenset(
     """

@@ -16,9 +16,9 @@ from functools import cached_property
 from math import ceil
 
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tags import BLOCK_TAGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tags import BLOCK_TAGS
+from mmcrawl.page.html.tree import PageTree
 
 PAGE_WIDTH = 1000.0
 CHARACTER_WIDTH = 8.0

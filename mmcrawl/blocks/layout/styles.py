@@ -20,7 +20,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mmcrawl.blocks.layout.measures import DrawnTag, Measures
-from mmcrawl.page.building import ROOT, TEXT
+from mmcrawl.page.html.building import ROOT, TEXT
+from mmcrawl.page.html.tags import HEADINGS
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.looks import (
     NOTHING,
     PLAIN,
@@ -30,8 +32,6 @@ from mmcrawl.page.looks import (
     declarations,
     look_of,
 )
-from mmcrawl.page.tags import HEADINGS
-from mmcrawl.page.tree import PageTree
 
 Sheets = Mapping[str, str] | Sequence[str]
 """Texts of linked sheets: by href as the page writes it, or all of them in order."""

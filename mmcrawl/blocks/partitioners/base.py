@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tree import PageTree
 
 DEFAULT_METHOD = "bwap"
 DEFAULT_LEVEL = 3

@@ -45,9 +45,9 @@ from types import MappingProxyType
 from mmcrawl.blocks.layout.page_structure import NodeType, PageStructure
 from mmcrawl.blocks.layout.sizes import declared_size
 from mmcrawl.blocks.partitioners.base import Cut, number
-from mmcrawl.page.building import ROOT
+from mmcrawl.page.html.building import ROOT
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.looks import PLAIN, look_of
-from mmcrawl.page.tree import PageTree
 
 LEAST_AREAS: Mapping[str, float] = MappingProxyType(
     dict.fromkeys(("p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"), 320.0)

@@ -18,8 +18,8 @@ from types import MappingProxyType
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import SHOWN_TAGS, content_runs, is_shown_element
 from mmcrawl.blocks.partitioners.base import Cut, number
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import PageTree
 
 TAG_CLASSES: Mapping[str, frozenset[str]] = MappingProxyType(
     {

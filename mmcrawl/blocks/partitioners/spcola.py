@@ -20,8 +20,8 @@ from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import NodeSizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
 from mmcrawl.blocks.partitioners.base import Cut, number
-from mmcrawl.page.tags import BLOCK_TAGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tags import BLOCK_TAGS
+from mmcrawl.page.html.tree import PageTree
 
 _SECTION_TAGS = frozenset(
     """

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.tree import PageTree
 
 _LISTS = frozenset("ul ol dl".split())
 _GROUPS = _LISTS | {"pre", "table"}

@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from mmcrawl.blocks.rendering.mathml import mathml_to_tex
 from mmcrawl.blocks.rendering.parts import Formula
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import PageTree, read_tree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import PageTree, read_tree
 
 _MENTIONED = (
     b"<math", b"math/", b"katex", b"mathjax", b"mjx-", b"latex", b"equation", b"data-tex",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import PageTree
 
 _DEEPEST = 60
 _FUNCTIONS = frozenset(
@@ -52,7 +52,7 @@ _SILENT = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mpresc
 def mathml_to_tex(tree: PageTree, node: int) -> str:
     """Return an element of MathML as TeX.
 
-    >>> from mmcrawl.page.tree import read_tree
+    >>> from mmcrawl.page.html.tree import read_tree
     >>> page = read_tree(b"<math><mfrac><mi>a</mi><msup><mi>b</mi><mn>2</mn></msup></mfrac></math>")
     >>> mathml_to_tex(page, 1)
     '\\\\frac{a}{b^{2}}'

@@ -40,9 +40,9 @@ from mmcrawl.blocks.rendering.parts import (
     plain_text,
     stripped,
 )
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tags import HEADINGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tags import HEADINGS
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.urls import absolute_url
 
 _STYLES: Mapping[str, Style] = {

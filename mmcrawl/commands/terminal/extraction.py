@@ -24,7 +24,7 @@ from mmcrawl.commands.terminal.files import (
     page_problem,
 )
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.page.encoding import codec_of
+from mmcrawl.page.html.encoding import codec_of
 from mmcrawl.text.writing import program
 
 _ENDINGS: dict[Form, str] = {"md": ".md", "txt": ".txt", "json": ".json"}

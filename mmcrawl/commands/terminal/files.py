@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.page.encoding import page_encoding, text_of_utf_32
+from mmcrawl.page.html.encoding import page_encoding, text_of_utf_32
 
 STANDARD = "-"
 """Names standard input, and standard output."""

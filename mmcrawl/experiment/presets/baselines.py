@@ -13,9 +13,9 @@ from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import LINE_HEIGHT, PAGE_WIDTH, node_sizes
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tags import BLOCK_TAGS
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tags import BLOCK_TAGS
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.text.words import HAN
 
 _REMOVED = frozenset(

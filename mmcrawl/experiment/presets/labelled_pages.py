@@ -18,8 +18,8 @@ import numpy as np
 from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.experiment.plan import ExperimentError
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.replay.opening import DemoWeb
 
 LABELS = "pages.json"

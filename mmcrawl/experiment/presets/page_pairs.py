@@ -26,8 +26,8 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.experiment.plan import ExperimentError
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import read_tree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import read_tree
 
 VERSIONS = 6
 _TEASERS = 24

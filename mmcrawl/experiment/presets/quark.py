@@ -29,8 +29,8 @@ from mmcrawl.experiment.presets.labelled_pages import (
 )
 from mmcrawl.experiment.presets.tables import PaperTable, Told, percent
 from mmcrawl.experiment.presets.wang2012 import CUTTING, kept_by_kinds
-from mmcrawl.page.building import TEXT
-from mmcrawl.page.tree import PageTree, read_tree
+from mmcrawl.page.html.building import TEXT
+from mmcrawl.page.html.tree import PageTree, read_tree
 
 _NOTE = (
     "Published: the copy of the thesis that this project has ends in section 3.1, before its"

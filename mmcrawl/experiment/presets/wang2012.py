@@ -33,7 +33,7 @@ from mmcrawl.experiment.presets.labelled_pages import (
     pages_in,
 )
 from mmcrawl.experiment.presets.tables import PaperTable, Told, percent
-from mmcrawl.page.tree import PageTree, read_tree
+from mmcrawl.page.html.tree import PageTree, read_tree
 
 CUTTING = ("spcola", "bwap", "quark")
 """The methods that cut a page: what is kept is what `merge_blocks` makes of their blocks."""

@@ -19,11 +19,11 @@ from mmcrawl.page.lists.listings import (
     media_of,
     merged,
 )
+from mmcrawl.page.lists.xml_entries import START, Entry, as_utf8, xml_entries, xml_events
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_FEED, IN_FEED_WITH_MEDIA, IN_OPML, Link, MediaResource, Page
 from mmcrawl.page.parse import media_in
 from mmcrawl.page.urls import Resolver, Target
-from mmcrawl.page.xml_entries import START, Entry, as_utf8, xml_entries, xml_events
 from mmcrawl.text.media_kinds import VIDEO
 
 _MOST_ENTRIES = 10_000

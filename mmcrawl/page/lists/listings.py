@@ -10,10 +10,10 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from mmcrawl.errors import ListingError
+from mmcrawl.page.lists.xml_entries import START, xml_events
 from mmcrawl.page.model import IN_CDX, LISTED, Link, MediaResource, Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import Resolver, resource_key
-from mmcrawl.page.xml_entries import START, xml_events
 
 MOST_BYTES = 50 * 1024 * 1024  # of a sitemap by its standard, unpacked
 

@@ -10,11 +10,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from mmcrawl.errors import ListingError
-from mmcrawl.page.encoding import decode_page
+from mmcrawl.page.html.encoding import decode_page
 from mmcrawl.page.lists.listings import caption, merged
+from mmcrawl.page.lists.xml_entries import Entry, xml_entries
 from mmcrawl.page.model import IN_PLAYLIST, Link, MediaResource, Page
 from mmcrawl.page.urls import Resolver, absolute_url
-from mmcrawl.page.xml_entries import Entry, xml_entries
 from mmcrawl.text.media_kinds import AUDIO, VIDEO
 from mmcrawl.text.patterns import linear
 

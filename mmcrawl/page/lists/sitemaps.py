@@ -6,10 +6,10 @@ from itertools import islice
 
 from mmcrawl.errors import ListingError
 from mmcrawl.page.lists.listings import MOST_BYTES, Listing, caption, listed_link, media_of, merged
+from mmcrawl.page.lists.xml_entries import Entry, as_utf8, xml_entries
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import IN_SITEMAP, IN_VIDEO_SITEMAP, Link, MediaResource, Page
 from mmcrawl.page.urls import Resolver, Target
-from mmcrawl.page.xml_entries import Entry, as_utf8, xml_entries
 from mmcrawl.text.media_kinds import VIDEO
 
 MOST_ADDRESSES = 50_000  # of one file by the standard

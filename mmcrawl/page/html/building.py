@@ -1,7 +1,7 @@
 """The table of nodes of a page, built from its tokens in one pass.
 
 Elements are put into the table as they begin, and are given their ends as they end, in the spirit
-of the HTML standard: see :mod:`mmcrawl.page.tree`, whose table it is.
+of the HTML standard: see :mod:`mmcrawl.page.html.tree`, whose table it is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mmcrawl.page.tags import (
+from mmcrawl.page.html.tags import (
     CLOSED_BY,
     END_OF_RAW,
     FORMATTING,

@@ -15,7 +15,8 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-from mmcrawl.page.guessed_encoding import (
+from mmcrawl.page.headers import bounded
+from mmcrawl.page.html.guessed_encoding import (
     CERTAINLY_CHINESE,
     GB,
     UTF8,
@@ -27,7 +28,6 @@ from mmcrawl.page.guessed_encoding import (
     shifted_encoding,
     wide_encoding,
 )
-from mmcrawl.page.headers import bounded
 
 # Python names of the encodings that browsers know, and of those that older programs wrote; other
 # codecs (rot13, hex, utf-7) are no charsets.

@@ -7,9 +7,9 @@ from typing import Any
 
 from lxml import etree
 
-from mmcrawl.page.building import ROOT, TEXT
-from mmcrawl.page.tags import RAW
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.html.building import ROOT, TEXT
+from mmcrawl.page.html.tags import RAW
+from mmcrawl.page.html.tree import PageTree
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -17,7 +17,7 @@ from cssselect import SelectorError
 from lxml.etree import LxmlError
 from tree_sitter import Language, Node, Parser
 
-from mmcrawl.page.javascript_values import (
+from mmcrawl.page.scripts.javascript_values import (
     LONGEST,
     UNKNOWN,
     Either,

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from html.entities import html5
 from typing import NamedTuple
 
-from mmcrawl.page.encoding import decode_page
+from mmcrawl.page.html.encoding import decode_page
 from mmcrawl.text.patterns import linear
 from mmcrawl.text.writing import xml_text
 

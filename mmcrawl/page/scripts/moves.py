@@ -7,9 +7,9 @@ of a page that finds itself in a frame, or one for browsers without scripts, is 
 import re
 from typing import NamedTuple
 
-from mmcrawl.page.browser_objects import PageBrowser
+from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.looks import Attributes
-from mmcrawl.page.tree import PageTree
+from mmcrawl.page.scripts.browser_objects import PageBrowser
 
 _AT_ONCE = 60.0
 """Seconds; who is to read a page for longer than that is not moved."""

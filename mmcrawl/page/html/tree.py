@@ -31,10 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.errors import BlockError
-from mmcrawl.page.building import ROOT, TEXT, TreeBuilder, integers
-from mmcrawl.page.encoding import codec_of, page_encoding
-from mmcrawl.page.run_texts import RunTexts
-from mmcrawl.page.tags import FINISHED
+from mmcrawl.page.html.building import ROOT, TEXT, TreeBuilder, integers
+from mmcrawl.page.html.encoding import codec_of, page_encoding
+from mmcrawl.page.html.run_texts import RunTexts
+from mmcrawl.page.html.tags import FINISHED
 from mmcrawl.text.patterns import linear
 
 _MASK = 0xFF

@@ -12,9 +12,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from lxml import html
 
-from mmcrawl.page.elements import elements_of
-from mmcrawl.page.javascript import Evaluator
-from mmcrawl.page.javascript_values import (
+from mmcrawl.page.html.elements import elements_of
+from mmcrawl.page.html.tree import PageTree
+from mmcrawl.page.scripts.javascript import Evaluator
+from mmcrawl.page.scripts.javascript_values import (
     FUNCTIONS,
     METHODS,
     OF_OBJECTS,
@@ -24,7 +25,6 @@ from mmcrawl.page.javascript_values import (
     text_of,
     url_parts,
 )
-from mmcrawl.page.tree import PageTree
 from mmcrawl.page.urls import joined_url
 
 _AGENT = (
