@@ -278,23 +278,22 @@ def topic_of(names: str, keywords: str) -> Topic | None:
 
 def topic_titles() -> dict[str, tuple[str, str]]:
     """Return the titles of the topics that ship, in English and Chinese, by their names."""
-    heads = _heads().items()
+    heads = _heads(*topic_names()).items()
     return {name: (one.get("title_en") or one["title"], one["title"]) for name, one in heads}
 
 
 def topic_stages() -> dict[str, str]:
     """Return the school stages of the topics that ship by their names."""
-    return {name: one.get("stage", "") for name, one in _heads().items()}
+    return {name: one.get("stage", "") for name, one in _heads(*topic_names()).items()}
 
 
 @cache
-def _heads() -> dict[str, dict[str, str]]:
+def _heads(*names: str) -> dict[str, dict[str, str]]:
     """Return what topics say of themselves; to check their words takes ten times as long."""
-    read = {name: tomllib.loads(decode(_shipped(name), name)) for name in topic_names()}
+    read = {name: tomllib.loads(decode(_shipped(name), name)) for name in names}
     return {name: {key: one[key] for key in _TEXTS if key in one} for name, one in read.items()}
 
 
-@cache
 def _titles() -> dict[str, str]:
     """Return names of topics that ship by their titles in Chinese and English."""
     of_names = topic_titles().items()
