@@ -1,4 +1,4 @@
-"""Declarations type size and colour: what is known of how a text looks without rendering it."""
+"""Declared type size and colour: what is known of how a text looks without rendering it."""
 
 from __future__ import annotations
 

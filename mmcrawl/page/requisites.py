@@ -1,7 +1,7 @@
 """What a page needs to be seen: style sheets with what they name, pictures and icons.
 
 Scripts are none, since replay keeps them from running; frames are none, since they are pages. The
-addresses are those that replay rewrites (:mod:`mmcrawl.browse.replay`), by the same patterns.
+addresses are those that replay rewrites (:mod:`mmcrawl.archive.rewriting`), by the same patterns.
 """
 
 import re

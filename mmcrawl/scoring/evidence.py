@@ -82,8 +82,9 @@ class Evidence:
     def neighbours(self, rows: Rows, flags: NDArray[np.uint8]) -> tuple[_Floats, _Floats]:
         """Return how many pages of each link's directory were fetched, and how many for nothing.
 
-        The latter are neither relevant nor led to a page that is. The page of a directory belongs
-        to that above, as tags of a blog do; one at the top of a site is a directory of its own.
+        The latter are those fetched less the relevant among them and the relevant pages found on
+        them, so one list with many finds makes up for others. The page of a directory belongs to
+        that above, as tags of a blog do; one at the top of a site is a directory of its own.
         """
         unit = np.where(flags & _DEEPER_DIRECTORY, UNITS.index("above"), UNITS.index("directory"))
         fetched, *finds = self.counts[rows[np.arange(len(rows)), unit]].T

@@ -9,9 +9,9 @@ topic. A link is worth
     P(relevant) + 10 / (10 + m) · (lookahead · what it leads to + novelty · 5 / (5 + r) / √(1 + n))
 
 with r the relevant pages found so far on its host, n the pages fetched from its directory and m
-those of them that were for nothing: before anything was found on a host, what was tried least there
-is tried, and lists that name only what is known promise less with each of them. Seeds are worth
-more than all that can be promised.
+those of them for nothing (n less the relevant pages among them and found on them): before anything
+was found on a host, what was tried least there is tried, and lists that name only what is known
+promise less with each of them. Seeds are worth more than all that can be promised.
 """
 
 from collections.abc import Collection, Sequence

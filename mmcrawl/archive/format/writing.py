@@ -35,7 +35,7 @@ LARGEST_BATCH = 4 << 20
 """Bytes that versions share a segment of a tail up to."""
 
 OWN_FROM = 8
-"""Versions from which on a URL has a stream of its own: fewer are smaller beside others."""
+"""A URL with so many versions gets a stream of its own: fewer are smaller beside others."""
 
 _ATTEMPTS = 200
 
