@@ -42,5 +42,6 @@ def requisites_of(archive: Archive, page: Capture, seen: set[str]) -> Iterator[C
             _, version = min(found, key=lambda pair: abs(pair[0].time - page.time))
             capture = archive.rebuild(version)
             yield capture
-            if not is_page(capture):  # a page in place of a picture needs nothing here
+            # A page in place of a picture needs nothing here; redirects come with pages too.
+            if capture.status // 100 == 3 or not is_page(capture):
                 waiting += named_by(capture)

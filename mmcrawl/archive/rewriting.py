@@ -49,7 +49,7 @@ class Links:
         write: Returns what to write for an address on the web, ASCII, given also FOLLOWED or
             EMBEDDED.
         place: What begins with it leads to archived pages already.
-        base: What to write for the base of the document, "" for where it leads.
+        base: What to write for the base of the document, None for where it leads.
         scripts: Whether those of the page may run.
     """
 
@@ -60,7 +60,7 @@ class Links:
         write: Callable[[str, str], str],
         place: str,
         *,
-        base: str = "",
+        base: str | None = None,
         scripts: bool = False,
     ) -> None:
         self._url, self._encoding = url, encoding
@@ -255,7 +255,7 @@ class _Rewriter:
 
     def _new_value(self, tag: str, attribute: _Attribute, values: dict[str, str]) -> str | None:
         name, value = attribute.name, attribute.value
-        if tag == "base" and name == "href" and self._links.base:
+        if tag == "base" and name == "href" and self._links.base is not None:
             return self._links.base
         if name in _EMBEDDED or (name in ("href", "xlink:href") and tag in _SHOWN_BY_HREF):
             return self._links.embedded(value)

@@ -242,7 +242,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
             def page_at(url: str) -> Capture | None:
                 pages = archive()
-                return pages.rebuild(pages.get(url)) if pages and pages.visits(url) else None
+                if pages is None or not pages.visits(url):
+                    return None
+                last = pages.get(url)
+                if last.status == 200:
+                    return pages.rebuild(last)
+                # It was gone, or moved, when it was visited again.
+                shown = [version for _, version in pages.found(url) if version.status == 200]
+                return pages.rebuild(shown[-1]) if shown else None
 
             def needed_by(page: Capture, seen: set[str]) -> Iterator[Capture]:
                 pages = archive()

@@ -1,7 +1,10 @@
 """Files that get their names when they are written: whole after a power cut, or not there."""
 
+import errno
 import os
 from pathlib import Path
+
+_UNSYNCED = (errno.EINVAL, errno.EACCES)  # of folders that cannot be synced, as on some networks
 
 
 def put_in_place(part: Path, target: Path) -> None:
@@ -11,10 +14,10 @@ def put_in_place(part: Path, target: Path) -> None:
     where an older one stood.
 
     Raises:
-        OSError: as of renaming, or the disk is full.
+        OSError: as of renaming, or a file does not fit on the disk; of a folder nothing tells that.
     """
     if part.is_dir():
-        os.sync()  # one step for all that is in it; each on its own takes minutes on a stick
+        sync_all()  # one step for all that is in it; each on its own takes minutes on a stick
     else:
         with part.open("r+b") as file:
             os.fsync(file.fileno())
@@ -30,10 +33,20 @@ def make_folder(path: Path) -> None:
         _sync_folder(path.parent)
 
 
+def sync_all() -> None:
+    """Have all that was written reach the disks, where the system offers that."""
+    if os.name == "posix":
+        os.sync()
+
+
 def _sync_folder(path: Path) -> None:
     if os.name == "posix":  # elsewhere a folder cannot be opened
-        folder = os.open(path, os.O_RDONLY)
         try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+            folder = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            if error.errno not in _UNSYNCED:
+                raise

@@ -6,10 +6,13 @@ import shutil
 import sqlite3
 from hashlib import sha256
 from pathlib import Path
+from time import time
 
 import pytest
 from mutagen.wave import WAVE
+from warcio.archiveiterator import ArchiveIterator
 
+from mmcrawl.archive import Capture, open_archive
 from mmcrawl.media import MediaFile, MediaIndex, State, media_beside, open_collection
 from mmcrawl.works import Collections, open_catalogue
 from tests.commands.running import ran
@@ -111,6 +114,17 @@ def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_pa
     target = tmp_path / "stick"
     scrapy(crawl, "works", "export", "--to", "folder", "-o", str(target))
     assert [path.stat().st_size for path in (target / "media").iterdir()] == [size]
+
+
+def test_a_page_that_is_gone_is_exported_as_it_was_shown_last(crawl: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(crawl, tmp_path / "copy")
+    with open_archive(f"sqlite:///{folder}/crawl-archive.db") as archive:
+        for url in [*archive.urls()]:
+            archive.store(Capture(url, b"<html>gone", time() + 60, 404))
+    scrapy(folder, "works", "export", "crawl.db", "--to", "warc", "-o", "out.warc.gz")
+    with (folder / "out.warc.gz").open("rb") as stream:
+        records = [one for one in ArchiveIterator(stream) if one.rec_type == "response"]
+        assert {one.http_headers.get_statuscode() for one in records} == {"200"}
 
 
 def test_an_unknown_work_is_one_sentence(crawl: Path) -> None:

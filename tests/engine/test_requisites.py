@@ -69,7 +69,7 @@ def site(tools: Any) -> tuple[Any, Any]:
     server.pages["/3"] += (
         f'<script src=x.js></script><img src="http://127.0.0.2:{server.port}/p.png">'
     )
-    server.pages["/moved.png"] = tools.Answer("", 301, {"Location": "/new.png"})
+    server.pages["/moved.png"] = tools.Answer("<html>moved", 301, {"Location": "/new.png"})
     server.pages["/page.png"] = "<html><p>log in"
     [outcome] = tools.crawl({"seeds": server.url("/"), "requisites": "yes", "max_pages": 3})
     return server, outcome
@@ -83,6 +83,8 @@ def test_a_page_is_archived_with_what_it_needs_each_once(site: tuple[Any, Any]) 
     with outcome.archive as archive:
         assert archive.rebuild(archive.get(server.url("/d.png"))).body == PNG
         assert archive.get(server.url("/moved.png")).header("location") == "/new.png"
+        page = archive.rebuild(archive.get(server.url("/3")))
+        assert server.url("/new.png") in [one.url for one in requisites_of(archive, page, set())]
         assert archive.check().clean
 
 

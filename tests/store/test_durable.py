@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from mmcrawl.media import FolderFiles
 from mmcrawl.store import make_folder, put_in_place
 from tests.store.power import Power
+from tests.tables import each
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for open files")
 
@@ -34,6 +38,19 @@ def test_a_folder_is_whole_and_those_above_it_are_there(power: Power, tmp_path: 
     make_folder(tmp_path / "a" / "b")
     put_in_place(tmp_path / "part", tmp_path / "a" / "b" / "c")
     assert power.left()["a/b/c/in/file"] == b"new"
+
+
+@each("error, is_told", [(errno.EINVAL, False), (errno.EACCES, False), (errno.EIO, True)])
+def test_a_folder_that_cannot_be_synced_costs_no_file(error, is_told, tmp_path, monkeypatch):
+    def fsync(handle: int) -> None:
+        if Path(f"/proc/self/fd/{handle}").is_dir():
+            raise OSError(error, "not here")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    (tmp_path / "part").write_bytes(b"new")
+    with pytest.raises(OSError, match="not here") if is_told else nullcontext():
+        put_in_place(tmp_path / "part", tmp_path / "new")
+    assert (tmp_path / "new").read_bytes() == b"new"
 
 
 def test_a_file_of_media_outlasts_a_power_cut(power: Power, tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ from mmcrawl.works.exporting import (
     exporter_names,
     file_name,
 )
+from mmcrawl.works.exporting.archived import ArchivedPages
+from mmcrawl.works.exporting.exporter import files_in
 from tests.store.power import Power
 from tests.tables import each
 from tests.works.hostile_names import HOSTILE
@@ -125,11 +127,29 @@ def test_what_is_exported_outlasts_a_power_cut(
     folder = tmp_path / format
     folder.mkdir()
     power = Power(folder, monkeypatch)
-    made = export(format, folder, LEVERS)
-    files = [path for path in (made, *made.rglob("*")) if path.is_file()]
-    assert files
-    for path in files:
-        assert power.left()[path.relative_to(folder).as_posix()] == path.read_bytes()
+    for works in ([LEVERS], [LEVERS, ANIMATION]) if format == "folder" else ([LEVERS],):
+        made = export(format, folder, *works)
+        files = [path for path in (made, *made.rglob("*")) if path.is_file()]
+        assert files
+        for path in files:
+            assert power.left()[path.relative_to(folder).as_posix()] == path.read_bytes()
+
+
+@each("format", ["bagit", "folder", "kolibri"])
+def test_a_folder_is_not_synced_file_by_file(format, tmp_path, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda _: asked.append("fsync"))
+    monkeypatch.setattr(os, "sync", lambda: asked.append("sync"))
+    files = {sha256(b"%d" % number).hexdigest(): b"%d" % number for number in range(20)}
+    works = [
+        replace(LEVERS, id=key[:16], files=(replace(LEVERS.files[0], digest=key),)) for key in files
+    ]
+    shipment = Shipment(works, "x", lambda digest: io.BytesIO(files[digest]), 1.0)
+    for _ in range(2 if format == "folder" else 1):
+        asked.clear()
+        assert exporter_named(format).export(shipment, tmp_path / "out") == []
+        assert asked.count("sync") == 1
+        assert asked.count("fsync") <= 5
 
 
 def test_a_table_has_a_row_for_each_medium(tmp_path: Path) -> None:
@@ -323,7 +343,9 @@ def test_kiwix_plays_animations_if_ruffle_is_there(tmp_path: Path) -> None:
     assert archive.get_entry_by_path("ruffle/core.wasm").get_item().mimetype == "application/wasm"
 
 
-ARCHIVED = f"""<!doctype html><meta charset=gb2312><base href="http://h.test/x/">
+ARCHIVED = f"""<?xml version="1.0"?>
+<!-- a -->
+<!doctype html><meta charset=gb2312><base href="http://h.test/x/">
 <link rel=stylesheet href=s.css>
 <body background=moved.png><img src="/lost.png"><video src="{LEVERS.files[0].url}"></video>
 <a href=more.html>更多</a><script>run()</script><iframe src="/frame.html"></iframe>"""
@@ -333,8 +355,9 @@ NEEDED = {
         b"@font-face {src: url(/f.woff2)} p {b: url(no.png)}",
     ),
     "http://h.test/f.woff2": ("font/woff2", b"wOF2"),
-    "http://h.test/x/moved.png": ("http://h.test/p.png", b""),
+    "http://h.test/x/moved.png": ("http://h.test/p.png", b"<html>moved"),
     "http://h.test/p.png": ("image/png", b"PNG"),
+    LEVERS.files[0].url: ("image/png", b"what is held is in place of it"),
 }
 
 
@@ -345,11 +368,14 @@ def test_a_zim_file_shows_the_page_as_it_was_archived_with_what_it_needs(tmp_pat
         for url, (kind, body) in NEEDED.items():
             head = (("Location" if kind.startswith("http") else "Content-Type", kind),)
             yield Capture(url, body, 5.0, 302 if kind.startswith("http") else 200, head)
+        assert LEVERS.files[0].url in seen
+        raise StoreError("a picture is damaged")
 
     head = (("Content-Type", "text/html; charset=gb2312"),)
     page = Capture(PAGE.url, ARCHIVED.encode("gb2312"), 86_400.0, headers=head)
     shipment = Shipment((LEVERS,), "x", opened, 1.0, page_at=lambda _: page, needed_by=needed_by)
-    assert exporter_named("zim").export(shipment, tmp_path / "out.zim") == []
+    problems = exporter_named("zim").export(shipment, tmp_path / "out.zim")
+    assert problems == ["a picture is damaged"]
     archive = Archive(tmp_path / "out.zim")
 
     def content(path: str, beside: str = "works/") -> tuple[bytes, str]:
@@ -362,12 +388,13 @@ def test_a_zim_file_shows_the_page_as_it_was_archived_with_what_it_needs(tmp_pat
     shown = html.document_fromstring(body)
     assert (kind, shown.text_content().split()) == ("text/html", ["更多run()"])
     assert body.startswith(
-        b'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security'
+        b'<?xml version="1.0"?>\n<!-- a -->\n<!doctype html>'
+        b'<meta charset="utf-8"><meta http-equiv="Content-Security'
     )
     (rules,) = shown.xpath("//meta[@http-equiv]/@content")
     assert rules.startswith("script-src 'none'; object-src 'none'; connect-src 'none'; frame-src")
     assert shown.xpath("//base/@href | //img/@src | //iframe/@src | //a/@href") == [
-        *("./", "about:blank", "http://h.test/x/more.html", "about:blank")
+        *("", "about:blank", "http://h.test/x/more.html", "about:blank")
     ]
     (sheet,) = shown.xpath("//link/@href")
     (picture,) = shown.xpath("//body/@background")
@@ -377,6 +404,25 @@ def test_a_zim_file_shows_the_page_as_it_was_archived_with_what_it_needs(tmp_pat
     assert content(film, "archived/") == (FILM, "video/mp4")
     assert content(font, "archived/") == (b"wOF2", "font/woff2")
     assert none == "about:blank"
+
+
+@each(
+    "before, behind",
+    [
+        (b"\xef\xbb\xbf <!DOCTYPE html>", b"<p>"),
+        (b"<!-->", b"<p><!-- -->"),
+        (b"<!--->", b"<p><!-- -->"),
+        (b"<!-- --!>", b"<p>-->"),
+        (b"", b"\x0b<!doctype html>"),
+        (b"\xef\xbb\xbf", b"\xef\xbb\xbf<!doctype html>"),
+    ],
+)
+def test_nothing_of_an_archived_page_is_drawn_before_its_policy(before, behind, tmp_path):
+    head = (("Content-Type", "text/html; charset=utf-8"),)
+    page = Capture(PAGE.url, before + behind, 1.0, headers=head)
+    pages = ArchivedPages(Shipment((), page_at=lambda _: page), files_in(tmp_path), {})
+    path, _ = pages.page(PAGE.url)
+    assert (tmp_path / path).read_bytes().startswith(before + b"<meta ")
 
 
 def test_works_that_kolibri_cannot_show_are_told(tmp_path: Path) -> None:

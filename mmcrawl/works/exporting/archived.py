@@ -17,16 +17,21 @@ from mmcrawl.archive.model import Capture
 from mmcrawl.archive.requisites import named_by
 from mmcrawl.archive.rewriting import EMBEDDED, Links, rewrite_html
 from mmcrawl.errors import StoreError
-from mmcrawl.page.parse import page_tree
+from mmcrawl.page.html.encoding import page_encoding, text_of_utf_32
 from mmcrawl.page.requisites import rewrite_css
+from mmcrawl.text.patterns import linear
 from mmcrawl.works.exporting.exporter import Shipment
 
 FOLDER = "archived/"
 _UP = "../"
 _MOST_STEPS = 5  # redirects from one address to the next
 _UNESCAPED = "%/:?@!$&'()*+,;=~[]"
-# A declaration keeps its place as the first: without it browsers draw a page by other rules.
-_DECLARATION = re.compile(rb"[\s\xef\xbb\xbf]*+(<!doctype[^>]*+>)?", re.IGNORECASE)
+# A declaration keeps its place as the first: without it browsers draw a page by other rules. What
+# else may stand before it is read as browsers do: behind anything more, no policy is in force.
+_START = linear(
+    rb"\A(?:\xef\xbb\xbf)?(?:[\t\n\f\r ]|<\?[^>]*+>|<!--(?>-?>|.*?--!?>))*+(?:<!doctype[^>]*+>)?",
+    re.DOTALL | re.IGNORECASE,
+)
 _HEAD = (
     b'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="'
     b"script-src 'none'; object-src 'none'; connect-src 'none'; frame-src 'none';"
@@ -56,7 +61,7 @@ class ArchivedPages:
         self._shipment, self._create = shipment, create
         self._paths = dict(held)
         self._leads: dict[str, str] = {}  # redirects
-        self._seen: set[str] = set()
+        self._seen = set(held)
         self._times: dict[str, float | None] = {}
         self.types: dict[str, str] = {}
         self.missing: list[str] = []
@@ -76,15 +81,18 @@ class ArchivedPages:
         page = self._shipment.page_at(url)
         if page is None or not is_page(page):
             return None
-        needed = [one for one in self._shipment.needed_by(page, self._seen) if not is_page(one)]
+        needed: list[Capture] = []
+        try:
+            for one in self._shipment.needed_by(page, self._seen):
+                if one.status // 100 == 3:
+                    self._leads.update((one.url, target) for target in named_by(one))
+                elif one.url not in self._paths and not is_page(one):
+                    self._paths[one.url] = _path(one.url, _suffix(one))
+                    needed.append(one)
+        except StoreError as error:
+            self.missing.append(str(error))
         for one in needed:
-            if 300 <= one.status < 400:
-                self._leads.update((one.url, target) for target in named_by(one))
-            else:
-                self._paths.setdefault(one.url, _path(one.url, _suffix(one)))
-        for one in needed:
-            if one.url in self._paths:
-                self._write(self._paths[one.url], _kind(one), self._sheet(one))
+            self._write(self._paths[one.url], _kind(one), self._sheet(one))
         self._write(_path(url, ".html"), "text/html", self._html(page))
         return page.time
 
@@ -100,15 +108,14 @@ class ArchivedPages:
         return rewrite_css(sheet.body, "utf-8", self._links(sheet.url, "utf-8").embedded)
 
     def _html(self, page: Capture) -> bytes:
-        encoding = page_tree(page.body, page.media_type or None).encoding
-        body = page.body.decode(encoding, "replace").encode("utf-8", "replace")
+        text = text_of_utf_32(page.body)
+        encoding = page_encoding(page.body, page.media_type or None) if text is None else "utf-8"
+        body = (text or page.body.decode(encoding, "replace")).encode("utf-8", "replace")
         body = rewrite_html(body, "utf-8", self._links(page.url, encoding))
-        start = _DECLARATION.match(body)
-        place = start.end() if start else 0
-        return body[:place] + _HEAD + body[place:]
+        return _START.sub(lambda start: start[0] + _HEAD, body, count=1)
 
     def _links(self, url: str, encoding: str) -> Links:
-        return Links(url, encoding, self._address, _UP, base="./")
+        return Links(url, encoding, self._address, _UP, base="")
 
     def _address(self, url: str, inert: str) -> str:
         url = url.partition("#")[0]

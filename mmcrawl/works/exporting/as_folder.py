@@ -25,13 +25,14 @@ from urllib.parse import quote
 
 from mmcrawl.errors import CollectionError, TopicError
 from mmcrawl.media.parts import SWF, take_picture
+from mmcrawl.store.durable import sync_all
 from mmcrawl.text.words import unify
 from mmcrawl.text.writing import xml_text
 from mmcrawl.topic.loading import load_topics
 from mmcrawl.topic.topic import Topic
 from mmcrawl.works.exporting.article import LABELS, web_link
 from mmcrawl.works.exporting.as_table import JsonLines
-from mmcrawl.works.exporting.exporter import HeldFiles, Shipment, files_in, whole_folder
+from mmcrawl.works.exporting.exporter import HeldFiles, Shipment, files_in, whole_file, whole_folder
 from mmcrawl.works.model import Work, WorkFile
 
 _SUMS = "SHA256SUMS"
@@ -126,7 +127,11 @@ class Stick:
         sums = self._sums | self._held.copied
         for path in self._there.keys() - sums.keys():
             (self._folder / path).unlink(missing_ok=True)
-        _write(self._folder, {_SUMS: _manifest(sums)})
+        sums_file = self._folder / _SUMS
+        if sums_file.exists():  # a new folder is synced when it gets its name
+            sync_all()  # what the sums name is there before them
+        with whole_file(sums_file) as file:
+            file.write(_manifest(sums).encode())
         return self._held.missing + problems
 
     def _entry(self, work: Work, copied: list[tuple[WorkFile, str]]) -> dict[str, Any]:

@@ -142,13 +142,16 @@ def checked_file(shipment: Shipment, digest: str) -> Iterator[BinaryIO]:
 
 
 def files_in(folder: Path) -> Callable[[str], AbstractContextManager[BinaryIO]]:
-    """Return what opens files in a folder; each is there wholly, or as it was."""
+    """Return what opens files in a folder; each is there wholly, or as it was.
+
+    Whoever makes the folder syncs it: file by file takes minutes on a stick.
+    """
 
     @contextmanager
     def create(path: str) -> Iterator[BinaryIO]:
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(place) as file:
+        with whole_file(place, Path.replace) as file:
             yield file
 
     return create
@@ -244,8 +247,8 @@ class Shipment:
         time: Unix time of the export.
         parts_of: Returns the files that a file needs and that are held.
         ruffle: Folder of the web build of Ruffle, which plays animations; None if it is not there.
-        page_at: Returns a page as it was archived last, None if it is not; StoreError where it
-            cannot be read.
+        page_at: Returns a page as it was shown last, None if it is not archived; StoreError where
+            it cannot be read.
         needed_by: Yields what an archived page needs to be seen, but for the addresses in a set, to
             which it adds them.
     """
@@ -329,15 +332,21 @@ def exporter_named(name: str) -> Exporter:
 
 
 @contextmanager
-def whole_file(target: Path) -> Iterator[BinaryIO]:
-    """Open a file to be written that is there wholly at the end, or not at all."""
+def whole_file(
+    target: Path, put: Callable[[Path, Path], object] = put_in_place
+) -> Iterator[BinaryIO]:
+    """Open a file to be written that is there wholly at the end, or not at all.
+
+    Args:
+        put: Gives the written file its name.
+    """
     handle, name = mkstemp(prefix=f".{target.name}.", dir=target.parent)
     part = Path(name)
     try:
         with open(handle, "wb") as stream:
             yield stream
         part.chmod(0o644)
-        put_in_place(part, target)
+        put(part, target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
