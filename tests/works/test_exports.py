@@ -31,8 +31,6 @@ from mmcrawl.works.exporting import (
     exporter_names,
     file_name,
 )
-from mmcrawl.works.exporting.archived import ArchivedPages
-from mmcrawl.works.exporting.exporter import files_in
 from tests.store.power import Power
 from tests.tables import each
 from tests.works.hostile_names import HOSTILE
@@ -418,11 +416,16 @@ def test_a_zim_file_shows_the_page_as_it_was_archived_with_what_it_needs(tmp_pat
     ],
 )
 def test_nothing_of_an_archived_page_is_drawn_before_its_policy(before, behind, tmp_path):
+    from libzim.reader import Archive
+
     head = (("Content-Type", "text/html; charset=utf-8"),)
     page = Capture(PAGE.url, before + behind, 1.0, headers=head)
-    pages = ArchivedPages(Shipment((), page_at=lambda _: page), files_in(tmp_path), {})
-    path, _ = pages.page(PAGE.url)
-    assert (tmp_path / path).read_bytes().startswith(before + b"<meta ")
+    shipment = Shipment((LEVERS,), "x", opened, 1.0, page_at=lambda _: page)
+    assert exporter_named("zim").export(shipment, tmp_path / "out.zim") == []
+    archive = Archive(tmp_path / "out.zim")
+    entries = map(archive._get_entry_by_id, range(archive.all_entry_count))
+    (shown,) = (one for one in entries if one.path.startswith("archived/"))
+    assert bytes(shown.get_item().content).startswith(before + b"<meta ")
 
 
 def test_works_that_kolibri_cannot_show_are_told(tmp_path: Path) -> None:
