@@ -161,8 +161,9 @@ def _answer(request: Request, error: Exception) -> Response:
     """Show what is wrong, to programs as JSON."""
     problem, arguments = _problem_of(request, error), Arguments(request)
     words, values = arguments.words, problem.values
-    if "field" in values:
-        values = {**values, "error": arguments.entry(str(values["field"]), values["error"])}
+    if "fields" in values:
+        field: str = values["fields"][0]  # type: ignore[index]
+        values = {**values, "error": arguments.entry(field, values["error"])}
     what = words(f"problem.{problem.name}", **values)
     do = words(f"problem.{problem.name}.do", **values)
     status, headers = problem.status, {"Retry-After": "5"} if problem.status == 503 else {}

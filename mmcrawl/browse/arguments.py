@@ -40,7 +40,7 @@ def wrong_entry(field: str, error: object = "") -> Problem:
         field: Its name; the sentence ``entry.FIELD`` in ``words.toml`` says what may be there.
         error: What is said where there is no such sentence.
     """
-    return Problem(400, "entry", field=field, error=error)
+    return Problem(400, "entry", fields=[field], error=error)
 
 
 class Arguments:

@@ -85,7 +85,7 @@ def failure(process: subprocess.Popen[bytes], said: Path) -> str:
 def require_room(begun: Iterable[subprocess.Popen[bytes]]) -> None:
     """Refuse one more command where as many run as may at once."""
     if sum(map(runs, begun)) >= _MOST:
-        raise Problem(503, "busy")
+        raise Problem(503, "programs", most=_MOST)
 
 
 def is_ending(process: subprocess.Popen[bytes]) -> bool:

@@ -435,7 +435,7 @@ class CrawlRuns:
             known = {**said, "seeds": ",".join(str(url) for url, _ in said["seeds"])}
             arguments = {name: str(value) for name, value in known.items() if value not in ("", [])}
             is_whole = _job_of(arguments) == job
-            if _has_requisites(Path(file_of(self._catalogue.store))):
+            if _has_requisites(Path(file_of(self._catalogue.store)), job):
                 arguments["requisites"] = "yes"
         except (StoreError, Problem, KeyError, TypeError, ValueError):
             return None
@@ -478,9 +478,12 @@ class CrawlRuns:
         return job
 
 
-def _has_requisites(store: Path) -> bool:
+def _has_requisites(store: Path, job: str) -> bool:
+    of_job = "SELECT 1 FROM requisite JOIN job ON job.id = requisite.job WHERE name = ? LIMIT 1"
     with reading(store) as db:
-        return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'requisite'").fetchall())
+        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'requisite'").fetchone() is None:
+            return False
+        return db.execute(of_job, (job,)).fetchone() is not None
 
 
 def _arguments(said: Mapping[str, str]) -> dict[str, str]:
@@ -499,7 +502,7 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
         "stick": not stick or _FOLDER.fullmatch(stick),
     }
     if wrong := [field for field, right in is_right.items() if not right]:
-        raise Problem(400, "entry", field=wrong[0], error="", fields=wrong)
+        raise Problem(400, "entry", fields=wrong, error="")
     kinds = ",".join(kind for kind in KINDS if said.get(f"keep.{kind}"))
     arguments = {
         "seeds": ",".join(seeds),

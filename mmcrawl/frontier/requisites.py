@@ -16,6 +16,7 @@ from mmcrawl.frontier.store import SqliteStore
 from mmcrawl.frontier.urls import split_origin, url_key
 
 _STEPS = 5  # imports, and redirects, that lead from a page to what it needs
+_MOST_PAGES = 10_000  # of which it is kept in memory how many bytes came with them
 _IS_FULL = "more bytes than its page, or the crawl, may have"
 
 
@@ -151,7 +152,8 @@ class RequisiteQueue:
 
     def end(self, one: Requisite, error: str = "", size: int = 0) -> None:
         """Note that one which was taken is kept, or why it is not."""
-        self._use(one, size - self._accepted.pop(one, 0))
+        self._use(one, size - self._accepted.get(one, 0))
+        self._accepted.pop(one, None)
         with self._store.writing() as db:
             db.execute(
                 "UPDATE requisite SET status = ?, bytes = ?, error = ? WHERE id = ?",
@@ -168,8 +170,8 @@ class RequisiteQueue:
         """Reserve bytes until it has ended; return whether there is room for them."""
         fits = size <= self.room(one)
         if fits:
-            self._accepted[one] = size
             self._use(one, size)
+            self._accepted[one] = size
         return fits
 
     def _use(self, one: Requisite, size: int) -> None:
@@ -178,8 +180,11 @@ class RequisiteQueue:
 
     def _used_by(self, page: int) -> int:
         if page not in self._used:
+            if len(self._used) >= _MOST_PAGES:
+                self._used.clear()
             [(used,)] = self._rows("coalesce(sum(bytes), 0)", "page = ?", page)
-            self._used[page] = int(used)
+            accepted = sum(size for one, size in self._accepted.items() if one.page == page)
+            self._used[page] = int(used) + accepted
         return self._used[page]
 
     def tally(self) -> tuple[int, int, Counter[str]]:

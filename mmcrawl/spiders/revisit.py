@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,9 +26,9 @@ from mmcrawl.engine.answers import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import Configuration, with_stored_web
 from mmcrawl.engine.hosts import reason_of
-from mmcrawl.engine.items import VisitItem
+from mmcrawl.engine.items import RequisiteItem, VisitItem
 from mmcrawl.engine.requisites import unfit
-from mmcrawl.errors import StoreError, fatal_error
+from mmcrawl.errors import ExhaustedError, StoreError, UnreachableError, fatal_error
 from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.media.sizes import ALL
 from mmcrawl.page.urls import absolute_url
@@ -55,9 +56,17 @@ class _Plan:
     last: Version
 
 
+@dataclass(slots=True)
+class _Room:
+    """How many files, and bytes of them, may still come that pages need to be seen."""
+
+    files: int
+    size: int
+
+
 @dataclass(frozen=True, slots=True)
 class Revisits:
-    """The result of a run of visits.
+    """The result of a run of visits; what pages need to be seen is not counted.
 
     Attributes:
         new, unchanged: What they found; `not_modified` of the latter were answered with 304.
@@ -118,6 +127,8 @@ class RevisitSpider(Args[RevisitParams], Spider):
         spider._due = 0
         spider._next = None
         spider._reasons = Counter()
+        spider._room = spider._new_room("MMCRAWL_REQUISITES_MOST", "MMCRAWL_REQUISITES_MOST_BYTES")
+        spider._asked = set()
         return spider
 
     private_hosts = PrivateHosts()  # those of the pages that are due
@@ -125,6 +136,8 @@ class RevisitSpider(Args[RevisitParams], Spider):
     _due: int
     _next: float | None
     _reasons: Counter[str]
+    _room: _Room  # for what all pages need
+    _asked: set[str]  # of that
 
     @property
     def archive_uri(self) -> str | None:
@@ -161,17 +174,24 @@ class RevisitSpider(Args[RevisitParams], Spider):
             for request in self._target(response, url, steps):
                 yield request
             if seen.capture is not None and last is not None and last.status == status == 200:
-                for request in await run_in_thread(self._needed, seen.capture, last, 0):
+                room = self._new_room(
+                    "MMCRAWL_REQUISITES_PER_PAGE", "MMCRAWL_REQUISITES_PAGE_BYTES"
+                )
+                for request in await self._needed(seen.capture, last, 0, room):
                     yield request
 
-    async def needed(self, response: Response, last: None, steps: int) -> AsyncIterator[Any]:
+    async def needed(self, response: Response, steps: int, room: _Room) -> AsyncIterator[Any]:
         """Have archived what a page needs to be seen, and ask for what that needs."""
         capture = capture_of(response, response.url)
-        if why := unfit(capture):
-            self._failed(response.url, why)
+        size = len(capture.body)
+        fits = size <= min(room.size, self._room.size)
+        if why := unfit(capture) or ("" if fits else "too large"):
+            logger.info("%s: %s", response.url, why)
             return
-        yield VisitItem(response.url, capture.time, response.status, capture)
-        for request in await run_in_thread(self._needed, capture, last, steps):
+        room.size -= size
+        self._room.size -= size
+        yield RequisiteItem(response.url, capture.time, response.status, capture)
+        for request in await self._needed(capture, None, steps, room):
             yield request
 
     def errback(self, failure: Failure) -> Iterator[VisitItem]:
@@ -180,6 +200,9 @@ class RevisitSpider(Args[RevisitParams], Spider):
         if fatal is not None:
             raise self._stopped(fatal)
         request: Request = failure.request  # type: ignore[attr-defined]
+        if "room" in request.cb_kwargs:  # no visit
+            logger.info("%s: %s", request.url, reason_of(failure))
+            return
         last: Version | None = request.cb_kwargs["last"]
         self._failed(request.url, reason_of(failure))
         if last is not None and not isinstance(failure.value, IgnoreRequest):
@@ -262,32 +285,74 @@ class RevisitSpider(Args[RevisitParams], Spider):
         if self._archive is not None and not self._archive.visits(target):
             yield self._request(target, None, steps=steps + 1)
 
-    def _needed(self, capture: Capture, last: Version | None, steps: int) -> list[Request]:
+    def _new_room(self, files: str, size: str) -> _Room:
+        return _Room(value_of(self.settings, files), value_of(self.settings, size))
+
+    async def _needed(
+        self, capture: Capture, last: Version | None, steps: int, room: _Room
+    ) -> list[Request]:
         """Return requests for what a page or style sheet needs that the archive has not.
 
         Args:
-            last: The version before, None for what is known to be needed: if the archive has
-                nothing of what it needed, nothing of that is kept.
+            last: The version before of a page, None for what is known to be needed.
             steps: How many style sheets and redirects led to it.
+            room: Of the page.
+        """
+        if steps > _MOST_STEPS:
+            return []
+        try:
+            urls = await run_in_thread(self._lacking, capture, last, room.files)
+        except Exception as error:
+            fatal = fatal_error(error)
+            if fatal is None:
+                raise
+            if isinstance(fatal, ExhaustedError | UnreachableError):
+                raise self._stopped(fatal) from None
+            self._failed(capture.url, str(fatal))  # the version before is damaged
+            return []
+        if last is not None:  # what its style sheets name has as much room
+            room.files *= 2
+        return list(self._requests(urls, steps + 1, room))
+
+    def _lacking(self, capture: Capture, last: Version | None, most: int) -> list[str]:
+        """Return what is needed that the archive has not; runs in a thread.
+
+        If the page is the same as before, or the archive has nothing of what it needed then, it is
+        nothing.
         """
         archive = self._archive
-        if archive is None or steps > _MOST_STEPS:
+        if archive is None:
             return []
-        if last is not None and not archive.known(named_by(archive.rebuild(last))):
+        if last is not None and (
+            sha256(capture.body).hexdigest() == last.digest
+            or not archive.known(named_by(archive.rebuild(last)))
+        ):
             return []
-        named = named_by(capture)[: value_of(self.settings, "MMCRAWL_REQUISITES_PER_PAGE")]
+        named = named_by(capture)[:most]
         known = archive.known(named)
-        largest = value_of(self.settings, "MMCRAWL_REQUISITES_PAGE_BYTES")
-        return [
-            self._request(url, None, steps=steps + 1).replace(
-                callback=self.needed, meta={**_META, "download_maxsize": largest}
+        return [url for url in named if url not in known]
+
+    def _requests(self, urls: list[str], steps: int, room: _Room) -> Iterator[Request]:
+        """Yield requests for what a page needs, as far as there is room for it."""
+        for url in urls:
+            size = min(room.size, self._room.size)
+            if min(size, room.files, self._room.files) <= 0:
+                return
+            if url in self._asked or not self.private_hosts.may_ask(url):
+                continue
+            self._asked.add(url)
+            room.files -= 1
+            self._room.files -= 1
+            yield Request(
+                url,
+                callback=self.needed,
+                errback=self.errback,
+                cb_kwargs={"steps": steps, "room": room},
+                meta={**_META, "download_maxsize": size},
             )
-            for url in named
-            if url not in known and self.private_hosts.may_ask(url)
-        ]
 
     def _item_scraped(self, item: Any) -> None:
-        if not isinstance(item, VisitItem):
+        if not isinstance(item, VisitItem) or isinstance(item, RequisiteItem):
             return
         count = self.crawler.stats.inc_value
         count("mmcrawl/revisit/visited")

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.browse import programs
+from mmcrawl.browse.arguments import Problem
+from mmcrawl.browse.text import words_for
 from tests.waiting import HANG, until
 
 pytestmark = pytest.mark.processes
@@ -61,6 +63,18 @@ def test_a_command_is_interrupted_once_and_says_nothing_of_it(tmp_path: Path) ->
     programs.end_all([command])
     assert command.returncode == 130
     assert "Traceback" not in (tmp_path / "said").read_text()
+
+
+def test_one_more_than_may_run_is_told_what_to_wait_for(tmp_path: Path) -> None:
+    with (tmp_path / "said").open("wb") as said:
+        begun = [programs.begin(["version"], said)]
+        with pytest.raises(Problem) as caught:
+            programs.require_room(begun * 4)
+    problem = caught.value
+    said_so = words_for("en", "", "")(f"problem.{problem.name}", **problem.values)
+    assert said_so == "4 exports or lessons are running."
+    begun[0].wait(HANG)
+    programs.require_room(begun * 4)
 
 
 def test_a_command_that_is_left_alone_ends_by_itself(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from sqlite3 import connect
 from time import time
 from typing import Any
 
@@ -238,6 +240,66 @@ def test_what_is_not_due_is_visited_where_that_is_told(visits: Visits) -> None:
     assert sorted(visits.server.asked) == ["/a", "/a", "/b"]
     assert len(visits.history(other)) == 2
     assert "it may be all, or the URL of a page" in visits.run("due=b", code=2)
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+
+
+def pictures(page: str, names: str) -> str:
+    return "".join(f"<img src={page}{name}.png>" for name in names)
+
+
+def with_pictures(visits: Visits) -> None:
+    """Two pages of a picture that was archived, which need three others each now."""
+    image = visits.tools.Answer(PNG, headers={"Content-Type": "image/png"})
+    for page in "ab":
+        visits.saw(f"/{page}", "<img src=old.png>")
+        visits.server.pages[f"/{page}"] = f"<img src=old.png>{pictures(page, '012')}"
+        visits.server.pages |= {f"/{page}{n}.png": image for n in range(3)}
+    visits.saw("/old.png", "old")
+    visits.server.pages["/old.png"] = "old"
+
+
+def test_what_a_page_needs_is_no_visit_and_asked_for_when_the_page_changed(
+    visits: Visits,
+) -> None:
+    with_pictures(visits)
+    visits.server.pages["/a"] += "<img src=lost.png>"
+    said = visits.run("-O", "visits.jsonl")
+    assert "due 3 visited 3 new versions 2 unchanged 1," in said
+    assert "Failed visits" not in said
+    assert len((visits.folder / "visits.jsonl").read_text().splitlines()) == 3
+    with visits.open() as archive:
+        assert len(list(archive.urls())) == 3 + 6
+    visits.run("due=all")
+    assert visits.server.asked.count("/a") == 2
+    assert visits.server.asked.count("/lost.png") == 1
+
+
+@each("limit, most", [("MOST=4", 4), (f"MOST_BYTES={3 * len(PNG)}", 3), ("PAGE_BYTES=500", 2)])
+def test_what_pages_need_is_bounded(tools: Any, limit: str, most: int) -> None:
+    visits = Visits(tools)
+    with_pictures(visits)
+    name, _, value = limit.partition("=")
+    visits.run(**{f"MMCRAWL_REQUISITES_{name}": value})
+    with visits.open() as archive:
+        assert len(list(archive.urls())) == 3 + most
+
+
+def test_a_version_that_is_damaged_is_said_in_a_sentence(visits: Visits) -> None:
+    url = visits.saw("/a", "<p>page</p>" * 99)
+    visits.server.pages["/a"] = "<p>new</p>"
+    with visits.open() as archive:
+        archive.pack()
+    with closing(connect(visits.folder / "crawl-archive.db")) as db, db:
+        [(key, data)] = db.execute("SELECT key, data FROM segment")
+        damaged = bytearray(data)
+        damaged[len(data) // 2] ^= 0x10
+        db.execute("UPDATE segment SET data = ? WHERE key = ?", (bytes(damaged), key))
+    said = visits.run()
+    assert "Traceback" not in said
+    assert f"version 1 of {url} cannot be read" in said
+    assert visits.history(url) == [(True, 200), (True, 200)]
 
 
 def test_a_visit_by_a_slow_clock_is_noted_of_the_version_it_asked_after(tmp_path: Path) -> None:

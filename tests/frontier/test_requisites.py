@@ -1,5 +1,7 @@
 """What pages need to be seen waits behind their links: each address once, and not too many."""
 
+import pytest
+
 from mmcrawl.frontier import RequisiteLimits, RequisiteQueue, SqliteStore
 
 PAGE, OTHER = 1, 2
@@ -88,6 +90,25 @@ def test_a_page_and_a_crawl_have_room_for_so_many_bytes(store: SqliteStore) -> N
     assert taken(queue) == []
     full = "more bytes than its page, or the crawl, may have"
     assert queue.tally() == (2, 150, {"too large": 1, full: 1})
+
+
+def test_bytes_of_a_page_are_summed_again_when_they_are_forgotten(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mmcrawl.frontier.requisites._MOST_PAGES", 1)
+    queue = opened(store)
+    kept(queue, store, STYLE, LOGO)
+    kept(queue, store, FONT, page=OTHER)
+    style, logo = (queue.take(lambda one: "h.test" in one) for _ in range(2))
+    font = queue.take(lambda _: True)
+    assert queue.accept(style, 80)
+    assert queue.accept(font, 10)
+    assert queue.room(logo) == 20
+    queue.room(font)
+    queue.end(style, size=60)
+    queue.room(font)
+    assert queue.room(logo) == 40
+    assert len(queue._used) == 1
 
 
 def test_a_crawl_has_only_so_many(store: SqliteStore) -> None:

@@ -145,7 +145,7 @@ def start_crawl(context: Context, form: Form) -> str | Response:
     except Problem as problem:
         if problem.name != "entry":
             raise
-        fields: Any = problem.values.get("fields", [problem.values["field"]])
+        fields: Any = problem.values["fields"]
         wrong = {field: form.entry(field, problem.values["error"]) for field in fields}
         return _shown(context, form, said, wrong)
 
