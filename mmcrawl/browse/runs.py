@@ -479,11 +479,12 @@ class CrawlRuns:
 
 
 def _has_requisites(store: Path, job: str) -> bool:
-    of_job = "SELECT 1 FROM requisite JOIN job ON job.id = requisite.job WHERE name = ? LIMIT 1"
+    """Return whether a job keeps what pages need: its pages named some, or no job's did so far."""
+    of_jobs = "SELECT coalesce(max(name = ?), 1) FROM requisite JOIN job ON job.id = requisite.job"
     with reading(store) as db:
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'requisite'").fetchone() is None:
             return False
-        return db.execute(of_job, (job,)).fetchone() is not None
+        return bool(db.execute(of_jobs, (job,)).fetchone()[0])
 
 
 def _arguments(said: Mapping[str, str]) -> dict[str, str]:
