@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.browse import programs
-from mmcrawl.browse.arguments import Problem
-from mmcrawl.browse.text import words_for
+from mmcrawl.browse import Problem, programs, words_for
 from tests.waiting import HANG, until
 
 pytestmark = pytest.mark.processes
@@ -18,7 +16,7 @@ pytestmark = pytest.mark.processes
 # A browser that begins a command, says its number, and waits.
 _BROWSER = """
 import sys, time
-from mmcrawl.browse import programs
+from mmcrawl.browse import Problem, programs, words_for
 with open(sys.argv[1], "wb") as said:
     print(programs.begin(["shell", "-c", "__import__('time').sleep(300)"], said).pid, flush=True)
 time.sleep(300)
