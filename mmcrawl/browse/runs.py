@@ -30,6 +30,7 @@ from mmcrawl.frontier.aliases import ALIAS
 from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.findings import BarrenDirectory, barren_directories
 from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.frontier.store import open_store
 from mmcrawl.frontier.urls import host_of
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.store.uris import file_of, is_server
@@ -431,12 +432,14 @@ class CrawlRuns:
         if not self.is_possible or is_server(self._catalogue.store):
             return None
         try:
-            said = FoundMedia(self._catalogue.store, job).jobs[0].arguments
+            found = FoundMedia(self._catalogue.store, job).jobs[0]
+            said = found.arguments
             known = {**said, "seeds": ",".join(str(url) for url, _ in said["seeds"])}
             arguments = {name: str(value) for name, value in known.items() if value not in ("", [])}
             is_whole = _job_of(arguments) == job
-            if _has_requisites(Path(file_of(self._catalogue.store)), job):
-                arguments["requisites"] = "yes"
+            with open_store(self._catalogue.store, read_only=True) as store:
+                if store.memory(found.number).get("requisites"):
+                    arguments["requisites"] = "yes"
         except (StoreError, Problem, KeyError, TypeError, ValueError):
             return None
         return {**arguments, "store": self._catalogue.store} if is_whole else None
@@ -476,15 +479,6 @@ class CrawlRuns:
             with (self._folder / f"{job}.log").open("ab") as log:
                 self._running[job] = programs.begin(command, log, whole=bool(stick))
         return job
-
-
-def _has_requisites(store: Path, job: str) -> bool:
-    """Return whether a job keeps what pages need: its pages named some, or no job's did so far."""
-    of_jobs = "SELECT coalesce(max(name = ?), 1) FROM requisite JOIN job ON job.id = requisite.job"
-    with reading(store) as db:
-        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'requisite'").fetchone() is None:
-            return False
-        return bool(db.execute(of_jobs, (job,)).fetchone()[0])
 
 
 def _arguments(said: Mapping[str, str]) -> dict[str, str]:

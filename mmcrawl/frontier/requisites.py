@@ -80,6 +80,10 @@ class RequisiteQueue:
                 for statement in REQUISITES.split(";\n"):
                     db.execute(statement)
             db.execute("UPDATE requisite SET status = 'W' WHERE job = ? AND status = 'R'", (job,))
+            # For who goes on with the job and does not know how it was begun.
+            db.execute(
+                "UPDATE job SET memory = json_set(memory, '$.requisites', 1) WHERE id = ?", (job,)
+            )
         store.commit()
         of_origins = self._rows("origin, count(*)", "status = 'W' GROUP BY origin")
         self.waiting = Counter[str](dict(of_origins))

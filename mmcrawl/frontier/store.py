@@ -205,11 +205,15 @@ class SqliteStore:
         return [json.loads(row[0]) for row in rows]
 
     def remember(self, number: int, memory: Mapping[str, Any]) -> None:
-        """Keep a job's plain data, e.g. word counts, in place of what was there and of notes."""
+        """Keep a job's plain data, e.g. word counts, in place of what was there and of notes.
+
+        That its pages' requisites are kept stays: :class:`RequisiteQueue` notes it when it begins.
+        """
         with self.writing():
             self.db.execute("DELETE FROM note WHERE job = ?", (number,))
             self.db.execute(
-                "UPDATE job SET memory = ? WHERE id = ?",
+                "UPDATE job SET memory = json_patch(?, json_object("
+                "'requisites', json_extract(memory, '$.requisites'))) WHERE id = ?",
                 (json.dumps(memory, ensure_ascii=False), number),
             )
 

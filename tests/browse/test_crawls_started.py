@@ -9,6 +9,8 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from mmcrawl.browse import Context, CrawlRuns, Options, WorksOfStore
+from mmcrawl.crawl import FocusedParams
+from mmcrawl.frontier import RequisiteLimits, RequisiteQueue, open_store
 from tests.browse.catalogue import browsing, fill
 from tests.browse.works import key_of, store_of
 from tests.serving import Answer, Request, Server
@@ -105,6 +107,27 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(browsed: tuple[TestClient, 
         assert (folder / f"{job}.rules").read_text() == rule
         page = html.document_fromstring(client.get(to).text)
         assert page.xpath("string(//dl/div[1]/dd)") == "8", context.runs.log(job)
+
+
+def test_which_of_two_crawls_keeps_requisites_is_read_from_its_job(
+    browsed: tuple[TestClient, Context],
+) -> None:
+    _, context = browsed
+    limits, names = RequisiteLimits(1, 1, 1, 1), []
+    with open_store(context.options.store) as store:
+        for word in ("lever", "pulley", "wheel"):
+            said = {"keywords": word, "seeds": f"http://{word}.test/", "algo": "urlrule"}
+            params = FocusedParams.model_validate(said)
+            job = store.job(params.job_name, params.identity())
+            names.append(job.name)
+            if word == "pulley":
+                queue = RequisiteQueue(store, job.number, limits)
+                queue.keep(["http://pulley.test/a.css"], 1)
+            store.remember(job.number, {"links": "all"})
+            store.commit()
+        assert store.memory(job.number) == {"links": "all"}
+    kept = [(context.runs.arguments(name) or {}).get("requisites") for name in names]
+    assert kept == [None, "yes", None]
 
 
 @pytest.mark.processes
