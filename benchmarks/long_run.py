@@ -4,17 +4,20 @@
 
 A simulated web of 200 hosts, with stored ones (`--webs`), answers after 20 ms; of its answers 1 in
 50 is a broken connection, an error of the server or half a page. Every few seconds the memory of
-all processes of the crawl, the pages in its archive and the processor time are noted. The table has
-for each tenth of the pages: pages a second by the clock and by the processor, memory at its end,
-and bytes of stores a page. Then `archive check`; in each of so many `--months`, visits that are
-due, 1 page in 200 at most, for pages that change as their addresses say; and `archive check` again.
-`--minutes` ends the crawl as Ctrl-C does.
+each process of the crawl, the pages in its archive and the processor time are noted, in a line of
+`--looks` if that file is named. The table has for each tenth of the pages: pages a second by the
+clock and by the processor, bytes of stores a page, and the memory of each process at its end. Then
+`archive check`; in each of so many `--months`, visits that are due, 1 page in 200 at most, for
+pages that change as their addresses say; and `archive check` again. `--minutes` ends the crawl as
+Ctrl-C does. What fails is told, and the rest goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -24,7 +27,7 @@ import tempfile
 import time
 import zlib
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
 
@@ -47,8 +50,39 @@ class Look:
     pages: int
     seconds: float
     cpu: float
-    memory: int
     disk: int
+    memory: dict[str, int]  # bytes of each process, by what it does
+
+
+@dataclass(slots=True)
+class Processes:
+    """The processes of a crawl: what they do, and the processor time of all that were seen."""
+
+    _names: dict[int, str] = field(default_factory=dict)
+    _cpu: dict[int, float] = field(default_factory=dict)
+
+    def look(self, first: int) -> tuple[float, dict[str, int]]:
+        """Return the processor time so far, in seconds, and the memory of each that runs."""
+        memory: dict[str, int] = {}
+        with suppress(psutil.Error):
+            crawl = psutil.Process(first)
+            for process in (crawl, *crawl.children(recursive=True)):
+                with suppress(psutil.Error):
+                    name = self._name(process, first)
+                    memory[name] = memory.get(name, 0) + process.memory_info().rss
+                    self._cpu[process.pid] = sum(process.cpu_times()[:2])
+        return sum(self._cpu.values()), memory
+
+    def _name(self, process: psutil.Process, first: int) -> str:
+        if process.pid not in self._names:
+            serves = re.search(r"from mmcrawl\.(\S+) import serve", " ".join(process.cmdline()))
+            parent = self._names.get(process.ppid(), "")
+            number = 1 + sum(
+                one.startswith("worker") for one in self._names.values() if " " not in one
+            )
+            name = f"{serves[1].rpartition('.')[2]} of {parent}" if serves else f"worker{number}"
+            self._names[process.pid] = "crawl" if process.pid == first else name
+        return self._names[process.pid]
 
 
 class Faults:
@@ -83,6 +117,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--months", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--looks", type=Path)
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="long-run-"))
     web = f"sim:pages={2 * given.pages},sites={min(200, given.pages // 25)};{given.webs}"
@@ -94,13 +129,15 @@ def main() -> int:
     crawl += ["-a", f"workers={given.workers}"] if given.workers else []
     try:
         start = time.time()
-        looks = watched(crawl, folder, start, 60 * given.minutes)
-        print(*table(looks), *told(["archive", "check"], folder, start), sep="\n")
+        looks = watched(crawl, folder, start, 60 * given.minutes, given.looks)
+        print(*table(looks), *told(["archive", "check"], folder, start), sep="\n", flush=True)
         for month in range(1, given.months + 1):
             visits = ["crawl", "revisit", *words, "-a", f"at=@{start + month * _MONTH:.0f}"]
             visits += ["-a", f"limit={given.pages // 200}"]
             looks = watched(visits, folder, start + month * _MONTH)
-            print(f"month {month}: {looks[-1]}", flush=True)
+            most = max(sum(look.memory.values()) for look in looks)
+            end = f"{looks[-1].pages} versions, {looks[-1].disk >> 20} MB of stores"
+            print(f"month {month}: {end}, at most {most >> 20} MB of memory", flush=True)
         if given.months:
             print(*told(["archive", "check"], folder, start), sep="\n")
     finally:
@@ -114,7 +151,7 @@ def told(words: list[str], folder: Path, now: float) -> list[str]:
     run = subprocess.run(
         command, cwd=folder, env=environment(now), capture_output=True, text=True, check=False
     )
-    return ["", *run.stdout.splitlines()]
+    return ["", *run.stdout.splitlines(), *run.stderr[-2_000:].splitlines()]
 
 
 def environment(now: float) -> dict[str, str]:
@@ -123,31 +160,30 @@ def environment(now: float) -> dict[str, str]:
     return {**os.environ, **ours, _NOW: str(now)}
 
 
-def watched(words: list[str], folder: Path, now: float, seconds: float = inf) -> list[Look]:
+def watched(
+    words: list[str], folder: Path, now: float, seconds: float = inf, kept: Path | None = None
+) -> list[Look]:
     """Run a crawl for so long; return what was seen of it."""
     command = [sys.executable, "-m", "scrapy", *words]
-    looks, began = [], time.monotonic()
-    with (folder / "log").open("w") as log:
+    looks, began, processes = [], time.monotonic(), Processes()
+    with (folder / "log").open("w") as log, open(kept or os.devnull, "w") as lines:
         crawl = subprocess.Popen(command, cwd=folder, env=environment(now), stdout=log, stderr=log)
-        while crawl.poll() is None:
-            time.sleep(_PAUSE)
-            memory, cpu = 0, 0.0
+        while True:
+            ended = crawl.poll() is not None
             if time.monotonic() - began > seconds:
                 seconds = inf
                 crawl.send_signal(signal.SIGINT)
-            with suppress(psutil.Error):
-                first = psutil.Process(crawl.pid)
-                for process in (first, *first.children(recursive=True)):
-                    with suppress(psutil.Error):
-                        memory += process.memory_info().rss
-                        cpu += sum(process.cpu_times()[:2])
-                disk = sum(file.stat().st_size for file in folder.glob("*.db*"))
-                pages = pages_in(folder / "crawl-archive.db")
-                looks.append(Look(pages, time.monotonic() - began, cpu, memory, disk))
+            cpu, memory = processes.look(crawl.pid)
+            disk = sum(file.stat().st_size for file in folder.glob("*.db*"))
+            pages = pages_in(folder / "crawl-archive.db")
+            looks.append(Look(pages, time.monotonic() - began, cpu, disk, memory))
+            print(json.dumps(asdict(looks[-1])), file=lines, flush=True)
+            if ended:
+                break
+            time.sleep(_PAUSE)
     if crawl.returncode:
-        raise SystemExit((folder / "log").read_text()[-2_000:])
-    # Processes that end take their share of both with them: the last looks are no measure.
-    return looks[: 1 + max(range(len(looks)), key=lambda place: looks[place].cpu)]
+        print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:], sep="\n")
+    return looks
 
 
 def pages_in(store: Path) -> int:
@@ -159,18 +195,19 @@ def pages_in(store: Path) -> int:
 
 def table(looks: list[Look]) -> list[str]:
     """Return the lines of the table."""
-    lines = ["| pages | pages/s | pages/CPU s | MB | bytes a page |", "|---|---|---|---|---|"]
+    names = [*dict.fromkeys(name for look in looks for name in look.memory)]
+    head = ["pages", "pages/s", "pages/CPU s", "bytes a page", *(f"MB {name}" for name in names)]
+    rows: list[list[object]] = [head, ["---"] * len(head)]
     last, before = looks[-1].pages, looks[0]
     for tenth in range(1, 11):
         now = next(one for one in looks if one.pages >= last * tenth // 10)
         if (new := now.pages - before.pages) > 0:
             clock, cpu = new / (now.seconds - before.seconds), new / (now.cpu - before.cpu)
             size = (now.disk - before.disk) / new
-            lines.append(
-                f"| {now.pages} | {clock:.1f} | {cpu:.1f} | {now.memory >> 20} | {size:.0f} |"
-            )
+            memory = [now.memory.get(name, 0) >> 20 for name in names]
+            rows.append([now.pages, f"{clock:.1f}", f"{cpu:.1f}", f"{size:.0f}", *memory])
             before = now
-    return lines
+    return [f"| {' | '.join(map(str, row))} |" for row in rows]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import repeat
-from threading import Thread
 from typing import TypeVar
 
 from mmcrawl.archive.intake import Answers, ArchiveStore, Visited
@@ -118,7 +117,7 @@ def serve() -> None:
     while (question := questions.next())[0] is not _CLOSE:
         plain, bodies = question
         questions.answer(_ANSWERS.write(store.store(_with_bodies(_VISITS.read(plain), bodies))))
-    Thread(target=questions.next, daemon=True).start()  # ends this process if its crawl is gone
+    questions.in_thread(questions.next)  # ends this process if its crawl is gone
     try:
         store.close()
     except StoreError as error:

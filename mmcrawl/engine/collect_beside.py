@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from typing import Any, Self
 
 from scrapy import Spider, signals
@@ -165,8 +165,7 @@ def serve() -> None:
             questions.answer(None)
 
     crawler.signals.connect(follow, signals.spider_opened)
-    listener = Thread(target=listen, daemon=True)
-    listener.start()
+    listener = questions.in_thread(listen)
     process.crawl(crawler, **{name: text for name, text in opening["arguments"].items() if text})
     process.start(install_signal_handlers=False)
     ended.set()

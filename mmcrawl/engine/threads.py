@@ -6,13 +6,27 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Lock, Thread
-from typing import Generic, ParamSpec, TypeVar
+from time import monotonic
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def use_monotonic_clock() -> None:
+    """Let the reactor tell how long to wait by a clock that is never set.
+
+    Twisted's is the time of day. What threads hand over waits in its heap as well: if the clock is
+    put back an hour at that moment, it comes an hour later, and what waits for it with it.
+    """
+    from twisted.internet import reactor as installed
+
+    reactor: Any = installed  # Twisted declares functions, which could not be replaced
+    if not reactor.getDelayedCalls():  # else their times are of the other clock
+        reactor.seconds = monotonic
 
 
 def in_thread(call: Callable[[], T]) -> Deferred[T]:

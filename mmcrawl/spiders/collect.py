@@ -30,7 +30,7 @@ from mmcrawl.engine.downloads import (
     TooSlowError,
 )
 from mmcrawl.engine.hosts import reason_of
-from mmcrawl.engine.threads import in_thread
+from mmcrawl.engine.threads import in_thread, use_monotonic_clock
 from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error
 from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.media.bundles import bundle_of
@@ -108,6 +108,7 @@ class CollectSpider(Args[CollectParams], Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        use_monotonic_clock()
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         spider._hosts = Counter()

@@ -42,7 +42,7 @@ from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
-from mmcrawl.engine.threads import Completions, has_another_core
+from mmcrawl.engine.threads import Completions, has_another_core, use_monotonic_clock
 from mmcrawl.errors import ListingError
 from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.page.headers import header_text
@@ -113,6 +113,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         check_scheduler(crawler.settings)
+        use_monotonic_clock()
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         crawls = PlainScheduler not in load_object(crawler.settings["SCHEDULER"]).mro()

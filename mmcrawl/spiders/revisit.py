@@ -28,6 +28,7 @@ from mmcrawl.engine.crawls import Configuration, with_stored_web
 from mmcrawl.engine.hosts import reason_of
 from mmcrawl.engine.items import RequisiteItem, VisitItem
 from mmcrawl.engine.requisites import unfit
+from mmcrawl.engine.threads import use_monotonic_clock
 from mmcrawl.errors import ExhaustedError, StoreError, UnreachableError, fatal_error
 from mmcrawl.frontier.urls import PrivateHosts, host_of
 from mmcrawl.media.sizes import ALL
@@ -118,6 +119,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        use_monotonic_clock()
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         if spider.args.web:

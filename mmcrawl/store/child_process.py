@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from logging.handlers import QueueHandler
@@ -156,6 +157,20 @@ class Questions:
             return _received(self._questions)
         except EOFError:
             os._exit(1)
+
+    def in_thread(self, listen: Callable[[], object]) -> threading.Thread:
+        """Listen in a thread; if that fails the process ends: its parent would wait for ever."""
+
+        def run() -> None:
+            try:
+                listen()
+            except BaseException:  # noqa: BLE001 - a want of memory too
+                traceback.print_exc()
+                os._exit(1)
+
+        thread = threading.Thread(target=run, name="listener", daemon=True)
+        thread.start()
+        return thread
 
     def answer(self, what: object) -> None:
         """Answer the last question with what JSON can write; for the rest see `next`."""
