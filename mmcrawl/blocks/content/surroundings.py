@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -68,7 +67,6 @@ _NAMES = re.compile(
     rb"""(?:"([^"\0]{0,400})|'([^'\0]{0,400})|([^\s"'>\0]{1,400})))"""
 )
 _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
-_SINGLE = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SLICE = 10_000  # elements whose start tags are in memory at once
 _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
 # Of a start tag in lower case.
@@ -169,13 +167,17 @@ class Surroundings:
         Returns:
             Of each node the number of its state, and the states.
         """
-        tags, parents = self._tree.tags, self._tree.parents
-        state_of = array("i", bytes(4 * len(tags)))
+        tags = self._tree.tags
+        nodes = np.flatnonzero(self.with_text)
+        places = np.cumsum(self.with_text)  # of each element among them, from 1 on
+        around = places[np.asarray(self._tree.parents)[nodes]].tolist()
+        state_at = [0]
         states: list[_State] = [(0, 0, 0, 0.0, 0.0, 0.0, 0.0)]
         known: dict[tuple[int, str, int], int] = {}
         looks: dict[tuple[int, str, int], int] = {}
-        for node, said in start_tags.of(self._tree, np.flatnonzero(self.with_text)):
-            key = (state_of[parents[node]], tags[node], said)
+        said_of = start_tags.of(self._tree, nodes)
+        for parent, node, said in zip(around, nodes.tolist(), said_of, strict=True):
+            key = (state_at[parent], tags[node], said)
             state = known.get(key)
             if state is None:
                 state = known[key] = len(states)
@@ -187,8 +189,9 @@ class Surroundings:
                     total, innermost = total + score, score
                     least, most = min(least, score), max(most, score)
                 states.append((bits, depth + 1, look, total, least, most, innermost))
-            state_of[node] = state
-        return np.frombuffer(state_of, dtype=np.int32), states
+            state_at.append(state)
+        state_of = np.array(state_at, dtype=np.int32)[np.where(self.with_text, places, 0)]
+        return state_of, states
 
 
 class StartTags:
@@ -204,22 +207,22 @@ class StartTags:
     def __init__(self, class_weights: Mapping[str, float]) -> None:
         self._class_weights = class_weights
         self._known: dict[tuple[object, ...], int] = {}  # by attributes
+        self._told: dict[bytes, tuple[int, float]] = {}  # by words
         self.said: list[_Said] = [(0, 0.0, 0)]
         self._numbers = {self.said[0]: 0}
         self._classes: dict[tuple[bytes, ...], int] = {}
 
-    def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
-        """Yield elements with the number of what the start tag of each says, an index of `said`."""
-        outermost = tree.having(_OUTERMOST)
+    def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> list[int]:
+        """Return of elements the numbers of what their start tags say, indices of `said`."""
+        numbers: list[int] = []
         for first in range(0, len(nodes), _SLICE):
-            these = nodes[first : first + _SLICE]
-            start_tags = list(tree.start_tags(these))
+            start_tags = list(tree.start_tags(nodes[first : first + _SLICE]))
             each = list(dict.fromkeys(start_tags))
             said = dict(zip(each, self._read(each), strict=True))
-            numbers = list(map(said.__getitem__, start_tags))
-            for place in np.flatnonzero(outermost[these]).tolist():
-                numbers[place] = 0
-            yield from zip(these.tolist(), numbers, strict=True)
+            numbers += map(said.__getitem__, start_tags)
+        for place in np.flatnonzero(tree.having(_OUTERMOST)[nodes]).tolist():
+            numbers[place] = 0
+        return numbers
 
     def _read(self, start_tags: list[bytes]) -> Iterator[int]:
         """Yield the number of what each start tag says."""
@@ -245,32 +248,41 @@ class StartTags:
 
     def _number(self, hidden: int, attributes: Sequence[tuple[bytes, ...]]) -> int:
         """Return the number of what a start tag with some attributes says."""
+        bits, score, count, its_class = hidden, 0.0, 0, 0
+        told = self._told
         names = b" ".join([a or b or c for _, a, b, c in attributes])
-        bits, score = self._read_names(names) if names else (0, 0.0)
-        of_class = next((one for one in attributes if one[0].lower() == b"class"), None)
-        number = self._classes.setdefault(of_class[1:], len(self._classes) + 1) if of_class else 0
-        said = (bits | hidden, score, number)
-        found = self._numbers.setdefault(said, len(self.said))
-        if found == len(self.said):
+        for word in dict.fromkeys(_spelt(names).split()):
+            if len(word) > 1:
+                said_by = told.get(word)
+                if said_by is None:
+                    said_by = told[word] = self._said_by(word.decode("ascii"))
+                bits |= said_by[0]
+                score += said_by[1]
+                count += 1
+        for name, *value in attributes:
+            if name.lower() == b"class":
+                its_class = self._classes.setdefault(tuple(value), len(self._classes) + 1)
+                break
+        said = (bits, score / math.sqrt(count) if score else 0.0, its_class)
+        number = self._numbers.setdefault(said, len(self.said))
+        if number == len(self.said):
             self.said.append(said)
-        return found
+        return number
 
-    def _read_names(self, names: bytes) -> tuple[int, float]:
-        """Return the bits of the class words of an element, and what they say of its text."""
-        words = _words(names)
-        bits, score = 0, 0.0
-        for word in words & _CLASS_BIT.keys():
-            bits |= _CLASS_BIT[word]
-        weights = list(filter(None, map(self._class_weights.get, words)))
-        if weights:
-            score = math.fsum(weights) / math.sqrt(len(words))
-        return bits, score
+    def _said_by(self, word: str) -> tuple[int, float]:
+        """Return the bit of a class word, and what it says of the text inside."""
+        return _CLASS_BIT.get(word, 0), self._class_weights.get(word, 0.0)
 
 
 def _words(names: bytes) -> set[str]:
+    return {word for word in _spelt(names).decode("ascii").split() if len(word) > 1}
+
+
+def _spelt(names: bytes) -> bytes:
+    """Return the words of class attributes in lower case, spaces between them."""
     if names.islower():  # as nearly all are; the same, and quicker
-        return set(names.translate(_LETTERS).decode("ascii").split()) - _SINGLE
-    return {word.lower() for word in _WORD.findall(names.decode("latin-1"))}
+        return names.translate(_LETTERS)
+    return " ".join(_WORD.findall(names.decode("latin-1"))).lower().encode("ascii")
 
 
 def _hidden_bit(start_tag: bytes) -> int:
