@@ -10,6 +10,10 @@ clock and by the processor, bytes of stores a page, and the memory of each proce
 `archive check`; in each of so many `--months`, visits that are due, 1 page in 200 at most, for
 pages that change as their addresses say; and `archive check` again. `--minutes` ends the crawl as
 Ctrl-C does. What fails is told, and the rest goes on.
+
+With `--kills`, the whole of the simulated web is crawled while one process after the other is
+killed, whichever it is, and the crawl begun again where it was the first; as often as it takes for
+so many kills. Pages, media and files have to be those of a crawl that nobody disturbed.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -26,6 +31,7 @@ import sys
 import tempfile
 import time
 import zlib
+from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from math import inf
@@ -36,6 +42,10 @@ from scrapy.http import HtmlResponse, Request, Response
 from twisted.internet.error import ConnectionLost
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed
+
+from mmcrawl.archive import open_archive
+from mmcrawl.cluster.views.found import FoundMedia
+from mmcrawl.media import State, open_collection
 
 ROOT = Path(__file__).resolve().parent.parent
 _PAUSE = 2.0  # seconds between two looks
@@ -58,7 +68,7 @@ class Look:
 class Processes:
     """The processes of a crawl: what they do, and the processor time of all that were seen."""
 
-    _names: dict[int, str] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
     _cpu: dict[int, float] = field(default_factory=dict)
 
     def look(self, first: int) -> tuple[float, dict[str, int]]:
@@ -74,15 +84,15 @@ class Processes:
         return sum(self._cpu.values()), memory
 
     def _name(self, process: psutil.Process, first: int) -> str:
-        if process.pid not in self._names:
+        if process.pid not in self.names:
             serves = re.search(r"from mmcrawl\.(\S+) import serve", " ".join(process.cmdline()))
-            parent = self._names.get(process.ppid(), "")
+            parent = self.names.get(process.ppid(), "")
             number = 1 + sum(
-                one.startswith("worker") for one in self._names.values() if " " not in one
+                one.startswith("worker") for one in self.names.values() if " " not in one
             )
             name = f"{serves[1].rpartition('.')[2]} of {parent}" if serves else f"worker{number}"
-            self._names[process.pid] = "crawl" if process.pid == first else name
-        return self._names[process.pid]
+            self.names[process.pid] = "crawl" if process.pid == first else name
+        return self.names[process.pid]
 
 
 class Faults:
@@ -118,17 +128,22 @@ def main() -> int:
     parser.add_argument("--months", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--looks", type=Path)
+    parser.add_argument("--kills", type=int, default=0)
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="long-run-"))
-    web = f"sim:pages={2 * given.pages},sites={min(200, given.pages // 25)};{given.webs}"
+    pages = given.pages if given.kills else 2 * given.pages
+    web = f"sim:pages={pages},sites={min(200, pages // 50)};{given.webs}"
     words = ["-a", f"web=portal:{web}", "-a", "store=sqlite:///crawl.db"]
     words += ["-s", "LOG_LEVEL=WARNING", "-s", "MMCRAWL_WEB_LATENCY=20"]
     words += ["-s", 'DOWNLOADER_MIDDLEWARES={"long_run.Faults": 590}', "-s", "RETRY_ENABLED=1"]
-    crawl = ["crawl", "focused", *words, "-a", f"max_pages={given.pages}", "-a", "sites=anywhere"]
+    crawl = ["crawl", "focused", *words, "-a", "sites=anywhere"]
     crawl += ["-a", "topic=physics-senior", "-a", "download=all"]
     crawl += ["-a", f"workers={given.workers}"] if given.workers else []
     try:
         start = time.time()
+        if given.kills:
+            return 0 if killed(crawl, folder, start, given.kills) else 1
+        crawl += ["-a", f"max_pages={given.pages}"]
         looks = watched(crawl, folder, start, 60 * given.minutes, given.looks)
         print(*table(looks), *told(["archive", "check"], folder, start), sep="\n", flush=True)
         for month in range(1, given.months + 1):
@@ -143,6 +158,73 @@ def main() -> int:
     finally:
         shutil.rmtree(folder)
     return 0
+
+
+@dataclass(slots=True)
+class Kills:
+    """What was killed so far; `most` are to be."""
+
+    most: int
+    made: Counter[str] = field(default_factory=Counter)
+    _chance: random.Random = field(default_factory=lambda: random.Random(51))
+
+    def crawl(self, words: list[str], folder: Path, now: float) -> bool:
+        """Crawl, and kill one process after the other; return whether the crawl ended by itself."""
+        command, processes = [sys.executable, "-m", "scrapy", *words], Processes()
+        with (folder / "log").open("a") as log:
+            crawl = subprocess.Popen(
+                command, cwd=folder, env=environment(now), stdout=log, stderr=log
+            )
+            due = time.monotonic() + self._chance.uniform(0, 10)
+            while crawl.poll() is None:
+                time.sleep(0.05)
+                if time.monotonic() < due or self.made.total() >= self.most:
+                    continue
+                due = time.monotonic() + self._chance.uniform(0, 10)
+                processes.look(crawl.pid)
+                with suppress(psutil.Error):
+                    first = psutil.Process(crawl.pid)
+                    one = self._chance.choice([first, *first.children(recursive=True)])
+                    one.kill()
+                    self.made[re.sub(r"\d| of .*", "", processes.names[one.pid])] += 1
+        if crawl.returncode > 0:
+            print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:])
+        for process in psutil.process_iter(["cwd"]):  # its children end by themselves
+            if process.info["cwd"] == str(folder):
+                process.wait(600)
+        return crawl.returncode >= 0
+
+
+def killed(words: list[str], folder: Path, now: float, most: int) -> bool:
+    """Crawl undisturbed and with kills; return whether both came to the same."""
+    (undisturbed := folder / "undisturbed").mkdir()
+    watched(words, undisturbed, now)
+    wanted, equal, kills = found(undisturbed), True, Kills(most)
+    print("undisturbed:", {name: len(each) for name, each in wanted.items()}, flush=True)
+    while kills.made.total() < most and equal:
+        (disturbed := folder / f"after-{kills.made.total()}").mkdir()
+        while not kills.crawl(words, disturbed, now):
+            pass
+        said = [*told(["crawl", "collect"], disturbed, now)]
+        said += told(["archive", "check"], disturbed, now)
+        equal = "nothing is wrong" in said
+        for name, each in found(disturbed).items():
+            print(f"{name}: {len(each)}, {sorted(each ^ wanted[name])[:5]} differ")
+            equal = equal and each == wanted[name]
+        print(
+            f"{kills.made.total()} kills:", dict(kills.made), *([] if equal else said), flush=True
+        )
+    return equal
+
+
+def found(folder: Path) -> dict[str, set[tuple[str, ...]]]:
+    """Return the pages, the media and the files that a crawl has."""
+    store = f"sqlite:///{folder}/crawl.db"
+    with open_archive(f"sqlite:///{folder}/crawl-archive.db", read_only=True) as archive:
+        pages = {(url, archive.get(url).digest) for url in archive.urls()}
+    with open_collection(store, str(folder / "crawl-media")).index as index:
+        files = {(file.url, file.digest) for file in index.files([State.HELD])}
+    return {"pages": pages, "media": set(FoundMedia(store).since(0)), "files": files}
 
 
 def told(words: list[str], folder: Path, now: float) -> list[str]:

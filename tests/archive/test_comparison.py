@@ -1,9 +1,11 @@
 """What became of the blocks of a page that grew a new entry, or was cut otherwise."""
 
+from collections import Counter
 from pathlib import Path
 from time import process_time
 
 from mmcrawl.archive import Capture, Difference, open_archive
+from mmcrawl.archive.comparing import comparison
 
 URL = "http://a.test/"
 NEWS = ["Levers lift heavy stones", "Pulleys turn ropes", "Lenses bend rays of light", "Gears mesh"]
@@ -164,3 +166,31 @@ def test_rows_that_share_a_word_are_compared_in_linear_time(tmp_path: Path) -> N
     changed = [word for block in found.blocks for word in block.words if word.change != "same"]
     assert {word.change for word in changed} == {"added"}
     assert len(changed) == 1_300
+
+
+def test_the_words_of_a_page_that_changed_everywhere_are_compared_as_far_as_there_is_time(
+    tmp_path, monkeypatch
+):
+    compared_words = 0
+
+    class Words(Counter[str]):
+        def __and__(self, other):
+            nonlocal compared_words
+            compared_words += len(self)
+            return super().__and__(other)
+
+    monkeypatch.setattr(comparison, "Counter", Words)
+    monkeypatch.setattr(comparison, "_MOST_WORDS", 1_500, raising=False)
+    old, new = (
+        boxes(
+            *(
+                text
+                for name in NEWS
+                for text in (f"{name} stays", *(f"{name} of {side} {n}" for n in range(10)))
+            )
+        )
+        for side in ("yesterday", "today")
+    )
+    found = compared(tmp_path, [old, new], [3, 3])
+    assert [block.change for block in found.blocks][::11] == ["kept"] * len(NEWS)
+    assert 0 < compared_words <= 1_500

@@ -31,6 +31,8 @@ _ALIKE = 0.3  # share of words that two blocks must have in common to be one tha
 _NEARLY_SAME = 0.7  # the same, to be one wherever it stands
 _FEWEST_WORDS = 4  # of a block that moved and changed
 _MOST_PAIRS = 10_000  # compared at once; of more, only equal texts and paths are looked for
+_MOST_WORDS = 4_000_000  # of all pairs of two pages: some 3 seconds; and of what is left likewise
+_PAIR = 8  # words that are compared while a pair is begun
 
 _Gaps = list[tuple[list[int], list[int]]]
 """Blocks of the old and of the new page that stand between the same neighbours."""
@@ -81,6 +83,7 @@ class _Comparison:
         self.moved: dict[int, int] = {}
         self._taken: set[int] = set()  # old blocks that are paired
         self._bags: tuple[dict[int, Counter[str]], dict[int, Counter[str]]] = ({}, {})
+        self._words = _MOST_WORDS
         self._align(before.identities, after.identities, once=True)
         self._align(before.texts, after.texts, once=True)
         self._align(before.texts, after.texts)
@@ -124,11 +127,13 @@ class _Comparison:
         """Return what is left between blocks that are in their place."""
         left_old, left_new = self._left()
         gaps: _Gaps = []
+        at_old = at_new = 0
         for index, of in (*sorted(self.in_place.items()), (len(self.after), len(self.before))):
-            cut_old, cut_new = bisect_left(left_old, of), bisect_left(left_new, index)
-            if cut_old and cut_new:
-                gaps.append((left_old[:cut_old], left_new[:cut_new]))
-            del left_old[:cut_old], left_new[:cut_new]
+            end_old = bisect_left(left_old, of, at_old)
+            end_new = bisect_left(left_new, index, at_new)
+            if at_old < end_old and at_new < end_new:
+                gaps.append((left_old[at_old:end_old], left_new[at_new:end_new]))
+            at_old, at_new = end_old, end_new
         return gaps
 
     def _align(self, old: Sequence[str], new: Sequence[str], *, once: bool = False) -> None:
@@ -169,6 +174,10 @@ class _Comparison:
         new = [i for i in new if i not in self.in_place and i not in self.moved]
         if len(old) * len(new) > _MOST_PAIRS:
             return {}
+        words = len(old) * sum(len(self._bag(1, index)) + _PAIR for index in new)
+        if words > self._words:
+            return {}
+        self._words -= words
         found = []
         sizes = {of: self._bag(0, of).total() for of in old}
         for index in new:
