@@ -57,6 +57,7 @@ from mmcrawl.blocks.content import content
 from mmcrawl.blocks.content import model as content_model
 from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
 from mmcrawl.blocks.content.model import GENRES, ContentModel, Scaling, Trees
+from mmcrawl.blocks.content.surroundings import StartTags
 
 FOLDS = 5
 MODEL = Path(content_model.__file__).with_name("content_model.npz")
@@ -85,7 +86,7 @@ _MOST_LINES = 300  # of a page, drawn, that a model learns from
 
 def feature_groups(body: bytes) -> dict[str, slice]:
     """Return which columns of a line's features belong to each group, as those of a page say."""
-    groups = LineFeatures(*parts(body), {}).groups(0, 1)
+    groups = LineFeatures(*parts(body), StartTags({})).groups(0, 1)
     ends = accumulate(group.shape[1] for group in groups.values())
     return {
         name: slice(end - group.shape[1], end)
@@ -121,7 +122,9 @@ class Training:
     def of(cls, pages: list[Page]) -> Training:
         by_site = votes(pages)
         known = known_elsewhere(by_site)
-        matrices = [LineFeatures(*parts(p.labelled.body), known[p.site]).matrix for p in pages]
+        matrices = [
+            LineFeatures(*parts(p.labelled.body), StartTags(known[p.site])).matrix for p in pages
+        ]
         return cls(pages, by_site, known, matrices)
 
     def train(self, which: Sequence[int], without: slice = slice(0)) -> ContentModel:

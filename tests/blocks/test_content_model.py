@@ -28,7 +28,7 @@ def page_features(model: ContentModel) -> LineFeatures:
     tree = read_tree(BODY)
     measures = Measures(tree)
     lines = PageLines.of(tree, measures)
-    return LineFeatures(tree, measures, lines, page_metadata(tree), model.class_weights)
+    return LineFeatures(tree, measures, lines, page_metadata(tree), model.start_tags)
 
 
 def arrays_of(model: ContentModel) -> list[np.ndarray]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mmcrawl.blocks import read_tree
 from mmcrawl.blocks.content import (
     LineFeatures,
+    StartTags,
     page_metadata,
     words_around,
 )
@@ -27,7 +28,7 @@ def features(html: str, encoding: str = "utf-8") -> LineFeatures:
     tree = read_tree(html.encode(encoding), encoding=encoding)
     measures = Measures(tree)
     lines = PageLines.of(tree, measures)
-    return LineFeatures(tree, measures, lines, page_metadata(tree), WORDS)
+    return LineFeatures(tree, measures, lines, page_metadata(tree), StartTags(WORDS))
 
 
 PAGE = f"""<html><head><title>Levers - Lab</title></head><body><nav class=menu><a href=/>Home</a>
@@ -81,8 +82,8 @@ def test_class_words_weigh_as_they_are_given() -> None:
     tree = read_tree(html.encode())
     measures = Measures(tree)
     lines = PageLines.of(tree, measures)
-    with_words = LineFeatures(tree, measures, lines, page_metadata(tree), WORDS).matrix
-    without = LineFeatures(tree, measures, lines, page_metadata(tree), {}).matrix
+    with_words = LineFeatures(tree, measures, lines, page_metadata(tree), StartTags(WORDS)).matrix
+    without = LineFeatures(tree, measures, lines, page_metadata(tree), StartTags({})).matrix
     changed = np.flatnonzero((with_words != without).any(axis=0))
     assert len(changed) == 4  # sum, least, most, innermost
     assert with_words[0, changed].tolist() == [1, 0, 1, 1]
@@ -122,7 +123,7 @@ def test_all_numbers_are_finite_whatever_the_page(pieces: list[str]) -> None:
     measures = Measures(tree)
     lines = PageLines.of(tree, measures)
     if len(lines):
-        found = LineFeatures(tree, measures, lines, page_metadata(tree), WORDS)
+        found = LineFeatures(tree, measures, lines, page_metadata(tree), StartTags(WORDS))
         assert np.isfinite(found.matrix).all()
         assert len(found.matrix) == len(lines) == len(found.in_comments)
 
@@ -131,7 +132,7 @@ def read_features(html: str) -> Callable[[], object]:
     tree = read_tree(html.encode())
     measures = Measures(tree)
     lines, metadata = PageLines.of(tree, measures), page_metadata(tree)
-    return lambda: LineFeatures(tree, measures, lines, metadata, WORDS)
+    return lambda: LineFeatures(tree, measures, lines, metadata, StartTags(WORDS))
 
 
 @each(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mmcrawl.blocks import read_tree
-from mmcrawl.blocks.content import LineFeatures, page_metadata
+from mmcrawl.blocks.content import LineFeatures, StartTags, page_metadata
 from mmcrawl.blocks.layout import Measures, PageLines
 from tests.tables import each
 
@@ -15,7 +15,7 @@ def said(html: str) -> list[int]:
     tree = read_tree(html.encode())
     measures = Measures(tree)
     lines = PageLines.of(tree, measures)
-    features = LineFeatures(tree, measures, lines, page_metadata(tree), {})
+    features = LineFeatures(tree, measures, lines, page_metadata(tree), StartTags({}))
     columns = features.groups(0, len(lines))["headings above"][-1]
     return np.flatnonzero(columns[:6]).tolist()
 

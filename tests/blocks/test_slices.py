@@ -7,7 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.content import LineFeatures, line_features, line_texts, page_metadata
+from mmcrawl.blocks.content import (
+    LineFeatures,
+    StartTags,
+    line_features,
+    line_texts,
+    page_metadata,
+)
 from mmcrawl.blocks.layout import Measures, PageLines
 from mmcrawl.page.html import tags
 from tests.tables import each
@@ -47,7 +53,9 @@ def test_slices_of_lines_make_no_difference(monkeypatch, html, size):
         return
 
     def read() -> LineFeatures:
-        return LineFeatures(tree, measures, lines, page_metadata(tree), {"comment": -1.0})
+        return LineFeatures(
+            tree, measures, lines, page_metadata(tree), StartTags({"comment": -1.0})
+        )
 
     whole = read()
     with monkeypatch.context() as patched:

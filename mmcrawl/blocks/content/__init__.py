@@ -11,4 +11,4 @@ with lazy_imports(__name__):
     from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
     from mmcrawl.blocks.content.model import GENRES, ContentModel, Scaling, Trees, content_model
     from mmcrawl.blocks.content.page_type import PAGE_TYPES, ContentLinks, page_type
-    from mmcrawl.blocks.content.surroundings import words_around
+    from mmcrawl.blocks.content.surroundings import StartTags, words_around

@@ -295,7 +295,7 @@ class _Judged:
         cls, tree: PageTree, measures: Measures, lines: PageLines, metadata: PageMetadata
     ) -> _Judged:
         model = content_model()
-        features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
+        features = LineFeatures(tree, measures, lines, metadata, model.start_tags)
         genres = model.genres(features)
         shift = SHIFT_OF_ARTICLES * genres[_ARTICLE] * (features.words.sum() >= _LEAST_SHIFTED)
         probabilities = model.probabilities(features, float(shift))

@@ -8,15 +8,13 @@ it and in its metadata), and those of its neighbours and of the whole page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.content.line_texts import MAIN_COLUMNS, SLICE, LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.content.sections import Repetitions, Sections
-from mmcrawl.blocks.content.surroundings import Surroundings
+from mmcrawl.blocks.content.surroundings import StartTags, Surroundings
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.page.html.tree import PageTree
@@ -184,12 +182,12 @@ class LineFeatures:
         measures: Measures,
         lines: PageLines,
         metadata: PageMetadata,
-        class_weights: Mapping[str, float],
+        start_tags: StartTags,
     ) -> None:
         containers = np.asarray(lines.containers, dtype=np.int32)
         links = measures.link_chars[np.asarray(lines.afters)] - measures.link_chars[lines.firsts]
         self._texts = texts = LineTexts(lines.texts, links, np.asarray(lines.breaks))
-        self._around = around = Surroundings(tree, measures, lines, class_weights)
+        self._around = around = Surroundings(tree, measures, lines, start_tags)
         self.in_comments = around.in_comments
         self._kinds = tree.mapped(_CONTAINER_COLUMN, -1)[containers]
         self._looks = around.looks(containers)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.blocks.content.line_features import LineFeatures
+from mmcrawl.blocks.content.surroundings import StartTags
 
 Floats = NDArray[np.float32]
 
@@ -113,7 +114,7 @@ class Trees:
         return result
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ContentModel:
     """The whole model; all arrays are of 32-bit floats.
 
@@ -128,6 +129,11 @@ class ContentModel:
     genre_weights: Floats
     genre_bias: Floats
     trees: Trees
+
+    @cached_property
+    def start_tags(self) -> StartTags:
+        """What start tags say by the weights of their class words."""
+        return StartTags(self.class_weights)
 
     def genres(self, features: LineFeatures) -> Floats:
         """Return the probability of each of :data:`GENRES`."""

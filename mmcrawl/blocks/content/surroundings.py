@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,7 @@ _NAMES = re.compile(
     rb"""(?:"([^"\0]{0,400})|'([^'\0]{0,400})|([^\s"'>\0]{1,400})))"""
 )
 _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
+_SINGLE = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SLICE = 10_000  # elements whose start tags are in memory at once
 _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
 # Of a start tag in lower case.
@@ -75,9 +77,10 @@ _UNDISPLAYED = re.compile(rb"display\s*:\s*none")
 _OUTERMOST = frozenset("html body".split())
 
 
-# What a start tag says: the bits of its class words, what these say of the text inside, a number
-# for its class.
-_Said = tuple[int, float, int]
+# What a start tag says: the bits of its class words, what these say of the text inside, its class.
+_Said = tuple[int, float, tuple[bytes, ...]]
+_NOTHING: _Said = (0, 0.0, ())
+_KNOWN = 4_096  # attributes of start tags that are remembered from page to page
 # What stands around the text of an element: the bits of elements and class words; how many elements
 # that hold text; a number for their tags and classes; of what the class words say the sum, the
 # least, the most and the innermost.
@@ -89,7 +92,7 @@ class Surroundings:
 
     Args:
         tree, measures, lines: The page.
-        class_weights: What the words of class attributes say of the text inside.
+        start_tags: What they say of the text inside.
 
     Attributes:
         with_text: Of each node, whether it is an element that holds text.
@@ -101,7 +104,7 @@ class Surroundings:
         tree: PageTree,
         measures: Measures,
         lines: PageLines,
-        class_weights: Mapping[str, float],
+        start_tags: StartTags,
     ) -> None:
         self._tree = tree
         held = measures.chars[np.asarray(tree.after)] > measures.chars[:-1]
@@ -110,7 +113,7 @@ class Surroundings:
         parents = np.asarray(tree.parents, dtype=np.int32)
         around = tree.innermost(self.with_text)
         self.around_first: NDArray[np.int32] = around[parents[np.asarray(lines.firsts)]]
-        self._state_of, states = self._read(StartTags(class_weights))
+        self._state_of, states = self._read(start_tags)
         table = np.array(states, dtype=np.float64)
         self._bits = table[:, 0].astype(np.int64)
         self._depths, self._looks = table[:, 1:3].T.astype(np.int32)
@@ -174,15 +177,15 @@ class Surroundings:
         state_at = [0]
         states: list[_State] = [(0, 0, 0, 0.0, 0.0, 0.0, 0.0)]
         known: dict[tuple[int, str, int], int] = {}
-        looks: dict[tuple[int, str, int], int] = {}
-        said_of = start_tags.of(self._tree, nodes)
-        for parent, node, said in zip(around, nodes.tolist(), said_of, strict=True):
-            key = (state_at[parent], tags[node], said)
+        looks: dict[tuple[int, str, tuple[bytes, ...]], int] = {}
+        said, said_of = start_tags.of(self._tree, nodes)
+        for parent, node, number in zip(around, nodes.tolist(), said_of, strict=True):
+            key = (state_at[parent], tags[node], number)
             state = known.get(key)
             if state is None:
                 state = known[key] = len(states)
                 bits, depth, look, total, least, most, innermost = states[key[0]]
-                own, score, its_class = start_tags.said[said]
+                own, score, its_class = said[number]
                 look = looks.setdefault((look, key[1], its_class), len(looks) + 1)
                 bits |= own | _AROUND_BIT.get(key[1], 0)
                 if score:
@@ -197,38 +200,39 @@ class Surroundings:
 class StartTags:
     """What start tags say of the text inside of their elements: few things, over and over.
 
+    One object reads many pages: those of a site share most of their class attributes.
+
     Args:
         class_weights: What the words of class attributes say.
-
-    Attributes:
-        said: What start tags say; first, of one that says nothing.
     """
 
     def __init__(self, class_weights: Mapping[str, float]) -> None:
         self._class_weights = class_weights
-        self._known: dict[tuple[object, ...], int] = {}  # by attributes
-        self._told: dict[bytes, tuple[int, float]] = {}  # by words
-        self.said: list[_Said] = [(0, 0.0, 0)]
-        self._numbers = {self.said[0]: 0}
-        self._classes: dict[tuple[bytes, ...], int] = {}
+        self._said = lru_cache(maxsize=_KNOWN)(self._say)
 
-    def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> list[int]:
-        """Return of elements the numbers of what their start tags say, indices of `said`."""
+    def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> tuple[list[_Said], list[int]]:
+        """Return what start tags say, each thing once, and which of it that of each element says.
+
+        What says nothing is the first.
+        """
         numbers: list[int] = []
+        number_of = {_NOTHING: 0}
         for first in range(0, len(nodes), _SLICE):
             start_tags = list(tree.start_tags(nodes[first : first + _SLICE]))
             each = list(dict.fromkeys(start_tags))
-            said = dict(zip(each, self._read(each), strict=True))
-            numbers += map(said.__getitem__, start_tags)
+            number_by = {
+                tag: number_of.setdefault(said, len(number_of))
+                for tag, said in zip(each, self._read(each), strict=True)
+            }
+            numbers += map(number_by.__getitem__, start_tags)
         for place in np.flatnonzero(tree.having(_OUTERMOST)[nodes]).tolist():
             numbers[place] = 0
-        return numbers
+        return list(number_of), numbers
 
-    def _read(self, start_tags: list[bytes]) -> Iterator[int]:
-        """Yield the number of what each start tag says."""
+    def _read(self, start_tags: list[bytes]) -> Iterator[_Said]:
+        """Yield what each start tag says."""
         tags = iter(start_tags)
         attributes: list[tuple[bytes, ...]] = []
-        known = self._known
         # One call finds the attributes of all of them, and the NUL behind each.
         joined = b"\0".join(start_tags)
         if joined.count(b"\0") >= len(start_tags):
@@ -239,50 +243,24 @@ class StartTags:
                 continue
             tag = next(tags)
             hidden = _hidden_bit(tag) if b"none" in tag or b"idden" in tag else 0
-            key = (hidden, *attributes)
-            number = known.get(key)
-            if number is None:
-                number = known[key] = self._number(hidden, attributes)
-            yield number
+            yield self._said(hidden, *attributes) if hidden or attributes else _NOTHING
             attributes.clear()
 
-    def _number(self, hidden: int, attributes: Sequence[tuple[bytes, ...]]) -> int:
-        """Return the number of what a start tag with some attributes says."""
-        bits, score, count, its_class = hidden, 0.0, 0, 0
-        told = self._told
-        names = b" ".join([a or b or c for _, a, b, c in attributes])
-        for word in dict.fromkeys(_spelt(names).split()):
-            if len(word) > 1:
-                said_by = told.get(word)
-                if said_by is None:
-                    said_by = told[word] = self._said_by(word.decode("ascii"))
-                bits |= said_by[0]
-                score += said_by[1]
-                count += 1
-        for name, *value in attributes:
-            if name.lower() == b"class":
-                its_class = self._classes.setdefault(tuple(value), len(self._classes) + 1)
-                break
-        said = (bits, score / math.sqrt(count) if score else 0.0, its_class)
-        number = self._numbers.setdefault(said, len(self.said))
-        if number == len(self.said):
-            self.said.append(said)
-        return number
-
-    def _said_by(self, word: str) -> tuple[int, float]:
-        """Return the bit of a class word, and what it says of the text inside."""
-        return _CLASS_BIT.get(word, 0), self._class_weights.get(word, 0.0)
+    def _say(self, hidden: int, *attributes: tuple[bytes, ...]) -> _Said:
+        """Return what a start tag with some attributes says."""
+        words = _words(b" ".join([a or b or c for _, a, b, c in attributes]))
+        bits = hidden
+        for word in words & _CLASS_BIT.keys():
+            bits |= _CLASS_BIT[word]
+        score = math.fsum(filter(None, map(self._class_weights.get, words)))
+        its_class = (value for name, *value in attributes if name.lower() == b"class")
+        return bits, score and score / math.sqrt(len(words)), tuple(next(its_class, ()))
 
 
 def _words(names: bytes) -> set[str]:
-    return {word for word in _spelt(names).decode("ascii").split() if len(word) > 1}
-
-
-def _spelt(names: bytes) -> bytes:
-    """Return the words of class attributes in lower case, spaces between them."""
     if names.islower():  # as nearly all are; the same, and quicker
-        return names.translate(_LETTERS)
-    return " ".join(_WORD.findall(names.decode("latin-1"))).lower().encode("ascii")
+        return set(names.translate(_LETTERS).decode("ascii").split()) - _SINGLE
+    return {word.lower() for word in _WORD.findall(names.decode("latin-1"))}
 
 
 def _hidden_bit(start_tag: bytes) -> int:
