@@ -19,7 +19,7 @@ is cut once and that is kept as well. `breadth:links=related` follows no links o
 
 `--together` adds one crawl of all the sites at once, which begins at the start pages of all, for
 the task `any`: with `--share 0.1` its recall beside that of each site alone says what it costs, or
-brings, to divide a budget among sites by what is learnt. `oracle` is the recall there could be.
+brings, to divide a budget among sites by what is learnt.
 """
 
 import argparse
@@ -96,12 +96,11 @@ class Web:
 
 @dataclass
 class Run:
-    """A crawl: its pages in order, for each the keys of its own media if it counted; patterns."""
+    """A crawl: its pages in order, and for each the keys of its own media if it counted."""
 
     pages: list[StoredPage]
     media: list[frozenset[str]]
     seconds: float
-    patterns: int
 
 
 @lru_cache(maxsize=1)
@@ -154,11 +153,11 @@ def crawl(
             done.append(StoredPage(link.id, page.url, relevant, digest, physical_layer(page.url)))
             found = {resource_key(resource.url) for resource in verdict.media if relevant}
             media.append(frozenset(found))
-    seconds, patterns = time.process_time() - begun, len(job.scorer.patterns())
+    seconds = time.process_time() - begun
     job.stop("finished", finished=True)
     job.close()
     pages.keep()
-    return Run(done, media, seconds, patterns)
+    return Run(done, media, seconds)
 
 
 def _link_to(url: str, layer: int) -> NewLink:
@@ -186,7 +185,8 @@ def measure(
         truth = truth_of(store)
     wanted, number = len(truth.relevant), len(truth)
     all_media = frozenset().union(*whole.media)
-    best = truth.best
+    best, after = truth.best, max(1, round(share * number))
+    within_reach = found_after(best, after)[after]
     row = {"web": web.name, "pages": number, "relevant": wanted, "media": len(all_media)}
     row["algorithms"] = {}
     for algo in algos:
@@ -196,11 +196,11 @@ def measure(
             else crawl(web, algo, task, cache, blocks=blocks)
         )
         series = truth.judge(map(truth.kind, run.pages))
-        after = max(1, round(share * number))
+        found = found_after(series, after)[after]
         row["algorithms"][algo] = {
             "area": area_share(series, best, wanted, number),
-            "recall": found_after(series, after)[after] / wanted if wanted else None,
-            "oracle": found_after(best, after)[after] / wanted if wanted else None,
+            "recall": found / wanted if wanted else None,
+            "of_oracle": found / within_reach if within_reach else None,
             "media": _media_area(run.media, all_media, number),
             "found": found_after(series, number)[number] / wanted if wanted else None,
             "fetched": len(run.pages) / number,
@@ -303,7 +303,7 @@ def main() -> None:
         "media": "Area under the recall of distinct media",
         "area": "Area under recall of pages, as a share of the oracle's",
         "recall": f"Recall after {args.share:.0%} of the pages",
-        "oracle": "The oracle's recall then",
+        "of_oracle": "The same as a share of the oracle's",
         "ms_a_page": "CPU, ms a page",
     }
     if any("links=" in algo for algo in algos):
