@@ -4,26 +4,22 @@
 
 A simulated web of 200 hosts, with stored ones (`--webs`), answers after 20 ms; of its answers 1 in
 50 is a broken connection, an error of the server or half a page. Every few seconds the memory of
-each process of the crawl, the pages in its archive and the processor time are noted, in a line of
-`--looks` if that file is named. The table has for each tenth of the pages: pages a second by the
-clock and by the processor, bytes of stores a page, and the memory of each process at its end. Then
-`archive check`; in each of so many `--months`, visits that are due, 1 page in 200 at most, for
-pages that change as their addresses say; and `archive check` again. `--minutes` ends the crawl as
-Ctrl-C does. What fails is told, and the rest goes on.
+each process of the crawl, the pages in its archive and the processor time are noted. The table has
+for each tenth of the pages: pages a second by the clock and by the processor, bytes of stores a
+page, and the memory of each process at its end. Then `archive check`; in each of so many
+`--months`, visits that are due, 1 page in 200 at most, for pages that change as their addresses
+say; and `archive check` again. `--minutes` ends the crawl as Ctrl-C does. What fails is told.
 
-With `--kills`, the whole of the simulated web is crawled while one process after the other is
-killed, whichever it is, and the crawl begun again where it was the first; as often as it takes for
-so many kills. Pages, media and files have to be those of a crawl that nobody disturbed.
+With `--kills`, one process after the other is killed, whichever it is, and the crawl begun again
+where it was the first, until it ends. Pages, media and files have to be as nobody disturbed it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -33,7 +29,7 @@ import time
 import zlib
 from collections import Counter
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
@@ -69,6 +65,7 @@ class Processes:
     """The processes of a crawl: what they do, and the processor time of all that were seen."""
 
     names: dict[int, str] = field(default_factory=dict)
+    running: list[psutil.Process] = field(default_factory=list)
     _cpu: dict[int, float] = field(default_factory=dict)
 
     def look(self, first: int) -> tuple[float, dict[str, int]]:
@@ -76,20 +73,19 @@ class Processes:
         memory: dict[str, int] = {}
         with suppress(psutil.Error):
             crawl = psutil.Process(first)
-            for process in (crawl, *crawl.children(recursive=True)):
-                with suppress(psutil.Error):
-                    name = self._name(process, first)
-                    memory[name] = memory.get(name, 0) + process.memory_info().rss
-                    self._cpu[process.pid] = sum(process.cpu_times()[:2])
+            self.running = [crawl, *crawl.children(recursive=True)]
+        for process in self.running:
+            with suppress(psutil.Error):
+                name = self._name(process, first)
+                memory[name] = memory.get(name, 0) + process.memory_info().rss
+                self._cpu[process.pid] = sum(process.cpu_times()[:2])
         return sum(self._cpu.values()), memory
 
     def _name(self, process: psutil.Process, first: int) -> str:
         if process.pid not in self.names:
             serves = re.search(r"from mmcrawl\.(\S+) import serve", " ".join(process.cmdline()))
             parent = self.names.get(process.ppid(), "")
-            number = 1 + sum(
-                one.startswith("worker") for one in self.names.values() if " " not in one
-            )
+            number = sum(" of " not in one for one in self.names.values())
             name = f"{serves[1].rpartition('.')[2]} of {parent}" if serves else f"worker{number}"
             self.names[process.pid] = "crawl" if process.pid == first else name
         return self.names[process.pid]
@@ -109,54 +105,43 @@ class Faults:
             return Response(request.url, status=503, request=request)
         if not isinstance(response, HtmlResponse):
             return response
-        body = response.body + said_at(request.url, float(os.environ[_NOW]))
+        days = (1e9, 100, 25)[zlib.crc32(request.url.encode()) % 3]  # of one in three nothing new
+        edition = int(float(os.environ[_NOW]) / 86_400 / days)
+        body = response.body + f"<p>Edition {edition} of this page was written.</p>".encode()
         return response.replace(body=body[: len(body) // 2] if chance == 2 else body)
-
-
-def said_at(url: str, now: float) -> bytes:
-    """Return what stands at the end of a page: of one in three nothing new, ever."""
-    days = (1e9, 100, 25)[zlib.crc32(url.encode()) % 3]
-    return f"<p>Edition {int(now / 86_400 / days)} of this page was written.</p>".encode()
 
 
 def main() -> int:
     """Run it and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--webs", default="")
-    parser.add_argument("--workers", type=int, default=0)
-    parser.add_argument("--months", type=int, default=0)
-    parser.add_argument("--minutes", type=float, default=1e6)
-    parser.add_argument("--looks", type=Path)
-    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=inf)
+    for kind, default in {"pages": 10_000, "workers": 0, "months": 0, "kills": 0}.items():
+        parser.add_argument(f"--{kind}", type=int, default=default)
     given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="long-run-"))
     pages = given.pages if given.kills else 2 * given.pages
     web = f"sim:pages={pages},sites={min(200, pages // 50)};{given.webs}"
     words = ["-a", f"web=portal:{web}", "-a", "store=sqlite:///crawl.db"]
     words += ["-s", "LOG_LEVEL=WARNING", "-s", "MMCRAWL_WEB_LATENCY=20"]
     words += ["-s", 'DOWNLOADER_MIDDLEWARES={"long_run.Faults": 590}', "-s", "RETRY_ENABLED=1"]
-    crawl = ["crawl", "focused", *words, "-a", "sites=anywhere"]
-    crawl += ["-a", "topic=physics-senior", "-a", "download=all"]
+    crawl = ["crawl", "focused", *words, "-a", "sites=anywhere", "-a", "download=all"]
+    crawl += ["-a", "topic=physics-senior"]
     crawl += ["-a", f"workers={given.workers}"] if given.workers else []
-    try:
-        start = time.time()
+    with tempfile.TemporaryDirectory(prefix="long-run-") as name:
+        folder, start = Path(name), time.time()
         if given.kills:
             return 0 if killed(crawl, folder, start, given.kills) else 1
         crawl += ["-a", f"max_pages={given.pages}"]
-        looks = watched(crawl, folder, start, 60 * given.minutes, given.looks)
+        looks = watched(crawl, folder, start, 60 * given.minutes)
         print(*table(looks), *told(["archive", "check"], folder, start), sep="\n", flush=True)
         for month in range(1, given.months + 1):
             visits = ["crawl", "revisit", *words, "-a", f"at=@{start + month * _MONTH:.0f}"]
             visits += ["-a", f"limit={given.pages // 200}"]
             looks = watched(visits, folder, start + month * _MONTH)
             most = max(sum(look.memory.values()) for look in looks)
-            end = f"{looks[-1].pages} versions, {looks[-1].disk >> 20} MB of stores"
-            print(f"month {month}: {end}, at most {most >> 20} MB of memory", flush=True)
+            print(f"month {month}: {looks[-1].pages} versions, {most >> 20} MB", flush=True)
         if given.months:
             print(*told(["archive", "check"], folder, start), sep="\n")
-    finally:
-        shutil.rmtree(folder)
     return 0
 
 
@@ -168,31 +153,13 @@ class Kills:
     made: Counter[str] = field(default_factory=Counter)
     _chance: random.Random = field(default_factory=lambda: random.Random(51))
 
-    def crawl(self, words: list[str], folder: Path, now: float) -> bool:
-        """Crawl, and kill one process after the other; return whether the crawl ended by itself."""
-        command, processes = [sys.executable, "-m", "scrapy", *words], Processes()
-        with (folder / "log").open("a") as log:
-            crawl = subprocess.Popen(
-                command, cwd=folder, env=environment(now), stdout=log, stderr=log
-            )
-            due = time.monotonic() + self._chance.uniform(0, 10)
-            while crawl.poll() is None:
-                time.sleep(0.05)
-                if time.monotonic() < due or self.made.total() >= self.most:
-                    continue
-                due = time.monotonic() + self._chance.uniform(0, 10)
-                processes.look(crawl.pid)
-                with suppress(psutil.Error):
-                    first = psutil.Process(crawl.pid)
-                    one = self._chance.choice([first, *first.children(recursive=True)])
-                    one.kill()
-                    self.made[re.sub(r"\d| of .*", "", processes.names[one.pid])] += 1
-        if crawl.returncode > 0:
-            print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:])
-        for process in psutil.process_iter(["cwd"]):  # its children end by themselves
-            if process.info["cwd"] == str(folder):
-                process.wait(600)
-        return crawl.returncode >= 0
+    def one(self, processes: Processes) -> None:
+        """Kill one of the processes that run, or none."""
+        if self.made.total() < self.most and self._chance.random() < 0.3:
+            with suppress(psutil.Error):
+                process = self._chance.choice(processes.running)
+                process.kill()
+                self.made[re.sub(r"\d| of .*", "", processes.names[process.pid])] += 1
 
 
 def killed(words: list[str], folder: Path, now: float, most: int) -> bool:
@@ -203,17 +170,18 @@ def killed(words: list[str], folder: Path, now: float, most: int) -> bool:
     print("undisturbed:", {name: len(each) for name, each in wanted.items()}, flush=True)
     while kills.made.total() < most and equal:
         (disturbed := folder / f"after-{kills.made.total()}").mkdir()
-        while not kills.crawl(words, disturbed, now):
-            pass
-        said = [*told(["crawl", "collect"], disturbed, now)]
+        before = -1
+        while before < kills.made["crawl"]:
+            before = kills.made["crawl"]
+            watched(words, disturbed, now, kills=kills)
+            for process in psutil.process_iter(["cwd"]):  # the others end by themselves
+                if process.info["cwd"] == str(disturbed):
+                    process.wait(600)
+        said = told(["crawl", "collect"], disturbed, now)
         said += told(["archive", "check"], disturbed, now)
-        equal = "nothing is wrong" in said
-        for name, each in found(disturbed).items():
-            print(f"{name}: {len(each)}, {sorted(each ^ wanted[name])[:5]} differ")
-            equal = equal and each == wanted[name]
-        print(
-            f"{kills.made.total()} kills:", dict(kills.made), *([] if equal else said), flush=True
-        )
+        differ = {name: each ^ wanted[name] for name, each in found(disturbed).items()}
+        equal = "nothing is wrong" in said and not any(differ.values())
+        print(dict(kills.made), *([] if equal else [differ, *said]), sep="\n", flush=True)
     return equal
 
 
@@ -243,12 +211,12 @@ def environment(now: float) -> dict[str, str]:
 
 
 def watched(
-    words: list[str], folder: Path, now: float, seconds: float = inf, kept: Path | None = None
+    words: list[str], folder: Path, now: float, seconds: float = inf, kills: Kills | None = None
 ) -> list[Look]:
     """Run a crawl for so long; return what was seen of it."""
     command = [sys.executable, "-m", "scrapy", *words]
     looks, began, processes = [], time.monotonic(), Processes()
-    with (folder / "log").open("w") as log, open(kept or os.devnull, "w") as lines:
+    with (folder / "log").open("w") as log:
         crawl = subprocess.Popen(command, cwd=folder, env=environment(now), stdout=log, stderr=log)
         while True:
             ended = crawl.poll() is not None
@@ -259,9 +227,10 @@ def watched(
             disk = sum(file.stat().st_size for file in folder.glob("*.db*"))
             pages = pages_in(folder / "crawl-archive.db")
             looks.append(Look(pages, time.monotonic() - began, cpu, disk, memory))
-            print(json.dumps(asdict(looks[-1])), file=lines, flush=True)
             if ended:
                 break
+            if kills is not None and pages > looks[0].pages:  # else it would never begin
+                kills.one(processes)
             time.sleep(_PAUSE)
     if crawl.returncode:
         print(f"exit status {crawl.returncode}:", (folder / "log").read_text()[-2_000:], sep="\n")
@@ -285,9 +254,8 @@ def table(looks: list[Look]) -> list[str]:
         now = next(one for one in looks if one.pages >= last * tenth // 10)
         if (new := now.pages - before.pages) > 0:
             clock, cpu = new / (now.seconds - before.seconds), new / (now.cpu - before.cpu)
-            size = (now.disk - before.disk) / new
-            memory = [now.memory.get(name, 0) >> 20 for name in names]
-            rows.append([now.pages, f"{clock:.1f}", f"{cpu:.1f}", f"{size:.0f}", *memory])
+            size = [(now.disk - before.disk) // new, *(now.memory.get(n, 0) >> 20 for n in names)]
+            rows.append([now.pages, f"{clock:.1f}", f"{cpu:.1f}", *size])
             before = now
     return [f"| {' | '.join(map(str, row))} |" for row in rows]
 
