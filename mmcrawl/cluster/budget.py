@@ -20,12 +20,7 @@ _LARGEST = 500  # pages granted at once
 
 
 class Budget:
-    """The budget of a crawl, as one worker sees it.
-
-    Args:
-        documents: where it is.
-        most: pages that may be fetched in all.
-    """
+    """The budget of a crawl of so many pages at most, as one worker sees it."""
 
     def __init__(self, documents: SharedStore, most: int) -> None:
         self._documents, self._most = documents, most
@@ -51,8 +46,7 @@ class Budget:
             How many pages of each of these may be fetched in all.
         """
         if not self._is_there:
-            row = {"_id": self._documents.key(_NAME), "version": 0, "granted": "{}"}
-            self._documents.insert("budget", [row])
+            self._documents.insert("budget", {_NAME: {"version": 0, "granted": "{}"}})
             self._is_there = True
         pages = {lease.partition: lease.pages for lease in (*leases, *own.values())}
         busy = sum(lease.busy > 0 for lease in leases)

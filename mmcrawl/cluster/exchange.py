@@ -35,6 +35,7 @@ from mmcrawl.cluster.messages import Messages
 from mmcrawl.cluster.places import Rules
 from mmcrawl.cluster.store import Row, SharedStore
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
 
 logger = logging.getLogger(__name__)
 
@@ -54,8 +55,7 @@ class Report:
         rows: that changed, encoded, by partition.
         states: what is another one in the leases of partitions.
         messages: for other partitions, encoded.
-        media: documents of media pages.
-        dropped: keys of those that turned out to be none.
+        media, near, dropped: see `SharedStore.publish`.
         taken_in: messages whose links are in the rows, by name with their partition.
         given: partitions that another worker may have; nothing of them is under way.
         giving: how many more are to be given, once nothing is.
@@ -74,7 +74,8 @@ class Report:
     rows: Mapping[int, bytes] = field(default_factory=dict)
     states: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     messages: Sequence[tuple[int, bytes]] = ()
-    media: Sequence[Row] = ()
+    media: Sequence[MediaPageRecord] = ()
+    near: Sequence[NearMiss] = ()
     dropped: Sequence[str] = ()
     taken_in: Mapping[str, int] = field(default_factory=dict)
     given: frozenset[int] = frozenset()
@@ -272,7 +273,7 @@ class Exchange:
         if report.messages:
             self.leases.make({partition for partition, _ in report.messages})
             self._messages.send(report.messages)
-        self.documents.publish(report.media, report.dropped)
+        self.documents.publish(report.media, report.near, report.dropped)
         partitions = {
             partition
             for partition, epoch in report.partitions.items()
@@ -340,7 +341,7 @@ class Exchange:
         rows = self.documents.all("worker")
         heartbeats = heartbeats_of(rows)
         members.look(heartbeats, now)
-        over = next((row for row in rows if row["_id"] == self.documents.key(OVER)), None)
+        over = rows.get(OVER)
         if not self._has_looked:
             self._has_looked, self._earlier_end = True, over
         if self._is_over:

@@ -84,12 +84,12 @@ def learnt_patterns(documents: SharedStore) -> list[PatternRecord]:
     """Return the patterns that workers have told, the most general first."""
     best: dict[str, PatternRecord] = {}
     for name in documents.names("learnt"):
-        for row in documents.some("learnt", [name]).values():
-            with suppress(ValueError):  # the crawl goes on without it
-                for pattern in Learnt.decode(row["bytes"]).patterns:
-                    known = best.get(pattern.pattern)
-                    if known is None or pattern.hits + pattern.misses > known.hits + known.misses:
-                        best[pattern.pattern] = pattern
+        row = documents.one("learnt", name) or {"bytes": b""}  # one by one: they may be large
+        with suppress(ValueError):  # the crawl goes on without it
+            for pattern in Learnt.decode(row["bytes"]).patterns:
+                known = best.get(pattern.pattern)
+                if known is None or pattern.hits + pattern.misses > known.hits + known.misses:
+                    best[pattern.pattern] = pattern
     return sorted(best.values(), key=lambda pattern: (-pattern.urls, pattern.pattern))
 
 

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mmcrawl.cluster.changes import Rows
-from mmcrawl.cluster.store import SharedStore, name_of
+from mmcrawl.cluster.store import Row, SharedStore, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,15 @@ _FIELDS = tuple(Lease.__dataclass_fields__)[1:]
 
 
 def leases_of(
-    rows: Iterable[Mapping[str, Any]], known: Mapping[int, Lease] = MappingProxyType({})
+    rows: Mapping[str, Row], known: Mapping[int, Lease] = MappingProxyType({})
 ) -> dict[int, Lease]:
     """Return the leases of documents, by partition; one that is damaged has a fault.
 
     Of those that have not changed since they were `known` nothing is read again.
     """
     found = {}
-    for row in rows:
-        partition = int(row["_id"].split("/")[1])
+    for name, row in rows.items():
+        partition = int(name)
         if partition in known and known[partition].version == row.get("version"):
             found[partition] = known[partition]
             continue
@@ -91,15 +91,7 @@ def leases_of(
 
 
 class Leases:
-    """The leases of a job, and those that a worker holds.
-
-    Args:
-        documents: where they are.
-        name: of the worker.
-
-    Attributes:
-        own: what it holds.
-    """
+    """The leases of a job; `own` are those that the worker of a name holds."""
 
     def __init__(self, documents: SharedStore, name: str) -> None:
         self._documents, self._name = documents, name
@@ -115,10 +107,8 @@ class Leases:
 
     def make(self, partitions: Collection[int], busy: int = 0) -> None:
         """Make the leases of partitions that have none."""
-        new = [
-            Lease(partition, busy=busy) for partition in partitions if partition not in self._there
-        ]
-        rows = [{"_id": self._documents.key(name_of(one.partition)), **_plain(one)} for one in new]
+        new = [partition for partition in partitions if partition not in self._there]
+        rows = {name_of(partition): _plain(Lease(partition, busy=busy)) for partition in new}
         self._documents.insert("lease", rows)
         self._there.update(partitions)
 
@@ -159,17 +149,20 @@ def _plain(lease: Lease) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A partition as its log has it.
-
-    Attributes:
-        lease: of which it was read.
-        records: that count, in the order in which they are to be put.
-        fault: why it cannot be read, "" if it can.
-    """
+    """A partition as its log has it: the records that count, in order, or why it cannot be read."""
 
     lease: Lease
     records: tuple[bytes, ...]
     fault: str = ""
+
+    @classmethod
+    def of(cls, lease: Lease, records: Mapping[int, bytes]) -> Stored:
+        """Return the partition of a lease, given records of its log by number."""
+        numbers = range(lease.first, lease.next)
+        missing = next((number for number in numbers if not records.get(number)), None)
+        if lease.fault or missing is not None:
+            return cls(lease, (), lease.fault or f"record {missing} of its log is missing")
+        return cls(lease, tuple(records[number] for number in numbers))
 
     def decoded(self) -> Iterator[Rows]:
         """Yield the rows.
@@ -183,18 +176,14 @@ class Stored:
 
 
 class Logs:
-    """The logs of a job.
-
-    Args:
-        documents: where they are.
-    """
+    """The logs of a job."""
 
     def __init__(self, documents: SharedStore) -> None:
         self._documents = documents
 
     def append(self, records: Mapping[Lease, bytes]) -> list[Lease]:
         """Write the next records of partitions; return the leases with which they count."""
-        rows = [
+        rows = dict(
             self._documents.row_of(
                 lease.partition,
                 f"{lease.next:012d}/{lease.epoch:06d}",
@@ -203,7 +192,7 @@ class Logs:
                 bytes=data,
             )
             for lease, data in records.items()
-        ]
+        )
         self._documents.insert("log", rows)
         return [
             replace(lease, next=lease.next + 1, log=lease.log + len(data))
@@ -228,15 +217,7 @@ class Logs:
         Of a lease that is not one's own the log may be shortened meanwhile, which is a fault.
         """
         records: dict[int, dict[int, bytes]] = {lease.partition: {} for lease in leases}
-        for row in self._documents.at("log", records.keys()):
-            partition, number = map(int, row["_id"].split("/")[1:3])
+        for name, row in self._documents.at("log", records.keys()).items():
+            partition, number = map(int, name.split("/")[:2])
             records[partition][number] = row.get("bytes", b"")  # those of later epochs come later
-        return [_stored(lease, records[lease.partition]) for lease in leases]
-
-
-def _stored(lease: Lease, records: Mapping[int, bytes]) -> Stored:
-    numbers = range(lease.first, lease.next)
-    missing = next((number for number in numbers if not records.get(number)), None)
-    if lease.fault or missing is not None:
-        return Stored(lease, (), lease.fault or f"record {missing} of its log is missing")
-    return Stored(lease, tuple(records[number] for number in numbers))
+        return [Stored.of(lease, records[lease.partition]) for lease in leases]

@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
-from typing import Any
 
 from mmcrawl.cluster.leases import Lease
-from mmcrawl.cluster.store import SharedStore
+from mmcrawl.cluster.store import Row, SharedStore
 
 OVER = "over"
 """Names, among the heartbeats, the document by which all who are there are told of the end."""
@@ -43,17 +42,16 @@ class Heartbeat:
     learnt: str = ""
 
     @property
-    def row(self) -> dict[str, Any]:
+    def row(self) -> Row:
         """The document of it."""
         facts = {name: value for name, value in asdict(self).items() if name != "beat"}
         return {"beat": self.beat, "facts": json.dumps(facts)}
 
 
-def heartbeats_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Heartbeat]:
+def heartbeats_of(rows: Mapping[str, Row]) -> dict[str, Heartbeat]:
     """Return the heartbeats of documents, by the names of workers; of a damaged one, the beat."""
     found = {}
-    for row in rows:
-        name = row["_id"].partition("/")[2]
+    for name, row in rows.items():
         if name != OVER:
             try:
                 plain = json.loads(row["facts"])

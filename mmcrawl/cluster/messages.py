@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from mmcrawl.cluster.packing import decoded, encoded
 from mmcrawl.cluster.partition import PageElsewhere
@@ -22,19 +21,8 @@ from mmcrawl.store.plain_values import PlainForm
 _AT_ONCE = 200  # messages that are read at once; the others come next time
 
 
-@dataclass(frozen=True, slots=True)
-class LinksOfPage:
-    """Links for a partition.
-
-    Attributes:
-        page: that they were found on; None for links that come from no page.
-        links: as they were found.
-    """
-
-    page: PageElsewhere | None
-    links: tuple[NewLink, ...]
-
-
+LinksOfPage = tuple[PageElsewhere | None, tuple[NewLink, ...]]
+"""Links for a partition, and the page that they were found on; None for links from no page."""
 _FORM = PlainForm[tuple[LinksOfPage, ...]](tuple[LinksOfPage, ...])
 
 
@@ -53,11 +41,7 @@ def decode_message(data: bytes) -> tuple[LinksOfPage, ...]:
 
 
 class Messages:
-    """The messages of a job.
-
-    Args:
-        documents: where they are.
-    """
+    """The messages of a job."""
 
     def __init__(self, documents: SharedStore) -> None:
         self._documents = documents
@@ -66,10 +50,12 @@ class Messages:
 
     def send(self, messages: Iterable[tuple[int, bytes]]) -> None:
         """Write messages, each with its partition."""
-        rows = []
+        rows = {}
         for partition, data in messages:
-            name = f"{self._writer}/{self._number:09d}"
-            rows.append(self._documents.row_of(partition, name, bytes=data))
+            name, row = self._documents.row_of(
+                partition, f"{self._writer}/{self._number:09d}", bytes=data
+            )
+            rows[name] = row
             self._number += 1
         self._documents.insert("message", rows)
 
@@ -77,8 +63,8 @@ class Messages:
         """Return some of what lies there for partitions, by name: partition and bytes."""
         found = self._documents.at("message", partitions, _AT_ONCE)
         return {
-            row["_id"].partition("/")[2]: (int(row["at"].rpartition("/")[2]), row.get("bytes", b""))
-            for row in found
+            name: (int(name.partition("/")[0]), row.get("bytes", b""))
+            for name, row in found.items()
         }
 
     def wait(self, partitions: Collection[int]) -> bool:

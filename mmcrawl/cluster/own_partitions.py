@@ -21,14 +21,14 @@ from typing import Any
 from mmcrawl.cluster.changes import Changes
 from mmcrawl.cluster.exchange import Report
 from mmcrawl.cluster.leases import Stored
-from mmcrawl.cluster.messages import LinksOfPage, encode_message
+from mmcrawl.cluster.messages import encode_message
 from mmcrawl.cluster.partition import PageElsewhere, PartitionJob
 from mmcrawl.cluster.places import Rules
-from mmcrawl.cluster.store import SharedStore
 from mmcrawl.crawl.history import why_silent
 from mmcrawl.crawl.reports import Reporter, Totals
 from mmcrawl.crawl.setup import CrawlSetup
 from mmcrawl.frontier.admission import Sites
+from mmcrawl.frontier.findings import MediaPageRecord, NearMiss
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.link_model import LinkModel
@@ -46,7 +46,7 @@ class OwnPartitions:
     """The crawls of a worker's partitions.
 
     Args:
-        shared: tells how media pages are published, and the name of the job.
+        name: of the job.
         crawl: what the crawl is made of.
         reporter: makes the reports of its pages.
         link_model: that the partitions learn into, if the algorithm has any.
@@ -68,7 +68,7 @@ class OwnPartitions:
 
     def __init__(
         self,
-        shared: SharedStore,
+        name: str,
         crawl: CrawlSetup,
         reporter: Reporter,
         link_model: LinkModel | None,
@@ -76,7 +76,7 @@ class OwnPartitions:
         rules: Rules,
         clock: Callable[[], float],
     ) -> None:
-        self._shared, self._crawl, self._reporter = shared, crawl, reporter
+        self._name, self._crawl, self._reporter = name, crawl, reporter
         self._link_model, self._rules, self._clock = link_model, rules, clock
         self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
         self._file = Path(self._folder.name, "crawl.db")
@@ -174,7 +174,7 @@ class OwnPartitions:
         job = self._crawl.job(
             PartitionJob,
             self._store,
-            self._store.begin(partition, f"{self._shared.job.name}/{partition}", {}),
+            self._store.begin(partition, f"{self._name}/{partition}", {}),
             reporter=self._reporter,
             seeds=self.seeds.get(partition, ()),
             sites=self.sites,
@@ -300,14 +300,15 @@ class OwnPartitions:
             copy: partitions of which a snapshot is due.
             left_alone: whether all that waits is of hosts that need not be asked soon.
         """
-        media, dropped = [], []
+        media, near, dropped = list[MediaPageRecord](), list[NearMiss](), list[str]()
         for partition in sorted(self._dirty & self.jobs.keys()):
             job = self.jobs[partition]
             job.commit()
             changed, gone = job.findings.take_changes()
-            media += [*map(self._shared.near_row, job.near), *map(self._shared.media_row, changed)]
+            media += changed
+            near += job.near
+            dropped += gone
             job.near.clear()
-            dropped += [self._shared.media_key(url) for url in gone]
         rows = self._changes.take()
         states = dict(self._states(left_alone=left_alone))
         given = frozenset(
@@ -322,10 +323,11 @@ class OwnPartitions:
             },
             states=states,
             messages=[
-                (partition, encode_message(LinksOfPage(page, tuple(pages[page])) for page in pages))
+                (partition, encode_message((page, tuple(pages[page])) for page in pages))
                 for partition, pages in self.outbox.items()
             ],
             media=media,
+            near=near,
             dropped=dropped,
             taken_in=self._taken_in,
             given=given,

@@ -16,8 +16,8 @@ table           what is there
 ``quarantine``  documents of the others that could not be read: ``why``, ``document``
 ==============  ==================================================================================
 
-Every key begins with the job's name, percent-encoded, and ``/``. Documents of a partition have a
-field ``at`` besides, by which they are found: job and partition.
+A key is the job's name, percent-encoded, ``/``, and the name that a document has in the job.
+Documents of a partition have a field ``at`` besides, by which they are found: job and partition.
 
 Operations can be repeated: while the store cannot be reached they are, until patience ends. Whoever
 calls them is held up meanwhile. No clock is compared with that of another machine.
@@ -28,6 +28,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+import sys
 import threading
 import time
 from collections import deque
@@ -51,9 +52,15 @@ from mmcrawl.store.uris import file_of, is_server
 logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]
-"""A document, with its key as ``_id``."""
+"""The fields of a document."""
 
 SCHEMA_VERSION = 8
+_LEASE: dict[str, type] = {
+    **dict.fromkeys(("owner", "facts", "fault"), str),
+    **dict.fromkeys(
+        ("epoch", "version", "first", "next", "size", "log", "busy", "alone", "pages"), int
+    ),
+}
 CONTENTS = Contents(
     noun="store",
     mark=SHARED_CRAWL,
@@ -71,23 +78,7 @@ CONTENTS = Contents(
                 "reason": str,
             },
         ),
-        Table(
-            "lease",
-            {
-                "owner": str,
-                "epoch": int,
-                "version": int,
-                "first": int,
-                "next": int,
-                "size": int,
-                "log": int,
-                "busy": int,
-                "alone": int,
-                "pages": int,
-                "facts": str,
-                "fault": str,
-            },
-        ),
+        Table("lease", _LEASE),
         Table("log", {"at": str, "epoch": int, "owner": str, "bytes": bytes}, orders=(("at",),)),
         Table("message", {"at": str, "bytes": bytes}, orders=(("at",),)),
         Table("worker", {"beat": int, "facts": str}),
@@ -234,16 +225,13 @@ class SharedStore:
                 self.round_trips += 1
             try:
                 result = attempt()
-            except UnreachableError as error:
+            except StoreError as error:
                 self._check_open()
-                if time.monotonic() >= end:
+                if not isinstance(error, UnreachableError) or time.monotonic() >= end:
                     raise
-                self._note_away(error)
-            except StoreError:
-                self._check_open()
-                raise
+                self._note(error)
             else:
-                self._note_back()
+                self._note(None)
                 return result
             self._closed.wait(min(pause, max(0.0, end - time.monotonic())))
             self._check_open()
@@ -253,18 +241,13 @@ class SharedStore:
         if self._closed.is_set():
             raise StoreError(f"store {self.uri_shown} is closed; open it again")
 
-    def _note_away(self, error: StoreError) -> None:
+    def _note(self, error: StoreError | None) -> None:
+        """Log that the store cannot be reached, or can be again, whichever is new."""
         with self._lock:
-            first, self._away = not self._away, True
-        if first:
+            is_new, self._away = self._away == (error is None), error is not None
+        if is_new and error:
             logger.warning("%s; waiting for it, %g seconds at most", error, self._patience)
-
-    def _note_back(self) -> None:
-        if not self._away:
-            return
-        with self._lock:
-            back, self._away = self._away, False
-        if back:
+        elif is_new:
             logger.info("store %s answers again", self.uri_shown)
 
     # -- documents of the job -------------------------------------------------------------------
@@ -273,57 +256,56 @@ class SharedStore:
         """Return the key of what has a name in the job."""
         return f"{self._prefix}/{name}"
 
-    def row_of(self, partition: int, name: str, **fields: Any) -> Row:
-        """Return a document of a partition, given its number, a name in it, and what it holds."""
+    def row_of(self, partition: int, name: str, **fields: Any) -> tuple[str, Row]:
+        """Return the name and fields of a document, given its name in a partition."""
         at = name_of(partition)
-        return {"_id": self.key(f"{at}/{name}"), "at": self.key(at), **fields}
+        return f"{at}/{name}", {"at": self.key(at), **fields}
 
     def one(self, table: str, name: str) -> Row | None:
         """Return the document of a name, if there is one."""
-        return next(iter(self.some(table, [name]).values()), None)
+        return self.some(table, [name]).get(name)
 
     def some(self, table: str, names: Collection[str]) -> dict[str, Row]:
-        """Return those documents of some names that are there, by their keys."""
+        """Return those documents of some names that are there."""
         keys = [self.key(name) for name in names]
         found = self._patiently(lambda: self._documents.get(table, keys)) if keys else {}
-        return {key: {"_id": key, **found[key]} for key in sorted(found)}
+        return self._named(found.items())
 
     def names(self, table: str) -> list[str]:
         """Return the names of the documents of the job, in order."""
         fields = next(tuple(one.fields)[:1] for one in CONTENTS.tables if one.name == table)
-        rows = self._range(table, *below(self._prefix), fields=fields)
-        return [row["_id"].partition("/")[2] for row in rows]
+        return [*self._range(table, *below(self._prefix), fields=fields)]
 
-    def all(self, table: str, name: str = "") -> list[Row]:
-        """Return the documents of the job, or those below a name, in the order of their keys."""
-        return self._range(table, *below(self.key(name) if name else self._prefix))
+    def all(self, table: str) -> dict[str, Row]:
+        """Return the documents of the job by their names, in order."""
+        return self._range(table, *below(self._prefix))
 
-    def at(self, table: str, partitions: Collection[int], most: int | None = None) -> list[Row]:
-        """Return the documents of some partitions, in the order of their keys; of many, some."""
+    def at(
+        self, table: str, partitions: Collection[int], most: int | None = None
+    ) -> dict[str, Row]:
+        """Return the documents of some partitions, in the order of their names; of many, some."""
         places = [self.key(name_of(partition)) for partition in sorted(partitions)]
-        found = self._range(table, ("at", "in", places), limit=most) if places else []
-        return sorted(found, key=lambda row: str(row["_id"]))
+        found = self._range(table, ("at", "in", places), limit=most) if places else {}
+        return dict(sorted(found.items()))
 
-    def _range(self, table: str, *conditions: Condition, **more: Any) -> list[Row]:
-        def attempt() -> list[Row]:
-            found = self._documents.range(table, *conditions, **more)
-            return [{"_id": key, **document} for key, document in found]
+    def _range(self, table: str, *conditions: Condition, **more: Any) -> dict[str, Row]:
+        return self._patiently(
+            lambda: self._named(self._documents.range(table, *conditions, **more))
+        )
 
-        return self._patiently(attempt)
+    def _named(self, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Row]:
+        return {key.partition("/")[2]: dict(fields) for key, fields in documents}
 
-    def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
-        """Insert documents, in any order; return the keys of those that were taken."""
-        documents = {row["_id"]: _fields(row) for row in rows}
+    def insert(self, table: str, rows: Mapping[str, Row]) -> set[str]:
+        """Insert documents by their names, in any order; return the keys that were taken."""
+        documents = {self.key(name): row for name, row in rows.items()}
         return (
             self._patiently(lambda: self._documents.insert_new(table, documents)) if rows else set()
         )
 
     def put(self, table: str, name: str, fields: Row) -> None:
         """Write a document in place of the one of a name; nobody else writes that."""
-        key = self.key(name)
-        change = [([(KEY, "=", key)], fields)]
-        if not self._patiently(lambda: self._documents.change(table, change)):
-            self._patiently(lambda: self._documents.put(table, {key: fields}))
+        self._patiently(lambda: self._documents.put(table, {self.key(name): fields}))
 
     def compare_and_set(self, table: str, changes: Mapping[str, tuple[int, Row]]) -> set[str]:
         """Change documents that are as they were read; return the names of those that are not.
@@ -345,7 +327,7 @@ class SharedStore:
         return {
             name
             for name, fields in asked.items()
-            if not fields.items() <= there.get(self.key(name), {}).items()
+            if not fields.items() <= there.get(name, {}).items()
         }
 
     def change_one(self, table: str, name: str, change: Callable[[Row], Row | None]) -> None:
@@ -360,7 +342,7 @@ class SharedStore:
             row = self.one(table, name)
             if row is None:
                 raise StoreError(f"a document of store {self.uri_shown} is missing: {name}")
-            fields = change(dict(row))
+            fields = change(row)
             if fields is None or not self.compare_and_set(table, {name: (row["version"], fields)}):
                 return
 
@@ -392,7 +374,7 @@ class SharedStore:
     def refuse_lost_updates(self) -> None:
         """Raise StoreError if changes that several make at once are lost, as in no MongoDB."""
         name = f"try-{secrets.token_hex(6)}"
-        self.insert("budget", [{"_id": self.key(name), "version": 0, "granted": ""}])
+        self.insert("budget", {name: {"version": 0, "granted": ""}})
 
         def add(thread: int) -> None:
             for _ in range(_TRIES):  # two that write at once do not write the same
@@ -413,7 +395,6 @@ class SharedStore:
     def begin(self, arguments: Mapping[str, Any], rules: Sequence[Sequence[Any]] = ()) -> None:
         """Begin the job, if it is not there."""
         row = {
-            "_id": self._prefix,
             "name": self.job.name,
             "arguments": json.dumps(arguments, ensure_ascii=False),
             "rules": json.dumps(rules, ensure_ascii=False),
@@ -421,7 +402,7 @@ class SharedStore:
             "finished_at": 0.0,
             "reason": "",
         }
-        self.insert("job", [row])
+        self._patiently(lambda: self._documents.insert_new("job", {self._prefix: row}))
 
     def refresh_job(self) -> Job:
         """Read the job again.
@@ -448,55 +429,37 @@ class SharedStore:
 
     # -- findings -----------------------------------------------------------------------------
 
-    def media_key(self, url: str) -> str:
-        """Return the key of a media page."""
-        return self.key(blake2b(url.encode(), digest_size=16).hexdigest())
+    def publish(
+        self,
+        pages: Iterable[MediaPageRecord],
+        near: Iterable[NearMiss] = (),
+        dropped: Iterable[str] = (),
+    ) -> None:
+        """Write media pages and near misses in place of what was at their addresses.
 
-    def media_row(self, page: MediaPageRecord) -> Row:
-        """Return the document of a media page."""
-        resources = [asdict(resource) for resource in page.resources]
-        while len(json.dumps(resources)) > _MOST_TEXT:
-            resources = resources[: len(resources) // 2]
-            logger.warning("Of the media of %s only %d are published", page.url, len(resources))
-        return {
-            "_id": self.media_key(page.url),
-            "job": self._prefix,
-            "minus_score": -float(page.topic_score),
-            "url": page.url,
-            "title": page.title,
-            "words": list(page.words),
-            "status": page.status,
-            "visited_at": float(page.visited_at),
-            "extra": page.extra,
-            "resources": resources,
-        }
-
-    def near_row(self, page: NearMiss) -> Row:
-        """Return the document of a near miss; that of a media page takes its place."""
-        return self.media_row(MediaPageRecord(*page, (), 0, 0.0, ())) | {"job": self._near}
-
-    def publish(self, rows: Sequence[Row], dropped: Iterable[str] = ()) -> None:
-        """Write documents of media pages in place of those of their keys; remove some by key."""
-        keys = [*dropped]
-        if keys:
-            self._patiently(lambda: self._documents.delete("media", (KEY, "in", keys)))
-        documents = {row["_id"]: _fields(row) for row in rows}
+        Args:
+            pages: the media pages.
+            near: pages that may become media pages.
+            dropped: addresses of pages that turned out to be none.
+        """
+        self.delete("media", [_media_name(url) for url in dropped])
+        misses = (MediaPageRecord(*miss, (), 0, 0.0, ()) for miss in near)
+        rows = [
+            *(_media_row(miss) | {"job": self._near} for miss in misses),
+            *(_media_row(page) | {"job": self._prefix} for page in pages),
+        ]
+        documents = {self.key(_media_name(row["url"])): row for row in rows}
         if documents:
             self._patiently(lambda: self._documents.put("media", documents))
 
-    def media_pages(self) -> Iterator[MediaPageRecord]:
-        """Yield the media pages, best topic score first."""
+    def media_pages(self, first: int = 0, most: int = sys.maxsize) -> Iterator[MediaPageRecord]:
+        """Yield the media pages, best topic score first; `most` of those after the `first`."""
         order = ("minus_score", "url")
-
-        def attempt() -> list[str]:
-            found = self._documents.range(
-                "media", ("job", "=", self._prefix), order=order, fields=order
-            )
-            return [key for key, _ in found]
-
-        keys = self._patiently(attempt)
-        for first in range(0, len(keys), _AT_ONCE):
-            some = keys[first : first + _AT_ONCE]
+        ours = ("job", "=", self._prefix)
+        asked = partial(self._documents.range, "media", ours, order=order, fields=order)
+        keys = self._patiently(lambda: [key for key, _ in asked()])[first : first + most]
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
             found = self._patiently(partial(self._documents.get, "media", some))
             yield from (_page(found[key]) for key in some if key in found)
 
@@ -528,8 +491,26 @@ def no_job(name: str, store: str) -> str:
     )
 
 
-def _fields(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name != "_id"}
+def _media_name(url: str) -> str:
+    return blake2b(url.encode(), digest_size=16).hexdigest()
+
+
+def _media_row(page: MediaPageRecord) -> Row:
+    """Return the document of a media page, but for its job."""
+    resources = [asdict(resource) for resource in page.resources]
+    while len(json.dumps(resources)) > _MOST_TEXT:
+        resources = resources[: len(resources) // 2]
+        logger.warning("Of the media of %s only %d are published", page.url, len(resources))
+    return {
+        "minus_score": -float(page.topic_score),
+        "url": page.url,
+        "title": page.title,
+        "words": list(page.words),
+        "status": page.status,
+        "visited_at": float(page.visited_at),
+        "extra": page.extra,
+        "resources": resources,
+    }
 
 
 def _page(row: Mapping[str, Any]) -> MediaPageRecord:

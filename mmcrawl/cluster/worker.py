@@ -14,7 +14,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from mmcrawl.cluster.exchange import IDLE_SECONDS, Exchange, News, Report, Sender
@@ -86,7 +85,12 @@ class SharedJob:
         self._reporter = crawl.reporter()
         self._mixture = Mixture(crawl, self._reporter.similarity, SIBLINGS)
         self.partitions = OwnPartitions(
-            shared, crawl, self._reporter, self._mixture.link_model, rules=rules, clock=clock
+            shared.job.name,
+            crawl,
+            self._reporter,
+            self._mixture.link_model,
+            rules=rules,
+            clock=clock,
         )
         self.exchange = Exchange(shared, name, rules, self.partitions.seeds.keys(), clock)
         self._recent = RecentHarvest()
@@ -158,7 +162,7 @@ class SharedJob:
             yield partition, lease.plain_facts
 
     def best(self, most: int) -> list[MediaPageRecord]:
-        return list(islice(self.media_pages(), most))
+        return [] if self._broken else [*self._shared.media_pages(most=most)]
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
         """Yield the media pages that all workers found, best topic score first.
@@ -411,11 +415,11 @@ class SharedJob:
             return
         job = self.partitions.job_of(partition)
         try:
-            for one in decode_message(message):
-                if one.page is None:
-                    job.add(one.links)
+            for page, links in decode_message(message):
+                if page is None:
+                    job.add(links)
                 else:
-                    job.receive(one.page, one.links)
+                    job.receive(page, links)
         except Exception as error:
             raise_if_fatal(error)
             logger.debug("Links for partition %d cannot be taken in", partition, exc_info=True)

@@ -50,7 +50,7 @@ def client(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TestClien
             for name, pages in (("films", PAGES), ("a/b &c", 0)):
                 arguments = {"topic": "waves"}
                 with closing(open_shared_store(uri, job=name, arguments=arguments)) as shared:
-                    shared.publish([shared.media_row(found_page(n)) for n in range(pages)])
+                    shared.publish([found_page(n) for n in range(pages)])
                     totals = Totals(media_pages=pages).as_plain()
                     made_lease(shared, 1, facts={"totals": totals})
             with browsing(fill(tmp_path), Options(store=uri)) as (client, _):

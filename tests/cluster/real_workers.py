@@ -409,8 +409,8 @@ class Observer:
         """Yield who wrote each record of the logs that counts, its partition and what it holds."""
         found = {}
         rows, leases = self.shared.all("log"), self.leases()
-        for row in rows:
-            partition, number = map(int, row["_id"].split("/")[1:3])
+        for name, row in rows.items():
+            partition, number = map(int, name.split("/")[:2])
             if number < leases[partition].next:
                 found[partition, number] = row
         for (partition, _), row in found.items():

@@ -27,12 +27,12 @@ def documents(request):
 
 
 def test_documents_are_changed_if_they_are_as_they_were_read(documents):
-    rows = [{"_id": documents.key(n), "version": 4, "granted": n} for n in ("a", "b", "c")]
+    rows = {n: {"version": 4, "granted": n} for n in ("a", "b", "c")}
     documents.insert("budget", rows)
     assert documents.compare_and_set("budget", {"b": (4, {"granted": "x"})}) == set()
     asked = {n: (4, {"granted": f"{n}2"}) for n in ("a", "b", "gone")}
     assert documents.compare_and_set("budget", asked) == {"b", "gone"}
-    found = {row["granted"]: row["version"] for row in documents.all("budget")}
+    found = {row["granted"]: row["version"] for row in documents.all("budget").values()}
     assert found == {"a2": 5, "x": 5, "c": 4}
     assert documents.compare_and_set("budget", {"b": (4, {"granted": "x"})}) == set()  # it was made
 
@@ -62,11 +62,11 @@ def test_of_changes_at_the_same_time_none_is_lost(documents, monkeypatch):
 
 def test_near_misses_are_apart_until_one_is_taken(documents):
     near = [NearMiss(f"http://a/{n}", "牛顿", n / 10) for n in range(6)]
-    documents.publish([documents.near_row(page) for page in near])
+    documents.publish([], near)
     assert documents.near_misses(0.5) == [near[4], near[3]]
     assert list(documents.media_pages()) == []
     taken = MediaPageRecord(*near[4], (), 200, 1.0, ())
-    documents.publish([documents.media_row(taken)])
+    documents.publish([taken])
     assert documents.near_misses(0.5) == [near[3]]
     assert list(documents.media_pages()) == [taken]
 
@@ -77,8 +77,9 @@ def test_media_pages_come_best_first_and_in_place_of_what_they_were(documents):
         MediaPageRecord(f"http://a/{n:02d}", "", n // 7 / 10, ("w",), 200, 1.0, (medium,))
         for n in range(30)
     ]
-    documents.publish([documents.media_row(page) for page in pages])
+    documents.publish(pages)
     best = sorted(pages, key=lambda page: (-page.topic_score, page.url))
     assert list(documents.media_pages()) == best
-    documents.publish([documents.media_row(best[3])], [documents.media_key(best[2].url)])
+    documents.publish([best[3]], dropped=[best[2].url])
     assert list(documents.media_pages()) == [*best[:2], *best[3:]]
+    assert list(documents.media_pages(1, 3)) == [best[1], *best[3:5]]

@@ -28,7 +28,7 @@ def test_media_since_a_time_and_the_best_pages_come_best_first(
     uri = f"sqlite:///{tmp_path}/crawl.db"
     if is_shared:
         with closing(open_shared_store(uri, job="job", arguments={})) as shared:
-            shared.publish([shared.media_row(one) for one in PAGES])
+            shared.publish(PAGES)
     else:
         with open_store(uri) as store:
             findings = Findings(store, store.job("job", {}))

@@ -75,9 +75,7 @@ def test_who_has_more_gives_who_has_less_takes_and_then_nobody_does(owners: list
 
 @each("facts", ["", "{", "[]", "{}", None])
 def test_of_a_damaged_heartbeat_the_beat_counts(facts: str | None) -> None:
-    damaged = {"_id": "job/ann", "beat": 7, "facts": facts}
-    over = {"_id": f"job/{OVER}", "beat": 1, "facts": "{}"}
+    damaged, over = {"beat": 7, "facts": facts}, {"beat": 1, "facts": "{}"}
     bob = Heartbeat(2, 3, None, 4, 0.5, "x")
-    told = {"_id": "job/bob", **bob.row}
     found = {"ann": Heartbeat(7), "bob": bob}
-    assert heartbeats_of([damaged, over, told]) == found
+    assert heartbeats_of({"ann": damaged, OVER: over, "bob": bob.row}) == found

@@ -87,7 +87,8 @@ def test_whose_heart_beats_is_alive_and_who_does_not_is_silent(observer_of) -> N
 def test_totals_are_of_all_partitions_and_those_are_counted_that_nobody_owns(observer_of) -> None:
     crawl = Crawl(observer_of).leases()
     assert crawl.look(0.0, ann=Heartbeat(1), bob=Heartbeat(1)).unowned == 0
-    crawl.shared.insert("message", [crawl.shared.row_of(2, str(n), bytes=b"") for n in range(12)])
+    messages = (crawl.shared.row_of(2, str(n), bytes=b"") for n in range(12))
+    crawl.shared.insert("message", dict(messages))
     view = crawl.look(60.0, ann=Heartbeat(2))
     assert (view.totals.pages, view.totals.waiting, view.messages) == (50, 10, 12)
     assert [(one.name, one.alive) for one in view.workers] == [("ann", True), ("bob", False)]
@@ -163,7 +164,7 @@ def observer(uri: str) -> Iterator[Observer]:
             shared.put("worker", f"w-{name}", Heartbeat(len(name)).row)
             made_lease(shared, 2, owner=f"w-{name}", pages=7)
             for number in range(len(name)):
-                shared.insert("message", [shared.row_of(0, f"x/{number}", bytes=b"")])
+                shared.insert("message", dict([shared.row_of(0, f"x/{number}", bytes=b"")]))
     with Observer(uri) as opened:
         yield opened
 

@@ -182,8 +182,8 @@ class TroubledGang(Gang):
                     known.add(url)
                     pages[url] += status == "C"
         for row in rows(self.tables, "message"):
-            for page in decode_message(row["bytes"]):
-                known.update(link.url for link in page.links)
+            for _, links in decode_message(row["bytes"]):
+                known.update(link.url for link in links)
         return +pages, known
 
     @contextmanager

@@ -56,7 +56,7 @@ def tell(shared: SharedStore, *, beat: int) -> None:
     made_lease(shared, 3, owner=ANN, epoch=3, busy=9, pages=1_000, facts={"totals": PLAIN})
     made_lease(shared, 4, owner=ANN, epoch=5)
     made_lease(shared, 5, fault="torn")
-    shared.insert("message", [shared.row_of(3, "someone/000000000", bytes=b"")])
+    shared.insert("message", dict([shared.row_of(3, "someone/000000000", bytes=b"")]))
 
 
 # -- jobs and one of them ---------------------------------------------------------------------

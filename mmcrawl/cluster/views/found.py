@@ -3,10 +3,10 @@
 import re
 import sys
 from collections.abc import Container, Iterator
-from contextlib import closing
-from itertools import islice
+from contextlib import closing, contextmanager
+from typing import Any
 
-from mmcrawl.cluster.store import SharedStore, is_shared, open_shared_store
+from mmcrawl.cluster.store import is_shared, open_shared_store
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import BoilerplateMedia, Findings, MediaPageRecord, NearMiss
 from mmcrawl.frontier.store import Job, open_store
@@ -80,12 +80,8 @@ class FoundMedia:
         """
         found: list[NearMiss] = []
         for job in self.jobs:
-            if is_shared(self._uri):
-                with self._shared(job) as shared:
-                    found += shared.near_misses(threshold)
-            else:
-                with open_store(self._uri, read_only=True) as store:
-                    found += Findings(store, job).near_misses(threshold)
+            with self._opened(job) as media:
+                found += media.near_misses(threshold)
         return [one for one in found if one.url not in but_for]
 
     def take(self, page: MediaPageRecord) -> None:
@@ -97,8 +93,8 @@ class FoundMedia:
         kinds = str(self.jobs[0].arguments["media"]).split(",")
         wanted = tuple(one for one in page.resources if one.kind in kinds)
         if is_shared(self._uri):
-            with self._shared(self.jobs[0]) as shared:
-                shared.publish([shared.media_row(page.with_resources(wanted))])
+            with self._opened(self.jobs[0]) as shared:
+                shared.publish([page.with_resources(wanted)])
             return
         with open_store(self._uri) as store:
             site_wide = BoilerplateMedia(store, self.jobs[0])
@@ -111,16 +107,19 @@ class FoundMedia:
         for job in self.jobs:
             yield from ((job, page) for page in self._pages(job, 0, sys.maxsize))
 
-    def _shared(self, job: Job) -> closing[SharedStore]:
-        return closing(open_shared_store(self._uri, job=job.name, arguments=None))
-
     def _pages(self, job: Job, first: int, most: int) -> Iterator[MediaPageRecord]:
+        with self._opened(job) as media:
+            yield from media.media_pages(first, most)
+
+    @contextmanager
+    def _opened(self, job: Job) -> Iterator[Any]:
+        """Open what a crawl found to look at it: a `SharedStore`, or `Findings`."""
         if is_shared(self._uri):
-            with self._shared(job) as shared:
-                yield from islice(shared.media_pages(), first, first + most)
+            with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
+                yield shared
         else:
             with open_store(self._uri, read_only=True) as store:
-                yield from Findings(store, job).media_pages(first, most)
+                yield Findings(store, job)
 
 
 def _jobs(uri: str) -> list[Job]:

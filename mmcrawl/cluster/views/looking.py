@@ -124,7 +124,7 @@ def _read_partitions(
     logs = Logs(shared)
     left, found = {*leases_of(shared.all("lease"))}, dict[int, Stored]()
     for _ in range(_TRIES):  # an owner may shorten its log meanwhile
-        leases = leases_of(shared.all("lease") if left else ())
+        leases = leases_of(shared.all("lease") if left else {})
         partitions = sorted(left)
         for first in range(0, len(partitions), _AT_ONCE):
             some = [leases[partition] for partition in partitions[first : first + _AT_ONCE]]

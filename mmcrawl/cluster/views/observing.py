@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
-from urllib.parse import quote
 
 from mmcrawl.cluster.leases import Lease, leases_of
 from mmcrawl.cluster.members import Heartbeat, heartbeats_of
 from mmcrawl.cluster.own_partitions import added
-from mmcrawl.cluster.store import Row, job_of, no_job, open_contents
+from mmcrawl.cluster.store import SharedStore, job_of, no_job, open_contents
 from mmcrawl.crawl.reports import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.store import Job
-from mmcrawl.store.documents import below
 
 _SILENT_SECONDS = 6.0  # heartbeats come every 2.5 s; a busy machine is late now and then
 _RECENT_PAGES = 500  # of a partition, that its harvest rate is of
@@ -160,13 +158,12 @@ class Observer:
         Raises:
             StoreError: the job is not there, or the server cannot be reached.
         """
-        prefix = quote(name, safe="")
-        job = self._documents.get("job", [prefix]).get(prefix)
-        if job is None:
+        shared = SharedStore(self._documents, name, patience=0.0)
+        if not (job := shared.read_job()):
             raise StoreError(no_job(name, self.name))
-        messages = sum(1 for _ in self._documents.range("message", *below(prefix), fields=("at",)))
-        heartbeats = heartbeats_of(self._all("worker", prefix))
-        leases = leases_of(self._all("lease", prefix))
+        messages = len(shared.names("message"))
+        heartbeats = heartbeats_of(shared.all("worker"))
+        leases = leases_of(shared.all("lease"))
         workers = [
             self._worker(name, worker, heartbeats[worker], leases, now)
             for worker in sorted(heartbeats)
@@ -180,9 +177,6 @@ class Observer:
             workers = [one for one in workers if one.alive]
         shown = JobView(name, job["started_at"], finished_at, reason, state, totals.pages)
         return CrawlView(shown, tuple(workers), leases, unowned, messages, totals)
-
-    def _all(self, table: str, prefix: str) -> list[Row]:
-        return [{"_id": k, **row} for k, row in self._documents.range(table, *below(prefix))]
 
     def _worker(
         self, job: str, name: str, heartbeat: Heartbeat, leases: Mapping[int, Lease], now: float
