@@ -30,20 +30,12 @@ _ROWS_AT_ONCE = 5_000
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of the store.
-
-    Attributes:
-        name: its name.
-        key: columns that tell its rows apart.
-        by_job: its first column of the key is the partition; otherwise that is a number which
-            begins with the partition.
-        left_out: columns that are made anew where the row is put.
-    """
+    """A table of the store."""
 
     name: str
-    key: tuple[str, ...]
-    by_job: bool = True
-    left_out: tuple[str, ...] = ()
+    key: tuple[str, ...]  # columns that tell its rows apart
+    by_job: bool = True  # whether the first of these is the partition, or a number begins with it
+    left_out: tuple[str, ...] = ()  # columns that are made anew where the row is put
 
     def partition(self, of: str = "") -> str:
         """Return the partition of a row as SQL has it; `of` stands before the name of a column."""
@@ -70,15 +62,10 @@ _SCORES = frozenset({"score", "structure"})
 
 @dataclass(slots=True)
 class Rows:
-    """Rows of one partition: what stands there now, and what does not any more.
+    """Rows of one partition: what stands there now, and what does not any more."""
 
-    Attributes:
-        put: rows by the name of their table, and of these the columns in order.
-        gone: keys by the name of their table.
-    """
-
-    put: dict[str, list[Row]] = field(default_factory=dict)
-    gone: dict[str, list[Row]] = field(default_factory=dict)
+    put: dict[str, list[Row]] = field(default_factory=dict)  # by table, the columns in order
+    gone: dict[str, list[Row]] = field(default_factory=dict)  # their keys, by table
 
     def encode(self) -> bytes:
         """Return them as bytes."""

@@ -48,48 +48,28 @@ _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """What happened in the partitions of a worker.
+    """What happened in the partitions of a worker."""
 
-    Attributes:
-        partitions: those that its crawl has taken in, with their epochs.
-        rows: that changed, encoded, by partition.
-        states: what is another one in the leases of partitions.
-        messages: for other partitions, encoded.
-        media, near, dropped: see `SharedStore.publish`.
-        taken_in: messages whose links are in the rows, by name with their partition.
-        given: partitions that another worker may have; nothing of them is under way.
-        giving: how many more are to be given, once nothing is.
-        faults: why partitions cannot be read.
-        unread: why messages cannot be taken in.
-        copies: of partitions of which a snapshot is due.
-        learnt: what the worker learnt, if that is to be told.
-        wants, spare: see `Budget.grant`.
-        since: when the first of it happened, by the monotonic clock.
-        idle: the worker has nothing to do.
-        crawled: pages it has crawled.
-        under_way: links it is fetching.
-    """
-
-    partitions: Mapping[int, int] = field(default_factory=dict)
-    rows: Mapping[int, bytes] = field(default_factory=dict)
-    states: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    messages: Sequence[tuple[int, bytes]] = ()
-    media: Sequence[MediaPageRecord] = ()
+    since: float  # when the first of it happened, by the monotonic clock
+    partitions: Mapping[int, int] = field(default_factory=dict)  # taken in, with their epochs
+    rows: Mapping[int, bytes] = field(default_factory=dict)  # that changed, by partition
+    states: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)  # new ones, for leases
+    messages: Sequence[tuple[int, bytes]] = ()  # for other partitions
+    media: Sequence[MediaPageRecord] = ()  # these three: see `SharedStore.publish`
     near: Sequence[NearMiss] = ()
     dropped: Sequence[str] = ()
-    taken_in: Mapping[str, int] = field(default_factory=dict)
-    given: frozenset[int] = frozenset()
-    giving: int = 0
-    faults: Mapping[int, str] = field(default_factory=dict)
-    unread: Mapping[str, str] = field(default_factory=dict)
+    taken_in: Mapping[str, int] = field(default_factory=dict)  # messages that are in the rows
+    given: frozenset[int] = frozenset()  # another worker may have these: nothing is under way
+    giving: int = 0  # how many more are to be given, once nothing is under way there
+    faults: Mapping[int, str] = field(default_factory=dict)  # why partitions cannot be read
+    unread: Mapping[str, str] = field(default_factory=dict)  # why messages cannot be taken in
     copies: Mapping[int, tuple[sqlite3.Connection, Iterable[bytes]]] = field(default_factory=dict)
-    learnt: Learnt | None = None
-    wants: Mapping[int, int] = field(default_factory=dict)
+    learnt: Learnt | None = None  # what the worker learnt, if that is to be told
+    wants: Mapping[int, int] = field(default_factory=dict)  # these two: see `Budget.grant`
     spare: Mapping[int, int] = field(default_factory=dict)
-    since: float
-    idle: bool = False
-    crawled: int = 0
-    under_way: int = 0
+    idle: bool = False  # the worker has nothing to do
+    crawled: int = 0  # pages
+    under_way: int = 0  # links that are being fetched
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,29 +82,17 @@ class Over:
 
 @dataclass(slots=True)
 class News:
-    """What a worker's crawl is told after a turn.
+    """What a worker's crawl is told after a turn."""
 
-    Attributes:
-        lost: partitions that are another worker's; what was not written of them is void.
-        taken: partitions that are this one's, with what others have learnt from how many links.
-        messages: by name, with their partition.
-        granted: pages of partitions that may be fetched in all.
-        give: how many partitions are more than its share.
-        copy: partitions of which a snapshot is due.
-        learnt: what others learnt, by their names; `as_own` if it is to count as this worker's.
-        moved: hosts of seeds and the hosts they redirect to.
-        over: the crawl is.
-    """
-
-    lost: set[int] = field(default_factory=set)
-    taken: list[tuple[Stored, int]] = field(default_factory=list)
-    messages: dict[str, tuple[int, bytes]] = field(default_factory=dict)
-    granted: dict[int, int] = field(default_factory=dict)
-    give: int = 0
-    copy: set[int] = field(default_factory=set)
-    learnt: dict[str, Learnt] = field(default_factory=dict)
-    as_own: bool = False
-    moved: list[tuple[str, str]] = field(default_factory=list)
+    lost: set[int] = field(default_factory=set)  # another's by now: what was not written is void
+    taken: list[tuple[Stored, int]] = field(default_factory=list)  # and how many links are learnt
+    messages: dict[str, tuple[int, bytes]] = field(default_factory=dict)  # with their partitions
+    granted: dict[int, int] = field(default_factory=dict)  # pages that may be fetched in all
+    give: int = 0  # how many partitions are more than its share
+    copy: set[int] = field(default_factory=set)  # partitions of which a snapshot is due
+    learnt: dict[str, Learnt] = field(default_factory=dict)  # of others, by their names
+    as_own: bool = False  # whether that is to count as this worker's
+    moved: list[tuple[str, str]] = field(default_factory=list)  # hosts of seeds: from, to
     over: Over | None = None
 
 

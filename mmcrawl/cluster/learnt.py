@@ -36,25 +36,15 @@ _MOST_WORDS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What a worker learnt.
+    """What a worker learnt."""
 
-    Attributes:
-        pages: so many pages it was learnt from.
-        words: how many of them hold each word.
-        largest: the largest similarities, by which others are scaled.
-        link_model: of links, a `Contribution` as bytes; none if the algorithm shares none.
-        learnt_links: so many links of each partition had ended when it was learnt.
-        merged: workers whose contribution this one holds as its own.
-        patterns: of the sites of its partitions.
-    """
-
-    pages: int = 0
-    words: Mapping[str, int] = field(default_factory=dict)
-    largest: tuple[float, ...] = ()
-    link_model: bytes = b""
-    learnt_links: tuple[tuple[int, int], ...] = ()
-    merged: tuple[str, ...] = ()
-    patterns: tuple[PatternRecord, ...] = ()
+    pages: int = 0  # that it was learnt from
+    words: Mapping[str, int] = field(default_factory=dict)  # how many of these hold each word
+    largest: tuple[float, ...] = ()  # similarities, by which others are scaled
+    link_model: bytes = b""  # of links, a `Contribution`; none if the algorithm shares none
+    learnt_links: tuple[tuple[int, int], ...] = ()  # of each partition, ended by then
+    merged: tuple[str, ...] = ()  # workers whose contribution this one holds as its own
+    patterns: tuple[PatternRecord, ...] = ()  # of the sites of its partitions
 
     @property
     def contribution(self) -> Contribution:

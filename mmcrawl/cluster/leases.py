@@ -26,37 +26,21 @@ from mmcrawl.cluster.store import Row, SharedStore, name_of
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The lease of a partition, as it was read or written last.
-
-    Attributes:
-        partition: number of the partition.
-        owner: name of a worker, "" for none.
-        epoch: how often it was taken.
-        version: how often it was changed.
-        first: number of the first record of its log that counts.
-        next: number of the next one.
-        size: bytes of the snapshot that the log begins with, 0 for none.
-        log: bytes of the records after it.
-        busy: links that wait and may be fetched, or are being fetched.
-        alone: links that wait for hosts that are left alone.
-        pages: crawled.
-        facts: more of it, for those who look: a JSON object.
-        fault: why it cannot be read; "" if it can. Nobody takes it then.
-    """
+    """The lease of a partition, as it was read or written last."""
 
     partition: int
-    owner: str = ""
-    epoch: int = 0
-    version: int = 0
-    first: int = 0
-    next: int = 0
-    size: int = 0
-    log: int = 0
-    busy: int = 0
-    alone: int = 0
-    pages: int = 0
-    facts: str = "{}"
-    fault: str = ""
+    owner: str = ""  # name of a worker, "" for none
+    epoch: int = 0  # how often it was taken
+    version: int = 0  # how often it was changed
+    first: int = 0  # number of the first record of its log that counts
+    next: int = 0  # number of the next one
+    size: int = 0  # bytes of the snapshot that the log begins with, 0 for none
+    log: int = 0  # bytes of the records after it
+    busy: int = 0  # links that wait and may be fetched, or are being fetched
+    alone: int = 0  # links that wait for hosts that are left alone
+    pages: int = 0  # crawled
+    facts: str = "{}"  # more for those who look: a JSON object
+    fault: str = ""  # why it cannot be read; nobody takes it then
 
     @property
     def plain_facts(self) -> dict[str, Any]:

@@ -23,23 +23,14 @@ OVER = "over"
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """What a worker tells of itself.
+    """What a worker tells of itself."""
 
-    Attributes:
-        beat: grows.
-        crawled: pages it has crawled.
-        rate: of these a second, over the last heartbeats; None at the first one.
-        under_way: links it is fetching.
-        lag: seconds for which the oldest of what it has crawled has been waiting to be written.
-        learnt: changes when what it learnt can be read anew.
-    """
-
-    beat: int = 0
-    crawled: int = 0
-    rate: float | None = None
-    under_way: int = 0
-    lag: float = 0.0
-    learnt: str = ""
+    beat: int = 0  # grows
+    crawled: int = 0  # pages
+    rate: float | None = None  # of these a second, over the last heartbeats; None at the first one
+    under_way: int = 0  # links that it is fetching
+    lag: float = 0.0  # seconds for which the oldest of what it crawled waits to be written
+    learnt: str = ""  # changes when what it learnt can be read anew
 
     @property
     def row(self) -> Row:

@@ -16,16 +16,10 @@ from mmcrawl.scoring.link_model import LinkModel
 
 @dataclass(frozen=True, slots=True)
 class PageElsewhere:
-    """A page fetched in another partition, as this one hears of it.
-
-    Attributes:
-        url: its address.
-        layer: its logical layer.
-        relevant, contains_media, topic_score, new_media, on_topic: see `CrawledPage`.
-    """
+    """A page fetched in another partition, as this one hears of it; see `CrawledPage`."""
 
     url: str
-    layer: int
+    layer: int  # logical
     relevant: bool = False
     contains_media: bool = False
     topic_score: float = 0.0

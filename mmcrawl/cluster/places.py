@@ -18,19 +18,12 @@ is to end: ``0/TOKEN``."""
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How a crawl is shared.
-
-    Attributes:
-        partitions: how many it has.
-        lease: seconds without a sign of life after which a worker's partitions go to others.
-        rest: seconds a partition rests when it moves between workers; at least its hosts' delay.
-        max_pages: most pages to fetch, over all workers; 0 for all.
-    """
+    """How a crawl is shared."""
 
     partitions: int = PARTITIONS
-    lease: float = 15.0
-    rest: float = 1.0
-    max_pages: int = 0
+    lease: float = 15.0  # seconds of silence after which a worker's partitions go to others
+    rest: float = 1.0  # seconds a partition rests when it moves; at least its hosts' delay
+    max_pages: int = 0  # most pages to fetch, over all workers; 0 for all
 
     def partition_of(self, url: str) -> int:
         """Return the number of the partition that an address belongs to."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from mmcrawl.page.html.tree import PageTree
 from mmcrawl.page.looks import PLAIN, Look
@@ -68,10 +68,26 @@ class Line(NamedTuple):
         return cls(text, look, alone)
 
 
-class LinkRun:
+class Mergeable:
+    """What may turn out to be another one of its kind: `merged` is that one, or None."""
+
+    __slots__ = ("merged",)
+    merged: Self | None
+
+    def final(self) -> Self:
+        """Return the one that this is in the end; the way there is shortened."""
+        one = self
+        while one.merged is not None:
+            if one.merged.merged is not None:
+                one.merged = one.merged.merged
+            one = one.merged
+        return one
+
+
+class LinkRun(Mergeable):
     """The links of one container, or of its part under one heading, and the lines around them."""
 
-    __slots__ = ("among", "around", "before", "leading", "links", "looks", "merged", "titled")
+    __slots__ = ("among", "around", "before", "leading", "links", "looks", "titled")
 
     def __init__(self, around: Look, before: tuple[Line, ...]) -> None:
         self.around = around
@@ -81,16 +97,7 @@ class LinkRun:
         self.links = 0
         self.titled = 0  # links inside title tags: they do not end the leading lines
         self.looks: set[Look] = set()
-        self.merged: LinkRun | None = None
-
-    def final(self) -> LinkRun:
-        """The run that this one became an item of, or itself."""
-        run = self
-        while run.merged is not None:
-            if run.merged.merged is not None:
-                run.merged = run.merged.merged
-            run = run.merged
-        return run
+        self.merged = None  # or the run that it became an item of
 
     def add_link(self, look: Look, in_title: bool) -> None:
         self.links += 1

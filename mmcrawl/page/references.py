@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from mmcrawl.page.groups import LinkRun
+from mmcrawl.page.groups import LinkRun, Mergeable
 from mmcrawl.page.media import (
     PLAYED,
     embedded_kind,
@@ -177,21 +177,20 @@ def media_resources(
     return media.resources()
 
 
-class _Medium:
+class _Medium(Mergeable):
     """A medium with what the page has said of it so far.
 
     Attributes:
         urls: By their keys, in document order.
         sources: What names it: vocabularies of declarations, `_SHOWN`, or "" for links.
         first: The first address at which it is shown, or "".
-        joined: The medium that this one turned out to be, or None.
     """
 
-    __slots__ = ("first", "joined", "kind", "number", "sources", "tag", "text", "urls")
+    __slots__ = ("first", "kind", "number", "sources", "tag", "text", "urls")
 
     def __init__(self, number: int, kind: str, tag: str) -> None:
         self.number, self.kind, self.tag, self.text, self.first = number, kind, tag, "", ""
-        self.joined: _Medium | None = None
+        self.merged = None
         self.urls: dict[str, str] = {}
         self.sources: set[str] = set()
 
@@ -206,16 +205,8 @@ class _Medium:
             self.first = url
             self.tag = reference.tag
 
-    def final(self) -> _Medium:
-        medium = self
-        while medium.joined is not None:
-            if medium.joined.joined is not None:
-                medium.joined = medium.joined.joined
-            medium = medium.joined
-        return medium
-
     def join(self, other: _Medium) -> None:
-        other.joined = self
+        other.merged = self
         for key, url in other.urls.items():
             self.urls.setdefault(key, url)
         if not self.first and other.first:
@@ -264,7 +255,7 @@ class _Media:
         """Join what is shown with what is declared, where there is one of each."""
         by_kind: dict[str, list[_Medium]] = defaultdict(list)
         for one in self._all:
-            if one.joined is None and one.sources != {""}:
+            if one.merged is None and one.sources != {""}:
                 by_kind[one.kind].append(one)
         for named in by_kind.values():
             counts = Counter(source for one in named for source in one.sources if source)
@@ -272,7 +263,7 @@ class _Media:
                 _joined(named)
 
     def resources(self) -> tuple[MediaResource, ...]:
-        return tuple(medium.resource() for medium in self._all if medium.joined is None)
+        return tuple(medium.resource() for medium in self._all if medium.merged is None)
 
     @staticmethod
     def _known(medium: _Medium | None) -> _Medium | None:

@@ -26,41 +26,27 @@ _RECENT_PAGES = 500  # of a partition, that its harvest rate is of
 class JobView:
     """A job of a store.
 
-    Attributes:
-        name: chosen by the user or made of the arguments.
-        started_at: Unix time, by the clock of the worker that began it.
-        finished_at: Unix time, None while it can go on.
-        reason: why it stopped last, "" if it never did.
-        state: ``finished``, ``stopped`` (all workers left), ``running``, ``silent`` (no worker is
-            alive), ``starting`` (there was none yet), or "" where one look is not enough to tell.
-        pages: crawled so far.
+    Its state is ``finished``, ``stopped`` (all workers left), ``running``, ``silent`` (no worker is
+    alive), ``starting`` (there was none yet), or "" where one look is not enough to tell.
     """
 
     name: str
-    started_at: float
-    finished_at: float | None
-    reason: str
+    started_at: float  # Unix time, by the clock of the worker that began it
+    finished_at: float | None  # None while it can go on
+    reason: str  # why it stopped last, "" if it never did
     state: str
-    pages: int
+    pages: int  # crawled so far
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerView:
-    """A worker.
+    """A worker."""
 
-    Attributes:
-        name: its machine, its process, and some chance.
-        alive: whether its heart beats, None where one look is not enough to tell.
-        silent_seconds: since its last heartbeat was first seen.
-        heartbeat: what it told of itself last.
-        partitions: that it owns, by number.
-    """
-
-    name: str
-    alive: bool | None
-    silent_seconds: float
+    name: str  # its machine, its process, and some chance
+    alive: bool | None  # None where one look is not enough to tell
+    silent_seconds: float  # since its last heartbeat was first seen
     heartbeat: Heartbeat
-    partitions: Mapping[int, Lease]
+    partitions: Mapping[int, Lease]  # that it owns, by number
 
     @property
     def pages_per_second(self) -> float | None:
@@ -80,22 +66,13 @@ class WorkerView:
 
 @dataclass(frozen=True, slots=True)
 class CrawlView:
-    """A job and those who work on it.
-
-    Attributes:
-        job: the job.
-        workers: sorted by name.
-        partitions: all in which there is, or was, a link, by number.
-        unowned: how many of these nobody owns who is alive, nor can be read.
-        messages: on their way from partition to partition.
-        totals: where the crawl stands.
-    """
+    """A job and those who work on it."""
 
     job: JobView
-    workers: tuple[WorkerView, ...]
-    partitions: Mapping[int, Lease]
-    unowned: int
-    messages: int
+    workers: tuple[WorkerView, ...]  # sorted by name
+    partitions: Mapping[int, Lease]  # all in which there is, or was, a link, by number
+    unowned: int  # how many of these nobody owns who is alive, nor can be read
+    messages: int  # on their way from partition to partition
     totals: Totals
 
     @property
